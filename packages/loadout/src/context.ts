@@ -1,0 +1,61 @@
+/**
+ * The execution context: the small immutable record that travels with one invocation.
+ * Nothing here is ambient. `loadout/node` adds AsyncLocalStorage on top of it; elsewhere the context is passed.
+ */
+import { HostError } from './errors.ts'
+import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'
+import { assertPlainJson, parse } from './schema/json.ts'
+import { readToolkit } from './schema/read-toolkit.ts'
+import type { Toolkit } from './schema/toolkit.ts'
+
+export type { ExecutionContext, ExecutionContextInput }
+
+/** What a caller may write: toolkits in any spelling that the reader knows, also under `mcp` as in source 000. */
+export interface ExecutionContextSource {
+  principal: ExecutionContextInput['principal']
+  scope?: ExecutionContextInput['scope']
+  toolkits?: Record<string, unknown>
+  mcp?: { toolkits?: Record<string, unknown> }
+  secrets?: ExecutionContextInput['secrets']
+  runId?: string
+  signal?: AbortSignal
+}
+
+/** Validate and freeze. Throws `invalid-input` with the place of every error. */
+export function createExecutionContext(source: ExecutionContextSource): ExecutionContext {
+  const { mcp, toolkits = mcp?.toolkits ?? {}, ...rest } = source
+  const context = parse(executionContext, { ...rest, toolkits: readToolkits(toolkits) })
+  const scope = { userId: context.principal.userId, ...context.scope }
+  return freezeDeep({ ...context, scope })
+}
+
+/** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */
+export function withExecutionContext<T>(source: ExecutionContextSource, work: (context: ExecutionContext) => T): T {
+  return work(createExecutionContext(source))
+}
+
+function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
+  assertPlainJson(input)
+  const toolkits: Record<string, Toolkit> = {}
+  for (const [id, record] of Object.entries(input)) {
+    try {
+      toolkits[id] = readToolkit(record, { id, name: id }).toolkit
+    } catch (error) {
+      throw under(`toolkits.${id}`, error)
+    }
+  }
+  return toolkits
+}
+
+function under(prefix: string, error: unknown): unknown {
+  if (!HostError.is(error) || error.code !== 'invalid-input') return error
+  const errors = (error.errors ?? []).map((field) => ({ ...field, path: `${prefix}.${field.path}` }))
+  return new HostError('invalid-input', { detail: errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors })
+}
+
+function freezeDeep<T>(value: T): T {
+  // A signal must stay live to be aborted.
+  if (typeof value !== 'object' || value === null || value instanceof AbortSignal) return value
+  for (const inner of Object.values(value)) freezeDeep(inner)
+  return Object.freeze(value)
+}

@@ -1,0 +1,132 @@
+/**
+ * Every error that leaves Loadout is a `HostError` with a code of this table.
+ * The table is closed: a code that is not here does not exist. Recognise an error by
+ * `HostError.is(error)` and `error.code`, never by its text; the marker survives two copies of the package.
+ */
+
+interface ErrorKind {
+  /** HTTP status that the server answers with. */
+  status: number
+  /** Whether the same request can succeed later without a change. */
+  retryable: boolean
+  title: string
+  /** What the reader can do about it. */
+  action: string
+}
+
+export const ERRORS = {
+  'invalid-input': kind(422, 'The input is not valid', 'Correct the fields named in `errors` and send it again.'),
+  'invalid-json': kind(400, 'The body is not JSON', 'Send a JSON object with content type application/json.'),
+  'body-too-large': kind(413, 'The body is too large', 'Send less than the limit named in the detail.'),
+  'unsupported-media-type': kind(
+    415,
+    'The content type is not supported',
+    'Send the body with content type application/json.',
+  ),
+  unauthenticated: kind(401, 'Sign-in is needed', 'Send an API key as `Authorization: Bearer lo_…`.'),
+  forbidden: kind(403, 'This is not allowed', 'Use a principal that has the role or scope named in the detail.'),
+  'foreign-origin': kind(
+    403,
+    'The Host or Origin is not ours',
+    'Open Loadout at the URL that it printed at its start, or set LOADOUT_PUBLIC_URL.',
+  ),
+  'not-found': kind(404, 'There is no such thing here', 'Check the id; list what exists first.'),
+  conflict: kind(409, 'This meets something that is already there', 'Choose another name, or change the existing one.'),
+  'read-only': kind(409, 'This is read-only', 'Change it where it is defined: the file or the operator page.'),
+  'method-not-allowed': kind(405, 'The method is not allowed here', 'See /api/openapi.json for what this path takes.'),
+  'secret-missing': kind(
+    422,
+    'A stored secret is not there',
+    'Send the secret itself instead of its ${secret:…} placeholder.',
+  ),
+  'credential-unreadable': kind(
+    500,
+    'A stored credential does not decrypt',
+    'Enter the credential again; the stored row was moved, changed or damaged.',
+  ),
+  'credential-key-lost': kind(
+    500,
+    'The key of a stored credential is lost',
+    'Restore the key named in the detail to the key ring, or enter the credential again; nothing else is lost.',
+  ),
+  'weak-key': kind(
+    500,
+    'The master key is too weak',
+    'Make one with `openssl rand -base64 32` and set LOADOUT_MASTER_KEY.',
+  ),
+  'key-file-unsafe': kind(500, 'The key file is not safe', 'Let only its owner read it: chmod 600.'),
+  'storage-locked': kind(
+    503,
+    'Another process holds the data folder',
+    'Stop that process, use its HTTP API, or choose another data folder.',
+  ),
+  'storage-unavailable': kind(
+    503,
+    'The storage does not answer',
+    'Try again; if it stays so, check the database.',
+    true,
+  ),
+  'storage-unsafe': kind(
+    500,
+    'The database does not keep users apart',
+    'Run the migrations as a role that may create roles and policies; see the detail for what is missing.',
+  ),
+  'invalid-row': kind(500, 'A row is not valid', 'Report this: a row was written that its schema refuses.'),
+  'config-invalid': kind(500, 'The configuration is not valid', 'Correct the named setting and start again.'),
+  'shutting-down': kind(503, 'The host is shutting down', 'Try again in a moment.', true),
+  internal: kind(500, 'Something went wrong inside', 'Try again; report the request id if it stays so.', true),
+} as const satisfies Record<string, ErrorKind>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** One named place in an input and what is wrong with it. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+export interface HostErrorOptions {
+  /** What happened, for a person. Never holds a secret. */
+  detail?: string
+  /** Overrides the table's action where a better one is known. */
+  action?: string
+  errors?: FieldError[]
+  cause?: unknown
+}
+
+const MARKER = Symbol.for('loadout.host-error')
+
+export class HostError extends Error {
+  readonly [MARKER] = true
+  readonly code: ErrorCode
+  readonly status: number
+  readonly retryable: boolean
+  readonly title: string
+  readonly action: string
+  readonly errors: FieldError[] | undefined
+
+  constructor(code: ErrorCode, options: HostErrorOptions = {}) {
+    const entry = ERRORS[code]
+    super(options.detail ?? entry.title, { cause: options.cause })
+    this.name = 'HostError'
+    this.code = code
+    this.status = entry.status
+    this.retryable = entry.retryable
+    this.title = entry.title
+    this.action = options.action ?? entry.action
+    this.errors = options.errors
+  }
+
+  static is(value: unknown): value is HostError {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[MARKER] === true
+  }
+
+  /** Whatever was thrown, as a HostError: unknown ones become `internal` and keep their cause for the log. */
+  static from(thrown: unknown): HostError {
+    return HostError.is(thrown) ? thrown : new HostError('internal', { cause: thrown })
+  }
+}
+
+function kind(status: number, title: string, action: string, retryable = false): ErrorKind {
+  return { status, retryable, title, action }
+}

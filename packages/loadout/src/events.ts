@@ -1,0 +1,47 @@
+import type { ToolkitState } from './schema/toolkit.ts'
+
+/** What a host tells while it works. Named noun-verb; each carries the user it concerns, or none for the app. */
+export type HostEvent =
+  | { type: 'toolkit-registered'; userId: string; toolkit: string; uscoId: string }
+  | { type: 'toolkit-updated'; userId: string; toolkit: string; uscoId: string }
+  | { type: 'toolkit-removed'; userId: string; toolkit: string; uscoId: string }
+  | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
+  | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
+  | { type: 'tool-loaded'; userId: string; threadId: string; ref: string }
+  | { type: 'tool-unloaded'; userId: string; threadId: string; ref: string }
+  | { type: 'preferences-changed'; userId: string }
+  | { type: 'api-key-changed'; userId: string; keyId: string }
+
+export type HostEventType = HostEvent['type']
+type Listener = (event: HostEvent) => void
+
+export interface Emitter {
+  emit(event: HostEvent): void
+  /** Listen to every event, or to one kind. Returns how to stop. */
+  on(listener: Listener): () => void
+  on<T extends HostEventType>(type: T, listener: (event: Extract<HostEvent, { type: T }>) => void): () => void
+}
+
+export function createEmitter(onListenerError: (error: unknown) => void = () => {}): Emitter {
+  const listeners = new Set<Listener>()
+  const add = (listener: Listener) => {
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+  return {
+    emit(event) {
+      // One broken listener must not keep the others, or the emitter's caller, from going on.
+      for (const listener of [...listeners]) {
+        try {
+          listener(event)
+        } catch (error) {
+          onListenerError(error)
+        }
+      }
+    },
+    on(first: HostEventType | Listener, second?: (event: never) => void) {
+      if (typeof first === 'function') return add(first)
+      return add((event) => event.type === first && (second as Listener)(event))
+    },
+  }
+}

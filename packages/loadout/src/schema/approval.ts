@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { userId } from './ids.ts'
+import { jsonObject } from './json.ts'
+import { caller } from './tool.ts'
+
+export const approvalStatus = z.enum(['pending', 'allowed', 'denied', 'expired'])
+
+/** A stored question with its answer. Arguments are masked before they come here. */
+export const approvalRow = z.strictObject({
+  approvalId: z.string(),
+  userId,
+  threadId: z.string().nullable(),
+  runId: z.string().nullable(),
+  callId: z.string(),
+  ref: z.string(),
+  argumentsJson: jsonObject,
+  reason: z.string(),
+  callerJson: caller,
+  status: approvalStatus,
+  answeredBy: z.string().nullable(),
+  answeredAt: z.date().nullable(),
+  answerJson: jsonObject.nullable(),
+  expiresAt: z.date(),
+  createdAt: z.date(),
+})
+
+export const approvalView = z.object({
+  id: z.string(),
+  status: approvalStatus,
+  ref: z.string(),
+  arguments: jsonObject,
+  reason: z.string(),
+  caller,
+  expiresAt: z.iso.datetime(),
+})
+export type ApprovalView = z.infer<typeof approvalView>
+
+export const approvalAnswer = z.strictObject({
+  decision: z.enum(['allow', 'deny']),
+  remember: z.enum(['thread', 'tool', 'toolkit']).optional(),
+  arguments: jsonObject.optional(),
+})

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { secretRef } from './credential.ts'
+import { toolkitId } from './ids.ts'
+import { safeRecord } from './json.ts'
+import { principal } from './principal.ts'
+import { scope } from './scope.ts'
+import { toolkit } from './toolkit.ts'
+
+/** What travels with one invocation: ids and plain records, never a client or a catalog. */
+export const executionContext = z
+  .strictObject({
+    principal,
+    scope: scope.default({}),
+    /** Toolkits of this invocation by id, in the given order. They win over files and environment. */
+    toolkits: z.record(toolkitId, toolkit).default({}),
+    /** Secrets and API keys are carried as references to the credential store, never as values. */
+    secrets: safeRecord(secretRef).default({}),
+    runId: z.string().optional(),
+    signal: z.instanceof(AbortSignal).optional(),
+  })
+  .refine((value) => value.scope.userId === undefined || value.scope.userId === value.principal.userId, {
+    path: ['scope', 'userId'],
+    message: "must be the principal's own",
+  })
+export type ExecutionContextInput = z.input<typeof executionContext>
+export type ExecutionContext = Readonly<z.output<typeof executionContext>>

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+
+/** The owner of app-tier rows: no user. A user id is never empty, so nobody can sign in as it. */
+export const APP_OWNER = ''
+
+export const ID_PREFIXES = {
+  config: 'usco',
+  tool: 'utool',
+  marketServer: 'serv',
+  marketVersion: 'sver',
+  marketTool: 'tool',
+  thread: 'thrd',
+  activation: 'actv',
+  credential: 'cred',
+  approval: 'appr',
+  grant: 'grnt',
+  pin: 'pin',
+  rule: 'rule',
+  audit: 'audt',
+  usage: 'usge',
+  workflow: 'wflo',
+  workflowVersion: 'wver',
+  run: 'run',
+  step: 'step',
+  apiKey: 'akey',
+  call: 'call',
+  request: 'req',
+} as const
+
+export type IdKind = keyof typeof ID_PREFIXES
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** `usco_` + 26 characters: 10 of time, so that ids sort by birth, and 16 (80 bits) of chance. */
+export function newId(kind: IdKind, now = Date.now()): string {
+  let time = ''
+  for (let rest = now, i = 0; i < 10; i++, rest = Math.floor(rest / 32)) time = ALPHABET[rest % 32] + time
+  let chance = ''
+  for (const byte of crypto.getRandomValues(new Uint8Array(16))) chance += ALPHABET[byte % 32]
+  return `${ID_PREFIXES[kind]}_${time}${chance}`
+}
+
+export const toolkitId = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{0,47}$/,
+    'must be 1 to 48 of a-z, 0-9, "-" and "_", beginning with a letter or a digit (for example "my-github")',
+  )
+
+// Control characters would make two ids look alike in a log.
+const plainText = /^[^\p{Cc}\p{Cf}]+$/u
+
+export const userId = z.string().min(1).max(200).regex(plainText, 'must not hold control characters')
+/** The owner column of a row: a user, or the app itself. */
+export const ownerId = z.union([userId, z.literal(APP_OWNER)])
+export const threadId = z.string().min(1).max(200).regex(plainText, 'must not hold control characters')
+
+/** A slug from a display name; empty where the name has nothing to make one of. */
+export function slugFrom(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(/[\u0300-\u036f]/g, '')
+    .replace(/[^a-z0-9_-]+/g, '-')
+    .replace(/^[-_]+/, '')
+    .slice(0, 48)
+    .replace(/-+$/, '')
+}

@@ -1,0 +1,95 @@
+import { z } from 'zod'
+import { type FieldError, HostError } from '../errors.ts'
+
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+export type JsonObject = { [key: string]: Json }
+
+const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
+const MAX_DEPTH = 64
+
+/** Any JSON value. Walked by `assertPlainJson` at the door, so it need not be walked again here. */
+export const json = z.custom<Json>((value) => value !== undefined, 'must be a JSON value')
+export const jsonObject = z.custom<JsonObject>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  'must be a JSON object',
+)
+
+/** A JSON Schema for an object: what a tool takes. The same check stands on the column in SQL. */
+export const objectSchema = z.custom<JsonObject>(
+  (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'type') === 'object',
+  'must be a JSON Schema with "type": "object"',
+)
+
+/** Parse JSON text from outside; a value that could reach a prototype, or a pit of nesting, is refused by its place. */
+export function parseJson(text: string): Json {
+  let value: Json
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new HostError('invalid-json', { detail: 'The body is not valid JSON.', cause })
+  }
+  assertPlainJson(value)
+  return value
+}
+
+export function assertPlainJson(value: unknown): void {
+  const found = findUnsafe(value, [], 0)
+  if (found) throw new HostError('invalid-input', { detail: `${found.path}: ${found.message}`, errors: [found] })
+}
+
+function findUnsafe(value: unknown, path: string[], depth: number): FieldError | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth > MAX_DEPTH) return { path: path.slice(0, 8).join('.'), message: `is nested deeper than ${MAX_DEPTH}` }
+  for (const key of Object.keys(value)) {
+    const here = [...path, key]
+    // "constructor" and "prototype" are honest names inside a JSON Schema's properties; only __proto__ never is.
+    if (key === '__proto__') return { path: here.join('.'), message: 'is a key that is never accepted; rename it' }
+    const found = findUnsafe((value as Record<string, unknown>)[key], here, depth + 1)
+    if (found) return found
+  }
+  return undefined
+}
+
+/** A record whose keys come from outside: no key that means something to JavaScript. */
+export function safeRecord<T extends z.ZodType>(value: T, maxEntries = 200) {
+  return z
+    .record(z.string().min(1).max(200), value)
+    .refine(
+      (record) => Object.keys(record).every((key) => !FORBIDDEN_KEYS.has(key)),
+      'has a key that is never accepted',
+    )
+    .refine((record) => Object.keys(record).length <= maxEntries, `has more than ${maxEntries} entries`)
+}
+
+/** Parse with a schema, or throw an `invalid-input` whose `errors` name every field. */
+export function parse<T extends z.ZodType>(
+  schema: T,
+  value: unknown,
+  prefix: readonly PropertyKey[] = [],
+): z.output<T> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw invalidInput(result.error, prefix)
+}
+
+export function invalidInput(error: z.ZodError, prefix: readonly PropertyKey[] = []): HostError {
+  const errors = error.issues.flatMap((issue) => fieldErrors(issue, prefix))
+  return new HostError('invalid-input', { detail: errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors })
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): FieldError[] {
+  const path = [...prefix, ...issue.path]
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.map((key) => ({ path: dotted([...path, key]), message: 'is not a known field' }))
+  // A union that fails everywhere: the branch that came furthest says what is meant.
+  if (issue.code === 'invalid_union' && issue.errors.length > 0) {
+    const best = issue.errors.reduce((a, b) => (depthOf(b) > depthOf(a) ? b : a))
+    if (depthOf(best) > 0) return best.flatMap((inner) => fieldErrors(inner, path))
+  }
+  return [{ path: dotted(path), message: issue.message }]
+}
+
+const depthOf = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.map((issue) => issue.path.length))
+
+const dotted = (path: readonly PropertyKey[]) => (path.length === 0 ? '(body)' : path.map(String).join('.'))

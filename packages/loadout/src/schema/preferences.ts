@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { userId } from './ids.ts'
+
+export const costLimits = z.strictObject({
+  maxCallsPerHour: z.number().int().min(0).max(10_000_000).optional(),
+  maxTokensPerDay: z.number().int().min(0).max(1_000_000_000_000).optional(),
+})
+
+export const preferences = z.strictObject({
+  /** Let the search choose tools for each prompt. */
+  autoLoadTools: z.boolean().default(true),
+  maxServersPerThread: z.number().int().min(1).max(1000).default(16),
+  costLimits: costLimits.default({}),
+  theme: z.enum(['system', 'light', 'dark']).default('system'),
+})
+export type Preferences = z.infer<typeof preferences>
+
+export const preferencesPatch = z.strictObject({
+  autoLoadTools: z.boolean().optional(),
+  maxServersPerThread: preferences.shape.maxServersPerThread.unwrap().optional(),
+  costLimits: costLimits.optional(),
+  theme: z.enum(['system', 'light', 'dark']).optional(),
+})
+
+export const preferencesRow = z.strictObject({
+  preferencesId: z.string(),
+  userId,
+  valueJson: preferences,
+  updatedAt: z.date(),
+})

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { userId } from './ids.ts'
+import { json, jsonObject } from './json.ts'
+
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'paused',
+  'completed',
+  'failed',
+  'cancelled',
+  'outcome-unknown',
+] as const
+export const runStatus = z.enum(RUN_STATUSES)
+
+/** One durable execution of a program or a workflow. */
+export const runRow = z.strictObject({
+  runId: z.string(),
+  userId,
+  kind: z.enum(['program', 'workflow']),
+  threadId: z.string().nullable(),
+  workflowVersionId: z.string().nullable(),
+  status: runStatus,
+  inputJson: jsonObject,
+  outputJson: json.nullable(),
+  errorJson: jsonObject.nullable(),
+  leaseOwner: z.string().nullable(),
+  leaseUntil: z.date().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})
+export type RunRow = z.infer<typeof runRow>
+
+/** One entry of a run's log. `seq` orders it; `key` finds it again on replay. */
+export const stepRow = z.strictObject({
+  stepId: z.string(),
+  userId,
+  runId: z.string(),
+  seq: z.number().int().min(0),
+  key: z.string(),
+  kind: z.string(),
+  status: z.enum(['started', 'completed', 'failed', 'paused', 'outcome-unknown']),
+  requestJson: json.nullable(),
+  resultJson: json.nullable(),
+  startedAt: z.date(),
+  endedAt: z.date().nullable(),
+})
+export type StepRow = z.infer<typeof stepRow>

@@ -1,0 +1,109 @@
+/**
+ * A server record in its one canonical form. Every spelling that people send becomes this in `read-toolkit.ts`.
+ * Secrets are not in it once stored: a value is then a `${secret:field}` placeholder (see `credentials/`).
+ */
+import { z } from 'zod'
+import { jsonObject, objectSchema, safeRecord } from './json.ts'
+import { toolName } from './tool.ts'
+
+const noNul = (value: string) => !value.includes('\0')
+
+const text = z.string().max(8192).refine(noNul, 'must not hold a NUL character')
+const command = text
+  .min(1, 'must not be empty')
+  .refine((value) => value.trim() === value, 'must not begin or end with a space')
+const envName = /^[^=\0\s][^=\0]*$/
+const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+
+const env = safeRecord(text).refine(
+  (record) => Object.keys(record).every((key) => envName.test(key)),
+  'has a name that no environment takes',
+)
+const headers = safeRecord(
+  z
+    .string()
+    .max(8192)
+    .regex(/^[^\r\n\0]*$/, 'must not hold a line break'),
+).refine(
+  (record) => Object.keys(record).every((key) => headerName.test(key)),
+  'has a name that is not an HTTP header name',
+)
+
+const url = z
+  .string()
+  .max(4096)
+  .refine((value) => parseUrl(value) !== undefined, 'must be an absolute http:// or https:// URL')
+
+export const auth = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('none') }),
+  z.strictObject({ type: z.literal('bearer'), token: text.min(1, 'must not be empty') }),
+  z.strictObject({ type: z.literal('headers'), headers }),
+  z.strictObject({
+    type: z.literal('oauth'),
+    clientId: text.optional(),
+    clientSecret: text.optional(),
+    scopes: z.array(z.string().min(1).max(200)).max(100).optional(),
+  }),
+])
+export type Auth = z.infer<typeof auth>
+
+export const stdioServer = z.strictObject({
+  type: z.literal('stdio'),
+  command,
+  args: z.array(text).max(256).default([]),
+  env: env.default({}),
+  cwd: text.min(1).optional(),
+})
+const remote = { url, headers: headers.default({}), auth: auth.default({ type: 'none' }) }
+export const httpServer = z.strictObject({ type: z.literal('http'), ...remote })
+export const sseServer = z.strictObject({ type: z.literal('sse'), ...remote })
+
+/** A tool of a custom toolkit: a manifest and what runs. `execute` is `ref:<name>` or code. */
+export const customTool = z.strictObject({
+  name: toolName.regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 of A-Z, a-z, 0-9, "_", "-" and "."'),
+  title: z.string().max(500).optional(),
+  description: z.string().max(8192).optional(),
+  inputSchema: objectSchema,
+  outputSchema: jsonObject.optional(),
+  annotations: jsonObject.optional(),
+  execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
+  tools: z.array(z.string()).max(64).optional(),
+  hosts: z.array(z.string()).max(64).optional(),
+})
+export const customServer = z
+  .strictObject({
+    type: z.literal('custom'),
+    tools: z.array(customTool).min(1, 'must hold at least one tool').max(200),
+  })
+  .superRefine((server, context) => {
+    const seen = new Set<string>()
+    server.tools.forEach((tool, index) => {
+      if (seen.has(tool.name))
+        context.addIssue({ code: 'custom', path: ['tools', index, 'name'], message: `"${tool.name}" is there twice` })
+      seen.add(tool.name)
+    })
+  })
+
+export const server = z.discriminatedUnion('type', [stdioServer, httpServer, sseServer, customServer])
+export type Server = z.infer<typeof server>
+export type StdioServer = z.infer<typeof stdioServer>
+export type RemoteServer = z.infer<typeof httpServer> | z.infer<typeof sseServer>
+export type CustomServer = z.infer<typeof customServer>
+
+export const CONFIG_TYPES = ['mcp_stdio', 'mcp_http', 'mcp_marketplace', 'custom'] as const
+export const configType = z.enum(CONFIG_TYPES)
+export type ConfigType = z.infer<typeof configType>
+
+export function configTypeOf(record: Server, marketplaceId?: string | null): ConfigType {
+  if (marketplaceId) return 'mcp_marketplace'
+  if (record.type === 'custom') return 'custom'
+  return record.type === 'stdio' ? 'mcp_stdio' : 'mcp_http'
+}
+
+function parseUrl(value: string): URL | undefined {
+  // A placeholder may stand where the secret was; the rest must still be a URL.
+  const parsed = URL.parse(value.replace(/\$\{secret:[^}]*\}/g, 'x'))
+  return parsed && (parsed.protocol === 'http:' || parsed.protocol === 'https:') && parsed.hostname !== ''
+    ? parsed
+    : undefined
+}

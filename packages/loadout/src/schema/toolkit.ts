@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { toolkitId } from './ids.ts'
+import { jsonObject, safeRecord } from './json.ts'
+import { tier } from './scope.ts'
+import { server } from './server.ts'
+import { allowedCaller, annotations, toolManifest } from './tool.ts'
+
+const glob = z.string().min(1).max(300)
+const milliseconds = z.number().int().min(1).max(86_400_000)
+
+export const toolOverride = z.strictObject({
+  name: z.string().min(1).max(256).optional(),
+  title: z.string().max(500).optional(),
+  description: z.string().max(8192).optional(),
+  annotations: annotations.optional(),
+  providerOptions: jsonObject.optional(),
+  enabled: z.boolean().optional(),
+  deferLoading: z.boolean().optional(),
+})
+export type ToolOverride = z.infer<typeof toolOverride>
+
+export const timeouts = z.strictObject({
+  connectMs: milliseconds.optional(),
+  introspectMs: milliseconds.optional(),
+  callMs: milliseconds.optional(),
+  totalMs: milliseconds.optional(),
+})
+
+/** What a toolkit says beside its server. Stored as one JSON column. */
+export const toolkitOptions = z.strictObject({
+  deferLoading: z.boolean().default(true),
+  allowedCallers: z
+    .array(allowedCaller)
+    .min(1, 'must name at least one of "direct" and "code"')
+    .default(['direct', 'code']),
+  include: z.array(glob).max(200).default([]),
+  exclude: z.array(glob).max(200).default([]),
+  overrides: safeRecord(toolOverride, 2000).default({}),
+  timeouts: timeouts.default({}),
+  /** Whose account this is, where one server is bound more than once. */
+  account: z.string().max(200).optional(),
+  /** Manifests known in advance, used until the first introspection. */
+  tools: z.array(toolManifest).max(2000).optional(),
+})
+export type ToolkitOptions = z.infer<typeof toolkitOptions>
+
+export const toolkitName = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(100)
+  .regex(/^[^\p{Cc}\p{Cf}]+$/u, 'must not hold control characters')
+
+/** A named binding of one server for an owner. */
+export const toolkit = z.strictObject({
+  id: toolkitId,
+  name: toolkitName,
+  enabled: z.boolean().default(true),
+  server,
+  ...toolkitOptions.shape,
+})
+export type Toolkit = z.infer<typeof toolkit>
+export type ToolkitInput = z.input<typeof toolkit>
+
+export const STATES = [
+  'disconnected',
+  'connecting',
+  'connected',
+  'sign-in-needed',
+  'input-needed',
+  'changed',
+  'error',
+  'disabled',
+] as const
+export const toolkitState = z.object({
+  status: z.enum(STATES),
+  reason: z.string().optional(),
+  action: z.string().optional(),
+  url: z.string().optional(),
+})
+export type ToolkitState = z.infer<typeof toolkitState>
+
+/** A tool as the API shows it. */
+export const toolView = toolManifest.extend({
+  ref: z.string(),
+  modelName: z.string(),
+  enabled: z.boolean(),
+  pin: z.string(),
+})
+export type ToolView = z.infer<typeof toolView>
+
+/** A toolkit as the API shows it. Secrets are `${secret:…}` placeholders. */
+export const toolkitView = z.object({
+  id: z.string(),
+  uscoId: z.string(),
+  name: z.string(),
+  tier,
+  readOnly: z.boolean(),
+  enabled: z.boolean(),
+  server: jsonObject,
+  options: toolkitOptions,
+  state: toolkitState,
+  tools: z.array(toolView),
+  toolCount: z.number(),
+  tokens: z.number(),
+  /** The tier of the toolkit that this one hides, where it hides one. */
+  shadows: tier.optional(),
+})
+export type ToolkitView = z.infer<typeof toolkitView>

@@ -1,0 +1,48 @@
+/** Who may do what to a row, for drivers without a database that knows. The same rules stand in SQL as policies. */
+import { HostError } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import { type Collection, callerReach, specOf } from './collections.ts'
+import type { Access } from './storage.ts'
+
+export type Verb = 'read' | 'insert' | 'change'
+
+export function may(access: Access, verb: Verb, collection: Collection, owner: string): boolean {
+  const spec = specOf(collection)
+  if (access.caller !== undefined) return systemMay(access, verb, collection, owner)
+  if (spec.owner === 'shared') return verb === 'read'
+  if (owner === access.userId)
+    return verb === 'read' || spec.userMay === 'write' || (verb === 'insert' && spec.userMay === 'append')
+  return verb === 'read' && spec.appRows && owner === APP_OWNER
+}
+
+function systemMay(access: Access & { caller: string }, verb: Verb, collection: Collection, owner: string): boolean {
+  // Named parts see what everyone sees, and beyond that only what the list gives them.
+  if (specOf(collection).owner === 'shared' && verb === 'read') return true
+  const reach = callerReach(access.caller as NonNullable<Access['caller']>, collection)
+  if (reach === undefined) return false
+  if (reach === 'any') return true
+  return reach === 'app' ? owner === APP_OWNER : owner !== APP_OWNER && owner === access.userId
+}
+
+export function assertMay(access: Access, verb: Verb, collection: Collection, owner: string): void {
+  if (may(access, verb, collection, owner)) return
+  const who = access.caller === undefined ? 'A user' : `The caller "${access.caller}"`
+  throw new HostError('forbidden', {
+    detail: `${who} may not ${verb} a row of "${collection}" that belongs to another.`,
+  })
+}
+
+/** Rejects an access that names nobody: an empty user would otherwise address the app's rows. */
+export function assertAccess(access: Access): void {
+  if (access.caller === undefined && access.userId === APP_OWNER)
+    throw new HostError('forbidden', { detail: 'An access must name a user or a system caller.' })
+}
+
+/** The owner that a keyed operation addresses. */
+export function ownerOf(access: Access, collection: Collection): string {
+  if (specOf(collection).owner === 'shared') return APP_OWNER
+  if (access.userId !== undefined) return access.userId
+  throw new HostError('forbidden', {
+    detail: `A row of "${collection}" is addressed by its user and its id; name the user.`,
+  })
+}

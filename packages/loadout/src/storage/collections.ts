@@ -1,0 +1,183 @@
+/**
+ * What is stored, once: the row's schema, its id, who owns it, what is unique, what goes with its parent, and who
+ * besides its owner may touch it. The embedded drivers enforce this table as it stands; PostgreSQL and PGlite enforce
+ * it by keys, checks and row-level security, and a test holds the two against each other.
+ */
+import type { z } from 'zod'
+import { activationRow } from '../schema/activation.ts'
+import { apiKeyRow } from '../schema/api-key.ts'
+import { appConfigRow } from '../schema/app-config.ts'
+import { approvalRow } from '../schema/approval.ts'
+import { auditRow } from '../schema/audit.ts'
+import {
+  marketServerRow,
+  marketToolRow,
+  marketVersionRow,
+  pinRow,
+  userServerConfigRow,
+  userServerToolRow,
+} from '../schema/catalog.ts'
+import { credentialRow } from '../schema/credential.ts'
+import { grantRow } from '../schema/grant.ts'
+import { policyRuleRow } from '../schema/policy.ts'
+import { preferencesRow } from '../schema/preferences.ts'
+import { runRow, stepRow } from '../schema/run.ts'
+import { threadRow } from '../schema/thread.ts'
+import { usageRow } from '../schema/usage.ts'
+import { workflowRow, workflowVersionRow } from '../schema/workflow.ts'
+
+interface CollectionSpec<R extends z.ZodObject = z.ZodObject> {
+  row: R
+  /** The field that identifies a row, together with its owner. */
+  id: keyof z.infer<R> & string
+  /** `user`: every row carries the user it belongs to. `shared`: the same for everyone. */
+  owner: 'user' | 'shared'
+  /** What a user may do with their own rows. `append` writes and never changes. */
+  userMay: 'write' | 'append' | 'read'
+  /** Whether every user may also read the app's own rows. */
+  appRows: boolean
+  /** Unique per owner (for shared ones: over all). */
+  unique: ReadonlyArray<readonly (keyof z.infer<R> & string)[]>
+  /** Rows go with their parent, which has the same owner. */
+  parent?: { collection: string; field: keyof z.infer<R> & string }
+  /** Whether changes are told through `watch()`, and which field says what changed. */
+  watch?: keyof z.infer<R> & string
+}
+
+const own = { owner: 'user', userMay: 'write', appRows: false, unique: [] } as const
+const shared = { owner: 'shared', userMay: 'read', appRows: false, unique: [] } as const
+
+export const COLLECTIONS = {
+  servers: spec({ ...shared, row: marketServerRow, id: 'serverId', unique: [['name']] }),
+  serverVersions: spec({
+    ...shared,
+    row: marketVersionRow,
+    id: 'sverId',
+    unique: [['serverId', 'version']],
+    parent: { collection: 'servers', field: 'serverId' },
+  }),
+  tools: spec({
+    ...shared,
+    row: marketToolRow,
+    id: 'toolId',
+    unique: [['sverId', 'name']],
+    parent: { collection: 'serverVersions', field: 'sverId' },
+  }),
+  appConfig: spec({ ...shared, row: appConfigRow, id: 'configId', watch: 'configId' }),
+  userServerConfigs: spec({
+    ...own,
+    row: userServerConfigRow,
+    id: 'uscoId',
+    appRows: true,
+    unique: [['slug'], ['name']],
+    watch: 'uscoId',
+  }),
+  userServerTools: spec({
+    ...own,
+    row: userServerToolRow,
+    id: 'utoolId',
+    userMay: 'read',
+    appRows: true,
+    unique: [['uscoId', 'name']],
+    parent: { collection: 'userServerConfigs', field: 'uscoId' },
+    watch: 'uscoId',
+  }),
+  pins: spec({
+    ...own,
+    row: pinRow,
+    id: 'pinId',
+    unique: [['uscoId', 'name']],
+    parent: { collection: 'userServerConfigs', field: 'uscoId' },
+    watch: 'uscoId',
+  }),
+  preferences: spec({ ...own, row: preferencesRow, id: 'preferencesId', watch: 'preferencesId' }),
+  threads: spec({ ...own, row: threadRow, id: 'threadId', watch: 'threadId' }),
+  activations: spec({
+    ...own,
+    row: activationRow,
+    id: 'activationId',
+    appRows: true,
+    unique: [['threadId', 'ref']],
+    watch: 'threadId',
+  }),
+  policyRules: spec({ ...own, row: policyRuleRow, id: 'ruleId', appRows: true, watch: 'ruleId' }),
+  credentials: spec({
+    ...own,
+    row: credentialRow,
+    id: 'credentialId',
+    unique: [['toolkit', 'field']],
+    watch: 'toolkit',
+  }),
+  approvals: spec({ ...own, row: approvalRow, id: 'approvalId', watch: 'approvalId' }),
+  grants: spec({ ...own, row: grantRow, id: 'grantId', watch: 'grantId' }),
+  audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append' }),
+  usage: spec({ ...own, row: usageRow, id: 'usageId', unique: [['subject', 'counter', 'windowStart']] }),
+  workflows: spec({ ...own, row: workflowRow, id: 'workflowId', unique: [['name']], watch: 'workflowId' }),
+  workflowVersions: spec({
+    ...own,
+    row: workflowVersionRow,
+    id: 'workflowVersionId',
+    unique: [['workflowId', 'version']],
+    parent: { collection: 'workflows', field: 'workflowId' },
+  }),
+  runs: spec({ ...own, row: runRow, id: 'runId', watch: 'runId' }),
+  steps: spec({
+    ...own,
+    row: stepRow,
+    id: 'stepId',
+    unique: [['runId', 'seq']],
+    parent: { collection: 'runs', field: 'runId' },
+  }),
+  apiKeys: spec({ ...own, row: apiKeyRow, id: 'keyId', watch: 'keyId' }),
+}
+
+export type Collection = keyof typeof COLLECTIONS
+export type Row<C extends Collection> = z.infer<(typeof COLLECTIONS)[C]['row']>
+
+export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as Collection[]
+
+/**
+ * Who may act beyond one user's own rows, on what, and why. This list is the whole of it: the second database role has
+ * a policy for each entry and none besides.
+ */
+export const SYSTEM_CALLERS = {
+  /** Finds the key that a request carries, and notes its use. */
+  'sign-in': { apiKeys: 'any' },
+  /** Writes what a server said of its tools; users may only read that. */
+  introspection: { userServerTools: 'named', userServerConfigs: 'named', pins: 'named' },
+  /** Operators change what belongs to the app. */
+  'app-config': {
+    appConfig: 'any',
+    userServerConfigs: 'app',
+    userServerTools: 'app',
+    pins: 'app',
+    activations: 'app',
+    policyRules: 'app',
+    credentials: 'app',
+    audit: 'app',
+  },
+  /** Opens the app's own credentials for a shared connection. */
+  'app-credentials': { credentials: 'app' },
+  /** Rewraps every credential under the current key. */
+  'key-rotation': { credentials: 'any' },
+  /** Operators make and revoke keys of any user. */
+  'key-admin': { apiKeys: 'any' },
+} as const satisfies Record<string, Partial<Record<Collection, 'any' | 'named' | 'app'>>>
+
+export type SystemCaller = keyof typeof SYSTEM_CALLERS
+/** `any`: every row. `named`: the rows of the user that the access names. `app`: the app's own rows. */
+export type CallerReach = 'any' | 'named' | 'app'
+
+export function callerReach(caller: SystemCaller, collection: Collection): CallerReach | undefined {
+  const reach: Partial<Record<Collection, CallerReach>> = SYSTEM_CALLERS[caller]
+  return reach[collection]
+}
+
+/** A collection's description without its own row type, for code that serves all of them. */
+export function specOf(collection: Collection): CollectionSpec {
+  return COLLECTIONS[collection] as unknown as CollectionSpec
+}
+
+function spec<R extends z.ZodObject>(value: CollectionSpec<R>): CollectionSpec<R> {
+  return value
+}

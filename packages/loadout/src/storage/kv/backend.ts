@@ -1,0 +1,23 @@
+import type { Collection } from '../collections.ts'
+
+export type RowObject = Record<string, unknown>
+
+/** A write that a commit applies; `row` undefined deletes. */
+export interface Write {
+  collection: Collection
+  owner: string
+  id: string
+  row: RowObject | undefined
+  /** What the draft found there, so that a deletion can still be told by its fields. */
+  before: RowObject | undefined
+}
+
+/** What an embedded driver brings: rows by (owner, id), and a commit that is all or nothing. */
+export interface Backend {
+  get(collection: Collection, owner: string, id: string): Promise<RowObject | undefined>
+  /** All rows of an owner, or of everyone. */
+  scan(collection: Collection, owner?: string): Promise<RowObject[]>
+  commit(writes: Write[]): Promise<void>
+  /** Runs one piece of work at a time, over all who share the data. */
+  exclusive<T>(work: () => Promise<T>): Promise<T>
+}

@@ -1,0 +1,154 @@
+/**
+ * A transaction of the embedded drivers: reads go to a draft first and then to the backend, writes stay in the draft
+ * until the commit. Rows are copied on the way in and out, so that nobody holds a live one.
+ */
+import { HostError } from '../../errors.ts'
+import { APP_OWNER } from '../../schema/ids.ts'
+import { assertMay, may, ownerOf } from '../access.ts'
+import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
+import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction } from '../storage.ts'
+import type { Backend, RowObject, Write } from './backend.ts'
+
+export class Draft implements Transaction {
+  readonly #writes = new Map<string, Write>()
+  readonly #access: Access
+  readonly #backend: Backend
+
+  constructor(access: Access, backend: Backend) {
+    this.#access = access
+    this.#backend = backend
+  }
+
+  get writes(): Write[] {
+    return [...this.#writes.values()]
+  }
+
+  async get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined> {
+    const owner = ownerOf(this.#access, collection)
+    const owners = specOf(collection).appRows && owner !== APP_OWNER ? [owner, APP_OWNER] : [owner]
+    for (const candidate of owners) {
+      const row = may(this.#access, 'read', collection, candidate) && (await this.#find(collection, candidate, id))
+      if (row) return structuredClone(row) as Row<C>
+    }
+    return undefined
+  }
+
+  async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+    const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
+    const { id } = specOf(collection)
+    const direction = order === 'asc' ? 1 : -1
+    const rows = (await this.#scan(collection))
+      .filter((row) => Object.entries(where).every(([field, value]) => same(row[field], value)))
+      .filter((row) => after === undefined || compare(String(row[id]), after) * direction > 0)
+      .sort((a, b) => direction * compare(String(a[id]), String(b[id])))
+    return rows.slice(0, limit).map((row) => structuredClone(row) as Row<C>)
+  }
+
+  async insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+    const { owner, id } = this.#address(collection, row)
+    assertMay(this.#access, 'insert', collection, owner)
+    if (await this.#find(collection, owner, id)) throw conflict(collection, [specOf(collection).id])
+    await this.#put(collection, { owner, id, row })
+  }
+
+  async update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined> {
+    const owner = ownerOf(this.#access, collection)
+    const current = await this.#find(collection, owner, id)
+    if (!current || !may(this.#access, 'read', collection, owner)) return undefined
+    assertMay(this.#access, 'change', collection, owner)
+    const row = { ...current, ...patch }
+    const moved = this.#address(collection, row)
+    if (moved.owner !== owner || moved.id !== id)
+      throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
+    await this.#put(collection, { owner, id, row })
+    return structuredClone(row) as Row<C>
+  }
+
+  async delete(collection: Collection, id: string): Promise<boolean> {
+    const owner = ownerOf(this.#access, collection)
+    const current = await this.#find(collection, owner, id)
+    if (!current || !may(this.#access, 'read', collection, owner)) return false
+    assertMay(this.#access, 'change', collection, owner)
+    await this.#remove(collection, owner, id)
+    return true
+  }
+
+  async #remove(collection: Collection, owner: string, id: string): Promise<void> {
+    this.#write({ collection, owner, id, row: undefined, before: await this.#find(collection, owner, id) })
+    for (const child of COLLECTION_NAMES) {
+      const { parent, id: childId } = specOf(child)
+      if (parent?.collection !== collection) continue
+      for (const row of await this.#rows(child, owner))
+        if (row[parent.field] === id) await this.#remove(child, owner, String(row[childId]))
+    }
+  }
+
+  async #put(collection: Collection, write: { owner: string; id: string; row: RowObject }): Promise<void> {
+    const { row: schema, unique, parent } = specOf(collection)
+    const checked = schema.safeParse(write.row)
+    if (!checked.success)
+      throw new HostError('invalid-row', { detail: `A row of "${collection}" is not valid.`, cause: checked.error })
+    const row = structuredClone(write.row)
+    const siblings = await this.#rows(collection, write.owner)
+    for (const fields of unique) {
+      const taken = siblings.some(
+        (other) =>
+          String(other[specOf(collection).id]) !== write.id && fields.every((field) => same(other[field], row[field])),
+      )
+      if (taken) throw conflict(collection, fields)
+    }
+    if (parent && !(await this.#find(parent.collection as Collection, write.owner, String(row[parent.field]))))
+      throw new HostError('not-found', {
+        detail: `The row of "${parent.collection}" that this belongs to is not there.`,
+      })
+    this.#write({ collection, owner: write.owner, id: write.id, row, before: undefined })
+  }
+
+  async #scan(collection: Collection): Promise<RowObject[]> {
+    const { owner: kind, appRows } = specOf(collection)
+    const { userId, caller } = this.#access
+    const rows =
+      caller === undefined && kind === 'user'
+        ? [...(await this.#rows(collection, userId)), ...(appRows ? await this.#rows(collection, APP_OWNER) : [])]
+        : await this.#rows(collection)
+    return rows.filter((row) => may(this.#access, 'read', collection, rowOwner(row)))
+  }
+
+  async #rows(collection: Collection, owner?: string): Promise<RowObject[]> {
+    const { id } = specOf(collection)
+    const stored = await this.#backend.scan(collection, owner)
+    const drafted = this.writes.filter(
+      (write) => write.collection === collection && (owner === undefined || write.owner === owner),
+    )
+    const hidden = new Set(drafted.map((write) => key(collection, write.owner, write.id)))
+    const kept = stored.filter((row) => !hidden.has(key(collection, rowOwner(row), String(row[id]))))
+    return [...kept, ...drafted.flatMap((write) => (write.row ? [write.row] : []))]
+  }
+
+  async #find(collection: Collection, owner: string, id: string): Promise<RowObject | undefined> {
+    const drafted = this.#writes.get(key(collection, owner, id))
+    return drafted ? drafted.row : this.#backend.get(collection, owner, id)
+  }
+
+  #write(write: Write): void {
+    this.#writes.set(key(write.collection, write.owner, write.id), write)
+  }
+
+  #address(collection: Collection, row: RowObject): { owner: string; id: string } {
+    return { owner: rowOwner(row), id: String(row[specOf(collection).id]) }
+  }
+}
+
+const rowOwner = (row: RowObject) => (typeof row.userId === 'string' ? row.userId : APP_OWNER)
+const key = (...parts: [Collection, string, string]) => JSON.stringify(parts)
+// Code units, as PostgreSQL's "C" collation orders the ASCII ids that we make.
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
+const same = (a: unknown, b: unknown) =>
+  a instanceof Date && b instanceof Date ? a.getTime() === b.getTime() : a === b
+
+function conflict(collection: Collection, fields: readonly string[]): HostError {
+  return new HostError('conflict', {
+    detail: `A row of "${collection}" with the same ${fields.join(' and ')} is already there.`,
+    errors: fields.map((path) => ({ path, message: 'is already taken' })),
+  })
+}

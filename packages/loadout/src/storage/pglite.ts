@@ -1,0 +1,82 @@
+/** PGlite: PostgreSQL inside this process, on disk or in memory. One process holds its folder. */
+
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/pglite'
+import { migrate } from 'drizzle-orm/pglite/migrator'
+import { HostError } from '../errors.ts'
+import { type FolderLock, lockFolder } from './folder-lock.ts'
+import { MIGRATION_CONFIG } from './sql/migrations.ts'
+import { createSqlStorage, type SqlConnection } from './sql/sql-storage.ts'
+import type { Database } from './sql/sql-transaction.ts'
+import { verifyTenancy } from './sql/verify-tenancy.ts'
+import type { BackupStorage } from './storage.ts'
+
+export interface PgliteOptions {
+  /** The folder to keep the data in. Without it everything is in memory. */
+  dataDir?: string
+}
+
+export function pglite({ dataDir }: PgliteOptions = {}): BackupStorage {
+  let engine: PGlite | undefined
+  const storage = createSqlStorage({
+    name: 'pglite',
+    async open() {
+      const opened = await openPglite(dataDir)
+      engine = opened.engine
+      return opened
+    },
+  })
+  return {
+    ...storage,
+    async backup() {
+      await storage.ready()
+      if (!engine) throw new HostError('internal', { detail: 'The database is not open.' })
+      const dump = await engine.dumpDataDir('gzip')
+      return new Uint8Array(await dump.arrayBuffer())
+    },
+  }
+}
+
+/** Put a backup into a folder that holds no database yet. */
+export async function restorePglite(dataDir: string, backup: Uint8Array): Promise<void> {
+  const lock = await lockFolder(dataDir)
+  try {
+    const engine = await PGlite.create({
+      dataDir: databaseFolder(dataDir),
+      loadDataDir: new Blob([backup as BlobPart]),
+    })
+    await engine.close()
+  } finally {
+    await lock.release()
+  }
+}
+
+export const databaseFolder = (dataDir: string) => join(dataDir, 'pglite')
+
+async function openPglite(dataDir: string | undefined): Promise<SqlConnection & { engine: PGlite }> {
+  let lock: FolderLock | undefined
+  if (dataDir !== undefined) {
+    await mkdir(dataDir, { recursive: true, mode: 0o700 })
+    lock = await lockFolder(dataDir)
+  }
+  try {
+    const engine = await PGlite.create(dataDir === undefined ? {} : { dataDir: databaseFolder(dataDir) })
+    const db = drizzle(engine)
+    await migrate(db, MIGRATION_CONFIG)
+    const problems = await verifyTenancy(db as unknown as Database)
+    if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
+    return {
+      engine,
+      db: db as unknown as Database,
+      async close() {
+        await engine.close()
+        await lock?.release()
+      },
+    }
+  } catch (error) {
+    await lock?.release()
+    throw error
+  }
+}

@@ -1,0 +1,125 @@
+/** The queries, one set for PGlite and PostgreSQL. Row-level security decides what they can see. */
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, type SQL } from 'drizzle-orm'
+import type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core'
+import { HostError } from '../../errors.ts'
+import { APP_OWNER } from '../../schema/ids.ts'
+import { ownerOf } from '../access.ts'
+import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
+import { type Access, type Change, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction } from '../storage.ts'
+import { TABLES } from './tables.ts'
+
+export type Database = PgDatabase<PgQueryResultHKT, Record<string, never>>
+
+type RowObject = Record<string, unknown>
+
+export class SqlTransaction implements Transaction {
+  readonly changes: Change[] = []
+  readonly #db: Pick<Database, 'select' | 'insert' | 'update' | 'delete'>
+  readonly #access: Access
+
+  constructor(db: Pick<Database, 'select' | 'insert' | 'update' | 'delete'>, access: Access) {
+    this.#db = db
+    this.#access = access
+  }
+
+  async get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined> {
+    const { table, columns } = tableOf(collection)
+    const owner = ownerOf(this.#access, collection)
+    const rows = await this.#db
+      .select()
+      .from(table)
+      .where(eq(column(columns, specOf(collection).id), id))
+    const visible = specOf(collection).appRows ? [owner, APP_OWNER] : [owner]
+    for (const candidate of visible) {
+      const row = rows.find((found) => rowOwner(found) === candidate)
+      if (row) return row as Row<C>
+    }
+    return undefined
+  }
+
+  async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+    const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
+    const { table, columns } = tableOf(collection)
+    const id = column(columns, specOf(collection).id)
+    const conditions: SQL[] = Object.entries(where).map(([field, value]) =>
+      value === null ? isNull(column(columns, field)) : eq(column(columns, field), value),
+    )
+    if (after !== undefined) conditions.push(order === 'asc' ? gt(id, after) : lt(id, after))
+    const rows = await this.#db
+      .select()
+      .from(table)
+      .where(and(...conditions))
+      .orderBy(order === 'asc' ? asc(id) : desc(id))
+      .limit(limit)
+    return rows as Row<C>[]
+  }
+
+  async insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+    const { table } = tableOf(collection)
+    await this.#db.insert(table).values(row as never)
+    this.#tell(collection, row)
+  }
+
+  async update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined> {
+    const { table } = tableOf(collection)
+    if (Object.keys(patch).length === 0) return this.get(collection, id)
+    const [row] = await this.#db
+      .update(table)
+      .set(patch as never)
+      .where(this.#at(collection, id))
+      .returning()
+    if (!row) return undefined
+    if (
+      rowOwner(row as RowObject) !== ownerOf(this.#access, collection) ||
+      (row as RowObject)[specOf(collection).id] !== id
+    )
+      throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
+    this.#tell(collection, row as RowObject)
+    return row as Row<C>
+  }
+
+  async delete(collection: Collection, id: string): Promise<boolean> {
+    const { table } = tableOf(collection)
+    const [row] = await this.#db.delete(table).where(this.#at(collection, id)).returning()
+    if (!row) return false
+    this.#tell(collection, row as RowObject)
+    this.#tellChildren(collection, row as RowObject)
+    return true
+  }
+
+  #at(collection: Collection, id: string): SQL | undefined {
+    const { columns } = tableOf(collection)
+    const byId = eq(column(columns, specOf(collection).id), id)
+    if (specOf(collection).owner === 'shared') return byId
+    return and(eq(column(columns, 'userId'), ownerOf(this.#access, collection)), byId)
+  }
+
+  #tell(collection: Collection, row: RowObject): void {
+    const { watch } = specOf(collection)
+    if (watch !== undefined)
+      this.changes.push({ kind: 'row', collection, userId: rowOwner(row), id: String(row[watch]) })
+  }
+
+  // The database takes children along without a query of ours, so they are told from here.
+  #tellChildren(collection: Collection, row: RowObject): void {
+    const id = String(row[specOf(collection).id])
+    for (const child of COLLECTION_NAMES) {
+      const { parent, watch } = specOf(child)
+      if (parent?.collection === collection && watch === parent.field)
+        this.changes.push({ kind: 'row', collection: child, userId: rowOwner(row), id })
+    }
+  }
+}
+
+function tableOf(collection: Collection): { table: PgTable; columns: Record<string, PgColumn> } {
+  const table: PgTable = TABLES[collection]
+  return { table, columns: getTableColumns(table) }
+}
+
+function column(columns: Record<string, PgColumn>, field: string): PgColumn {
+  const found = Object.hasOwn(columns, field) ? columns[field] : undefined
+  if (!found) throw new HostError('internal', { detail: `There is no field "${field}" to ask for.` })
+  return found
+}
+
+const rowOwner = (row: RowObject) => (typeof row.userId === 'string' ? row.userId : APP_OWNER)

@@ -1,0 +1,59 @@
+/**
+ * The PostgreSQL schema `mcp`, for PGlite and PostgreSQL alike. Rows mirror `schema/`; `tables.test-d.ts` holds the
+ * types against each other. Every table with user data has the key (user_id, id), so no foreign key crosses users.
+ * Row-level security, roles and triggers are in `migrations/0001_tenancy.sql`: Drizzle cannot write them.
+ */
+import type { Collection } from '../collections.ts'
+import { appConfig, servers, serverVersions, tools } from './tables/market.ts'
+import { audit, runs, steps, usage, workflows, workflowVersions } from './tables/runs.ts'
+import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
+import { credentials, pins, userServerConfigs, userServerTools } from './tables/toolkits.ts'
+
+export { mcp } from './tables/columns.ts'
+export {
+  activations,
+  apiKeys,
+  appConfig,
+  approvals,
+  audit,
+  credentials,
+  grants,
+  pins,
+  policyRules,
+  preferences,
+  runs,
+  servers,
+  serverVersions,
+  steps,
+  threads,
+  tools,
+  usage,
+  userServerConfigs,
+  userServerTools,
+  workflows,
+  workflowVersions,
+}
+
+export const TABLES = {
+  servers,
+  serverVersions,
+  tools,
+  appConfig,
+  userServerConfigs,
+  userServerTools,
+  pins,
+  preferences,
+  threads,
+  activations,
+  policyRules,
+  credentials,
+  approvals,
+  grants,
+  audit,
+  usage,
+  workflows,
+  workflowVersions,
+  runs,
+  steps,
+  apiKeys,
+} satisfies Record<Collection, unknown>

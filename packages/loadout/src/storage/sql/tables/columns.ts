@@ -1,0 +1,19 @@
+/** Columns and keys that every table is made of. */
+import { sql } from 'drizzle-orm'
+import { check, jsonb, type PgColumn, pgSchema, primaryKey, text, timestamp, unique } from 'drizzle-orm/pg-core'
+import type { JsonObject } from '../../../schema/json.ts'
+
+export const mcp = pgSchema('mcp')
+
+export const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3 })
+export const created = () => at('created_at').notNull().defaultNow()
+export const updated = () => at('updated_at').notNull().defaultNow()
+export const object = (name: string) => jsonb(name).$type<JsonObject>()
+export const owner = () => text('user_id').notNull()
+
+/** `user_server_configs__user_id__name`: the name tells the fields, so that a violation can too. */
+export const uniqueOn = (table: string, columns: [PgColumn, ...PgColumn[]]) =>
+  unique([table, ...columns.map((column) => column.name)].join('__')).on(...columns)
+export const key = (table: string, columns: [PgColumn, ...PgColumn[]]) => primaryKey({ name: `${table}_pkey`, columns })
+export const objectSchemaCheck = (table: string, column: PgColumn) =>
+  check(`${table}_input_schema_check`, sql`jsonb_typeof(${column}) = 'object' AND (${column}->>'type') = 'object'`)

@@ -1,0 +1,116 @@
+/** Who has which server: configs, their discovered tools, pins and credentials. */
+import { sql } from 'drizzle-orm'
+import { boolean, check, foreignKey, index, type PgColumn, text } from 'drizzle-orm/pg-core'
+import { at, created, key, mcp, object, objectSchemaCheck, owner, uniqueOn, updated } from './columns.ts'
+
+export const userServerConfigs = mcp.table(
+  'user_server_configs',
+  {
+    uscoId: text('usco_id').notNull(),
+    userId: owner(),
+    slug: text('slug').notNull(),
+    name: text('name').notNull(),
+    configType: text('config_type', { enum: ['mcp_stdio', 'mcp_http', 'mcp_marketplace', 'custom'] })
+      .notNull()
+      .default('mcp_stdio'),
+    configJson: object('config_json').notNull(),
+    optionsJson: object('options_json').notNull(),
+    serverId: text('server_id'),
+    enabled: boolean('enabled').notNull().default(true),
+    introspectionStatus: text('introspection_status', { enum: ['pending', 'success', 'error'] }),
+    introspectionReason: text('introspection_reason'),
+    introspectedAt: at('introspected_at'),
+    createdAt: created(),
+    updatedAt: updated(),
+  },
+  (t) => [
+    key('user_server_configs', [t.userId, t.uscoId]),
+    uniqueOn('user_server_configs', [t.userId, t.slug]),
+    uniqueOn('user_server_configs', [t.userId, t.name]),
+    index('user_server_configs_server').on(t.serverId),
+    check(
+      'user_server_configs_type_check',
+      sql`${t.configType} IN ('mcp_stdio', 'mcp_http', 'mcp_marketplace', 'custom')`,
+    ),
+    check(
+      'user_server_configs_marketplace_check',
+      sql`(${t.configType} = 'mcp_marketplace') = (${t.serverId} IS NOT NULL)`,
+    ),
+    check('user_server_configs_slug_check', sql`${t.slug} ~ '^[a-z0-9][a-z0-9_-]{0,47}$'`),
+  ],
+)
+
+/** A table whose rows belong to a configured server and go with it. */
+const ofConfig = (table: string, columns: { userId: PgColumn; uscoId: PgColumn }) =>
+  foreignKey({
+    name: `${table}_config`,
+    columns: [columns.userId, columns.uscoId],
+    foreignColumns: [userServerConfigs.userId, userServerConfigs.uscoId],
+  }).onDelete('cascade')
+
+export const userServerTools = mcp.table(
+  'user_server_tools',
+  {
+    utoolId: text('utool_id').notNull(),
+    userId: owner(),
+    uscoId: text('usco_id').notNull(),
+    name: text('name').notNull(),
+    title: text('title'),
+    description: text('description'),
+    inputSchemaJson: object('input_schema_json').notNull(),
+    outputSchemaJson: object('output_schema_json'),
+    annotationsJson: object('annotations_json'),
+    fingerprint: text('fingerprint').notNull(),
+    discoveredAt: at('discovered_at').notNull().defaultNow(),
+    isActive: boolean('is_active').notNull().default(true),
+    reason: text('reason'),
+    createdAt: created(),
+    updatedAt: updated(),
+  },
+  (t) => [
+    key('user_server_tools', [t.userId, t.utoolId]),
+    uniqueOn('user_server_tools', [t.userId, t.uscoId, t.name]),
+    index('idx_user_server_tools_usco_id').on(t.uscoId),
+    index('idx_user_server_tools_active').on(t.uscoId, t.isActive),
+    ofConfig('user_server_tools', t),
+    objectSchemaCheck('user_server_tools', t.inputSchemaJson),
+  ],
+)
+
+export const pins = mcp.table(
+  'pins',
+  {
+    pinId: text('pin_id').notNull(),
+    userId: owner(),
+    uscoId: text('usco_id').notNull(),
+    name: text('name').notNull(),
+    fingerprint: text('fingerprint').notNull(),
+    manifestJson: object('manifest_json').notNull(),
+    changedFingerprint: text('changed_fingerprint'),
+    changedManifestJson: object('changed_manifest_json'),
+    acceptedBy: text('accepted_by').notNull(),
+    acceptedAt: at('accepted_at').notNull(),
+  },
+  (t) => [key('pins', [t.userId, t.pinId]), uniqueOn('pins', [t.userId, t.uscoId, t.name]), ofConfig('pins', t)],
+)
+
+export const credentials = mcp.table(
+  'credentials',
+  {
+    credentialId: text('credential_id').notNull(),
+    userId: owner(),
+    toolkit: text('toolkit').notNull(),
+    field: text('field').notNull(),
+    keyId: text('key_id').notNull(),
+    wrappedKey: text('wrapped_key').notNull(),
+    iv: text('iv').notNull(),
+    ciphertext: text('ciphertext').notNull(),
+    createdAt: created(),
+    updatedAt: updated(),
+  },
+  (t) => [
+    key('credentials', [t.userId, t.credentialId]),
+    uniqueOn('credentials', [t.userId, t.toolkit, t.field]),
+    index('credentials_key').on(t.keyId, t.credentialId),
+  ],
+)

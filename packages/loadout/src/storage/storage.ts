@@ -1,0 +1,63 @@
+/**
+ * The storage contract. A driver keeps these promises, and `testing/storage-suite.ts` proves each of them:
+ *
+ * - All access is a transaction with an `Access`: a user, or a named system caller. Nothing reads without one.
+ * - A user sees their own rows, and the app's where the collection says so. Another's row does not exist.
+ * - A transaction is all or nothing; a thrown error, or a failed constraint, leaves nothing behind.
+ * - Keyed operations carry the user: the key of a row is (owner, id), never the id alone.
+ * - After a commit every watcher of this process is told at once, and those of other processes within a second.
+ */
+import type { Collection, Row, SystemCaller } from './collections.ts'
+
+export type { Collection, Row, SystemCaller }
+
+/**
+ * On whose behalf. `{ userId }` is a user. `{ caller }` is one of the few named parts that reach further, each only as
+ * far as `SYSTEM_CALLERS` says; with a `userId` it can also address rows by their id.
+ */
+export type Access = { userId: string; caller?: undefined } | { caller: SystemCaller; userId?: string }
+
+export interface ListQuery<C extends Collection> {
+  /** Equality on any fields. */
+  where?: Partial<Row<C>>
+  /** Only rows after this id, for paging. */
+  after?: string
+  /** @default 1000 */
+  limit?: number
+  /** By id, which is by birth. @default 'asc' */
+  order?: 'asc' | 'desc'
+}
+
+export interface Transaction {
+  get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined>
+  list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
+  /** `conflict` where a unique key is taken, `not-found` where its parent is missing. */
+  insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
+  /** The changed row, or undefined where there is none to change. */
+  update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined>
+  /** Whether there was one. Children go with it. */
+  delete(collection: Collection, id: string): Promise<boolean>
+}
+
+/** `lost`: changes may be missed from now on. `live`: watching (again); whatever was cached before may be old. */
+export type Change =
+  | { kind: 'row'; collection: Collection; userId: string; id: string }
+  | { kind: 'live' }
+  | { kind: 'lost' }
+
+export interface Storage {
+  readonly name: string
+  transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T>
+  /** Tells of every committed change until the returned function is called. Resolves once it is watching. */
+  watch(listener: (change: Change) => void): Promise<() => void>
+  /** Opens and migrates, once; every other method waits for it by itself. */
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Drivers that keep a folder can copy it while they run. */
+export interface BackupStorage extends Storage {
+  backup(): Promise<Uint8Array>
+}
+
+export const DEFAULT_LIST_LIMIT = 1000
