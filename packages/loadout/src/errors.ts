@@ -33,7 +33,6 @@ export const ERRORS = {
   'not-found': kind(404, 'There is no such thing here', 'Check the id; list what exists first.'),
   conflict: kind(409, 'This meets something that is already there', 'Choose another name, or change the existing one.'),
   'read-only': kind(409, 'This is read-only', 'Change it where it is defined: the file or the operator page.'),
-  'method-not-allowed': kind(405, 'The method is not allowed here', 'See /api/openapi.json for what this path takes.'),
   'secret-missing': kind(
     422,
     'A stored secret is not there',

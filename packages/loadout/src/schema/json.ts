@@ -1,23 +1,21 @@
 import { z } from 'zod'
 import { type FieldError, HostError } from '../errors.ts'
 
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
-export type JsonObject = { [key: string]: Json }
+// Not recursive on purpose: what is inside is checked by a schema before it is used, and tsc stays fast.
+export type Json = unknown
+export type JsonObject = Record<string, unknown>
 
 const FORBIDDEN_KEYS = new Set(['__proto__', 'constructor', 'prototype'])
 const MAX_DEPTH = 64
 
 /** Any JSON value. Walked by `assertPlainJson` at the door, so it need not be walked again here. */
-export const json = z.custom<Json>((value) => value !== undefined, 'must be a JSON value')
-export const jsonObject = z.custom<JsonObject>(
-  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
-  'must be a JSON object',
-)
+export const json = z.unknown()
+
+export const jsonObject = z.record(z.string(), z.unknown(), 'must be a JSON object')
 
 /** A JSON Schema for an object: what a tool takes. The same check stands on the column in SQL. */
-export const objectSchema = z.custom<JsonObject>(
-  (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Reflect.get(value, 'type') === 'object',
+export const objectSchema = jsonObject.refine(
+  (value) => value.type === 'object',
   'must be a JSON Schema with "type": "object"',
 )
 

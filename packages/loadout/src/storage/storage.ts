@@ -28,13 +28,19 @@ export interface ListQuery<C extends Collection> {
   order?: 'asc' | 'desc'
 }
 
+export interface Update<C extends Collection> {
+  set: Partial<Row<C>>
+  /** Only where the row still has these values: compare and set. */
+  where?: Partial<Row<C>>
+}
+
 export interface Transaction {
   get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined>
   list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
   /** `conflict` where a unique key is taken, `not-found` where its parent is missing. */
   insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
-  /** The changed row, or undefined where there is none to change. */
-  update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined>
+  /** The changed row, or undefined where there is none to change. One step: no other write comes between. */
+  update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined>
   /** Whether there was one. Children go with it. */
   delete(collection: Collection, id: string): Promise<boolean>
 }

@@ -6,7 +6,7 @@ import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
 import { assertMay, may, ownerOf } from '../access.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
-import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction } from '../storage.ts'
+import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction, type Update } from '../storage.ts'
 import type { Backend, RowObject, Write } from './backend.ts'
 
 export class Draft implements Transaction {
@@ -38,7 +38,7 @@ export class Draft implements Transaction {
     const { id } = specOf(collection)
     const direction = order === 'asc' ? 1 : -1
     const rows = (await this.#scan(collection))
-      .filter((row) => Object.entries(where).every(([field, value]) => same(row[field], value)))
+      .filter((row) => matches(row, where))
       .filter((row) => after === undefined || compare(String(row[id]), after) * direction > 0)
       .sort((a, b) => direction * compare(String(a[id]), String(b[id])))
     return rows.slice(0, limit).map((row) => structuredClone(row) as Row<C>)
@@ -51,12 +51,13 @@ export class Draft implements Transaction {
     await this.#put(collection, { owner, id, row })
   }
 
-  async update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined> {
+  async update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined> {
     const owner = ownerOf(this.#access, collection)
     const current = await this.#find(collection, owner, id)
     if (!current || !may(this.#access, 'read', collection, owner)) return undefined
     assertMay(this.#access, 'change', collection, owner)
-    const row = { ...current, ...patch }
+    if (!matches(current, change.where)) return undefined
+    const row = { ...current, ...change.set }
     const moved = this.#address(collection, row)
     if (moved.owner !== owner || moved.id !== id)
       throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
@@ -145,6 +146,9 @@ const key = (...parts: [Collection, string, string]) => JSON.stringify(parts)
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 const same = (a: unknown, b: unknown) =>
   a instanceof Date && b instanceof Date ? a.getTime() === b.getTime() : a === b
+
+const matches = (row: RowObject, where: RowObject = {}) =>
+  Object.entries(where).every(([field, value]) => same(row[field], value))
 
 function conflict(collection: Collection, fields: readonly string[]): HostError {
   return new HostError('conflict', {

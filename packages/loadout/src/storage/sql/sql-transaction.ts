@@ -5,7 +5,14 @@ import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
 import { ownerOf } from '../access.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
-import { type Access, type Change, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction } from '../storage.ts'
+import {
+  type Access,
+  type Change,
+  DEFAULT_LIST_LIMIT,
+  type ListQuery,
+  type Transaction,
+  type Update,
+} from '../storage.ts'
 import { TABLES } from './tables.ts'
 
 export type Database = PgDatabase<PgQueryResultHKT, Record<string, never>>
@@ -41,9 +48,7 @@ export class SqlTransaction implements Transaction {
     const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
     const { table, columns } = tableOf(collection)
     const id = column(columns, specOf(collection).id)
-    const conditions: SQL[] = Object.entries(where).map(([field, value]) =>
-      value === null ? isNull(column(columns, field)) : eq(column(columns, field), value),
-    )
+    const conditions = conditionsOf(collection, where)
     if (after !== undefined) conditions.push(order === 'asc' ? gt(id, after) : lt(id, after))
     const rows = await this.#db
       .select()
@@ -60,13 +65,17 @@ export class SqlTransaction implements Transaction {
     this.#tell(collection, row)
   }
 
-  async update<C extends Collection>(collection: C, id: string, patch: Partial<Row<C>>): Promise<Row<C> | undefined> {
+  async update<C extends Collection>(
+    collection: C,
+    id: string,
+    { set, where }: Update<C>,
+  ): Promise<Row<C> | undefined> {
     const { table } = tableOf(collection)
-    if (Object.keys(patch).length === 0) return this.get(collection, id)
+    const condition = and(this.#at(collection, id), ...conditionsOf(collection, where))
     const [row] = await this.#db
       .update(table)
-      .set(patch as never)
-      .where(this.#at(collection, id))
+      .set(set as never)
+      .where(condition)
       .returning()
     if (!row) return undefined
     if (
@@ -114,6 +123,13 @@ export class SqlTransaction implements Transaction {
 function tableOf(collection: Collection): { table: PgTable; columns: Record<string, PgColumn> } {
   const table: PgTable = TABLES[collection]
   return { table, columns: getTableColumns(table) }
+}
+
+function conditionsOf(collection: Collection, where: RowObject = {}): SQL[] {
+  const { columns } = tableOf(collection)
+  return Object.entries(where).map(([field, value]) =>
+    value === null ? isNull(column(columns, field)) : eq(column(columns, field), value),
+  )
 }
 
 function column(columns: Record<string, PgColumn>, field: string): PgColumn {

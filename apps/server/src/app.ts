@@ -1,0 +1,95 @@
+/**
+ * The HTTP API over a host, as one fetch handler: `createApp({ host, authenticate }).fetch` runs in Node, in a Next.js
+ * route or in any server that speaks Request and Response. It reads no environment and opens no port.
+ */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { secureHeaders } from 'hono/secure-headers'
+import { type Host, HostError } from 'loadout'
+import { invalidInput } from 'loadout/schema'
+import type { ZodError } from 'zod'
+import { type ApiKeys, createApiKeys } from './api-keys.ts'
+import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId } from './doors.ts'
+import { type Log, requestLog, silentLog } from './log.ts'
+import { sendProblem } from './problem.ts'
+import { healthRoutes } from './routes/health.ts'
+import { keyRoutes } from './routes/keys.ts'
+import { preferenceRoutes } from './routes/preferences.ts'
+import { toolkitRoutes } from './routes/toolkits.ts'
+import type { Env } from './variables.ts'
+
+export type { Authenticate } from './doors.ts'
+
+export interface AppOptions {
+  host: Host
+  /** Who sent a request. Replace it to bring your own users. */
+  authenticate: Authenticate
+  /** Accept only requests that name a loopback Host. For a server without sign-in. @default false */
+  loopbackOnly?: boolean
+  /** Where people reach the server, where that is not its own address. */
+  publicUrl?: string | undefined
+  apiKeys?: ApiKeys
+  log?: Log
+  version?: string
+}
+
+export type AppType = ReturnType<typeof createApp>
+
+export function createApp({
+  host,
+  authenticate,
+  loopbackOnly = false,
+  publicUrl,
+  apiKeys,
+  log = silentLog,
+  version = '0.0.0',
+}: AppOptions) {
+  const app = new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidInput(result.error as unknown as ZodError)
+    },
+  })
+  app.use(requestId())
+  app.use(requestLog(log))
+  app.use(
+    secureHeaders({
+      contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+      xFrameOptions: 'DENY',
+      crossOriginOpenerPolicy: false,
+    }),
+  )
+  app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
+  app.use('/api/*', jsonBody())
+  app.onError((thrown, c) => {
+    const error = HostError.from(thrown)
+    if (error.status >= 500) log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
+    return sendProblem(c, error)
+  })
+  app.notFound((c) =>
+    sendProblem(c, new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` })),
+  )
+
+  app.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Loadout', version } })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'lo_…',
+  })
+  app.use('/api/*', authenticated(authenticate))
+  return app
+    .route('/', healthRoutes(host, version))
+    .route('/api', toolkitRoutes(host))
+    .route('/api', preferenceRoutes(host))
+    .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage)))
+}
+
+// The UI is served from here too: its own scripts and styles, and nothing from elsewhere.
+const CONTENT_SECURITY_POLICY = {
+  defaultSrc: ["'self'"],
+  scriptSrc: ["'self'"],
+  styleSrc: ["'self'", "'unsafe-inline'"],
+  imgSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+}

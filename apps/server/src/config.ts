@@ -1,0 +1,99 @@
+/** Every setting, its default, and what a bad one says. `main.ts` alone hands the environment in. */
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { HostError } from 'loadout'
+import { z } from 'zod'
+
+const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
+const whole = (least: number, most: number) =>
+  z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most))
+
+const environment = z.object({
+  PORT: whole(0, 65_535).default(4300),
+  HOST: z.string().min(1).optional(),
+  LOADOUT_MODE: z.enum(['local', 'multi-user']).default('local'),
+  LOADOUT_DATA_DIR: z.string().min(1).optional(),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL')
+    .optional(),
+  LOADOUT_MASTER_KEY: z.string().min(1).optional(),
+  LOADOUT_BOOTSTRAP_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  LOADOUT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
+  LOADOUT_PRIVATE_NETWORK: flag.optional(),
+  LOADOUT_MODEL: z
+    .string()
+    .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
+    .optional(),
+  MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
+  MCP_SECRET_PATH: z.string().min(1).optional(),
+  LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
+})
+
+export interface Config {
+  mode: 'local' | 'multi-user'
+  port: number
+  hostname: string
+  dataDir: string
+  databaseUrl: string | undefined
+  masterKey: string | undefined
+  bootstrapKey: string | undefined
+  publicUrl: string | undefined
+  stdio: 'off' | 'templates' | 'sandbox' | 'on'
+  privateNetwork: boolean
+  model: string | undefined
+  toolCacheTtlMs: number
+  secretPath: string | undefined
+  logLevel: string
+}
+
+const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
+
+/** Reads the settings, or throws `config-invalid` with one line that names the setting and what to do. */
+export function readConfig(env: Record<string, string | undefined>): Config {
+  const set = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''))
+  const parsed = environment.safeParse(set)
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues
+    throw bad(String(issue?.path[0]), issue?.message ?? 'is not valid')
+  }
+  const values = parsed.data
+  const local = values.LOADOUT_MODE === 'local'
+  const config: Config = {
+    mode: values.LOADOUT_MODE,
+    port: values.PORT,
+    hostname: values.HOST ?? (local ? '127.0.0.1' : '0.0.0.0'),
+    dataDir: values.LOADOUT_DATA_DIR ?? join(homedir(), '.loadout'),
+    databaseUrl: values.DATABASE_URL,
+    masterKey: values.LOADOUT_MASTER_KEY,
+    bootstrapKey: values.LOADOUT_BOOTSTRAP_KEY,
+    publicUrl: values.LOADOUT_PUBLIC_URL,
+    stdio: values.LOADOUT_STDIO ?? (local ? 'on' : 'off'),
+    privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
+    model: values.LOADOUT_MODEL,
+    toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
+    secretPath: values.MCP_SECRET_PATH,
+    logLevel: values.LOG_LEVEL,
+  }
+  assertCoherent(config)
+  return config
+}
+
+function assertCoherent(config: Config): void {
+  if (config.mode === 'local') {
+    if (!LOOPBACK.has(config.hostname))
+      throw bad(
+        'HOST',
+        `must be a loopback address in local mode, which has no sign-in; set LOADOUT_MODE=multi-user to serve others`,
+      )
+    return
+  }
+  if (!config.databaseUrl) throw bad('DATABASE_URL', 'is needed in multi-user mode')
+  if (!config.masterKey)
+    throw bad('LOADOUT_MASTER_KEY', 'is needed in multi-user mode; make one with `openssl rand -base64 32`')
+}
+
+function bad(name: string, message: string): HostError {
+  return new HostError('config-invalid', { detail: `${name} ${message}`, errors: [{ path: name, message }] })
+}

@@ -1,0 +1,95 @@
+/** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
+import type { MiddlewareHandler } from 'hono'
+import { HostError, newId } from 'loadout'
+import { type KeyScope, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
+import type { Env } from './variables.ts'
+
+export const BODY_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** Who sent a request, or undefined. The one function that an app replaces to bring its own users. */
+export type Authenticate = (request: Request) => Promise<PrincipalInput | undefined> | PrincipalInput | undefined
+
+export function requestId(): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const id = newId('request')
+    c.set('requestId', id)
+    await next()
+    c.header('x-request-id', id)
+  }
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * A page of another site must not reach a server that trusts its network: with `loopbackOnly` only loopback names are
+ * ours (DNS rebinding brings a foreign Host), and any Origin must be the Host itself.
+ */
+export function ownOrigin({
+  loopbackOnly,
+  publicUrl,
+}: {
+  loopbackOnly: boolean
+  publicUrl?: string | undefined
+}): MiddlewareHandler<Env> {
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host
+  const isOurs = (host: string) =>
+    host === publicHost ||
+    (loopbackOnly ? LOOPBACK.has(URL.parse(`http://${host}`)?.hostname ?? '') : publicHost === undefined)
+
+  return async (c, next) => {
+    const host = c.req.header('host') ?? new URL(c.req.url).host
+    const origin = c.req.header('origin')
+    if (!isOurs(host))
+      throw new HostError('foreign-origin', { detail: `The Host "${host.slice(0, 100)}" is not ours.` })
+    if (origin !== undefined && URL.parse(origin)?.host !== host)
+      throw new HostError('foreign-origin', { detail: `The Origin "${origin.slice(0, 100)}" is not ours.` })
+    await next()
+  }
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** JSON of a bounded size, without keys that reach a prototype. The routes' schemas read it after this. */
+export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
+  const tooLarge = () => new HostError('body-too-large', { detail: `The body is larger than ${limit} bytes.` })
+  return async (c, next) => {
+    if (!WITH_BODY.has(c.req.method)) return next()
+    if (Number(c.req.header('content-length') ?? 0) > limit) throw tooLarge()
+    const bytes = await readUpTo(c.req.raw.clone().body, limit)
+    if (bytes === undefined) throw tooLarge()
+    if (bytes.length > 0) {
+      const type = c.req.header('content-type') ?? ''
+      if (!/^application\/([\w.+-]+\+)?json\b/i.test(type))
+        throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
+      parseJson(new TextDecoder().decode(bytes))
+    }
+    return next()
+  }
+}
+
+async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > limit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const found = await authenticate(c.req.raw)
+    if (!found) throw new HostError('unauthenticated')
+    const who = parse(principal, found)
+    const needed: KeyScope = c.req.method === 'GET' || c.req.method === 'HEAD' ? 'read' : 'write'
+    assertScope(who.scopes, needed)
+    c.set('principal', who)
+    await next()
+  }
+}
+
+export function assertScope(scopes: readonly KeyScope[], needed: KeyScope): void {
+  if (!scopes.includes(needed)) throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed}".` })
+}

@@ -1,0 +1,46 @@
+/** Errors on the wire: one shape, made in one place. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import type { HostError } from 'loadout'
+
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number(),
+    code: z.string(),
+    detail: z.string(),
+    action: z.string(),
+    requestId: z.string(),
+    errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+  })
+  .openapi('Problem')
+export type Problem = z.infer<typeof problem>
+
+export function toProblem(error: HostError, requestId: string): Problem {
+  // An inner failure's own words stay in the log; the reader gets the id to find them by.
+  const detail = error.code === 'internal' ? error.title : error.message
+  return {
+    type: `urn:loadout:problem:${error.code}`,
+    title: error.title,
+    status: error.status,
+    code: error.code,
+    detail,
+    action: error.action,
+    requestId,
+    ...(error.errors ? { errors: error.errors } : {}),
+  }
+}
+
+export function sendProblem(c: Context, error: HostError): Response {
+  const body = JSON.stringify(toProblem(error, c.get('requestId') ?? ''))
+  return c.body(body, error.status as 500, { 'content-type': 'application/problem+json' })
+}
+
+/** What every route may answer beside its own. */
+export const problemResponses = {
+  default: {
+    description: 'A problem, with a stable code and what to do',
+    content: { 'application/problem+json': { schema: problem } },
+  },
+} as const

@@ -1,0 +1,120 @@
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Host, HostError, type StoredToolkit, viewToolkit } from 'loadout'
+import { toolkitView as libraryView } from 'loadout/schema'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
+
+const SPELLINGS =
+  'A server record: `{ name, command, args?, env?, cwd? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
+
+/** The body is read by the library's own reader, which knows all spellings; here it is only said to be an object. */
+const toolkitBody = z.record(z.string(), z.unknown()).openapi('ToolkitInput', {
+  description: SPELLINGS,
+  example: { name: 'filesystem', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
+})
+
+const idParam = z.object({ id: z.string().openapi({ description: "The toolkit's id or its `usco_…`" }) })
+const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+})
+const body = { body: { required: true, content: { 'application/json': { schema: toolkitBody } } } } as const
+
+const list = createRoute({
+  method: 'get',
+  path: '/mcp',
+  summary: "The caller's toolkits, their own and the global ones",
+  responses: { 200: json(z.object({ toolkits: z.array(toolkit) }), 'All of them'), ...problemResponses },
+})
+const save = createRoute({
+  method: 'post',
+  path: '/mcp',
+  summary: "Add one of the caller's, or update the one with the same id or name",
+  request: body,
+  responses: { 200: json(toolkit, 'Updated'), 201: json(toolkit, 'Added'), ...problemResponses },
+})
+const show = createRoute({
+  method: 'get',
+  path: '/mcp/{id}',
+  summary: 'One toolkit',
+  request: { params: idParam },
+  responses: { 200: json(toolkit, 'It'), ...problemResponses },
+})
+const change = createRoute({
+  method: 'patch',
+  path: '/mcp/{id}',
+  summary: 'Enable, rename or override; on a global one only `enabled`, for the caller alone',
+  request: { params: idParam, ...body },
+  responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
+})
+const remove = createRoute({
+  method: 'delete',
+  path: '/mcp/{id}',
+  summary: 'Delete one with its tools and credentials',
+  request: { params: idParam },
+  responses: { 204: { description: 'Deleted' }, ...problemResponses },
+})
+
+export function toolkitRoutes(host: Host) {
+  const view = (stored: StoredToolkit) =>
+    viewToolkit(stored, {
+      state: { status: 'disconnected' },
+      tools: [],
+      tokens: 0,
+      detail: stored.tier === 'app' ? 'kind' : 'full',
+    })
+
+  return new OpenAPIHono<Env>()
+    .openapi(list, async (c) => {
+      const stored = await host.toolkits.list(c.var.principal.userId)
+      return c.json({ toolkits: stored.map(view) }, 200)
+    })
+    .openapi(save, async (c) => {
+      const { userId } = c.var.principal
+      const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'user', userId })
+      return c.json({ ...view(stored), ...(warnings.length > 0 ? { warnings } : {}) }, created ? 201 : 200)
+    })
+    .openapi(show, async (c) => {
+      return c.json(view(await host.toolkits.find(c.var.principal.userId, c.req.valid('param').id)), 200)
+    })
+    .openapi(change, async (c) => {
+      const { userId } = c.var.principal
+      const { id } = c.req.valid('param')
+      const changes = c.req.valid('json')
+      const found = await host.toolkits.find(userId, id)
+      if (found.tier === 'app') {
+        await switchGlobal(host, { userId, id, changes })
+        return c.json(view(await host.toolkits.find(userId, id)), 200)
+      }
+      const { stored, warnings } = await host.toolkits.update(id, changes, { tier: 'user', userId })
+      return c.json({ ...view(stored), ...(warnings.length > 0 ? { warnings } : {}) }, 200)
+    })
+    .openapi(remove, async (c) => {
+      const { userId } = c.var.principal
+      const found = await host.toolkits.find(userId, c.req.valid('param').id)
+      if (found.tier === 'app')
+        throw new HostError('read-only', { detail: `"${found.toolkit.id}" is a global toolkit.` })
+      await host.toolkits.remove(found.uscoId, { tier: 'user', userId })
+      return c.body(null, 204)
+    })
+}
+
+async function switchGlobal(
+  host: Host,
+  { userId, id, changes }: { userId: string; id: string; changes: Record<string, unknown> },
+) {
+  const other = Object.keys(changes).find((field) => field !== 'enabled')
+  if (other !== undefined || typeof changes.enabled !== 'boolean')
+    throw new HostError('read-only', {
+      detail: `"${id}" is a global toolkit; only your own switch for it can be changed.`,
+      errors: [
+        {
+          path: other ?? 'enabled',
+          message: other ? 'cannot be changed on a global toolkit' : 'must be true or false',
+        },
+      ],
+    })
+  await host.toolkits.setEnabled(userId, id, changes.enabled)
+}

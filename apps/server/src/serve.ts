@@ -1,0 +1,123 @@
+/** From settings to a listening server, and back down again: what `main.ts` and the CLI start. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import { createHost, HostError, type KeyRing, masterKeyRing, type Storage } from 'loadout'
+import { keyFileRing } from 'loadout/node'
+import { pglite } from 'loadout/storage/pglite'
+import { postgres } from 'loadout/storage/postgres'
+import { createApiKeys } from './api-keys.ts'
+import { createApp } from './app.ts'
+import { byApiKey, localOr } from './authenticate.ts'
+import type { Config } from './config.ts'
+import { createLog, type Log } from './log.ts'
+import { serveWeb } from './web.ts'
+
+export interface RunningServer {
+  url: string
+  close(): Promise<void>
+}
+
+export interface ServeOptions {
+  log?: Log
+  /** The built UI. Without it only the API is served. */
+  webDir?: string | undefined
+  version?: string
+}
+
+const FINISH_WITHIN_MS = 10_000
+
+/** The file in the data folder that tells the CLI where the live server is. */
+export const SERVER_FILE = 'server.json'
+
+export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
+  const log = options.log ?? createLog(config.logLevel)
+  const keyRing = await openKeyRing(config)
+  const storage = openStorage(config)
+  const host = createHost({ storage, keyRing, onListenerError: (err) => log.error({ err }, 'A listener failed') })
+  try {
+    await host.ready()
+    const apiKeys = createApiKeys(storage)
+    const byKey = byApiKey(apiKeys, config.bootstrapKey)
+    const local = config.mode === 'local'
+    const app = createApp({
+      host,
+      apiKeys,
+      authenticate: local ? localOr(byKey) : byKey,
+      loopbackOnly: local,
+      publicUrl: config.publicUrl,
+      log,
+      version: options.version ?? '0.0.0',
+    })
+    if (options.webDir !== undefined) serveWeb(app, options.webDir)
+    const server = createServer(getRequestListener(app.fetch))
+    const url = await listen(server, config)
+    await noteServer(config, url)
+    log.info({ url, mode: config.mode, storage: storage.name }, 'listening')
+    return { url, close: once(() => shutDown({ server, config, log, closeHost: () => host.close() })) }
+  } catch (error) {
+    await host.close().catch(() => {})
+    throw error
+  }
+}
+
+function openStorage({ databaseUrl, dataDir }: Config): Storage {
+  return databaseUrl === undefined ? pglite({ dataDir }) : postgres({ url: databaseUrl })
+}
+
+// Opened before anything is served: a weak or unsafe key must stop the start, not the first use.
+function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
+  return masterKey === undefined ? keyFileRing(join(dataDir, 'keys.json')) : masterKeyRing(masterKey)
+}
+
+async function listen(server: Server, { port, hostname }: Config): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, hostname, resolve)
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new HostError('config-invalid', {
+      detail:
+        error.code === 'EADDRINUSE'
+          ? `PORT ${port} is taken by another process`
+          : `HOST ${hostname} cannot be listened on (${error.code})`,
+      action: 'Set PORT to another number, or stop the process that has it.',
+    })
+  })
+  const address = server.address()
+  const bound = typeof address === 'object' && address !== null ? address.port : port
+  const name = hostname.includes(':') ? `[${hostname}]` : hostname === '0.0.0.0' ? 'localhost' : hostname
+  return `http://${name}:${bound}`
+}
+
+async function noteServer({ databaseUrl, dataDir }: Config, url: string): Promise<void> {
+  if (databaseUrl !== undefined) return
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await writeFile(join(dataDir, SERVER_FILE), JSON.stringify({ pid: process.pid, url }), { mode: 0o600 })
+}
+
+/** No new work; what runs finishes, or is cut off after a while; then the storage closes. */
+async function shutDown(parts: {
+  server: Server
+  config: Config
+  log: Log
+  closeHost: () => Promise<void>
+}): Promise<void> {
+  const { server, config, log, closeHost } = parts
+  const finished = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  const late = setTimeout(() => server.closeAllConnections(), FINISH_WITHIN_MS)
+  await finished
+  clearTimeout(late)
+  if (config.databaseUrl === undefined) await rm(join(config.dataDir, SERVER_FILE), { force: true })
+  await closeHost()
+  log.info('stopped')
+}
+
+function once(work: () => Promise<void>): () => Promise<void> {
+  let done: Promise<void> | undefined
+  return () => {
+    done ??= work()
+    return done
+  }
+}

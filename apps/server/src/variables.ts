@@ -1,0 +1,6 @@
+import type { Principal } from 'loadout/schema'
+
+/** What middleware leaves for the routes. */
+export interface Env {
+  Variables: { requestId: string; principal: Principal }
+}

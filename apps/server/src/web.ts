@@ -1,0 +1,23 @@
+/** Serves the built UI: hashed files for ever, the page for every path that is not the API's. */
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { serveStatic } from '@hono/node-server/serve-static'
+import type { Hono } from 'hono'
+
+const isPage = (path: string) => !path.startsWith('/api/') && !/\.[a-z0-9]+$/i.test(path)
+
+// biome-ignore lint/suspicious/noExplicitAny: any app will do; its routes do not matter here
+export function serveWeb(app: Hono<any, any, any>, directory: string): void {
+  const index = join(directory, 'index.html')
+  if (!existsSync(index)) return
+  const root = relative(process.cwd(), directory)
+  app.use(
+    '/assets/*',
+    serveStatic({ root, onFound: (_, c) => c.header('cache-control', 'public, max-age=31536000, immutable') }),
+  )
+  app.get('*', async (c, next) => {
+    if (!isPage(c.req.path)) return serveStatic({ root })(c, next)
+    return c.html(await readFile(index, 'utf8'), 200, { 'cache-control': 'no-cache' })
+  })
+}

@@ -1,0 +1,121 @@
+/** Secrets at rest: sealed on the way in, opened on the way out, never anywhere else. */
+import { HostError } from '../errors.ts'
+import type { CredentialRow } from '../schema/credential.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import { open, rewrap, seal } from './envelope.ts'
+import type { KeyRing } from './key-ring.ts'
+
+/** One toolkit's secrets of one owner. */
+export interface SecretOwner {
+  userId: string
+  toolkit: string
+}
+
+export interface CredentialStore {
+  /** Stores or replaces, inside the caller's transaction. */
+  save(tx: Transaction, owner: SecretOwner, secrets: Record<string, string>): Promise<void>
+  /** Removes the named fields, or all. */
+  clear(tx: Transaction, owner: SecretOwner, fields?: readonly string[]): Promise<void>
+  /** Which fields are stored. Names only. */
+  fields(tx: Transaction, owner: SecretOwner): Promise<string[]>
+  /** The secrets themselves, for a connection. */
+  open(owner: SecretOwner): Promise<Record<string, string>>
+  /** Rewraps every row under the current key while reads go on; says how many. */
+  rotate(): Promise<{ rewrapped: number; lost: number }>
+}
+
+const PAGE = 500
+
+export function createCredentialStore({ storage, keyRing }: { storage: Storage; keyRing: KeyRing }): CredentialStore {
+  const rowsOf = (tx: Transaction, { userId, toolkit }: SecretOwner) =>
+    tx.list('credentials', { where: { userId, toolkit } })
+
+  return {
+    async save(tx, { userId, toolkit }, secrets) {
+      const existing = new Map((await rowsOf(tx, { userId, toolkit })).map((row) => [row.field, row]))
+      for (const [field, secret] of Object.entries(secrets)) {
+        const envelope = await seal(keyRing, { userId, toolkit, field }, secret)
+        const row = existing.get(field)
+        const now = new Date()
+        if (row) await tx.update('credentials', row.credentialId, { set: { ...envelope, updatedAt: now } })
+        else
+          await tx.insert('credentials', {
+            credentialId: newId('credential'),
+            userId,
+            toolkit,
+            field,
+            ...envelope,
+            createdAt: now,
+            updatedAt: now,
+          })
+      }
+    },
+
+    async clear(tx, owner, fields) {
+      for (const row of await rowsOf(tx, owner))
+        if (fields === undefined || fields.includes(row.field)) await tx.delete('credentials', row.credentialId)
+    },
+
+    async fields(tx, owner) {
+      return (await rowsOf(tx, owner)).map((row) => row.field)
+    },
+
+    async open(owner) {
+      const rows = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
+      const opened = await Promise.all(rows.map(async (row) => [row.field, await open(keyRing, row, row)] as const))
+      return Object.fromEntries(opened)
+    },
+
+    async rotate() {
+      const current = await keyRing.currentKeyId()
+      const count = { rewrapped: 0, lost: 0 }
+      for (let after: string | undefined; ; ) {
+        const page = await storage.transaction({ caller: 'key-rotation' }, (tx) =>
+          tx.list('credentials', { limit: PAGE, ...(after === undefined ? {} : { after }) }),
+        )
+        const last = page.at(-1)
+        if (!last) return count
+        after = last.credentialId
+        const old = page.filter((row) => row.keyId !== current)
+        for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
+          const done = await rotateRows(storage, keyRing, { userId, rows })
+          count.rewrapped += done
+          count.lost += rows.length - done
+        }
+      }
+    },
+  }
+}
+
+async function rotateRows(
+  storage: Storage,
+  ring: KeyRing,
+  { userId, rows }: { userId: string; rows: CredentialRow[] },
+) {
+  const fresh = await Promise.all(rows.map(async (row) => ({ row, wrapping: await rewrapOrSkip(ring, row) })))
+  return storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
+    let done = 0
+    for (const { row, wrapping } of fresh) {
+      if (!wrapping) continue
+      // A secret that was replaced meanwhile is under the current key already, and must keep its own wrapping.
+      await tx.update('credentials', row.credentialId, { set: wrapping, where: { wrappedKey: row.wrappedKey } })
+      done++
+    }
+    return done
+  })
+}
+
+async function rewrapOrSkip(ring: KeyRing, row: CredentialRow) {
+  try {
+    return await rewrap(ring, row, row)
+  } catch (error) {
+    if (HostError.is(error) && (error.code === 'credential-key-lost' || error.code === 'credential-unreadable'))
+      return undefined
+    throw error
+  }
+}
+
+function accessTo({ userId }: SecretOwner): Access {
+  return userId === APP_OWNER ? { caller: 'app-credentials', userId } : { userId }
+}

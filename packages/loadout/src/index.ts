@@ -1,0 +1,26 @@
+/** The public surface, the same in Node and in a browser. Named exports only; what is not here is not public. */
+export {
+  createExecutionContext,
+  type ExecutionContext,
+  type ExecutionContextSource,
+  withExecutionContext,
+} from './context.ts'
+export { browserKeyRing } from './credentials/browser-key-ring.ts'
+export type { CredentialStore } from './credentials/credential-store.ts'
+export type { KeyRing } from './credentials/key-ring.ts'
+export { masterKeyRing } from './credentials/master-key.ts'
+export { ERRORS, type ErrorCode, type FieldError, HostError } from './errors.ts'
+export type { Emitter, HostEvent, HostEventType } from './events.ts'
+export { createHost, type Host, type HostOptions } from './host.ts'
+export { APP_OWNER, newId } from './schema/ids.ts'
+export type { Principal, PrincipalInput } from './schema/principal.ts'
+export type { Scope, Tier } from './schema/scope.ts'
+export type { Server } from './schema/server.ts'
+export type { ToolManifest } from './schema/tool.ts'
+export type { Toolkit, ToolkitInput, ToolkitState, ToolkitView } from './schema/toolkit.ts'
+export { scopeChain, tierOf } from './scope.ts'
+export type { Access, Change, Storage, Transaction } from './storage/storage.ts'
+export { defineToolkit } from './toolkits/define-toolkit.ts'
+export type { Registered, Registry, ToolkitOwner } from './toolkits/registry.ts'
+export type { StoredToolkit } from './toolkits/stored-toolkit.ts'
+export { viewToolkit } from './toolkits/view.ts'

@@ -1,0 +1,43 @@
+import type { Emitter } from '../events.ts'
+import { parse } from '../schema/json.ts'
+import { type Preferences, preferences, preferencesPatch } from '../schema/preferences.ts'
+import type { ReadCache } from '../storage/read-cache.ts'
+import type { Storage } from '../storage/storage.ts'
+
+// One row a user; the key (user, id) keeps users apart.
+const ROW_ID = 'preferences'
+
+export interface PreferenceStore {
+  get(userId: string): Promise<Preferences>
+  /** Changes the given fields and keeps the rest. */
+  update(userId: string, patch: unknown): Promise<Preferences>
+}
+
+export function createPreferences(parts: { storage: Storage; cache: ReadCache; events: Emitter }): PreferenceStore {
+  const { storage, cache, events } = parts
+  return {
+    get(userId) {
+      return cache.read({ userId, name: 'preferences' }, ['preferences'], () =>
+        storage.transaction({ userId }, async (tx) => {
+          const row = await tx.get('preferences', ROW_ID)
+          return Object.freeze(preferences.parse(row?.valueJson ?? {}))
+        }),
+      )
+    },
+    async update(userId, input) {
+      const patch = parse(preferencesPatch, input)
+      const value = await storage.transaction({ userId }, async (tx) => {
+        const row = await tx.get('preferences', ROW_ID)
+        const next = preferences.parse({ ...(row?.valueJson ?? {}), ...withoutUndefined(patch) })
+        if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
+        else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
+        return next
+      })
+      events.emit({ type: 'preferences-changed', userId })
+      return value
+    },
+  }
+}
+
+const withoutUndefined = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
