@@ -1,5 +1,6 @@
 /** PGlite: PostgreSQL inside this process, on disk or in memory. One process holds its folder. */
 
+import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
@@ -16,14 +17,16 @@ import type { BackupStorage } from './storage.ts'
 export interface PgliteOptions {
   /** The folder to keep the data in. Without it everything is in memory. */
   dataDir?: string
+  /** A backup to begin from, for an in-memory database. */
+  from?: Uint8Array
 }
 
-export function pglite({ dataDir }: PgliteOptions = {}): BackupStorage {
+export function pglite({ dataDir, from }: PgliteOptions = {}): BackupStorage {
   let engine: PGlite | undefined
   const storage = createSqlStorage({
     name: 'pglite',
     async open() {
-      const opened = await openPglite(dataDir)
+      const opened = await openPglite(dataDir, from)
       engine = opened.engine
       return opened
     },
@@ -43,6 +46,11 @@ export function pglite({ dataDir }: PgliteOptions = {}): BackupStorage {
 export async function restorePglite(dataDir: string, backup: Uint8Array): Promise<void> {
   const lock = await lockFolder(dataDir)
   try {
+    if (existsSync(databaseFolder(dataDir)))
+      throw new HostError('conflict', {
+        detail: `The folder "${dataDir}" holds a database already.`,
+        action: 'Restore into an empty folder, or move the old database away first.',
+      })
     const engine = await PGlite.create({
       dataDir: databaseFolder(dataDir),
       loadDataDir: new Blob([backup as BlobPart]),
@@ -55,14 +63,20 @@ export async function restorePglite(dataDir: string, backup: Uint8Array): Promis
 
 export const databaseFolder = (dataDir: string) => join(dataDir, 'pglite')
 
-async function openPglite(dataDir: string | undefined): Promise<SqlConnection & { engine: PGlite }> {
+async function openPglite(
+  dataDir: string | undefined,
+  from: Uint8Array | undefined,
+): Promise<SqlConnection & { engine: PGlite }> {
   let lock: FolderLock | undefined
   if (dataDir !== undefined) {
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     lock = await lockFolder(dataDir)
   }
   try {
-    const engine = await PGlite.create(dataDir === undefined ? {} : { dataDir: databaseFolder(dataDir) })
+    const engine = await PGlite.create({
+      ...(dataDir === undefined ? {} : { dataDir: databaseFolder(dataDir) }),
+      ...(from === undefined ? {} : { loadDataDir: new Blob([from as BlobPart]) }),
+    })
     const db = drizzle(engine)
     await migrate(db, MIGRATION_CONFIG)
     const problems = await verifyTenancy(db as unknown as Database)

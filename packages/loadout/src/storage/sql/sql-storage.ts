@@ -44,8 +44,12 @@ export function createSqlStorage({ name, open, enter = enterTransaction }: SqlOp
   let opened: Promise<SqlConnection> | undefined
   let listening: Promise<void> | undefined
   let live = false
+  // A failed start is not kept: the next use tries again.
   const connection = () => {
-    opened ??= open()
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw fromDatabase(error)
+    })
     return opened
   }
 
@@ -88,15 +92,19 @@ export function createSqlStorage({ name, open, enter = enterTransaction }: SqlOp
       await connection()
     },
     async watch(listener) {
-      listeners.add(listener)
-      listening ??= startListening()
+      listening ??= startListening().catch((error: unknown) => {
+        listening = undefined
+        throw fromDatabase(error)
+      })
       await listening
+      listeners.add(listener)
       if (live) listener({ kind: 'live' })
       return () => void listeners.delete(listener)
     },
     async close() {
       listeners.clear()
-      if (opened) await (await opened).close()
+      const closing = await opened?.catch(() => undefined)
+      await closing?.close()
     },
   }
 }

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { threadRow } from '../testing/rows.ts'
+import { storageSuite } from '../testing/storage-suite.ts'
+import { lockFolder } from './folder-lock.ts'
+import { pglite, restorePglite } from './pglite.ts'
+
+describe('storage: pglite', { timeout: 60_000 }, () => {
+  // A start takes seconds, so the cases begin from a copy of one that is already migrated.
+  let empty: Uint8Array
+  beforeAll(async () => {
+    const storage = pglite()
+    empty = await storage.backup()
+    await storage.close()
+  })
+  for (const { name, run } of storageSuite(() => pglite({ from: empty }))) it(name, run)
+})
+
+describe('a pglite folder', { timeout: 60_000 }, () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'loadout-pglite-'))
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it('keeps its data, is held by one process, and is copied by backup and restore', async () => {
+    const dataDir = join(folder, 'one')
+    const ann = { userId: 'ann' }
+    const first = pglite({ dataDir })
+    await first.transaction(ann, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' })))
+    await expect(pglite({ dataDir }).ready()).rejects.toMatchObject({ code: 'storage-locked' })
+    const backup = await first.backup()
+    await first.close()
+
+    const again = pglite({ dataDir })
+    expect(await again.transaction(ann, (tx) => tx.list('threads'))).toHaveLength(1)
+    await again.close()
+
+    const copy = join(folder, 'two')
+    await restorePglite(copy, backup)
+    const restored = pglite({ dataDir: copy })
+    expect(await restored.transaction(ann, (tx) => tx.list('threads'))).toHaveLength(1)
+    await restored.close()
+    await expect(restorePglite(copy, backup)).rejects.toMatchObject({ code: 'conflict' })
+  })
+
+  it('a lock of a dead process is taken over, by one of many', async () => {
+    const dataDir = join(folder, 'stale')
+    const held = await lockFolder(dataDir)
+    await held.release()
+    const { writeFile } = await import('node:fs/promises')
+    await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: 2 ** 22 - 3, birth: '1', token: 'gone' }))
+    const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(dataDir)))
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
+  })
+})

@@ -1,0 +1,38 @@
+/** The few assertions that contract suites need, without a test framework, so that a suite runs anywhere. */
+import { type ErrorCode, HostError } from '../errors.ts'
+
+export function check(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(message)
+}
+
+export function equal(actual: unknown, expected: unknown, message: string): void {
+  const [a, b] = [stable(actual), stable(expected)]
+  if (a !== b) throw new Error(`${message}: expected ${b}, got ${a}`)
+}
+
+/** The work must fail with this code, and with no other. */
+export async function rejects(work: Promise<unknown>, code: ErrorCode, message: string): Promise<void> {
+  const outcome = await work.then(
+    () => 'no error',
+    (error: unknown) => (HostError.is(error) ? error.code : `a foreign error (${String(error)})`),
+  )
+  if (outcome !== code) throw new Error(`${message}: expected ${code}, got ${outcome}`)
+}
+
+/** Waits until it holds; how long says the message. */
+export async function eventually(condition: () => boolean, message: string, withinMs = 1000): Promise<void> {
+  const end = Date.now() + withinMs
+  while (!condition()) {
+    if (Date.now() > end) throw new Error(`${message} (not within ${withinMs} ms)`)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+// Databases may give keys back in another order; that is not a difference.
+function stable(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
+}

@@ -1,0 +1,185 @@
+/** The part of the storage contract that says who may see and change what. */
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Access } from '../storage/storage.ts'
+import { equal, rejects } from './check.ts'
+import { apiKeyRow, auditRow, configRow, threadRow, toolRow } from './rows.ts'
+import type { CaseBody } from './storage-suite.ts'
+
+const ANN = { userId: 'ann' }
+const BOB = { userId: 'bob' }
+const APP: Access = { caller: 'app-config', userId: APP_OWNER }
+
+export const accessCases: Record<string, CaseBody> = {
+  "another's row does not exist": async (storage) => {
+    const row = threadRow('ann')
+    await storage.transaction(ANN, (tx) => tx.insert('threads', row))
+    await storage.transaction(BOB, async (tx) => {
+      equal(await tx.get('threads', row.threadId), undefined, 'read by id')
+      equal(await tx.list('threads'), [], 'listed')
+      equal(await tx.list('threads', { where: { userId: 'ann' } }), [], 'asked for by its owner')
+      equal(await tx.update('threads', row.threadId, { set: { title: 'x' } }), undefined, 'changed')
+      equal(await tx.delete('threads', row.threadId), false, 'deleted')
+    })
+    equal((await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)))?.title, row.title, 'what Ann has')
+  },
+
+  'nobody writes a row in the name of another': async (storage) => {
+    await rejects(
+      storage.transaction(BOB, (tx) => tx.insert('threads', threadRow('ann'))),
+      'forbidden',
+      'an insert for another',
+    )
+    const row = threadRow('bob')
+    await storage.transaction(BOB, (tx) => tx.insert('threads', row))
+    const give = storage.transaction(BOB, (tx) => tx.update('threads', row.threadId, { set: { userId: 'ann' } }))
+    await rejects(give, 'forbidden', 'a row given to another')
+    equal(await storage.transaction(ANN, (tx) => tx.list('threads')), [], 'what Ann got')
+  },
+
+  "a child cannot hang on another's parent": async (storage) => {
+    const config = configRow('ann')
+    await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
+    const foreign = storage.transaction({ caller: 'introspection', userId: 'bob' }, (tx) =>
+      tx.insert('userServerTools', toolRow('bob', config.uscoId)),
+    )
+    await rejects(foreign, 'not-found', "a tool under another's config")
+  },
+
+  'users read tools and do not write them': async (storage) => {
+    const config = configRow('ann')
+    const tool = toolRow('ann', config.uscoId)
+    await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
+    await rejects(
+      storage.transaction(ANN, (tx) => tx.insert('userServerTools', tool)),
+      'forbidden',
+      'an insert by a user',
+    )
+    await storage.transaction({ caller: 'introspection', userId: 'ann' }, (tx) => tx.insert('userServerTools', tool))
+    equal((await storage.transaction(ANN, (tx) => tx.list('userServerTools'))).length, 1, 'what the user reads')
+    const change = storage.transaction(ANN, (tx) =>
+      tx.update('userServerTools', tool.utoolId, { set: { isActive: false } }),
+    )
+    await rejects(change, 'forbidden', 'a change by a user')
+    await rejects(
+      storage.transaction(ANN, (tx) => tx.delete('userServerTools', tool.utoolId)),
+      'forbidden',
+      'a deletion by a user',
+    )
+  },
+
+  'the audit is appended to and never changed': async (storage) => {
+    const row = auditRow('ann')
+    await storage.transaction(ANN, (tx) => tx.insert('audit', row))
+    const change = storage.transaction(ANN, (tx) => tx.update('audit', row.auditId, { set: { outcome: 'denied' } }))
+    await rejects(change, 'forbidden', 'a change')
+    await rejects(
+      storage.transaction(ANN, (tx) => tx.delete('audit', row.auditId)),
+      'forbidden',
+      'a deletion',
+    )
+  },
+
+  "everyone reads the app's toolkits, operators alone write them": async (storage) => {
+    const row = configRow(APP_OWNER, { slug: 'shared' })
+    await storage.transaction(APP, (tx) => tx.insert('userServerConfigs', row))
+    equal(
+      (await storage.transaction(BOB, (tx) => tx.get('userServerConfigs', row.uscoId)))?.slug,
+      'shared',
+      'read by a user',
+    )
+    equal((await storage.transaction(BOB, (tx) => tx.list('userServerConfigs'))).length, 1, 'listed by a user')
+    const change = storage.transaction(BOB, (tx) =>
+      tx.update('userServerConfigs', row.uscoId, { set: { enabled: false } }),
+    )
+    equal(await change, undefined, 'changed by a user')
+    equal(
+      await storage.transaction(BOB, (tx) => tx.delete('userServerConfigs', row.uscoId)),
+      false,
+      'deleted by a user',
+    )
+    await rejects(
+      storage.transaction(BOB, (tx) => tx.insert('userServerConfigs', configRow(APP_OWNER))),
+      'forbidden',
+      'inserted by a user',
+    )
+    await storage.transaction(BOB, (tx) => tx.insert('userServerConfigs', configRow('bob', { slug: 'shared' })))
+    equal(
+      (await storage.transaction(BOB, (tx) => tx.list('userServerConfigs'))).length,
+      2,
+      'a user has one of the same slug',
+    )
+  },
+
+  'a system caller reaches as far as its list, and no further': async (storage) => {
+    const mine = apiKeyRow('ann')
+    await storage.transaction(ANN, (tx) => tx.insert('apiKeys', mine))
+    await storage.transaction(BOB, (tx) => tx.insert('apiKeys', apiKeyRow('bob')))
+    const signIn = { caller: 'sign-in' } as const
+    equal((await storage.transaction(signIn, (tx) => tx.list('apiKeys'))).length, 2, 'keys seen at sign-in')
+    equal(
+      (await storage.transaction(signIn, (tx) => tx.list('apiKeys', { where: { hash: mine.hash } }))).length,
+      1,
+      'the key of a hash',
+    )
+    await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
+    const threads = await storage.transaction(signIn, (tx) => tx.list('threads')).catch(() => [])
+    equal(threads, [], 'threads seen at sign-in')
+    await rejects(
+      storage.transaction({ ...signIn, userId: 'ann' }, (tx) => tx.insert('threads', threadRow('ann'))),
+      'forbidden',
+      'a thread written at sign-in',
+    )
+    await rejects(
+      storage.transaction(signIn, (tx) => tx.get('apiKeys', mine.keyId)),
+      'forbidden',
+      'a key by its id alone',
+    )
+    const asOther = { caller: 'introspection', userId: 'bob' } as const
+    const config = configRow('ann')
+    await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
+    equal(
+      await storage.transaction(asOther, (tx) => tx.list('userServerConfigs')),
+      [],
+      "another's config seen by an introspection",
+    )
+  },
+
+  'an access that names nobody is refused': async (storage) => {
+    await rejects(
+      storage.transaction({ userId: '' }, (tx) => tx.list('threads')),
+      'forbidden',
+      'the empty user',
+    )
+  },
+
+  'odd user ids stay apart': async (storage) => {
+    const ids = [
+      "o'brien",
+      'a"b',
+      'a,b',
+      '%',
+      '_',
+      'ann ',
+      'Ann',
+      'ünï',
+      '漢字',
+      '😀',
+      'null',
+      "'; drop table mcp.threads; --",
+      '["x"]',
+      '${secret:x}',
+    ]
+    for (const userId of ids)
+      await storage.transaction({ userId }, (tx) =>
+        tx.insert('threads', threadRow(userId, { threadId: 't', title: userId })),
+      )
+    for (const userId of ids) {
+      const rows = await storage.transaction({ userId }, (tx) => tx.list('threads'))
+      equal(
+        rows.map((row) => row.title),
+        [userId],
+        `the rows of ${userId}`,
+      )
+    }
+  },
+}
