@@ -24,9 +24,9 @@ export interface ExecutionContextSource {
 /** Validate and freeze. Throws `invalid-input` with the place of every error. */
 export function createExecutionContext(source: ExecutionContextSource): ExecutionContext {
   const { mcp, toolkits = mcp?.toolkits ?? {}, ...rest } = source
-  const context = parse(executionContext, { ...rest, toolkits: readToolkits(toolkits) })
-  const scope = { userId: context.principal.userId, ...context.scope }
-  return freezeDeep({ ...context, scope })
+  // The scope is the principal's own; a user need not be named twice.
+  const scope = { userId: source.principal.userId, ...source.scope }
+  return freezeDeep(parse(executionContext, { ...rest, scope, toolkits: readToolkits(toolkits) }))
 }
 
 /** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */

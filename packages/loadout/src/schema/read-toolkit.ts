@@ -252,8 +252,9 @@ function rename(error: z.ZodError, given: Collected, told: FieldError[]): FieldE
     const [head = '', ...rest] = problem.path.split('.')
     const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
     const path = [field?.path ?? head, ...rest].join('.')
-    const noServer = head === '(body)' || (problem.path === 'server' && told.length > 0)
-    return already.has(path) || already.has(head) || noServer ? [] : [{ path, message: problem.message }]
+    // Without a name there is no id to make, and without a transport no server: that is told already.
+    const follows = head === '(body)' || (head === 'id' && given.id === undefined && already.has('name'))
+    return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
   })
 }
 

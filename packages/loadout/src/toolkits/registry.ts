@@ -111,7 +111,7 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
       const userId = ownerIdOf(owner)
       const { row, created } = await storage.transaction(accessOf(owner), async (tx) => {
         const existing =
-          uscoId !== undefined ? await ownRow(tx, userId, uscoId) : await findExisting(tx, userId, toolkit)
+          uscoId !== undefined ? await ownRow(tx, userId, uscoId) : await findExisting(tx, userId, { toolkit, idGiven })
         if (uscoId !== undefined && !existing) throw notFound(uscoId)
         // An id that was not given stays what it is, or becomes the next free one made from the name.
         const id = existing?.slug ?? (idGiven ? toolkit.id : await freeId(tx, userId, toolkit.id))
@@ -189,10 +189,11 @@ async function insertConfig(
 async function findExisting(
   tx: Transaction,
   userId: string,
-  toolkit: Toolkit,
+  { toolkit, idGiven }: { toolkit: Toolkit; idGiven: boolean },
 ): Promise<UserServerConfigRow | undefined> {
-  const [sameName] = await tx.list('userServerConfigs', { where: { userId, name: toolkit.name } })
-  const [sameId] = await tx.list('userServerConfigs', { where: { userId, slug: toolkit.id } })
+  const find = (where: Partial<UserServerConfigRow>) => tx.list('userServerConfigs', { where: { userId, ...where } })
+  const [sameId] = idGiven ? await find({ slug: toolkit.id }) : []
+  const [sameName] = await find({ name: toolkit.name })
   return sameId ?? sameName
 }
 

@@ -1,0 +1,82 @@
+import { setImmediate, setTimeout } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { createExecutionContext, withExecutionContext as withPassedContext } from './context.ts'
+import { getExecutionContext, withExecutionContext } from './node.ts'
+
+const source = (user: string) => ({
+  principal: { kind: 'session' as const, userId: user },
+  scope: { threadId: `thread of ${user}` },
+  toolkits: { files: { command: 'npx', args: ['-y', user], env: { N: 1, B: true } } },
+})
+
+describe('the execution context', () => {
+  it('200 invocations at once: none sees another', async () => {
+    const invoke = (user: string) =>
+      withExecutionContext(source(user), async () => {
+        const seen = new Set<string>()
+        for (let step = 0; step < 10; step++) {
+          await (step % 2 ? setImmediate() : setTimeout(Math.random() * 3))
+          await Promise.all([1, 2].map(async () => seen.add(getExecutionContext()?.principal.userId ?? 'nobody')))
+          const server = getExecutionContext()?.toolkits.files?.server
+          seen.add(server?.type === 'stdio' ? (server.args[1] ?? '') : '')
+        }
+        return [...seen]
+      })
+    const users = Array.from({ length: 200 }, (_, i) => `user${i}`)
+    expect(await Promise.all(users.map(invoke))).toEqual(users.map((user) => [user]))
+    expect(getExecutionContext()).toBeUndefined()
+  })
+
+  it('an inner one hides the outer, and the outer is there again after it', () => {
+    withExecutionContext(source('outer'), () => {
+      withExecutionContext(source('inner'), () => expect(getExecutionContext()?.principal.userId).toBe('inner'))
+      expect(getExecutionContext()?.principal.userId).toBe('outer')
+    })
+  })
+
+  it('is passed where nothing is ambient', () => {
+    const seen = withPassedContext(source('ann'), (context) => context.principal.userId)
+    expect(seen).toBe('ann')
+    expect(getExecutionContext()).toBeUndefined()
+  })
+
+  it('is frozen through and through, and its signal still works', () => {
+    const controller = new AbortController()
+    const context = createExecutionContext({ ...source('ann'), signal: controller.signal })
+    expect(() => Object.assign(context.scope, { userId: 'bob' })).toThrow(TypeError)
+    expect(() => Object.assign(context.toolkits.files?.server ?? {}, { command: 'sh' })).toThrow(TypeError)
+    controller.abort()
+    expect(context.signal?.aborted).toBe(true)
+  })
+
+  it('reads the shape of source 000, and makes environment values strings', () => {
+    const context = createExecutionContext({
+      principal: { kind: 'session', userId: 'ann' },
+      mcp: {
+        toolkits: {
+          tavily: { transport: { kind: 'stdio', spec: { command: 'npx', args: ['-y', 'tavily-mcp'], env: { N: 1 } } } },
+        },
+      },
+    })
+    expect(context.toolkits.tavily?.server).toEqual({
+      type: 'stdio',
+      command: 'npx',
+      args: ['-y', 'tavily-mcp'],
+      env: { N: '1' },
+    })
+  })
+
+  it('names the place of an error', () => {
+    const make = () => createExecutionContext({ ...source('ann'), toolkits: { files: { command: 'x', args: [1] } } })
+    expect(make).toThrow(
+      expect.objectContaining({
+        code: 'invalid-input',
+        errors: [expect.objectContaining({ path: 'toolkits.files.args.0' })],
+      }),
+    )
+    const asOther = () => createExecutionContext({ ...source('ann'), scope: { userId: 'bob' } })
+    expect(asOther).toThrow(
+      expect.objectContaining({ errors: [{ path: 'scope.userId', message: "must be the principal's own" }] }),
+    )
+  })
+})

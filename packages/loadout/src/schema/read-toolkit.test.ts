@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { HostError } from '../errors.ts'
+import { readToolkit } from './read-toolkit.ts'
+import type { Server } from './server.ts'
+
+const stdio = (given: object = {}) => ({ type: 'stdio', command: 'npx', args: ['-y', 'x'], env: {}, ...given })
+const http = (given: object = {}) => ({
+  type: 'http',
+  url: 'https://a.example/mcp',
+  headers: {},
+  auth: { type: 'none' },
+  ...given,
+})
+
+/** Every spelling of SPEC 4.1, and the one record it becomes. */
+const SPELLINGS: Record<string, [input: object, server: object]> = {
+  'a bare command': [{ command: 'npx', args: ['-y', 'x'] }, stdio()],
+  'a bare url': [{ url: 'https://a.example/mcp' }, http()],
+  'type for transport': [{ type: 'http', url: 'https://a.example/mcp' }, http()],
+  'transport: local': [{ transport: 'local', command: 'npx', args: ['-y', 'x'] }, stdio()],
+  ...Object.fromEntries(
+    ['http', 'websocket', 'streamable-http', 'streamableHttp', 'streamable_http', 'remote'].map((transport) => [
+      `transport: ${transport}`,
+      [{ transport, url: 'https://a.example/mcp' }, http()],
+    ]),
+  ),
+  'transport: sse': [{ transport: 'sse', url: 'https://a.example/mcp' }, http({ type: 'sse' })],
+  'source 000: transport { kind, spec }': [
+    { transport: { kind: 'stdio', spec: { command: 'npx', args: ['-y', 'x'] } } },
+    stdio(),
+  ],
+  'source 000: transportSpec': [{ transportSpec: { command: 'npx', args: ['-y', 'x'] } }, stdio()],
+  'source 001: oauth': [
+    { url: 'https://a.example/mcp', oauth: { clientId: 'c', scope: 'a b' } },
+    http({ auth: { type: 'oauth', clientId: 'c', scopes: ['a', 'b'] } }),
+  ],
+  'source 002: args as one string, env as lines': [
+    { command: 'npx', args: '-y, x', env: 'A=1\nB=x=y' },
+    stdio({ env: { A: '1', B: 'x=y' } }),
+  ],
+  'source 004: connection and auth': [
+    { transport: 'sse', connection: { url: 'https://a.example/mcp' }, auth: { type: 'bearer', token: 't' } },
+    http({ type: 'sse', auth: { type: 'bearer', token: 't' } }),
+  ],
+  'our own view, sent back': [{ server: http(), options: { deferLoading: true } }, http()],
+  'numbers and booleans in env': [
+    { command: 'npx', args: ['-y', 'x'], env: { N: 1, B: true } },
+    stdio({ env: { N: '1', B: 'true' } }),
+  ],
+}
+
+describe('the reader of toolkits', () => {
+  for (const [name, [input, server]] of Object.entries(SPELLINGS))
+    it(name, () => expect(readToolkit({ name: 'A kit', ...input }).toolkit.server).toEqual(server))
+
+  it('reads the other fields in both spellings', () => {
+    const { toolkit, tier } = readToolkit({
+      serverName: 'My LinkedIn',
+      url: 'https://a.example',
+      defer_loading: false,
+      allowed_callers: ['code_execution_20250825', 'code'],
+      disabled: true,
+      scope: 'global',
+    })
+    expect(toolkit).toMatchObject({
+      id: 'my-linkedin',
+      name: 'My LinkedIn',
+      deferLoading: false,
+      allowedCallers: ['code'],
+      enabled: false,
+    })
+    expect(tier).toBe('app')
+  })
+
+  it('a custom toolkit is its tools; a server with tools knows them in advance', () => {
+    const tool = { name: 't', inputSchema: { type: 'object' } }
+    const custom = readToolkit({ name: 'c', tools: [{ ...tool, execute: 'return 1' }] }).toolkit
+    expect(custom.server).toMatchObject({ type: 'custom', tools: [{ name: 't' }] })
+    const known = readToolkit({ name: 's', url: 'https://a.example', tools: [tool] }).toolkit
+    expect(known.tools).toEqual([tool])
+  })
+
+  it('tells of fields that it does not know, and goes on', () => {
+    const { warnings } = readToolkit({ name: 'a', command: 'x', comand: 'y', connection: { speed: 1 } })
+    expect(warnings).toEqual([
+      '"comand" is not a known field and was ignored',
+      '"connection.speed" is not a known field and was ignored',
+    ])
+  })
+})
+
+/** What is wrong, and the field that the error must name. */
+const WRONG: Record<string, [input: unknown, path: string]> = {
+  'not an object': ['x', '(body)'],
+  'a list': [[], '(body)'],
+  'no name': [{ command: 'x' }, 'name'],
+  'an empty name': [{ name: ' ', command: 'x' }, 'name'],
+  'a name that gives no id': [{ name: '漢字', command: 'x' }, 'id'],
+  'an id with odd characters': [{ id: 'My Kit!', name: 'a', command: 'x' }, 'id'],
+  'an id that is too long': [{ id: 'a'.repeat(49), name: 'a', command: 'x' }, 'id'],
+  'nothing to run': [{ name: 'a' }, 'command'],
+  'an unknown transport': [{ name: 'a', transport: 'pigeon' }, 'transport'],
+  'a transport that is a number': [{ name: 'a', type: 7 }, 'type'],
+  'a transport named like a property of every object': [{ name: 'a', type: 'constructor' }, 'type'],
+  'stdio without a command': [{ name: 'a', type: 'stdio' }, 'command'],
+  'an empty command': [{ name: 'a', command: '' }, 'command'],
+  'a command that is a list': [{ name: 'a', command: ['npx'] }, 'command'],
+  'http without a url': [{ name: 'a', type: 'http' }, 'url'],
+  'a url that is none': [{ name: 'a', url: 'not a url' }, 'url'],
+  'a file url': [{ name: 'a', url: 'file:///etc/passwd' }, 'url'],
+  'args that are not strings': [{ name: 'a', command: 'x', args: ['a', 1] }, 'args.1'],
+  'args that are an object': [{ name: 'a', command: 'x', args: {} }, 'args'],
+  'an env value that is an object': [{ name: 'a', command: 'x', env: { A: {} } }, 'env.A'],
+  'an env value with a NUL': [{ name: 'a', command: 'x', env: { A: 'a\0b' } }, 'env.A'],
+  'a header with a line break': [{ name: 'a', url: 'https://a.example', headers: { A: 'x\r\nB: y' } }, 'headers.A'],
+  'an unknown auth': [{ name: 'a', url: 'https://a.example', auth: { type: 'magic' } }, 'auth.type'],
+  'a bearer without a token': [{ name: 'a', url: 'https://a.example', auth: { type: 'bearer' } }, 'auth.token'],
+  'a place deep inside': [
+    { name: 'a', transport: { kind: 'stdio', spec: { command: 'x', args: [null] } } },
+    'transport.spec.args.0',
+  ],
+  'callers that are none': [{ name: 'a', command: 'x', allowedCallers: [] }, 'allowedCallers'],
+  'a custom tool without a schema': [{ name: 'a', tools: [{ name: 't', execute: 'x' }] }, 'tools.0.inputSchema'],
+  'a custom tool with a schema of another type': [
+    { name: 'a', tools: [{ name: 't', execute: 'x', inputSchema: { type: 'array' } }] },
+    'tools.0.inputSchema',
+  ],
+  'the same custom tool twice': [
+    { name: 'a', tools: ['t', 't'].map((name) => ({ name, execute: 'x', inputSchema: { type: 'object' } })) },
+    'tools.1.name',
+  ],
+  'a key that reaches a prototype': [JSON.parse('{"name":"a","command":"x","env":{"__proto__":"y"}}'), 'env.__proto__'],
+  'such a key at the top': [JSON.parse('{"name":"a","command":"x","__proto__":{"y":1}}'), '__proto__'],
+}
+
+describe('a wrong record is refused by its field', () => {
+  for (const [name, [input, path]] of Object.entries(WRONG))
+    it(name, () => {
+      const error = caught(() => readToolkit(input))
+      expect(error.code).toBe('invalid-input')
+      expect(error.errors?.map((field) => field.path)).toContain(path)
+      for (const field of error.errors ?? []) expect(field.message.length).toBeGreaterThan(5)
+    })
+
+  it('and several at once are all told', () => {
+    const error = caught(() => readToolkit({ command: 'x', args: [1], env: { A: null } }))
+    expect(error.errors?.map((field) => field.path)).toEqual(['name', 'args.0', 'env.A'])
+  })
+})
+
+function caught(work: () => unknown): HostError {
+  try {
+    work()
+  } catch (error) {
+    if (HostError.is(error)) return error
+    throw error
+  }
+  throw new Error('It was not refused.')
+}
+
+// The canonical record is a fixed point: reading it again gives itself.
+it('reading what was read changes nothing', () => {
+  for (const [input] of Object.values(SPELLINGS)) {
+    const once = readToolkit({ name: 'A kit', ...input }).toolkit
+    expect(readToolkit(once).toolkit).toEqual(once)
+    expect((once.server as Server).type).toBeDefined()
+  }
+})

@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { browserKeyRing } from '../credentials/browser-key-ring.ts'
+import { open, seal } from '../credentials/envelope.ts'
+import { eventually } from '../testing/check.ts'
+import { threadRow } from '../testing/rows.ts'
+import { storageSuite } from '../testing/storage-suite.ts'
+import { indexedDb } from './indexeddb.ts'
+import type { Change } from './storage.ts'
+
+const fresh = () => `test-${crypto.randomUUID()}`
+
+describe('storage: indexeddb, in a real browser', () => {
+  for (const { name, run } of storageSuite(() => indexedDb({ database: fresh() }))) it(name, run)
+
+  it('keeps its data, and two tabs see each other', async () => {
+    const database = fresh()
+    const [one, two] = [indexedDb({ database }), indexedDb({ database })]
+    const heard: Change[] = []
+    await two.watch((change) => heard.push(change))
+    const row = threadRow('ann')
+    await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
+    await eventually(
+      () => heard.some((change) => change.kind === 'row' && change.id === row.threadId),
+      'the other tab is told',
+    )
+    await one.close()
+    await two.close()
+    const again = indexedDb({ database })
+    expect(await again.transaction({ userId: 'ann' }, (tx) => tx.list('threads'))).toHaveLength(1)
+    await again.close()
+  })
+})
+
+describe('the key ring of a browser', () => {
+  const address = { userId: 'ann', toolkit: 'usco_1', field: 'env.TOKEN' }
+
+  it('keeps one key, which never leaves it', async () => {
+    const database = fresh()
+    const [ring, sameTime] = await Promise.all([browserKeyRing({ database }), browserKeyRing({ database })])
+    const envelope = await seal(ring, address, 's3cret')
+    expect(await open(sameTime, address, envelope)).toBe('s3cret')
+    expect(await open(await browserKeyRing({ database }), address, envelope)).toBe('s3cret')
+    const stored = await new Promise<CryptoKey>((resolve, reject) => {
+      const request = indexedDB.open(database)
+      request.onerror = () => reject(request.error)
+      request.onsuccess = () => {
+        const get = request.result.transaction('keys').objectStore('keys').get('current')
+        get.onsuccess = () => resolve(get.result.key)
+      }
+    })
+    expect(stored.extractable).toBe(false)
+    await expect(crypto.subtle.exportKey('raw', stored)).rejects.toThrow()
+  })
+
+  it('says so when the key is lost', async () => {
+    const envelope = await seal(await browserKeyRing({ database: fresh() }), address, 's3cret')
+    const other = await browserKeyRing({ database: fresh() })
+    await expect(open(other, address, envelope)).rejects.toMatchObject({ code: 'credential-key-lost' })
+  })
+})

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { memory } from './memory.ts'
+import { createReadCache } from './read-cache.ts'
+import type { Change, Storage } from './storage.ts'
+
+/** A storage whose changes the test tells by hand. */
+function watched(): { storage: Storage; tell: (change: Change) => void } {
+  const listeners: Array<(change: Change) => void> = []
+  const storage = {
+    ...memory(),
+    watch: async (listener: (change: Change) => void) => {
+      listeners.push(listener)
+      listener({ kind: 'live' })
+      return () => {}
+    },
+  }
+  return {
+    storage,
+    tell: (change) => {
+      for (const listener of listeners) listener(change)
+    },
+  }
+}
+
+const row = (userId: string): Change => ({ kind: 'row', collection: 'threads', userId, id: 'x' })
+
+describe('the read cache', () => {
+  it('loads once for many readers, and again after a change', async () => {
+    const { storage, tell } = watched()
+    const cache = createReadCache(storage)
+    let loads = 0
+    const read = (userId: string) => cache.read({ userId, name: 'n' }, ['threads'], async () => `${userId} ${++loads}`)
+    expect(await Promise.all([read('ann'), read('ann'), read('bob')])).toEqual(['ann 1', 'ann 1', 'bob 2'])
+    tell(row('ann'))
+    expect([await read('ann'), await read('bob')]).toEqual(['ann 3', 'bob 2'])
+    tell({ ...row('ann'), collection: 'runs' } as Change)
+    expect(await read('ann')).toBe('ann 3')
+    tell(row(''))
+    expect([await read('ann'), await read('bob')]).toEqual(['ann 4', 'bob 5'])
+  })
+
+  it('a change during a load is not forgotten', async () => {
+    const { storage, tell } = watched()
+    const cache = createReadCache(storage)
+    let stored = 'old'
+    const read = () =>
+      cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => {
+        const value = stored
+        await new Promise((resolve) => setTimeout(resolve, 10))
+        return value
+      })
+    const early = read()
+    await new Promise((resolve) => setTimeout(resolve, 2))
+    stored = 'new'
+    tell(row('ann'))
+    expect([await early, await read()]).toEqual(['old', 'new'])
+  })
+
+  it('keeps nothing while the watch is lost, and starts afresh when it is live again', async () => {
+    const { storage, tell } = watched()
+    const cache = createReadCache(storage)
+    let loads = 0
+    const read = () => cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => ++loads)
+    await read()
+    tell({ kind: 'lost' })
+    expect([await read(), await read()]).toEqual([2, 3])
+    tell({ kind: 'live' })
+    expect([await read(), await read()]).toEqual([4, 4])
+  })
+
+  it('does not keep a failure', async () => {
+    const cache = createReadCache(watched().storage)
+    const fail = cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => {
+      throw new Error('down')
+    })
+    await expect(fail).rejects.toThrow('down')
+    expect(await cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => 'up')).toBe('up')
+  })
+
+  it('is bounded by users', async () => {
+    const cache = createReadCache(watched().storage, { maxUsers: 2 })
+    let loads = 0
+    const read = (userId: string) => cache.read({ userId, name: 'n' }, ['threads'], async () => ++loads)
+    for (const user of ['a', 'b', 'c']) await read(user)
+    expect([await read('c'), await read('a')]).toEqual([3, 4])
+  })
+})

@@ -1,0 +1,145 @@
+/** A suite is worth what it finds: each driver here is broken on purpose, and the suite must say so. */
+import { describe, expect, it } from 'vitest'
+import type { Backend } from '../storage/kv/backend.ts'
+import { createKvStorage } from '../storage/kv/kv-storage.ts'
+import { memoryBackend } from '../storage/kv/memory-backend.ts'
+import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import { storageSuite } from './storage-suite.ts'
+
+const fromBackend = (change: (backend: Backend) => Partial<Backend>) => (): Storage =>
+  createKvStorage({
+    name: 'broken',
+    async open() {
+      const backend = memoryBackend()
+      return { ...backend, ...change(backend) }
+    },
+  })
+
+const fromStorage = (change: (storage: Storage) => Partial<Storage>) => (): Storage => {
+  const storage = fromBackend(() => ({}))()
+  return { ...storage, ...change(storage) }
+}
+
+const withTransaction = (change: (tx: Transaction, access: Access) => Partial<Transaction>) =>
+  fromStorage((storage) => ({
+    transaction: (access, work) =>
+      storage.transaction(access, (tx) => {
+        const bound: Transaction = {
+          get: tx.get.bind(tx),
+          list: tx.list.bind(tx),
+          insert: tx.insert.bind(tx),
+          update: tx.update.bind(tx),
+          delete: tx.delete.bind(tx),
+        }
+        return work({ ...bound, ...change(bound, access) })
+      }),
+  }))
+
+/** What is broken, and a case that must find it. */
+const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
+  'a read by id that forgets the owner': {
+    open: fromBackend((backend) => ({
+      get: async (collection, _owner, id) =>
+        (await backend.scan(collection)).find((row) => Object.values(row).includes(id)),
+    })),
+    foundBy: "another's row does not exist",
+  },
+  'a commit in pieces': {
+    open: fromStorage((storage) => {
+      const single = (access: Access): Transaction => ({
+        get: (c, id) => storage.transaction(access, (tx) => tx.get(c, id)),
+        list: (c, query) => storage.transaction(access, (tx) => tx.list(c, query)),
+        insert: (c, row) => storage.transaction(access, (tx) => tx.insert(c, row)),
+        update: (c, id, change) => storage.transaction(access, (tx) => tx.update(c, id, change)),
+        delete: (c, id) => storage.transaction(access, (tx) => tx.delete(c, id)),
+      })
+      return { transaction: (access, work) => work(single(access)) }
+    }),
+    foundBy: 'a failed transaction leaves nothing',
+  },
+  'work that is not kept apart': {
+    open: fromBackend(() => ({ exclusive: (work) => work() })),
+    foundBy: 'an update with a condition is compare and set',
+  },
+  'children that stay behind': {
+    open: fromBackend((backend) => ({
+      commit: (writes) => backend.commit(writes.filter((write) => write.row || write.collection !== 'userServerTools')),
+    })),
+    foundBy: 'children need their parent, and go with it',
+  },
+  'a unique key that is not looked at': {
+    open: withTransaction((tx) => ({
+      insert: (collection, row) =>
+        tx.insert(collection, row).catch((error) => {
+          if (error.code !== 'conflict') throw error
+        }),
+    })),
+    foundBy: 'a unique key is taken once per owner',
+  },
+  'rows that stay alive in their readers': {
+    open: fromStorage((storage) => {
+      const seen = new Map<string, unknown>()
+      return {
+        transaction: (access, work) =>
+          storage.transaction(access, (tx) =>
+            work({
+              list: tx.list.bind(tx),
+              insert: tx.insert.bind(tx),
+              update: tx.update.bind(tx),
+              delete: tx.delete.bind(tx),
+              async get(collection, id) {
+                const key = JSON.stringify([access, collection, id])
+                if (!seen.has(key)) seen.set(key, await tx.get(collection, id))
+                return seen.get(key) as never
+              },
+            }),
+          ),
+      }
+    }),
+    foundBy: 'a row changed by its holder does not change the store',
+  },
+  'times that come back as text': {
+    open: withTransaction((tx) => ({
+      get: async (c, id) => JSON.parse(JSON.stringify((await tx.get(c, id)) ?? null)) ?? undefined,
+    })),
+    foundBy: 'a row comes back as it was stored',
+  },
+  'a list without its limit': {
+    open: withTransaction((tx) => ({ list: (c, query) => tx.list(c, { ...query, limit: 1000 }) })),
+    foundBy: 'a list filters, orders and pages by id',
+  },
+  'a condition that is ignored': {
+    open: withTransaction((tx) => ({ update: (c, id, { set }) => tx.update(c, id, { set }) })),
+    foundBy: 'an update with a condition is compare and set',
+  },
+  'a watch that says nothing': {
+    open: fromStorage(() => ({
+      async watch(listener) {
+        listener({ kind: 'live' })
+        return () => {}
+      },
+    })),
+    foundBy: 'watchers are told of committed changes only',
+  },
+  'a caller with every right': {
+    open: fromStorage((storage) => ({
+      transaction: (access, work) =>
+        storage.transaction(access.caller === 'sign-in' && access.userId ? { userId: access.userId } : access, work),
+    })),
+    foundBy: 'a system caller reaches as far as its list, and no further',
+  },
+}
+
+describe('the storage suite finds a driver that is broken on purpose', () => {
+  for (const [name, { open, foundBy }] of Object.entries(BROKEN)) {
+    it(name, async () => {
+      const failed: string[] = []
+      for (const suiteCase of storageSuite(open)) await suiteCase.run().catch(() => failed.push(suiteCase.name))
+      expect(failed).toContain(foundBy)
+    })
+  }
+
+  it('and has nothing to say of the whole one', async () => {
+    for (const suiteCase of storageSuite(fromBackend(() => ({})))) await suiteCase.run()
+  })
+})

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import type { HostEvent } from '../events.ts'
+import { createHost } from '../host.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const bob = { tier: 'user', userId: 'bob' } as const
+const FILES = { name: 'Files', command: 'npx', args: ['-y', 'server-filesystem', '.'] }
+
+const names = async (host: ReturnType<typeof createHost>, userId: string) =>
+  (await host.toolkits.list(userId)).map((stored) => `${stored.tier}:${stored.toolkit.id}`)
+
+describe('the registry', () => {
+  it('an empty host has no toolkits', async () => {
+    expect(await createHost().toolkits.list('ann')).toEqual([])
+  })
+
+  it('registers, updates and removes at run time, and tells', async () => {
+    const host = createHost()
+    const events: HostEvent[] = []
+    host.events.on((event) => events.push(event))
+    const { stored, created } = await host.toolkits.register(FILES, ann)
+    expect([stored.toolkit.id, created]).toEqual(['files', true])
+    const again = await host.toolkits.register({ ...FILES, args: ['x'] }, ann)
+    expect([again.stored.uscoId, again.created]).toEqual([stored.uscoId, false])
+    await host.toolkits.update('files', { enabled: false, name: 'My files' }, ann)
+    expect((await host.toolkits.find('ann', stored.uscoId)).toolkit).toMatchObject({
+      id: 'files',
+      name: 'My files',
+      enabled: false,
+      server: { args: ['x'] },
+    })
+    await host.toolkits.remove('files', ann)
+    expect(await names(host, 'ann')).toEqual([])
+    expect(events.map((event) => event.type)).toEqual([
+      'toolkit-registered',
+      'toolkit-updated',
+      'toolkit-updated',
+      'toolkit-removed',
+    ])
+  })
+
+  it('upserts by id, then by name; a rename onto a taken name is a conflict and loses nothing', async () => {
+    const host = createHost()
+    await host.toolkits.register({ id: 'one', ...FILES }, ann)
+    await host.toolkits.register({ ...FILES, name: 'Other' }, ann)
+    expect((await host.toolkits.register({ id: 'new-id', ...FILES }, ann)).stored.toolkit.id).toBe('one')
+    const rename = host.toolkits.update('other', { name: 'Files' }, ann)
+    await expect(rename).rejects.toMatchObject({
+      code: 'conflict',
+      errors: [{ path: 'name', message: 'is already taken' }],
+    })
+    const byId = host.toolkits.register({ id: 'other', ...FILES }, ann)
+    await expect(byId).rejects.toMatchObject({ code: 'conflict' })
+    expect(await names(host, 'ann')).toEqual(['user:one', 'user:other'])
+  })
+
+  it('makes a free id where two names give the same', async () => {
+    const host = createHost()
+    await host.toolkits.register({ ...FILES, name: 'Git Hub' }, ann)
+    expect((await host.toolkits.register({ ...FILES, name: 'Git-Hub!' }, ann)).stored.toolkit.id).toBe('git-hub-2')
+  })
+
+  it('users have their own, and the app has its own', async () => {
+    const host = createHost()
+    await host.toolkits.register(FILES, { tier: 'app' })
+    await host.toolkits.register({ ...FILES, name: 'Mine' }, ann)
+    expect(await names(host, 'ann')).toEqual(['user:mine', 'app:files'])
+    expect(await names(host, 'bob')).toEqual(['app:files'])
+    await expect(host.toolkits.find('bob', 'mine')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(host.toolkits.remove('mine', bob)).rejects.toMatchObject({ code: 'not-found' })
+    await expect(host.toolkits.update('mine', { enabled: false }, bob)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it("a user's toolkit hides the app's of the same id, visibly", async () => {
+    const host = createHost()
+    await host.toolkits.register(FILES, { tier: 'app' })
+    await host.toolkits.register(FILES, ann)
+    const [own, ...rest] = await host.toolkits.list('ann')
+    expect([own?.tier, own?.shadows, rest.length]).toEqual(['user', 'app', 0])
+    await host.toolkits.remove('files', ann)
+    expect(await names(host, 'ann')).toEqual(['app:files'])
+  })
+
+  it("a user switches the app's toolkit off for themselves alone", async () => {
+    const host = createHost()
+    await host.toolkits.register(FILES, { tier: 'app' })
+    await host.toolkits.setEnabled('ann', 'files', false)
+    expect((await host.toolkits.find('ann', 'files')).enabled).toBe(false)
+    expect((await host.toolkits.find('bob', 'files')).enabled).toBe(true)
+    await host.toolkits.setEnabled('ann', 'files', true)
+    expect((await host.toolkits.find('ann', 'files')).enabled).toBe(true)
+    await host.toolkits.update('files', { enabled: false }, { tier: 'app' })
+    expect((await host.toolkits.find('ann', 'files')).enabled).toBe(false)
+  })
+
+  it('keeps secrets apart from the record, through updates, and clears them with it', async () => {
+    const host = createHost()
+    const { stored } = await host.toolkits.register({ ...FILES, env: { TOKEN: 's3cret', GONE: 'soon' } }, ann)
+    const owner = { userId: 'ann', toolkit: stored.uscoId }
+    expect(JSON.stringify(await host.toolkits.list('ann'))).not.toContain('s3cret')
+    await host.toolkits.update('files', { env: { TOKEN: '${secret:env.TOKEN}', NEW: 'n' } }, ann)
+    expect(await host.credentials.open(owner)).toEqual({ 'env.TOKEN': 's3cret', 'env.NEW': 'n' })
+    await host.toolkits.update('files', { name: 'Renamed' }, ann)
+    expect(await host.credentials.open(owner)).toEqual({ 'env.TOKEN': 's3cret', 'env.NEW': 'n' })
+    await host.toolkits.remove('files', ann)
+    expect(await host.credentials.open(owner)).toEqual({})
+  })
+
+  it('a record for the other tier is refused', async () => {
+    const register = createHost().toolkits.register({ ...FILES, scope: 'app' }, ann)
+    await expect(register).rejects.toMatchObject({
+      code: 'invalid-input',
+      errors: [expect.objectContaining({ path: 'scope' })],
+    })
+  })
+
+  it('storage that outlives the process needs a key ring that does too', () => {
+    const lasting = { ...createHost().storage, name: 'pglite' }
+    expect(() => createHost({ storage: lasting })).toThrow(expect.objectContaining({ code: 'config-invalid' }))
+  })
+})

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { readServer } from '../schema/read-toolkit.ts'
+import { fillSecrets, takeSecrets } from './secrets.ts'
+
+const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
+
+/** Where a secret can stand in a server record. */
+const PLACES: Record<string, object> = {
+  'an environment value': { command: 'x', env: { PLAIN: SECRET } },
+  'a flag and its value': { command: 'x', args: ['--api-key', SECRET] },
+  'a flag with a value': { command: 'x', args: [`--token=${SECRET}`] },
+  'an assignment': { command: 'docker', args: ['run', '-e', `GITHUB_TOKEN=${SECRET}`, 'img'] },
+  'a header argument': {
+    command: 'npx',
+    args: ['mcp-remote', 'https://a.example', '--header', `Authorization: Bearer ${SECRET}`],
+  },
+  'an argument by itself': {
+    command: 'x',
+    args: ['ghp_abcdefghijklmnopqrstuvwxyz0123456789'.replace('ghp_', `ghp_${SECRET.replaceAll('-', '')}`)],
+  },
+  'a url argument': { command: 'x', args: [`postgres://u:${SECRET}@db.example/x`] },
+  'a header': { url: 'https://a.example', headers: { 'X-Anything': SECRET } },
+  'a bearer token': { url: 'https://a.example', auth: { type: 'bearer', token: SECRET } },
+  'an auth header': { url: 'https://a.example', auth: { type: 'headers', headers: { 'X-Key': SECRET } } },
+  'a client secret': { url: 'https://a.example', auth: { type: 'oauth', clientId: 'c', clientSecret: SECRET } },
+  'a query parameter': { url: `https://a.example/mcp?apiKey=${SECRET}&x=1` },
+  'a password in a url': { url: `https://u:${SECRET}@a.example/mcp` },
+  'a part of a path': { url: `https://a.example/s/${SECRET}0123456789abcdef/mcp` },
+}
+
+describe('secrets leave the record', () => {
+  for (const [name, input] of Object.entries(PLACES))
+    it(name, () => {
+      const server = readServer(input)
+      const taken = takeSecrets(server, [])
+      expect(JSON.stringify(taken.server)).not.toContain(SECRET.slice(8))
+      expect(Object.values(taken.secrets).join()).toContain(SECRET.slice(8).replaceAll('-', ''))
+      expect(fillSecrets(taken.server, taken.secrets)).toEqual(server)
+
+      // What was shown comes back: everything is kept, nothing is taken anew.
+      const again = takeSecrets(readServer(taken.server), Object.keys(taken.secrets))
+      expect(again.server).toEqual(taken.server)
+      expect(again.secrets).toEqual({})
+      expect(again.kept.sort()).toEqual(Object.keys(taken.secrets).sort())
+    })
+
+  it('ordinary arguments and urls stay readable', () => {
+    const args = [
+      '-y',
+      '@modelcontextprotocol/server-filesystem',
+      '/srv/data',
+      '--port=8080',
+      '--name',
+      'my-server',
+      'https://a.example/mcp?x=1',
+    ]
+    expect(takeSecrets(readServer({ command: 'npx', args }), [])).toMatchObject({ server: { args }, secrets: {} })
+    const url = 'https://a.example/v1/mcp?team=blue'
+    expect(takeSecrets(readServer({ url }), [])).toMatchObject({ server: { url }, secrets: {} })
+  })
+
+  it('a new argument in front does not disturb a kept one', () => {
+    const { server, secrets } = takeSecrets(readServer({ command: 'x', args: ['--token', SECRET] }), [])
+    const moved = {
+      ...server,
+      args: ['--verbose', '--key', 'another-secret-9Z', ...(server as { args: string[] }).args],
+    }
+    const again = takeSecrets(readServer(moved), Object.keys(secrets))
+    expect(again.kept).toEqual(Object.keys(secrets))
+    expect(Object.values(again.secrets)).toEqual(['another-secret-9Z'])
+    expect(Object.keys(again.secrets)).not.toEqual(Object.keys(secrets))
+  })
+
+  it('a placeholder is taken only where its secret stood', () => {
+    const stored = ['env.A', 'url.0']
+    expect(() => takeSecrets(readServer({ command: 'x', env: { B: '${secret:env.A}' } }), stored)).toThrow(
+      /names no secret/,
+    )
+    expect(() => takeSecrets(readServer({ url: 'https://evil.example/${secret:env.A}' }), stored)).toThrow(
+      /names no secret/,
+    )
+    expect(() => takeSecrets(readServer({ command: 'x', env: { A: '${secret:env.A}' } }), [])).toThrow(
+      /names no secret/,
+    )
+    expect(() => takeSecrets(readServer({ command: 'x', env: { A: 'x${secret:env.A}' } }), stored)).toThrow(
+      /names no secret/,
+    )
+  })
+
+  it('filling without the secret says which', () => {
+    const { server } = takeSecrets(readServer(PLACES['an environment value']), [])
+    expect(() => fillSecrets(server, {})).toThrow(
+      expect.objectContaining({ code: 'secret-missing', message: expect.stringContaining('env.PLAIN') }),
+    )
+  })
+})
