@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { newId, slugFrom, toolkitId } from './ids.ts'
+
+it('ids carry their kind, are unique, and sort by birth', async () => {
+  const ids: string[] = []
+  for (let i = 0; i < 200; i++) {
+    ids.push(newId('config'))
+    if (i % 10 === 0) await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(new Set(ids).size).toBe(200)
+  for (const id of ids) expect(id).toMatch(/^usco_[0-9a-z]{26}$/)
+  const tens = ids.filter((_, i) => i % 10 === 0)
+  expect(tens.toSorted()).toEqual(tens)
+})
+
+it('a slug is an id, or nothing', () => {
+  for (const name of ['GitHub', ' My Files! ', 'Crème brûlée', 'a'.repeat(80), '__x__', '日本 2'])
+    expect(toolkitId.safeParse(slugFrom(name)).success, name).toBe(true)
+  expect([slugFrom('Crème brûlée'), slugFrom('漢字')]).toEqual(['creme-brulee', ''])
+})
