@@ -1,0 +1,82 @@
+/** The typed client, what can go wrong with it, and one query factory for each thing that is read. */
+import type { AppType } from '@loadout/server'
+import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { type ClientResponse, hc, type InferRequestType, type InferResponseType } from 'hono/client'
+
+export const client = hc<AppType>('/')
+
+export type Toolkit = InferResponseType<typeof client.api.mcp.$get, 200>['toolkits'][number]
+export type ToolkitStatus = Toolkit['state']['status']
+export type ToolkitBody = InferRequestType<typeof client.api.mcp.$post>['json']
+/** What every route answers when it cannot do what was asked. */
+export type Problem = InferResponseType<typeof client.api.mcp.$get, 500>
+
+export class ProblemError extends Error {
+  readonly problem: Problem
+
+  constructor(problem: Problem) {
+    super(problem.detail)
+    this.name = 'ProblemError'
+    this.problem = problem
+  }
+}
+
+// A route's `default` answer, the problem, stands for every status that the route does not name, 500 among them.
+type GoodBody<R> = R extends ClientResponse<infer T, infer S, string> ? (500 extends S ? never : T) : never
+
+/** The body of a good answer; a problem document, or a server that does not answer, is thrown. */
+export async function answer<R extends ClientResponse<unknown>>(request: Promise<R>): Promise<GoodBody<R>> {
+  const response = await request.catch(() => {
+    throw new ProblemError(unreachable)
+  })
+  if (response.ok) return (response.status === 204 ? undefined : await response.json()) as GoodBody<R>
+  throw new ProblemError(await readProblem(response))
+}
+
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ProblemError) return error.problem
+  return { ...unreadable, detail: error instanceof Error ? error.message : String(error) }
+}
+
+async function readProblem(response: ClientResponse<unknown>): Promise<Problem> {
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json')
+  if (isProblem) return (await response.json()) as Problem
+  return { ...unreadable, status: response.status, detail: `The server answered with status ${response.status}.` }
+}
+
+const unreachable: Problem = {
+  type: 'about:blank',
+  title: 'The server does not answer',
+  status: 0,
+  code: 'unreachable',
+  detail: 'Loadout could not be reached from this page.',
+  action: 'Check that it is still running, then try again.',
+  requestId: '',
+}
+const unreadable: Problem = {
+  ...unreachable,
+  title: 'The answer could not be read',
+  code: 'unreadable',
+  action: 'Reload the page. If it stays so, look at the server’s log.',
+}
+
+export const toolkitsQuery = () =>
+  queryOptions({
+    queryKey: ['toolkits'],
+    queryFn: async ({ signal }) => (await answer(client.api.mcp.$get({}, { init: { signal } }))).toolkits,
+  })
+
+export const healthQuery = () =>
+  queryOptions({
+    queryKey: ['health'],
+    queryFn: () => answer(client.healthz.$get()),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+// A refusal stays a refusal; only what may pass by itself is asked again.
+const mayPass = (error: Error) => [0, 502, 503, 504].includes(problemOf(error).status)
+
+export const createQueryClient = () =>
+  new QueryClient({
+    defaultOptions: { queries: { staleTime: 5_000, retry: (count, error) => count < 2 && mayPass(error) } },
+  })

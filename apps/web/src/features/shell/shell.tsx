@@ -1,0 +1,68 @@
+import { Outlet, useLocation } from '@tanstack/react-router'
+import { Menu as MenuIcon } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { Brand } from '../../ui/brand.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog, Drawer } from '../../ui/dialog.tsx'
+import { Toaster } from '../../ui/toaster.tsx'
+import { Navigation } from './navigation.tsx'
+
+/** What stays while pages change: the way around, and the place where the page is. */
+export function Shell() {
+  const main = useFocusOnPageChange()
+  return (
+    <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+      <a
+        href="#main"
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-lg bg-ink px-3 py-2 text-sm font-medium text-canvas focus-visible:translate-y-0"
+      >
+        Skip to the page
+      </a>
+      <aside className="sticky top-0 hidden h-dvh flex-col border-r bg-surface lg:flex" aria-label="Loadout">
+        <Navigation />
+      </aside>
+      <TopBar />
+      <main ref={main} id="main" tabIndex={-1} className="min-w-0 focus:outline-none">
+        <Outlet />
+      </main>
+      <Toaster />
+    </div>
+  )
+}
+
+function TopBar() {
+  const [open, setOpen] = useState(false)
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-surface px-4 lg:hidden">
+      <Brand />
+      <Button
+        variant="quiet"
+        size="icon"
+        aria-label="Open navigation"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        onClick={() => setOpen(true)}
+        className="-mr-2"
+      >
+        <MenuIcon aria-hidden />
+      </Button>
+      <Dialog open={open} onOpenChange={setOpen}>
+        <Drawer title="Navigation">
+          <Navigation onNavigate={() => setOpen(false)} />
+        </Drawer>
+      </Dialog>
+    </header>
+  )
+}
+
+// A new page starts at its beginning for the keyboard too; the first load keeps the browser's own order.
+function useFocusOnPageChange() {
+  const { pathname } = useLocation()
+  const main = useRef<HTMLElement>(null)
+  const seen = useRef(pathname)
+  useEffect(() => {
+    if (seen.current !== pathname) main.current?.focus()
+    seen.current = pathname
+  }, [pathname])
+  return main
+}

@@ -1,0 +1,14 @@
+import { Monitor, Moon, Sun } from 'lucide-react'
+import { type Option, Segmented } from '../../ui/choice.tsx'
+import { type Theme, useTheme } from './theme.ts'
+
+const THEMES: ReadonlyArray<Option<Theme>> = [
+  { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
+  { value: 'system', label: 'As the system', icon: <Monitor aria-hidden /> },
+  { value: 'dark', label: 'Dark', icon: <Moon aria-hidden /> },
+]
+
+export function ThemeSwitch() {
+  const [theme, choose] = useTheme()
+  return <Segmented label="Theme" value={theme} options={THEMES} onChange={choose} iconOnly />
+}

@@ -1,0 +1,30 @@
+import { Braces, Globe, type LucideIcon, Terminal } from 'lucide-react'
+import type { Toolkit } from '../../api.ts'
+
+interface ServerKind {
+  label: string
+  icon: LucideIcon
+}
+
+const KINDS: Readonly<Record<string, ServerKind>> = {
+  stdio: { label: 'stdio', icon: Terminal },
+  http: { label: 'HTTP', icon: Globe },
+  sse: { label: 'SSE', icon: Globe },
+  custom: { label: 'Custom', icon: Braces },
+}
+const UNKNOWN: ServerKind = { label: 'Server', icon: Braces }
+
+export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.type)] ?? UNKNOWN
+
+/** Where it is, in one line: the command as one would type it, or the URL. Stored secrets are dots. */
+export function addressOf({ server }: Toolkit): string {
+  const parts = Array.isArray(server.args) ? server.args : []
+  const line =
+    typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
+  return line.replace(/\$\{secret:[^}]*\}/g, '••••')
+}
+
+/** How many secrets are stored with it. */
+export const storedSecrets = ({ server }: Toolkit): number => JSON.stringify(server).match(/\$\{secret:/g)?.length ?? 0
+
+const quoted = (part: unknown) => (/\s/.test(String(part)) ? `'${part}'` : String(part))

@@ -1,0 +1,67 @@
+import {
+  CircleCheck,
+  CircleDashed,
+  CirclePause,
+  CircleX,
+  FileDiff,
+  KeyRound,
+  LoaderCircle,
+  type LucideIcon,
+  TextCursorInput,
+} from 'lucide-react'
+import type { Toolkit, ToolkitStatus } from '../../api.ts'
+import { cn } from '../../ui/cn.ts'
+
+interface StateLook {
+  label: string
+  icon: LucideIcon
+  className: string
+}
+
+const OFF = 'border-line bg-sunken text-ink-muted'
+// Amber is kept for what waits for the user; grey is nothing to worry about.
+const ACT = 'border-transparent bg-act-soft text-act'
+
+const LOOKS: Record<ToolkitStatus, StateLook> = {
+  disconnected: { label: 'Not connected', icon: CircleDashed, className: OFF },
+  connecting: { label: 'Connecting', icon: LoaderCircle, className: 'border-transparent bg-busy-soft text-busy' },
+  connected: { label: 'Connected', icon: CircleCheck, className: 'border-transparent bg-good-soft text-good' },
+  'sign-in-needed': { label: 'Sign-in needed', icon: KeyRound, className: ACT },
+  'input-needed': { label: 'Input needed', icon: TextCursorInput, className: ACT },
+  changed: { label: 'Changed, review', icon: FileDiff, className: ACT },
+  error: { label: 'Failed', icon: CircleX, className: 'border-transparent bg-bad-soft text-bad' },
+  disabled: { label: 'Disabled', icon: CirclePause, className: OFF },
+}
+
+/** A state in a word, with an icon and a colour that say the same. */
+export function StateBadge({ status }: { status: ToolkitStatus }) {
+  const { label, icon: Icon, className } = LOOKS[status]
+  return (
+    <span
+      data-status={status}
+      aria-live="polite"
+      className={cn(
+        'inline-flex h-6 items-center gap-1.5 rounded-full border px-2 text-xs font-medium whitespace-nowrap',
+        className,
+      )}
+    >
+      <Icon aria-hidden className={cn('size-3.5', status === 'connecting' && 'motion-safe:animate-spin')} />
+      {label}
+    </span>
+  )
+}
+
+/** Why it is in that state and what to do, where the server says so. */
+export function StateReason({ state }: { state: Toolkit['state'] }) {
+  if (!state.reason && !state.action) return null
+  return (
+    <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
+      {state.reason} {state.action}{' '}
+      {state.url && (
+        <a href={state.url} className="font-medium text-accent underline underline-offset-4">
+          Open
+        </a>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,71 @@
+/** What can be done to toolkits. Each keeps the list on the page in step with the answer. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { toast } from 'sonner'
+import { answer, client, problemOf, type Toolkit, type ToolkitBody, toolkitsQuery } from '../../api.ts'
+
+const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
+
+export function useSaveToolkit(toolkit: Toolkit | undefined) {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: (json: ToolkitBody): Promise<Toolkit> =>
+      toolkit
+        ? answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }))
+        : answer(client.api.mcp.$post({ json })),
+    onSuccess: (saved) => {
+      list.put(saved)
+      toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: saved.warnings?.join(' ') })
+    },
+    onSettled: list.refresh,
+  })
+}
+
+export function useSwitchToolkit() {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: ({ toolkit, enabled }: { toolkit: Toolkit; enabled: boolean }) =>
+      answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json: { enabled } })),
+    // The switch moves at once; the answer, or the list as it was, has the last word.
+    onMutate: ({ toolkit, enabled }) => list.put({ ...toolkit, enabled }),
+    onSuccess: (saved, { enabled }) => {
+      list.put(saved)
+      if (saved.enabled !== enabled)
+        toast.error(`${saved.name} stays off`, { description: 'The operator has switched it off for everyone.' })
+    },
+    onError: (error, { toolkit }) => {
+      list.put(toolkit)
+      const { title, detail, action } = problemOf(error)
+      toast.error(title, { description: `${detail} ${action}` })
+    },
+    onSettled: list.refresh,
+  })
+}
+
+export function useDeleteToolkit(done: () => void) {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: (toolkit: Toolkit) => answer(client.api.mcp[':id'].$delete(byId(toolkit))),
+    onSuccess: (_, toolkit) => {
+      list.remove(toolkit)
+      toast.success(`${toolkit.name} deleted`)
+      done()
+    },
+    onSettled: list.refresh,
+  })
+}
+
+function useToolkitList() {
+  const queryClient = useQueryClient()
+  const { queryKey } = toolkitsQuery()
+  const change = (to: (old: Toolkit[]) => Toolkit[]) => queryClient.setQueryData(queryKey, (old) => old && to(old))
+  const isSame = (a: Toolkit) => (b: Toolkit) => a.uscoId === b.uscoId
+  return {
+    put: (one: Toolkit) => {
+      change((old) => (old.some(isSame(one)) ? old.map((other) => (isSame(one)(other) ? one : other)) : [...old, one]))
+    },
+    remove: (one: Toolkit) => {
+      change((old) => old.filter((other) => !isSame(one)(other)))
+    },
+    refresh: () => queryClient.invalidateQueries({ queryKey }),
+  }
+}

@@ -1,0 +1,27 @@
+import { type ReactNode, useEffect } from 'react'
+
+interface PageProps {
+  title: string
+  description?: ReactNode
+  actions?: ReactNode
+  children: ReactNode
+}
+
+/** The frame of every page: its one first-level heading, what can be done here, and the title of the tab. */
+export function Page({ title, description, actions, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Loadout`
+  }, [title])
+  return (
+    <div className="mx-auto grid w-full max-w-4xl gap-8 px-4 py-7 sm:px-8 sm:py-10">
+      <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
+        <div className="grid max-w-xl gap-1">
+          <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>
+          {description && <p className="text-ink-muted">{description}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </div>
+  )
+}
