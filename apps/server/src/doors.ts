@@ -55,7 +55,7 @@ export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (!WITH_BODY.has(c.req.method)) return next()
     if (Number(c.req.header('content-length') ?? 0) > limit) throw tooLarge()
-    const bytes = await readUpTo(c.req.raw.clone().body, limit)
+    const bytes = await readUpTo(c.req.raw.body, limit)
     if (bytes === undefined) throw tooLarge()
     if (bytes.length > 0) {
       const type = c.req.header('content-type') ?? ''
@@ -63,6 +63,8 @@ export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
         throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
       parseJson(new TextDecoder().decode(bytes))
     }
+    // The stream is read; those behind this door get what was in it.
+    c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit })
     return next()
   }
 }

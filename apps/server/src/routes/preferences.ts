@@ -21,7 +21,9 @@ const change = createRoute({
   method: 'patch',
   path: '/preferences',
   summary: 'Change some of them',
-  request: { body: { required: true, content: { 'application/json': { schema: named(preferencesPatch, 'PreferencesPatch') } } } },
+  request: {
+    body: { required: true, content: { 'application/json': { schema: named(preferencesPatch, 'PreferencesPatch') } } },
+  },
   responses: answer,
 })
 

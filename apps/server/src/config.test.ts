@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from './config.ts'
+
+const KEY = 'q83vEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJq80='
+const MULTI = { LOADOUT_MODE: 'multi-user', DATABASE_URL: 'postgres://u@h/d', LOADOUT_MASTER_KEY: KEY }
+
+describe('the settings', () => {
+  it('are local and safe by default', () => {
+    expect(readConfig({})).toMatchObject({
+      mode: 'local',
+      port: 4300,
+      hostname: '127.0.0.1',
+      stdio: 'on',
+      privateNetwork: true,
+      toolCacheTtlMs: 3_600_000,
+    })
+  })
+
+  it('are strict for many users', () => {
+    expect(readConfig(MULTI)).toMatchObject({
+      mode: 'multi-user',
+      hostname: '0.0.0.0',
+      stdio: 'off',
+      privateNetwork: false,
+    })
+  })
+
+  const bad: Record<string, [env: Record<string, string>, name: string]> = {
+    'a port that is no number': [{ PORT: 'http' }, 'PORT'],
+    'a port out of range': [{ PORT: '70000' }, 'PORT'],
+    'an unknown mode': [{ LOADOUT_MODE: 'cluster' }, 'LOADOUT_MODE'],
+    'a local host that others reach': [{ HOST: '0.0.0.0' }, 'HOST'],
+    'many users without a database': [{ LOADOUT_MODE: 'multi-user', LOADOUT_MASTER_KEY: KEY }, 'DATABASE_URL'],
+    'many users without a key': [
+      { LOADOUT_MODE: 'multi-user', DATABASE_URL: 'postgres://u@h/d' },
+      'LOADOUT_MASTER_KEY',
+    ],
+    'a database of another kind': [{ DATABASE_URL: 'mysql://h/d' }, 'DATABASE_URL'],
+    'a short bootstrap key': [{ LOADOUT_BOOTSTRAP_KEY: 'short' }, 'LOADOUT_BOOTSTRAP_KEY'],
+    'a public URL that is none': [{ LOADOUT_PUBLIC_URL: 'loadout.example' }, 'LOADOUT_PUBLIC_URL'],
+    'an unknown stdio policy': [{ LOADOUT_STDIO: 'maybe' }, 'LOADOUT_STDIO'],
+    'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
+    'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
+    'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],
+  }
+  for (const [name, [env, setting]] of Object.entries(bad))
+    it(`${name} stops the start with one line`, () => {
+      expect(() => readConfig(env)).toThrow(
+        expect.objectContaining({
+          code: 'config-invalid',
+          message: expect.stringMatching(new RegExp(`^${setting} [^\\n]+$`)),
+        }),
+      )
+    })
+})
