@@ -1,8 +1,7 @@
 import type { Emitter } from '../events.ts'
 import { parse } from '../schema/json.ts'
 import { type Preferences, preferences, preferencesPatch } from '../schema/preferences.ts'
-import type { ReadCache } from '../storage/read-cache.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { ReadCache, Storage } from '../storage/storage.ts'
 
 // One row a user; the key (user, id) keeps users apart.
 const ROW_ID = 'preferences'

@@ -61,7 +61,7 @@ export async function restorePglite(dataDir: string, backup: Uint8Array): Promis
   }
 }
 
-export const databaseFolder = (dataDir: string) => join(dataDir, 'pglite')
+const databaseFolder = (dataDir: string) => join(dataDir, 'pglite')
 
 async function openPglite(
   dataDir: string | undefined,

@@ -35,7 +35,7 @@ describe('one PostgreSQL, several processes', () => {
   afterAll(() => drop())
 
   it('ten processes start together on an empty database: one migration, all ready', async () => {
-    const script = fileURLToPath(new URL('./testing/open-storage.ts', import.meta.url))
+    const script = fileURLToPath(new URL('../testing/open-storage.ts', import.meta.url))
     const children = Array.from({ length: 10 }, () =>
       spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] }),
     )

@@ -5,19 +5,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { Change, Collection, Storage } from './storage.ts'
-
-export interface CacheKey {
-  userId: string
-  /** What is read, for example `toolkits`. */
-  name: string
-}
-
-export interface ReadCache {
-  /** The kept value, or what `load` gives. `collections` are what it was made of: a change in one drops it. */
-  read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T>
-  close(): void
-}
+import type { CacheKey, Change, Collection, ReadCache, Storage } from './storage.ts'
 
 interface Entry {
   value: Promise<unknown>

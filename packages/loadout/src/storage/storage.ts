@@ -61,6 +61,19 @@ export interface Storage {
   close(): Promise<void>
 }
 
+/** Reads on the way of every call, kept in memory while nothing changed (see `read-cache.ts`). */
+export interface CacheKey {
+  userId: string
+  /** What is read, for example `toolkits`. */
+  name: string
+}
+
+export interface ReadCache {
+  /** The kept value, or what `load` gives. `collections` are what it was made of: a change in one drops it. */
+  read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T>
+  close(): void
+}
+
 /** Drivers that keep a folder can copy it while they run. */
 export interface BackupStorage extends Storage {
   backup(): Promise<Uint8Array>

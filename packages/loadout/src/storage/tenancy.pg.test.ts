@@ -3,10 +3,10 @@ import { drizzle } from 'drizzle-orm/node-postgres'
 import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { admin, createDatabase } from '../../../../test/database.ts'
+import { runTenancy, type TenancyOptions } from '../testing/tenancy-model.ts'
 import { postgres } from './postgres.ts'
 import type { enterTransaction } from './sql/sql-storage.ts'
 import { verifyTenancy } from './sql/verify-tenancy.ts'
-import { runTenancy, type TenancyOptions } from './testing/tenancy-model.ts'
 
 const serverUrl = inject('postgresUrl')
 const OPERATIONS = process.env.LOADOUT_PROVE === 'full' ? 100_000 : 20_000

@@ -1,2 +1,3 @@
 /** Contract suites, for drivers of your own. */
-export { type SuiteCase, storageSuite } from './storage-suite.ts'
+export { storageSuite } from './storage-suite.ts'
+export type { SuiteCase } from './suite-case.ts'

@@ -3,7 +3,7 @@ import { APP_OWNER } from '../schema/ids.ts'
 import type { Access } from '../storage/storage.ts'
 import { equal, rejects } from './check.ts'
 import { apiKeyRow, auditRow, configRow, threadRow, toolRow } from './rows.ts'
-import type { CaseBody } from './storage-suite.ts'
+import type { CaseBody } from './suite-case.ts'
 
 const ANN = { userId: 'ann' }
 const BOB = { userId: 'bob' }

@@ -6,13 +6,7 @@ import type { Change, Storage } from '../storage/storage.ts'
 import { check, equal, eventually, rejects } from './check.ts'
 import { configRow, threadRow, toolRow } from './rows.ts'
 import { accessCases } from './storage-suite-access.ts'
-
-export interface SuiteCase {
-  name: string
-  run(): Promise<void>
-}
-
-export type CaseBody = (storage: Storage) => Promise<void>
+import type { CaseBody, SuiteCase } from './suite-case.ts'
 
 const ANN = { userId: 'ann' }
 const BOB = { userId: 'bob' }

@@ -5,12 +5,12 @@
  */
 import { sql } from 'drizzle-orm'
 import pg from 'pg'
-import { HostError } from '../../errors.ts'
-import { configRow, threadRow, toolRow } from '../../testing/rows.ts'
-import { postgresWith } from '../postgres.ts'
-import { type CacheKey, createReadCache, type ReadCache } from '../read-cache.ts'
-import { enterTransaction } from '../sql/sql-storage.ts'
-import type { Access, Row, Storage, Transaction } from '../storage.ts'
+import { HostError } from '../errors.ts'
+import { createReadCache } from '../storage/read-cache.ts'
+import { openPostgres } from '../storage/sql/open-postgres.ts'
+import { createSqlStorage, enterTransaction } from '../storage/sql/sql-storage.ts'
+import type { Access, CacheKey, ReadCache, Row, Storage, Transaction } from '../storage/storage.ts'
+import { configRow, threadRow, toolRow } from './rows.ts'
 
 export interface TenancyOptions {
   url: string
@@ -59,7 +59,8 @@ type Operation = (world: World, model: Model) => Promise<void>
 export async function runTenancy(options: TenancyOptions): Promise<TenancyReport> {
   const { url, operations, seed, enter = enterTransaction, cacheKey = ownKey, stopEarly = false } = options
   // Fewer connections than users, so that each is borrowed by all of them in turn.
-  const storage = postgresWith({ url, maxConnections: 3 }, forgetting(enter))
+  const open = () => openPostgres({ url, maxConnections: 3 })
+  const storage = createSqlStorage({ name: 'postgres', open, enter: forgetting(enter) })
   await storage.ready()
   await options.plant?.()
   const views = new pg.Pool({ connectionString: url, max: 1 })

@@ -1,0 +1,36 @@
+/** Rows of the database and rows of the schema are the same type, table by table. Checked by `tsc`. */
+import type { InferSelectModel } from 'drizzle-orm'
+import type { Collection, Row } from '../collections.ts'
+import type { TABLES } from './tables.ts'
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
+type Flat<T> = { [K in keyof T]: T[K] }
+
+type Agreement = { [C in Collection]: Same<Flat<InferSelectModel<(typeof TABLES)[C]>>, Flat<Row<C>>> }
+
+/** A collection that differs makes this line fail, and its name stands in the error. */
+export const agreed: {
+  [C in Collection]: Agreement[C] extends true ? true : ['the table differs from the schema', C]
+} = {
+  servers: true,
+  serverVersions: true,
+  tools: true,
+  appConfig: true,
+  userServerConfigs: true,
+  userServerTools: true,
+  pins: true,
+  preferences: true,
+  threads: true,
+  activations: true,
+  policyRules: true,
+  credentials: true,
+  approvals: true,
+  grants: true,
+  audit: true,
+  usage: true,
+  workflows: true,
+  workflowVersions: true,
+  runs: true,
+  steps: true,
+  apiKeys: true,
+}

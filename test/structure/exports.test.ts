@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from './import-graph.ts'
+
+/** The export map and every name in it. A change here is a change of the public surface: make it on purpose. */
+const PINNED: Record<string, string[]> = {
+  '.': [
+    'APP_OWNER',
+    'ERRORS',
+    'HostError',
+    'browserKeyRing',
+    'createExecutionContext',
+    'createHost',
+    'defineToolkit',
+    'masterKeyRing',
+    'newId',
+    'scopeChain',
+    'tierOf',
+    'viewToolkit',
+    'withExecutionContext',
+  ],
+  './node': ['addKey', 'folderHolder', 'getExecutionContext', 'keyFileRing', 'withExecutionContext'],
+  './schema': [
+    'KEY_SCOPES',
+    'STATES',
+    'apiKeyInput',
+    'apiKeyView',
+    'approvalAnswer',
+    'approvalView',
+    'assertPlainJson',
+    'configType',
+    'invalidInput',
+    'jsonObject',
+    'keyScope',
+    'parse',
+    'parseJson',
+    'preferences',
+    'preferencesPatch',
+    'principal',
+    'role',
+    'toolManifest',
+    'toolView',
+    'toolkitId',
+    'toolkitOptions',
+    'toolkitState',
+    'toolkitView',
+    'userId',
+  ],
+  './storage/memory': ['memory'],
+  './storage/pglite': ['pglite', 'restorePglite'],
+  './storage/postgres': ['postgres'],
+  './storage/indexeddb': ['indexedDb'],
+  './testing': ['storageSuite'],
+}
+
+const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))
+const { './package.json': _, ...entries } = manifest.exports as Record<string, string>
+
+describe('the public surface', () => {
+  it('has these entries', () => expect(Object.keys(entries)).toEqual(Object.keys(PINNED)))
+
+  for (const [entry, file] of Object.entries(entries))
+    it(`${entry} exports these names`, async () => {
+      const module = await import(join(ROOT, 'packages/loadout', file))
+      expect(Object.keys(module).sort()).toEqual(PINNED[entry])
+    })
+})

@@ -1,0 +1,41 @@
+import { builtinModules } from 'node:module'
+import { describe, expect, it } from 'vitest'
+import { LIBRARY, sourcesIn, target } from './import-graph.ts'
+
+/** What the neutral entries may take from outside the package. */
+const NEUTRAL_PACKAGES = ['zod', 'idb', 'lru-cache']
+const NEUTRAL_ENTRIES = ['index.ts', 'schema/index.ts', 'storage/memory.ts', 'storage/indexeddb.ts']
+
+const byPath = new Map(sourcesIn(LIBRARY).map((file) => [file.path, file]))
+
+function outsideOf(entry: string): Map<string, string> {
+  const outside = new Map<string, string>()
+  const seen = new Set<string>()
+  const visit = (path: string) => {
+    if (seen.has(path)) return
+    seen.add(path)
+    const file = byPath.get(path)
+    if (!file) throw new Error(`There is no file ${path}.`)
+    for (const specifier of file.imports) {
+      if (specifier.startsWith('.')) visit(target(LIBRARY, path, specifier))
+      else outside.set(specifier, path)
+    }
+  }
+  visit(entry)
+  return outside
+}
+
+describe('what runs in a browser too', () => {
+  for (const entry of NEUTRAL_ENTRIES)
+    it(`${entry} reaches no Node built-in and no package beyond ${NEUTRAL_PACKAGES.join(', ')}`, () => {
+      const outside = [...outsideOf(entry)].filter(([specifier]) => !NEUTRAL_PACKAGES.includes(specifier))
+      expect(outside).toEqual([])
+    })
+
+  it('and the check sees built-ins where they are', () => {
+    const found = [...outsideOf('node.ts').keys()].filter((specifier) =>
+      builtinModules.includes(specifier.replace('node:', '')),
+    )
+    expect(found).toContain('node:async_hooks')
+  })
+})
