@@ -2,19 +2,18 @@ import { DropdownMenu as Primitive } from 'radix-ui'
 import type { ComponentProps } from 'react'
 import { cn } from './cn.ts'
 
-export const Menu = Primitive.Root
+/** The page beside an open menu stays what it was, also for a screen reader. */
+export const Menu = (props: ComponentProps<typeof Primitive.Root>) => <Primitive.Root modal={false} {...props} />
 export const MenuTrigger = Primitive.Trigger
 
 export function MenuContent({ className, ...props }: ComponentProps<typeof Primitive.Content>) {
   return (
-    <Primitive.Portal>
-      <Primitive.Content
-        align="end"
-        sideOffset={6}
-        className={cn('z-50 min-w-40 animate-fade-in rounded-xl border bg-raised p-1 shadow-raised', className)}
-        {...props}
-      />
-    </Primitive.Portal>
+    <Primitive.Content
+      align="end"
+      sideOffset={6}
+      className={cn('z-20 min-w-40 animate-fade-in rounded-xl border bg-raised p-1 shadow-raised', className)}
+      {...props}
+    />
   )
 }
 

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import type { Toolkit } from '../../api.ts'
+import { bodyOf, draftOf, emptyDraft, newSecret } from './draft.ts'
+
+const shown = (server: Toolkit['server']): Toolkit => ({
+  id: 'notes',
+  uscoId: 'usco_1',
+  name: 'Notes',
+  tier: 'user',
+  readOnly: false,
+  enabled: true,
+  server,
+  options: { deferLoading: true, allowedCallers: ['direct'], include: [], exclude: [], overrides: {}, timeouts: {} },
+  state: { status: 'disconnected' },
+  tools: [],
+  toolCount: 0,
+  tokens: 0,
+})
+
+const STDIO = {
+  type: 'stdio',
+  command: 'npx',
+  args: ['-y', 'notes'],
+  env: { TOKEN: '${secret:env.TOKEN}', EMPTY: '' },
+  cwd: '/srv',
+}
+
+describe('a draft', () => {
+  it('goes back as it came when nothing is changed', () => {
+    const servers: Toolkit['server'][] = [
+      STDIO,
+      {
+        type: 'sse',
+        url: 'https://x.example/sse?key=${secret:url.0}',
+        headers: { 'X-A': '${secret:headers.X-A}' },
+        auth: { type: 'bearer', token: '${secret:auth.token}' },
+      },
+      {
+        type: 'http',
+        url: 'https://x.example/mcp',
+        headers: {},
+        auth: { type: 'oauth', clientId: 'me', clientSecret: '${secret:auth.clientSecret}', scopes: ['a', 'b'] },
+      },
+      {
+        type: 'http',
+        url: 'https://x.example/mcp',
+        headers: {},
+        auth: { type: 'headers', headers: { 'X-Key': '${secret:auth.headers.X-Key}' } },
+      },
+      { type: 'http', url: 'https://x.example/mcp', headers: {}, auth: { type: 'none' } },
+    ]
+    for (const server of servers) expect(bodyOf(draftOf(shown(server)))).toEqual({ name: 'Notes', server })
+  })
+
+  it('keeps an argument that holds a line break until the arguments are changed', () => {
+    const args = ['-c', 'import os\nprint(os.name)']
+    const draft = draftOf(shown({ ...STDIO, args }))
+    expect(bodyOf({ ...draft, command: 'python' }).server).toMatchObject({ args })
+    expect(bodyOf({ ...draft, args: '-m\n\n  notes ' }).server).toMatchObject({ args: ['-m', 'notes'] })
+  })
+
+  it('sends a replaced secret, and leaves a removed one out', () => {
+    const draft = draftOf(shown(STDIO))
+    const replaced = draft.env.map((row) => ({ ...row, value: { ...row.value, replaced: true, text: 'new' } }))
+    expect(bodyOf({ ...draft, env: replaced }).server).toMatchObject({ env: { TOKEN: 'new', EMPTY: 'new' } })
+    expect(bodyOf({ ...draft, env: [] }).server).toMatchObject({ env: {} })
+  })
+
+  it('drops rows that nobody filled in, and fields of the other transport', () => {
+    const row = { key: 0, name: ' ', value: newSecret() }
+    const body = bodyOf({
+      ...emptyDraft('stdio'),
+      name: ' fs ',
+      command: ' npx ',
+      env: [row],
+      url: 'https://x.example',
+    })
+    expect(body).toEqual({ name: 'fs', server: { type: 'stdio', command: 'npx', args: [], env: {} } })
+  })
+
+  it('reads a server of an unexpected shape without falling over', () => {
+    const draft = draftOf(shown({ type: 'custom', env: null, args: 'x', auth: 3, url: ['y'] }))
+    expect(draft).toEqual({ ...emptyDraft('stdio'), name: 'Notes' })
+  })
+})

@@ -1,0 +1,59 @@
+/** A real server on a data folder of its own, and a real browser on it. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { readConfig } from '@loadout/server/config'
+import { startServer } from '@loadout/server/serve'
+import { createHost, type Host } from 'loadout'
+import { keyFileRing } from 'loadout/node'
+import { pglite } from 'loadout/storage/pglite'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright'
+import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
+import { buildWeb, isStale } from '../../../scripts/start.ts'
+
+export const DIST = fileURLToPath(new URL('../dist', import.meta.url))
+
+export interface OpenApp extends AsyncDisposable {
+  url: string
+  open(options?: BrowserContextOptions): Promise<Page>
+}
+
+/** `fill` works on the host before the server opens it, for what only an operator can do. */
+export async function openApp(fill?: (host: Host) => Promise<unknown>): Promise<OpenApp> {
+  if (isStale()) buildWeb()
+  const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
+  if (fill) await withHost(dataDir, fill)
+  const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent' })
+  const server = await startServer(config, { webDir: DIST, version: '0.0.0-test' })
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
+  return {
+    url: server.url,
+    async open(options = {}) {
+      const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce', ...options })
+      context.setDefaultTimeout(10_000)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => {
+        throw error
+      })
+      page.on('console', (message) => {
+        if (message.text().includes('Content Security Policy')) throw new Error(message.text())
+      })
+      await page.goto('/connectors')
+      return page
+    },
+    async [Symbol.asyncDispose]() {
+      await browser.close()
+      await server.close()
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function withHost(dataDir: string, fill: (host: Host) => Promise<unknown>): Promise<void> {
+  const keyRing = await keyFileRing(join(dataDir, 'keys.json'))
+  const host = createHost({ storage: pglite({ dataDir }), keyRing })
+  await host.ready()
+  await fill(host)
+  await host.close()
+}
