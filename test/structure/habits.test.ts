@@ -28,7 +28,7 @@ describe('what a tool can check', () => {
 
   it('process.env is read in one place', () => {
     const readers = matches(sources, ENVIRONMENT).map((line) => line.split(':')[0])
-    expect([...new Set(readers)]).toEqual(['apps/server/src/main.ts'])
+    expect([...new Set(readers)]).toEqual(['apps/server/src/config.ts'])
   })
 
   it('no silenced check, no skipped test', () => {

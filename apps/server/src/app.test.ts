@@ -345,6 +345,7 @@ describe('the OpenAPI document', () => {
     expect(routes.sort()).toEqual([
       'delete /api/keys/{id}',
       'delete /api/mcp/{id}',
+      'get /api/app/backup',
       'get /api/keys',
       'get /api/mcp',
       'get /api/mcp/{id}',

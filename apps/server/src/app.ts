@@ -11,6 +11,7 @@ import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
+import { backupRoutes } from './routes/backup.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -79,6 +80,7 @@ export function createApp({
     .route('/', healthRoutes(host, version))
     .route('/api', toolkitRoutes(host))
     .route('/api', preferenceRoutes(host))
+    .route('/api', backupRoutes(host))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage)))
 }
 

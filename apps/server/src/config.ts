@@ -1,4 +1,4 @@
-/** Every setting, its default, and what a bad one says. `main.ts` alone hands the environment in. */
+/** Every setting, its default, and what a bad one says. The only file that reads `process.env`. */
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HostError } from 'loadout'
@@ -46,6 +46,12 @@ export interface Config {
   toolCacheTtlMs: number
   secretPath: string | undefined
   logLevel: string
+}
+
+/** The settings of this process, some of them given instead, as on a command line. */
+export function configFromEnvironment(given: Record<string, string | undefined> = {}): Config {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined)
+  return readConfig({ ...process.env, ...Object.fromEntries(set) })
 }
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])

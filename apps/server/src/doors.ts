@@ -1,7 +1,7 @@
 /** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
 import type { MiddlewareHandler } from 'hono'
 import { HostError, newId } from 'loadout'
-import { type KeyScope, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
+import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
 import type { Env } from './variables.ts'
 
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024
@@ -94,4 +94,9 @@ export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env
 
 export function assertScope(scopes: readonly KeyScope[], needed: KeyScope): void {
   if (!scopes.includes(needed)) throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed}".` })
+}
+
+export function assertOperator(who: Principal): void {
+  if (who.role !== 'operator') throw new HostError('forbidden', { detail: 'Only an operator may do this.' })
+  assertScope(who.scopes, 'operate')
 }

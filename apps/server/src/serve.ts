@@ -3,15 +3,13 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { createHost, HostError, type KeyRing, masterKeyRing, type Storage } from 'loadout'
-import { keyFileRing } from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
-import { postgres } from 'loadout/storage/postgres'
+import { HostError } from 'loadout'
 import { createApiKeys } from './api-keys.ts'
 import { createApp } from './app.ts'
 import { byApiKey, localOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
+import { openHost } from './open-host.ts'
 import { serveWeb } from './web.ts'
 
 export interface RunningServer {
@@ -33,12 +31,10 @@ export const SERVER_FILE = 'server.json'
 
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
   const log = options.log ?? createLog(config.logLevel)
-  const keyRing = await openKeyRing(config)
-  const storage = openStorage(config)
-  const host = createHost({ storage, keyRing, onListenerError: (err) => log.error({ err }, 'A listener failed') })
+  const host = await openHost(config, log)
   try {
     await host.ready()
-    const apiKeys = createApiKeys(storage)
+    const apiKeys = createApiKeys(host.storage)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
     const local = config.mode === 'local'
     const app = createApp({
@@ -54,21 +50,12 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     const server = createServer(getRequestListener(app.fetch))
     const url = await listen(server, config)
     await noteServer(config, url)
-    log.info({ url, mode: config.mode, storage: storage.name }, 'listening')
+    log.info({ url, mode: config.mode, storage: host.storage.name }, 'listening')
     return { url, close: once(() => shutDown({ server, config, log, closeHost: () => host.close() })) }
   } catch (error) {
     await host.close().catch(() => {})
     throw error
   }
-}
-
-function openStorage({ databaseUrl, dataDir }: Config): Storage {
-  return databaseUrl === undefined ? pglite({ dataDir }) : postgres({ url: databaseUrl })
-}
-
-// Opened before anything is served: a weak or unsafe key must stop the start, not the first use.
-function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
-  return masterKey === undefined ? keyFileRing(join(dataDir, 'keys.json')) : masterKeyRing(masterKey)
 }
 
 async function listen(server: Server, { port, hostname }: Config): Promise<string> {

@@ -7,7 +7,7 @@ import { createEmitter, type Emitter } from './events.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
-import type { Storage } from './storage/storage.ts'
+import type { BackupStorage, Storage } from './storage/storage.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
 
 export interface HostOptions {
@@ -25,6 +25,8 @@ export interface Host extends AsyncDisposable {
   readonly preferences: PreferenceStore
   readonly events: Emitter
   readonly storage: Storage
+  /** A copy of the data, where the storage is one that can be copied. */
+  readonly backup?: () => Promise<Uint8Array>
   /** Opens the storage. Everything else waits for it by itself. */
   ready(): Promise<void>
   close(): Promise<void>
@@ -46,6 +48,7 @@ export function createHost(options: HostOptions = {}): Host {
     credentials,
     toolkits: createRegistry({ storage, cache, secrets: credentials, events }),
     preferences: createPreferences({ storage, cache, events }),
+    ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
     ready: () => storage.ready(),
     close,
     [Symbol.asyncDispose]: close,

@@ -147,6 +147,8 @@ async function readCached(world: World, model: Model) {
     world.storage.transaction(model, (tx) => tx.list('threads')),
   )
   noteForeign(world, model.userId, rows)
+  // A user's own changes are in their next read, kept or not.
+  noteChanged(world, model, { threads: rows })
 }
 
 async function tryForeign(world: World, model: Model) {
@@ -250,13 +252,13 @@ function noteForeign(world: World, reader: string, rows: ReadonlyArray<{ userId:
 function noteChanged(
   world: World,
   model: Model,
-  seen: { threads: Row<'threads'>[]; configs: Row<'userServerConfigs'>[] },
+  seen: { threads: Row<'threads'>[]; configs?: Row<'userServerConfigs'>[] },
 ) {
   const titles = new Map(seen.threads.map((row) => [row.threadId, row.title]))
   const right =
     titles.size === model.threads.size &&
     [...model.threads.values()].every((row) => titles.get(row.threadId) === row.title) &&
-    seen.configs.length === model.configs.size
+    (seen.configs === undefined || seen.configs.length === model.configs.size)
   if (!right) note(world, 'crossWrites', `${model.userId} does not find what they left`)
 }
 

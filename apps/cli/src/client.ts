@@ -1,0 +1,62 @@
+/**
+ * The typed client of the API. Where a live server holds the data folder it talks to that server; else it opens the
+ * folder itself, behind the same app, so a command never knows the difference.
+ */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { AppType } from '@loadout/server'
+import type { Config } from '@loadout/server/config'
+import { openLocal } from '@loadout/server/local'
+import { hc, type InferResponseType } from 'hono/client'
+import { ERRORS, type ErrorCode, HostError } from 'loadout'
+import { folderHolder } from 'loadout/node'
+import { z } from 'zod'
+
+export type Client = ReturnType<typeof hc<AppType>>
+
+export interface Connection extends AsyncDisposable {
+  client: Client
+  /** Where the live server is, where there is one. */
+  server: LiveServer | undefined
+}
+
+export interface LiveServer {
+  url: string
+  pid: number
+}
+
+const serverFile = z.object({ pid: z.number(), url: z.url() })
+
+export async function connect(config: Config): Promise<Connection> {
+  const server = await findServer(config.dataDir)
+  if (server) return { client: hc<AppType>(server.url), server, [Symbol.asyncDispose]: async () => {} }
+  const local = await openLocal(config)
+  const fetch = (input: RequestInfo | URL, init?: RequestInit) => local.fetch(new Request(input, init))
+  const client = hc<AppType>('http://localhost', { fetch: async (...args: Parameters<typeof fetch>) => fetch(...args) })
+  return { client, server: undefined, [Symbol.asyncDispose]: () => local.close() }
+}
+
+/** The live server that holds a data folder, as it noted itself there. */
+export async function findServer(dataDir: string): Promise<LiveServer | undefined> {
+  const noted = await readFile(join(dataDir, 'server.json'), 'utf8').then(
+    (text) => serverFile.parse(JSON.parse(text)),
+    () => undefined,
+  )
+  // The note of a server that was killed is left behind; the lock tells whether its process still holds the folder.
+  return noted && (await folderHolder(dataDir)) === noted.pid ? noted : undefined
+}
+
+/** Throws the problem of a refused answer. */
+export async function assertOk(answer: { ok: boolean; json(): Promise<unknown> }): Promise<void> {
+  if (answer.ok) return
+  const problem = (await answer.json()) as { code: string; detail: string; action: string }
+  const code = Object.hasOwn(ERRORS, problem.code) ? (problem.code as ErrorCode) : 'internal'
+  throw new HostError(code, { detail: problem.detail, action: problem.action })
+}
+
+/** What `GET /api/mcp` gives. */
+export async function listToolkits(client: Client) {
+  const answer = await client.api.mcp.$get()
+  await assertOk(answer)
+  return (await answer.json()) as InferResponseType<Client['api']['mcp']['$get'], 200>
+}

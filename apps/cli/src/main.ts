@@ -1,0 +1,17 @@
+#!/usr/bin/env node
+/** argv → a command. Each command is one file in `commands/`; add a line here to add one. */
+import { defineCommand, runMain } from 'citty'
+import manifest from '../package.json' with { type: 'json' }
+
+await runMain(
+  defineCommand({
+    meta: { name: 'loadout', version: manifest.version, description: 'The tool runtime of multi-user agent apps' },
+    subCommands: {
+      start: () => import('./commands/start.ts').then((module) => module.start),
+      status: () => import('./commands/status.ts').then((module) => module.status),
+      toolkits: () => import('./commands/toolkits.ts').then((module) => module.toolkits),
+      backup: () => import('./commands/backup.ts').then((module) => module.backup),
+      restore: () => import('./commands/restore.ts').then((module) => module.restore),
+    },
+  }),
+)

@@ -1,0 +1,19 @@
+/** The API without a port: the same app over the data folder, for a command line that finds no live server. */
+import { createApiKeys } from './api-keys.ts'
+import { createApp } from './app.ts'
+import { LOCAL } from './authenticate.ts'
+import type { Config } from './config.ts'
+import { createLog } from './log.ts'
+import { openHost } from './open-host.ts'
+
+export async function openLocal(config: Config) {
+  const host = await openHost(config, createLog('silent'))
+  try {
+    await host.ready()
+  } catch (error) {
+    await host.close().catch(() => {})
+    throw error
+  }
+  const app = createApp({ host, apiKeys: createApiKeys(host.storage), authenticate: () => LOCAL, loopbackOnly: true })
+  return { fetch: (request: Request) => app.fetch(request), close: () => host.close() }
+}

@@ -1,0 +1,28 @@
+/** A server in the foreground: starts, prints where it is, and ends cleanly on a signal. */
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { HostError } from 'loadout'
+import manifest from '../package.json' with { type: 'json' }
+import { configFromEnvironment } from './config.ts'
+import { startServer } from './serve.ts'
+
+const WEB = fileURLToPath(new URL('../../web/dist', import.meta.url))
+
+/** Serves by the environment, some settings given instead. A bad one is one line on stderr and exit code 1. */
+export async function run(given: Record<string, string | undefined> = {}): Promise<void> {
+  try {
+    const webDir = existsSync(WEB) ? WEB : undefined
+    const running = await startServer(configFromEnvironment(given), { webDir, version: manifest.version })
+    process.stdout.write(`Loadout is at ${running.url}\n`)
+    const stop = () =>
+      running.close().then(
+        () => process.exit(0),
+        () => process.exit(1),
+      )
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  } catch (error) {
+    if (!HostError.is(error)) throw error
+    process.stderr.write(`${error.message}. ${error.action}\n`)
+    process.exit(1)
+  }
+}
