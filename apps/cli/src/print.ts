@@ -14,10 +14,9 @@ export async function print(json: boolean, work: () => Promise<Output>): Promise
     const { text, data } = await work()
     console.log(json ? JSON.stringify(data, null, 2) : text)
   } catch (thrown) {
-    const error = HostError.from(thrown)
     if (!HostError.is(thrown)) throw thrown
-    const { code, message, action } = error
-    console.error(json ? JSON.stringify({ code, detail: message, action }) : `${message} ${action}`)
+    const { code, message: detail, action, line } = thrown
+    console.error(json ? JSON.stringify({ code, detail, action }) : line)
     process.exitCode = 1
   }
 }

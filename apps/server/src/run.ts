@@ -22,7 +22,7 @@ export async function run(given: Record<string, string | undefined> = {}): Promi
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
   } catch (error) {
     if (!HostError.is(error)) throw error
-    process.stderr.write(`${error.message}. ${error.action}\n`)
+    process.stderr.write(`${error.line}\n`)
     process.exit(1)
   }
 }

@@ -116,6 +116,11 @@ export class HostError extends Error {
     this.errors = options.errors
   }
 
+  /** What happened and what to do, as one line for a terminal. */
+  get line(): string {
+    return `${this.message.replace(/[.\s]+$/, '')}. ${this.action}`
+  }
+
   static is(value: unknown): value is HostError {
     return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[MARKER] === true
   }

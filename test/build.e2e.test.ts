@@ -1,0 +1,37 @@
+/** What is published works for somebody who installs it: plain JavaScript in node_modules, no TypeScript in sight. */
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { ROOT } from './run-process.ts'
+
+it('the built library is installed and used', () => {
+  const built = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' })
+  expect(built.status, built.stdout + built.stderr).toBe(0)
+  const folder = mkdtempSync(join(tmpdir(), 'loadout-built-'))
+  try {
+    const modules = join(folder, 'node_modules')
+    mkdirSync(modules)
+    cpSync(join(ROOT, 'packages/loadout/dist'), join(modules, 'loadout'), { recursive: true })
+    for (const dependency of ['zod', 'idb', 'lru-cache', 'drizzle-orm', '@electric-sql'])
+      symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
+    writeFileSync(
+      join(folder, 'use.mjs'),
+      `import { createHost, masterKeyRing } from 'loadout'
+       import { withExecutionContext } from 'loadout/node'
+       import { pglite } from 'loadout/storage/pglite'
+       import { storageSuite } from 'loadout/testing'
+       const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
+       const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key) })
+       await host.toolkits.register({ name: 'Files', command: 'npx', env: { T: 's' } }, { tier: 'user', userId: 'ann' })
+       const [{ toolkit }] = await host.toolkits.list('ann')
+       await host.close()
+       console.log(toolkit.id, storageSuite(() => {}).length > 20, withExecutionContext.length)`,
+    )
+    const used = spawnSync(process.execPath, ['use.mjs'], { cwd: folder, encoding: 'utf8' })
+    expect([used.stdout.trim(), used.stderr]).toEqual(['files true 2', ''])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})

@@ -1,0 +1,57 @@
+/** Starts a program of ours as a user would, and hears what it says. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+
+export interface Program {
+  child: ChildProcess
+  stdout(): string
+  stderr(): string
+  /** Waits for a line of stdout. */
+  says(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray>
+  /** Its exit code, or the signal that ended it. */
+  ended: Promise<number | string>
+  end(signal?: NodeJS.Signals): Promise<number | string>
+}
+
+export function start(args: string[], env: Record<string, string> = {}): Program {
+  const { PATH = '', HOME = '' } = process.env
+  const child = spawn(process.execPath, args, {
+    cwd: ROOT,
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const said = { out: '', err: '' }
+  child.stdout.on('data', (data) => {
+    said.out += data
+  })
+  child.stderr.on('data', (data) => {
+    said.err += data
+  })
+  const ended = once(child, 'close').then(([code, signal]) => (code as number | null) ?? (signal as string))
+
+  async function says(pattern: RegExp, withinMs = 60_000): Promise<RegExpExecArray> {
+    const end = Date.now() + withinMs
+    for (;;) {
+      const match = pattern.exec(said.out)
+      if (match) return match
+      if (child.exitCode !== null || Date.now() > end)
+        throw new Error(`It did not say ${pattern}: ${said.out} ${said.err}`)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
+  return {
+    child,
+    stdout: () => said.out,
+    stderr: () => said.err,
+    says,
+    ended,
+    end(signal = 'SIGTERM') {
+      child.kill(signal)
+      return ended
+    },
+  }
+}

@@ -1,0 +1,119 @@
+/** The README's first command, as a newcomer gives it, and the command line beside it. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { start } from './run-process.ts'
+
+const MAIN = ['scripts/start.ts']
+const CLI = 'apps/cli/src/main.ts'
+let folder: string
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-start-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const serve = async (dataDir: string, env: Record<string, string> = {}) => {
+  const program = start(MAIN, { PORT: '0', LOADOUT_DATA_DIR: dataDir, ...env })
+  const [, url = ''] = await program.says(/Loadout is at (http:\S+)/)
+  return { program, url }
+}
+const post = (url: string, body: string) =>
+  fetch(`${url}/api/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+const list = async (url: string) => (await (await fetch(`${url}/api/mcp`)).json()).toolkits as Array<{ id: string }>
+
+describe('npm start', () => {
+  it('prints a URL; the page, /healthz and /readyz answer; data survives a restart and a kill', async () => {
+    const dataDir = join(folder, 'one')
+    const first = await serve(dataDir)
+    expect(await (await fetch(`${first.url}/healthz`)).json()).toMatchObject({ status: 'ok' })
+    expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
+    for (const path of ['/', '/connectors']) {
+      const page = await fetch(first.url + path)
+      expect(page.headers.get('content-type')).toContain('text/html')
+      expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
+      expect(await page.text()).toContain('<div id="root">')
+    }
+    expect((await post(first.url, JSON.stringify({ name: 'Files', command: 'npx' }))).status).toBe(201)
+    expect(await first.program.end('SIGTERM')).toBe(0)
+
+    const second = await serve(dataDir)
+    expect(await list(second.url)).toMatchObject([{ id: 'files' }])
+    await post(second.url, JSON.stringify({ name: 'More', command: 'npx' }))
+    expect(await second.program.end('SIGKILL')).toBe('SIGKILL')
+
+    const third = await serve(dataDir)
+    expect(await list(third.url)).toHaveLength(2)
+    await third.program.end()
+  })
+
+  it('lives through bad bodies over a real socket', async () => {
+    const { program, url } = await serve(join(folder, 'bad'))
+    expect((await post(url, JSON.stringify({ name: 'x', command: 'x'.repeat(5_000_000) }))).status).toBe(413)
+    expect((await post(url, '{')).status).toBe(400)
+    expect((await post(url, '{"__proto__":{"name":"x"},"name":"x","command":"x"}')).status).toBe(422)
+    expect((await fetch(`${url}/api/mcp`, { headers: { origin: 'https://evil.example' } })).status).toBe(403)
+    expect(await list(url)).toEqual([])
+    expect(program.child.exitCode).toBeNull()
+    await program.end()
+  })
+
+  it('a second one on the same folder is refused, with what to do', async () => {
+    const dataDir = join(folder, 'held')
+    const { program } = await serve(dataDir)
+    const second = start(MAIN, { PORT: '0', LOADOUT_DATA_DIR: dataDir })
+    expect(await second.ended).toBe(1)
+    expect(second.stderr()).toMatch(/held by process \d+\. Stop that process/)
+    await program.end()
+  })
+
+  const bad: Record<string, [env: Record<string, string>, says: RegExp]> = {
+    'a bad port': [{ PORT: 'http' }, /^PORT must be a whole number\. Correct the named setting and start again\.\n$/],
+    'a weak key': [{ LOADOUT_MASTER_KEY: 'aGVsbG8=' }, /^Key 1 has 5 bytes; 32 are needed\. Make one with/],
+    'no database for many users': [{ LOADOUT_MODE: 'multi-user' }, /^DATABASE_URL is needed in multi-user mode\. /],
+  }
+  for (const [name, [env, says]] of Object.entries(bad))
+    it(`${name} stops the start with one clear line`, async () => {
+      const program = start(MAIN, { LOADOUT_DATA_DIR: join(folder, 'never'), ...env })
+      expect(await program.ended).toBe(1)
+      expect(program.stderr()).toMatch(says)
+      expect(program.stderr().trim().split('\n')).toHaveLength(1)
+    })
+})
+
+describe('the loadout command', () => {
+  const loadout = async (...args: string[]) => {
+    const program = start([CLI, ...args])
+    const code = await program.ended
+    return { code, out: program.stdout(), err: program.stderr() }
+  }
+
+  it('helps, and says what it does not know', async () => {
+    expect((await loadout('--help')).out).toContain('backup')
+    expect((await loadout('start', '--help')).out).toContain('--port')
+    expect((await loadout('fly')).code).toBe(1)
+  })
+
+  it('works on the folder itself, or through the live server that holds it; backs up and restores', async () => {
+    const dataDir = join(folder, 'cli')
+    const flags = ['--json', '--data-dir', dataDir]
+    expect(JSON.parse((await loadout('status', ...flags)).out)).toMatchObject({ running: false, toolkits: 0 })
+
+    const { program, url } = await serve(dataDir)
+    await post(url, JSON.stringify({ name: 'Files', command: 'npx', env: { TOKEN: 'planted-secret' } }))
+    expect(JSON.parse((await loadout('status', ...flags)).out)).toEqual({ dataDir, running: true, url, toolkits: 1 })
+    expect((await loadout('toolkits', '--data-dir', dataDir)).out).toMatch(
+      /^files\s+Files\s+user\s+stdio\s+disconnected/,
+    )
+    const file = join(folder, 'backup.tar.gz')
+    expect(await loadout('backup', file, ...flags)).toMatchObject({ code: 0 })
+    expect((await readFile(file)).includes('planted-secret')).toBe(false)
+    const refused = await loadout('restore', file, ...flags)
+    expect([refused.code, JSON.parse(refused.err).code]).toEqual([1, 'storage-locked'])
+    await program.end()
+
+    const copy = ['--json', '--data-dir', join(folder, 'copy')]
+    expect(await loadout('restore', file, ...copy)).toMatchObject({ code: 0 })
+    expect(JSON.parse((await loadout('toolkits', ...copy)).out).toolkits).toMatchObject([{ id: 'files' }])
+  })
+})
