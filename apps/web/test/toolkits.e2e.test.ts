@@ -7,6 +7,8 @@ import { DIST, type OpenApp, openApp } from './open-app.ts'
 
 const SECRET = 'planted-secret-5f2c'
 const LATER_SECRET = 'planted-secret-91ab'
+// A finger stays on a key for a moment; a radio group looks at the key while it is down.
+const HELD = { delay: 60 }
 
 describe('MCP servers', () => {
   let app: OpenApp
@@ -73,6 +75,9 @@ describe('MCP servers', () => {
     await dialog().getByRole('textbox', { name: 'Command' }).fill('other')
     await dialog().getByRole('button', { name: 'Add server' }).click()
     await dialog().getByText('You already have a server named “notes”.').waitFor()
+    await page.goBack()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click()
+    expect(await dialog().getByRole('textbox', { name: 'Command' }).inputValue()).toBe('other')
     await page.keyboard.press('Escape')
     await page.getByRole('alertdialog').getByRole('button', { name: 'Discard' }).click()
     await dialog().waitFor({ state: 'detached' })
@@ -100,7 +105,8 @@ describe('MCP servers', () => {
   it('replaces a stored secret, or changes its mind', async () => {
     await choose('My notes', 'Edit')
     await dialog().getByRole('button', { name: 'Replace the stored value of NOTES_TOKEN' }).click()
-    await page.keyboard.type('x')
+    await dialog().getByRole('textbox', { name: 'Working directory' }).pressSequentially('/srv')
+    expect(await dialog().getByRole('textbox', { name: 'Working directory' }).inputValue()).toBe('/srv')
     await dialog().getByRole('button', { name: 'Keep the stored value of NOTES_TOKEN' }).click()
     await dialog().getByRole('button', { name: 'Replace the stored value of NOTES_TOKEN' }).click()
     await page.keyboard.type(LATER_SECRET)
@@ -154,19 +160,27 @@ describe('MCP servers', () => {
     await page.getByRole('button', { name: 'Add server' }).waitFor()
     await tabTo(page, 'Add server')
     await page.keyboard.press('Enter')
-    await tabTo(page, 'Name')
+    await dialog().waitFor()
     await page.keyboard.type('By keyboard')
     await tabTo(page, 'CommandA process, over stdio')
-    await page.keyboard.press('ArrowRight')
-    await page.keyboard.press('ArrowLeft')
+    await page.keyboard.press('ArrowRight', HELD)
+    await dialog().getByRole('radio', { name: /^URL/, checked: true }).waitFor()
+    await page.keyboard.press('ArrowLeft', HELD)
+    await dialog()
+      .getByRole('radio', { name: /^Command/, checked: true })
+      .waitFor()
     await tabTo(page, 'Command')
     await page.keyboard.type('uvx')
     await tabTo(page, 'Arguments')
     await page.keyboard.type('mcp-server-time')
+    await tabTo(page, 'Add variable')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('ZONE')
     await page.keyboard.press('Tab')
-    await tabTo(page, 'Add server')
+    await page.keyboard.type('UTC')
     await page.keyboard.press('Enter')
     await row('By keyboard').getByText('uvx mcp-server-time').waitFor()
+    await row('By keyboard').getByText('1 stored secret').waitFor()
   })
 
   it('says when the server is away, and comes back', async () => {

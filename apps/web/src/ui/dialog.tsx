@@ -9,6 +9,8 @@ const overlay = 'fixed inset-0 z-40 bg-backdrop animate-fade-in'
 
 interface DialogContentProps {
   children: ReactNode
+  /** Puts the focus where it belongs, where that is not the first thing that takes it. */
+  onOpened?: (() => void) | undefined
   /** Puts the focus where it belongs afterwards. */
   onClosed: () => void
   /** Whether a click beside it leaves it open. */
@@ -16,12 +18,17 @@ interface DialogContentProps {
 }
 
 /** A page of its own on a phone, a card above the page elsewhere. Header and footer stay, the middle scrolls. */
-export function DialogContent({ onClosed, keepOpen = false, children }: DialogContentProps) {
+export function DialogContent({ onOpened, onClosed, keepOpen = false, children }: DialogContentProps) {
   return (
     <Primitive.Portal>
       <Primitive.Overlay className={overlay} />
       <Primitive.Content
         onInteractOutside={(event) => keepOpen && event.preventDefault()}
+        onOpenAutoFocus={(event) => {
+          if (!onOpened) return
+          event.preventDefault()
+          onOpened()
+        }}
         onCloseAutoFocus={(event) => {
           event.preventDefault()
           onClosed()

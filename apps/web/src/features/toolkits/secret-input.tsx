@@ -1,5 +1,5 @@
 import { Eye, EyeOff, LockKeyhole } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Input } from '../../ui/input.tsx'
 import { newSecret, type Secret } from './draft.ts'
@@ -17,10 +17,22 @@ interface SecretInputProps {
 
 /** A secret to type in, or the fact that one is stored. What is stored cannot be looked at, only replaced. */
 export function SecretInput(props: SecretInputProps) {
-  return props.value.stored !== '' && !props.value.replaced ? <StoredSecret {...props} /> : <TypedSecret {...props} />
+  const { stored, replaced } = props.value
+  const place = useRef<HTMLDivElement>(null)
+  const before = useRef(replaced)
+  // "Replace" and "Undo" take away the button that was pressed; the focus goes to what came in its place.
+  useEffect(() => {
+    if (before.current !== replaced) place.current?.querySelector<HTMLElement>('input, button')?.focus()
+    before.current = replaced
+  }, [replaced])
+  return (
+    <div ref={place} className="min-w-0">
+      {stored !== '' && !replaced ? <StoredSecret {...props} /> : <TypedSecret {...props} />}
+    </div>
+  )
 }
 
-function StoredSecret({ id, label, value, onChange, ...aria }: SecretInputProps) {
+function StoredSecret({ label, value, onChange, ...aria }: SecretInputProps) {
   return (
     <div className="flex h-9 min-w-0 items-center gap-2 rounded-lg border border-dashed border-line-strong/70 bg-sunken pr-1 pl-3 text-sm text-ink-muted">
       <LockKeyhole aria-hidden className="size-3.5 shrink-0" />
@@ -28,7 +40,6 @@ function StoredSecret({ id, label, value, onChange, ...aria }: SecretInputProps)
         Stored <span aria-hidden>••••••••</span>
       </span>
       <Button
-        id={id}
         variant="quiet"
         size="small"
         className="h-7 px-2 text-ink"
@@ -53,10 +64,6 @@ function TypedSecret({ label, value, onChange, ...input }: SecretInputProps) {
           aria-label={label}
           type={visible ? 'text' : 'password'}
           autoComplete="new-password"
-          // The field appears because of a click on "Replace"; typing goes on there.
-          ref={(element) => {
-            if (replaces && value.text === '') element?.focus()
-          }}
           value={value.text}
           placeholder={replaces ? 'New value' : (input.placeholder ?? 'Value')}
           onChange={(event) => onChange({ ...value, text: event.target.value })}

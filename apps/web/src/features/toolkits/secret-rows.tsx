@@ -1,5 +1,5 @@
 import { Plus, X } from 'lucide-react'
-import { useId } from 'react'
+import { type RefObject, useEffect, useId, useRef } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { FieldError, FieldHint } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
@@ -24,9 +24,11 @@ interface SecretRowsProps {
 export function SecretRows({ field, label, hint, noun, example, rows, errors, onChange }: SecretRowsProps) {
   const id = useId()
   const error = errors[field]
+  const place = useRef<HTMLFieldSetElement>(null)
+  useFocusOnCount(place, rows.length)
   const add = () => onChange([...rows, { key: nextKey(rows), name: '', value: newSecret() }])
   return (
-    <fieldset className="grid min-w-0 gap-2" aria-describedby={`${id}-hint`}>
+    <fieldset ref={place} className="grid min-w-0 gap-2" aria-describedby={`${id}-hint`}>
       <legend className="mb-2 flex items-baseline gap-2 text-sm font-medium">
         {label} <span className="text-xs font-normal text-ink-faint">optional</span>
       </legend>
@@ -44,13 +46,24 @@ export function SecretRows({ field, label, hint, noun, example, rows, errors, on
       ))}
       {error && <FieldError id={`${id}-error`}>{error}</FieldError>}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
-        <Button size="small" onClick={add}>
+        <Button size="small" data-add onClick={add}>
           <Plus aria-hidden /> Add {noun}
         </Button>
         <FieldHint id={`${id}-hint`}>{hint}</FieldHint>
       </div>
     </fieldset>
   )
+}
+
+// A new row is there to be typed into; after a removed one the focus stays near.
+function useFocusOnCount(place: RefObject<HTMLElement | null>, count: number) {
+  const before = useRef(count)
+  useEffect(() => {
+    const names = [...(place.current?.querySelectorAll<HTMLElement>('[data-row-name]') ?? [])]
+    if (count > before.current) names.at(-1)?.focus()
+    if (count < before.current) place.current?.querySelector<HTMLElement>('[data-add]')?.focus()
+    before.current = count
+  }, [place, count])
 }
 
 interface RowProps {
@@ -71,6 +84,7 @@ function Row({ row, noun, example, error, groupError, onChange, onRemove }: RowP
     <div className="grid gap-1.5">
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 min-[30rem]:grid-cols-[minmax(0,5fr)_minmax(0,7fr)_auto]">
         <Input
+          data-row-name
           aria-label={`Name of ${noun}`}
           aria-invalid={error || groupError ? true : undefined}
           aria-describedby={[error && `${id}-error`, groupError].filter(Boolean).join(' ') || undefined}

@@ -1,4 +1,5 @@
-import { useState } from 'react'
+import { useBlocker } from '@tanstack/react-router'
+import { useRef } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -18,17 +19,23 @@ interface ToolkitDialogProps {
 }
 
 export function ToolkitDialog({ initial, toolkit, others, onClose, onClosed }: ToolkitDialogProps) {
-  const [leaving, setLeaving] = useState(false)
+  const saved = useRef(false)
   const { form, element, isChanged, isSaving, problem, isPlaced, submit } = useToolkitForm({
     initial,
     toolkit,
     others,
-    onSaved: onClose,
+    onSaved: () => {
+      saved.current = true
+      onClose()
+    },
   })
-  const leave = () => (isChanged ? setLeaving(true) : onClose())
+  // Escape, Cancel, Back and a closed tab are all ways to lose what was typed; each asks first.
+  const wouldLose = () => isChanged && !saved.current
+  const leaving = useBlocker({ shouldBlockFn: wouldLose, enableBeforeUnload: wouldLose, withResolver: true })
+  const focusFirst = () => element.current?.querySelector('input')?.focus()
   return (
-    <Dialog open onOpenChange={(open) => !open && leave()}>
-      <DialogContent onClosed={onClosed} keepOpen={isChanged}>
+    <Dialog open onOpenChange={(open) => !open && onClose()}>
+      <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={isChanged}>
         <DialogHeader {...wordsFor(toolkit)} />
         <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
           <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
@@ -36,20 +43,20 @@ export function ToolkitDialog({ initial, toolkit, others, onClose, onClosed }: T
             <ToolkitFields form={form} />
           </div>
           <DialogFooter>
-            <Button onClick={leave}>Cancel</Button>
+            <Button onClick={onClose}>Cancel</Button>
             <Button type="submit" variant="primary" aria-disabled={isSaving}>
               {isSaving ? 'Saving…' : toolkit ? 'Save changes' : 'Add server'}
             </Button>
           </DialogFooter>
         </form>
-        {leaving && (
+        {leaving.status === 'blocked' && (
           <Confirm
             title="Discard what you entered?"
             cancel="Keep editing"
             confirm="Discard"
-            onCancel={() => setLeaving(false)}
-            onConfirm={onClose}
-            onClosed={() => element.current?.querySelector('input')?.focus()}
+            onCancel={leaving.reset}
+            onConfirm={leaving.proceed}
+            onClosed={focusFirst}
           >
             <p>Nothing of it has been saved.</p>
           </Confirm>

@@ -58,8 +58,13 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
     <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
       {state.reason} {state.action}{' '}
       {state.url && (
-        <a href={state.url} className="font-medium text-accent underline underline-offset-4">
-          Open
+        <a
+          href={state.url}
+          target="_blank"
+          rel="noreferrer"
+          className="font-medium text-accent underline underline-offset-4"
+        >
+          Open the page
         </a>
       )}
     </p>
