@@ -72,6 +72,54 @@ export const ERRORS = {
   ),
   'invalid-row': kind(500, 'A row is not valid', 'Report this: a row was written that its schema refuses.'),
   'config-invalid': kind(500, 'The configuration is not valid', 'Correct the named setting and start again.'),
+  'stdio-refused': kind(
+    403,
+    'Running commands is not allowed here',
+    'Use a remote server (a URL), or ask the operator to change LOADOUT_STDIO.',
+  ),
+  'address-blocked': kind(
+    403,
+    'The address is not allowed',
+    'Use a public address, or ask the operator to allow private ones (LOADOUT_PRIVATE_NETWORK).',
+  ),
+  'spawn-failed': kind(502, 'The command did not start', 'Check that the command exists and may be run.'),
+  'server-crashed': kind(
+    502,
+    'The server ended by itself',
+    'Read its last words in the detail; correct its command, arguments or environment.',
+    true,
+  ),
+  'server-unreachable': kind(502, 'The server does not answer', 'Check the URL and that the server is up.', true),
+  'server-timeout': kind(504, 'The server took too long', 'Try again, or raise the timeout of the toolkit.', true),
+  'protocol-error': kind(
+    502,
+    'The server does not speak MCP as it should',
+    'Check that the URL or command is an MCP server.',
+  ),
+  'response-too-large': kind(
+    502,
+    'The answer is too large',
+    'Ask the tool for less, or raise the limit of the operator.',
+  ),
+  'rate-limited': kind(429, 'The server asks to wait', 'Try again after the time in the detail.', true),
+  'session-lost': kind(502, 'The session with the server ended', 'Try again: the next call opens a new one.', true),
+  'sign-in-needed': kind(409, 'The server wants you to sign in', 'Sign in to the server, then try again.'),
+  'cooling-down': kind(
+    503,
+    'The server failed too often',
+    'Wait for the time in the detail, or correct the toolkit and reconnect.',
+    true,
+  ),
+  'too-many-connections': kind(
+    503,
+    'Too many connections are open',
+    'Wait for calls to finish, or ask the operator for a higher limit.',
+    true,
+  ),
+  cancelled: kind(499, 'The call was cancelled', 'Nothing: it was cancelled on request.'),
+  'tool-not-found': kind(404, 'There is no such tool', 'List the tools of the toolkit, or refresh them.'),
+  'tool-changed': kind(409, 'The tool changed since it was accepted', 'Review the change and accept it.'),
+  'invalid-schema': kind(422, 'The JSON Schema cannot be used', 'Correct the schema at the place named in `errors`.'),
   'shutting-down': kind(503, 'The host is shutting down', 'Try again in a moment.', true),
   internal: kind(500, 'Something went wrong inside', 'Try again; report the request id if it stays so.', true),
 } as const satisfies Record<string, ErrorKind>
@@ -90,6 +138,8 @@ export interface HostErrorOptions {
   /** Overrides the table's action where a better one is known. */
   action?: string
   errors?: FieldError[]
+  /** When the same request may succeed, where that is known. */
+  retryAfterMs?: number
   cause?: unknown
 }
 
@@ -103,6 +153,7 @@ export class HostError extends Error {
   readonly title: string
   readonly action: string
   readonly errors: FieldError[] | undefined
+  readonly retryAfterMs: number | undefined
 
   constructor(code: ErrorCode, options: HostErrorOptions = {}) {
     const entry = ERRORS[code]
@@ -114,6 +165,7 @@ export class HostError extends Error {
     this.title = entry.title
     this.action = options.action ?? entry.action
     this.errors = options.errors
+    this.retryAfterMs = options.retryAfterMs
   }
 
   /** What happened and what to do, as one line for a terminal. */
