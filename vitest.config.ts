@@ -12,7 +12,11 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: tests('.test'),
-          exclude: ['**/node_modules/**', '**/dist/**', ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`)],
+          exclude: [
+            '**/node_modules/**',
+            '**/dist/**',
+            ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
+          ],
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -3,6 +3,7 @@
  * route or in any server that speaks Request and Response. It reads no environment and opens no port.
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { compress } from 'hono/compress'
 import { secureHeaders } from 'hono/secure-headers'
 import { type Host, HostError } from 'loadout'
 import { invalidInput } from 'loadout/schema'
@@ -51,6 +52,7 @@ export function createApp({
   })
   app.use(requestId())
   app.use(requestLog(log))
+  app.use(compress())
   app.use(
     secureHeaders({
       contentSecurityPolicy: CONTENT_SECURITY_POLICY,

@@ -15,7 +15,7 @@ interface ErrorKind {
 }
 
 export const ERRORS = {
-  'invalid-input': kind(422, 'The input is not valid', 'Correct the fields named in `errors` and send it again.'),
+  'invalid-input': kind(422, 'The input is not valid', 'Correct the named fields and send it again.'),
   'invalid-json': kind(400, 'The body is not JSON', 'Send a JSON object with content type application/json.'),
   'body-too-large': kind(413, 'The body is too large', 'Send less than the limit named in the detail.'),
   'unsupported-media-type': kind(

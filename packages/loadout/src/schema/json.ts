@@ -49,15 +49,22 @@ function findUnsafe(value: unknown, path: string[], depth: number): FieldError |
   return undefined
 }
 
-/** A record whose keys come from outside: no key that means something to JavaScript. */
-export function safeRecord<T extends z.ZodType>(value: T, maxEntries = 200) {
-  return z
-    .record(z.string().min(1).max(200), value)
-    .refine(
-      (record) => Object.keys(record).every((key) => !FORBIDDEN_KEYS.has(key)),
-      'has a key that is never accepted',
-    )
-    .refine((record) => Object.keys(record).length <= maxEntries, `has more than ${maxEntries} entries`)
+/** A record whose keys come from outside: none that means something to JavaScript, each of the given form. */
+export function safeRecord<T extends z.ZodType>(value: T, { maxEntries = 200, keys }: RecordRules = {}) {
+  return z.record(z.string().min(1).max(200), value).superRefine((record, context) => {
+    const problem = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
+    const names = Object.keys(record)
+    if (names.length > maxEntries) context.addIssue({ code: 'custom', message: `has more than ${maxEntries} entries` })
+    for (const name of names) {
+      if (FORBIDDEN_KEYS.has(name)) problem(name, 'is a name that is never accepted; choose another')
+      else if (keys && !keys.form.test(name)) problem(name, keys.message)
+    }
+  })
+}
+
+interface RecordRules {
+  maxEntries?: number
+  keys?: { form: RegExp; message: string }
 }
 
 /** Parse with a schema, or throw an `invalid-input` whose `errors` name every field. */

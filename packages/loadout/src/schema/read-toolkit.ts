@@ -125,7 +125,7 @@ function toRecord(given: Collected, defaults: { id?: string; name?: string }) {
   const name = given.name?.value ?? defaults.name ?? given.id?.value
   const id = given.id?.value ?? defaults.id ?? (typeof name === 'string' ? slugFrom(name) : undefined)
   if (name === undefined) problems.push({ path: 'name', message: 'is missing; give the toolkit a name' })
-  else if (id === '')
+  else if (id === '' && String(name).trim() !== '')
     problems.push({ path: 'id', message: 'cannot be made from this name; give one of a-z, 0-9, "-" and "_"' })
   const knownTools = server?.type === 'custom' ? undefined : given.tools?.value
   const record = withoutUndefined({
@@ -253,7 +253,7 @@ function rename(error: z.ZodError, given: Collected, told: FieldError[]): FieldE
     const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
     const path = [field?.path ?? head, ...rest].join('.')
     // Without a name there is no id to make, and without a transport no server: that is told already.
-    const follows = head === '(body)' || (head === 'id' && given.id === undefined && already.has('name'))
+    const follows = head === '(body)' || (head === 'id' && given.id === undefined)
     return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
   })
 }

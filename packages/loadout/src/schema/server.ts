@@ -15,19 +15,12 @@ const command = text
 const envName = /^[^=\0\s][^=\0]*$/
 const headerName = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-const env = safeRecord(text).refine(
-  (record) => Object.keys(record).every((key) => envName.test(key)),
-  'has a name that no environment takes',
-)
-const headers = safeRecord(
-  z
-    .string()
-    .max(8192)
-    .regex(/^[^\r\n\0]*$/, 'must not hold a line break'),
-).refine(
-  (record) => Object.keys(record).every((key) => headerName.test(key)),
-  'has a name that is not an HTTP header name',
-)
+const env = safeRecord(text, { keys: { form: envName, message: 'is not a name that an environment takes' } })
+const headerValue = z
+  .string()
+  .max(8192)
+  .regex(/^[^\r\n\0]*$/, 'must not hold a line break')
+const headers = safeRecord(headerValue, { keys: { form: headerName, message: 'is not an HTTP header name' } })
 
 const url = z
   .string()

@@ -35,7 +35,7 @@ export const toolkitOptions = z.strictObject({
     .default(['direct', 'code']),
   include: z.array(glob).max(200).default([]),
   exclude: z.array(glob).max(200).default([]),
-  overrides: safeRecord(toolOverride, 2000).default({}),
+  overrides: safeRecord(toolOverride, { maxEntries: 2000 }).default({}),
   timeouts: timeouts.default({}),
   /** Whose account this is, where one server is bound more than once. */
   account: z.string().max(200).optional(),
@@ -49,7 +49,7 @@ export const toolkitName = z
   .trim()
   .min(1, 'must not be empty')
   .max(100)
-  .regex(/^[^\p{Cc}\p{Cf}]+$/u, 'must not hold control characters')
+  .regex(/^[^\p{Cc}\p{Cf}]*$/u, 'must not hold control characters')
 
 /** A named binding of one server for an owner. */
 export const toolkit = z.strictObject({

@@ -81,6 +81,11 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
     return row
   }
 
+  const inTransaction = <T>(owner: ToolkitOwner, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+    storage.transaction(accessOf(owner), work).catch((error: unknown) => {
+      throw asToolkitConflict(error)
+    })
+
   async function ownRow(tx: Transaction, owner: string, id: string): Promise<UserServerConfigRow | undefined> {
     const where = id.startsWith('usco_') ? { userId: owner, uscoId: id } : { userId: owner, slug: id }
     const [row] = await tx.list('userServerConfigs', { where })
@@ -129,7 +134,7 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
     async update(id, changes, owner) {
       const userId = ownerIdOf(owner)
       let warnings: string[] = []
-      const row = await storage.transaction(accessOf(owner), async (tx) => {
+      const row = await inTransaction(owner, async (tx) => {
         const existing = await ownRow(tx, userId, id)
         if (!existing) throw notFound(id)
         const read = readToolkit(merge(fromRow(existing).toolkit, changes))
@@ -232,6 +237,14 @@ function merge({ server, ...rest }: Toolkit, changes: Record<string, unknown>): 
 const isSignIn = (field: string) => field.startsWith('oauth.')
 
 const ownerIdOf = (owner: ToolkitOwner) => (owner.tier === 'app' ? APP_OWNER : owner.userId)
+/** A taken name or id, told as such and not as a row. */
+function asToolkitConflict(error: unknown): unknown {
+  if (!HostError.is(error) || error.code !== 'conflict') return error
+  const errors = (error.errors ?? []).map((field) => (field.path === 'slug' ? { ...field, path: 'id' } : field))
+  const detail = `Another toolkit of yours has the same ${errors.map((field) => field.path).join(' and ')}.`
+  return new HostError('conflict', { detail, errors, cause: error })
+}
+
 const accessOf = (owner: ToolkitOwner): Access =>
   owner.tier === 'app' ? { caller: 'app-config', userId: APP_OWNER } : { userId: owner.userId }
 
