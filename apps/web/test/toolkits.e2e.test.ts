@@ -49,7 +49,7 @@ describe('MCP servers', () => {
     expect(await describedBy(page, command)).toContain('Command must not be empty.')
     expect(await command.evaluate((element) => element === document.activeElement)).toBe(true)
     const alert = dialog().getByRole('alert')
-    expect(await alert.textContent()).toContain('Correct the fields')
+    expect(await alert.textContent()).toContain('Correct the named fields')
     expect(await alert.textContent()).toMatch(/server\.command: must not be empty.*req_/)
     await command.fill('node')
     await dialog().getByText('Command must not be empty.').waitFor({ state: 'detached' })

@@ -1,0 +1,32 @@
+import type { CallOptions } from './connection.ts'
+
+const EVERY_MS = 100
+
+type Tell = NonNullable<CallOptions['onProgress']>
+
+/** Progress at most ten times a second; the last word is never lost. */
+export function calmProgress(tell: Tell): { tell: Tell; end(): void } {
+  let last = Number.NEGATIVE_INFINITY
+  let waiting: Parameters<Tell>[0] | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = () => {
+    timer = undefined
+    if (waiting === undefined) return
+    const progress = waiting
+    waiting = undefined
+    last = performance.now()
+    tell(progress)
+  }
+  return {
+    tell(progress) {
+      waiting = progress
+      const due = last + EVERY_MS - performance.now()
+      if (due <= 0) flush()
+      else timer ??= setTimeout(flush, due)
+    },
+    end() {
+      clearTimeout(timer)
+      flush()
+    },
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * The connection contract: a live session with one server. A driver opens one; the pool leases it out; nobody stores it.
+ * Every wait has a deadline, every failure is a `HostError` with its own code, and what a server says is handed on as it
+ * came: checking manifests is the catalog's work, checking results is the pipeline's.
+ */
+import type { JsonObject } from '../schema/json.ts'
+import type { Server } from '../schema/server.ts'
+
+/** Which protocol a server speaks, remembered so that the next connect needs no probe. */
+export type EraVerdict = { era: 'legacy'; transport?: 'http' | 'sse' } | { era: 'modern'; discover: JsonObject }
+
+export interface ConnectionTarget {
+  /** With its secrets in it. */
+  server: Server
+  /** How long a handshake may take. */
+  connectMs: number
+  verdict?: EraVerdict | undefined
+}
+
+/** A server's question to the user, in the middle of a call. */
+export interface Question {
+  mode: 'form' | 'url'
+  message: string
+  /** What a form asks for: a JSON Schema. */
+  requestedSchema?: JsonObject
+  url?: string
+}
+export type QuestionAnswer = { action: 'accept'; content?: JsonObject } | { action: 'decline' } | { action: 'cancel' }
+
+export interface ConnectionHooks {
+  /** The server says that its tools, resources or prompts changed. Storms are already calmed. */
+  onListChanged(kind: 'tools' | 'resources' | 'prompts'): void
+  /** The session ended without our doing. */
+  onClosed(): void
+  onQuestion(question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined
+  /** Without progress for this long, the call fails. */
+  timeoutMs: number
+  /** And after this long in any case. */
+  totalMs: number
+  onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+}
+
+/** A result as the server gave it; `isError` is the tool's own failure. */
+export interface ToolResult {
+  content: JsonObject[]
+  structuredContent?: unknown
+  isError: boolean
+}
+
+export interface ServerInfo {
+  era: EraVerdict['era']
+  transport: 'stdio' | 'http' | 'sse'
+  protocolVersion: string
+  name?: string | undefined
+  version?: string | undefined
+  instructions?: string | undefined
+}
+
+/** A list as the server gave it, with the server's word on how long it holds. */
+export interface RawList {
+  items: unknown[]
+  ttlMs?: number | undefined
+  /** What was odd about the pages, for the record. */
+  warnings: string[]
+}
+
+export type ListKind = 'tools' | 'resources' | 'prompts'
+
+export interface Connection {
+  readonly info: ServerInfo
+  readonly verdict: EraVerdict
+  list(kind: ListKind, options: CallOptions): Promise<RawList>
+  callTool(
+    call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
+    options: CallOptions,
+  ): Promise<ToolResult>
+  readResource(uri: string, options: CallOptions): Promise<JsonObject>
+  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
+  /** What the process said on stderr lately, and its group. */
+  diagnostics(): { stderr?: string; pid?: number }
+  close(): Promise<void>
+}
+
+export type OpenConnection = (target: ConnectionTarget, hooks: ConnectionHooks) => Promise<Connection>

@@ -1,0 +1,52 @@
+/**
+ * The one door to a live server. Whoever connects (a call, an introspection, a look without registering) comes through
+ * `open`, and here it is decided whether a command may be run and which fetch may be used.
+ */
+import { HostError } from '../errors.ts'
+import type { Tier } from '../schema/scope.ts'
+import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
+
+/** Who may run stdio servers of their own (SPEC 4.3). */
+export type StdioPolicy = 'off' | 'templates' | 'sandbox' | 'on'
+
+export interface Drivers {
+  open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
+  close(): Promise<void>
+}
+
+export interface DriverParts {
+  stdioPolicy: StdioPolicy
+  stdio?: { open: OpenConnection; close(): Promise<void> }
+  /** For servers of users, and for those that the operator set up. */
+  remote: { user: OpenConnection; app: OpenConnection }
+  close?(): Promise<void>
+}
+
+export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts): Drivers {
+  return {
+    async open(target, hooks, tier) {
+      const { server } = target
+      if (server.type === 'custom')
+        throw new HostError('protocol-error', { detail: 'A custom toolkit has no server to connect to.' })
+      if (server.type !== 'stdio') return (tier === 'app' ? remote.app : remote.user)(target, hooks)
+      assertMayRun(stdioPolicy, tier)
+      if (!stdio) throw new HostError('stdio-refused', { detail: 'This host has no way to run a command.' })
+      return stdio.open(target, hooks)
+    },
+    async close() {
+      await stdio?.close()
+      await close?.()
+    },
+  }
+}
+
+/** The policy, for every route that can connect. What the operator set up at the app tier is the operator's own word. */
+export function assertMayRun(policy: StdioPolicy, tier: Tier): void {
+  if (tier === 'app' || policy === 'on') return
+  const why = {
+    off: 'The operator has switched off stdio servers.',
+    templates: 'The operator allows only prepared command lines, and this is not one of them.',
+    sandbox: 'The operator allows stdio servers only in a sandbox, and none is available.',
+  }[policy]
+  throw new HostError('stdio-refused', { detail: why })
+}

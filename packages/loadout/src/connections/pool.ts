@@ -1,0 +1,227 @@
+/**
+ * Live connections, leased. One connect at a time per key, shared by all who wait; nothing opens before it is needed; what
+ * idles or grows old closes; caps per user and per host make the next one wait, and then say so. A key carries the
+ * toolkit, the fingerprint of its config and the user, so no connection is ever another's.
+ */
+import { HostError } from '../errors.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import type { Connection } from './connection.ts'
+import { createSlots, type Slots } from './slots.ts'
+
+export interface PoolKey {
+  /** The toolkit's `usco_…`, or the id of a toolkit that a context carries. */
+  toolkit: string
+  fingerprint: string
+  /** Whose session; null where one is shared by all. */
+  userId: string | null
+}
+
+export interface PoolOptions {
+  /** @default 60_000 */
+  idleMs?: number
+  /** @default 3_600_000 */
+  maxAgeMs?: number
+  /** @default 32 */
+  maxPerUser?: number
+  /** @default 512 */
+  maxPerHost?: number
+  /** How long to wait for a place. @default 5000 */
+  queueMs?: number
+  /** Told when a connection opens, fails to, or ends. */
+  onChange?: (key: PoolKey, change: PoolChange) => void
+}
+
+export type PoolChange = { status: 'connecting' | 'connected' | 'disconnected' } | { status: 'error'; error: HostError }
+
+export interface Lease {
+  connection: Connection
+  release(): void
+  /** Gives it back as broken: nobody gets it again. */
+  discard(): void
+}
+
+export interface Pool {
+  lease(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Lease>
+  /** Closes a toolkit's connections: idle ones now, used ones when their calls end. */
+  retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
+  /** Lets the next lease try at once, whatever failed before. */
+  forgive(toolkit: string): void
+  status(): Array<{ key: PoolKey; connection: Connection; openedAt: Date; leases: number }>
+  close(): Promise<void>
+}
+
+interface Entry {
+  key: PoolKey
+  opening: Promise<Connection>
+  connection: Connection | undefined
+  openedAt: number
+  leases: number
+  retired: boolean
+  idle: ReturnType<typeof setTimeout> | undefined
+  freeSlot: () => void
+}
+
+const DEFAULTS = { idleMs: 60_000, maxAgeMs: 3_600_000, maxPerUser: 32, maxPerHost: 512, queueMs: 5000 }
+
+export function createPool(options: PoolOptions = {}): Pool {
+  return new ConnectionPool({ ...DEFAULTS, onChange: () => {}, ...options })
+}
+
+class ConnectionPool implements Pool {
+  readonly #entries = new Map<string, Entry>()
+  readonly #breakers = new Map<string, Breaker>()
+  readonly #options: Required<PoolOptions>
+  readonly #slots: Slots
+  #closed = false
+
+  constructor(options: Required<PoolOptions>) {
+    this.#options = options
+    this.#slots = createSlots(options, (userId) => this.#evict(userId))
+  }
+
+  async lease(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Lease> {
+    if (this.#closed) throw new HostError('shutting-down')
+    const id = keyOf(key)
+    const current = this.#entries.get(id)
+    if (current && this.#isTooOld(current)) await this.#drop(current)
+    const entry = this.#entries.get(id) ?? (await this.#open(key, open))
+    entry.leases++
+    clearTimeout(entry.idle)
+    try {
+      const connection = await entry.opening
+      return this.#leaseOf(entry, connection)
+    } catch (error) {
+      entry.leases--
+      throw error
+    }
+  }
+
+  async retire(toolkit: string, keep: (key: PoolKey) => boolean = () => false): Promise<void> {
+    const leaving = [...this.#entries.values()].filter(({ key }) => key.toolkit === toolkit && !keep(key))
+    await Promise.all(
+      leaving.map(async (entry) => {
+        this.#entries.delete(keyOf(entry.key))
+        entry.retired = true
+        if (entry.leases === 0) await this.#end(entry)
+      }),
+    )
+  }
+
+  forgive(toolkit: string): void {
+    for (const id of this.#breakers.keys()) if ((JSON.parse(id) as string[])[0] === toolkit) this.#breakers.delete(id)
+  }
+
+  status() {
+    return [...this.#entries.values()].flatMap(({ key, connection, openedAt, leases }) =>
+      connection ? [{ key, connection, openedAt: new Date(openedAt), leases }] : [],
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await Promise.all([...this.#entries.values()].map((entry) => this.#drop(entry)))
+  }
+
+  async #open(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Entry> {
+    const id = keyOf(key)
+    const breaker = this.#breakers.get(id) ?? createBreaker()
+    this.#breakers.set(id, breaker)
+    breaker.assertClosed(Date.now())
+    const freeSlot = await this.#slots.take(key.userId)
+    // While this one waited for a place, another may have opened the same.
+    const meanwhile = this.#entries.get(id)
+    if (meanwhile) {
+      freeSlot()
+      return meanwhile
+    }
+    const opening = open(() => this.#lost(entry))
+    const entry: Entry = {
+      key,
+      opening,
+      connection: undefined,
+      openedAt: Date.now(),
+      leases: 0,
+      retired: false,
+      idle: undefined,
+      freeSlot,
+    }
+    this.#entries.set(id, entry)
+    this.#options.onChange(key, { status: 'connecting' })
+    opening.then(
+      (connection) => {
+        entry.connection = connection
+        breaker.succeeded()
+        this.#options.onChange(key, { status: 'connected' })
+      },
+      (error) => {
+        breaker.failed(Date.now())
+        this.#forget(entry)
+        this.#options.onChange(key, { status: 'error', error: HostError.from(error) })
+      },
+    )
+    return entry
+  }
+
+  #leaseOf(entry: Entry, connection: Connection): Lease {
+    let given = false
+    const giveBack = (broken: boolean) => {
+      if (given) return
+      given = true
+      entry.leases--
+      if (broken) this.#retireEntry(entry)
+      if (entry.leases > 0) return
+      if (entry.retired) void this.#end(entry)
+      else entry.idle = setTimeout(() => void this.#drop(entry), this.#options.idleMs).unref()
+    }
+    return { connection, release: () => giveBack(false), discard: () => giveBack(true) }
+  }
+
+  #retireEntry(entry: Entry): void {
+    entry.retired = true
+    if (this.#entries.get(keyOf(entry.key)) === entry) this.#entries.delete(keyOf(entry.key))
+  }
+
+  #isTooOld(entry: Entry): boolean {
+    return entry.connection !== undefined && entry.leases === 0 && Date.now() - entry.openedAt > this.#options.maxAgeMs
+  }
+
+  /** The server ended it. */
+  #lost(entry: Entry): void {
+    if (entry.retired) return
+    this.#retireEntry(entry)
+    this.#forget(entry)
+    this.#options.onChange(entry.key, { status: 'disconnected' })
+    void entry.connection?.close()
+  }
+
+  async #drop(entry: Entry): Promise<void> {
+    this.#retireEntry(entry)
+    await this.#end(entry)
+  }
+
+  async #end(entry: Entry): Promise<void> {
+    this.#forget(entry)
+    const connection = await entry.opening.catch(() => undefined)
+    await connection?.close()
+    if (connection) this.#options.onChange(entry.key, { status: 'disconnected' })
+  }
+
+  #forget(entry: Entry): void {
+    clearTimeout(entry.idle)
+    if (this.#entries.get(keyOf(entry.key)) === entry) this.#entries.delete(keyOf(entry.key))
+    entry.freeSlot()
+  }
+
+  /** Makes room by closing what idles longest, of this user where that is given. */
+  #evict(userId: string | null | undefined): boolean {
+    const idle = [...this.#entries.values()].find(
+      (entry) => entry.leases === 0 && entry.connection && (userId === undefined || entry.key.userId === userId),
+    )
+    if (!idle) return false
+    void this.#drop(idle)
+    return true
+  }
+}
+
+/** JSON, so that no part can bleed into its neighbour. */
+const keyOf = ({ toolkit, fingerprint, userId }: PoolKey) => JSON.stringify([toolkit, fingerprint, userId])

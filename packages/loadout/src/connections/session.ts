@@ -1,0 +1,234 @@
+/**
+ * A Connection over the SDK's client. It asks with schemas that accept anything, so that one odd tool or an unknown kind
+ * of content cannot fail a whole answer; it pages by itself, so that bad cursors end; and it calms what servers flood.
+ */
+import {
+  Client,
+  type ElicitResult,
+  type RequestOptions,
+  type StandardSchemaV1,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import type { JsonObject } from '../schema/json.ts'
+import { calmProgress } from './calm.ts'
+import type {
+  CallOptions,
+  Connection,
+  ConnectionHooks,
+  ConnectionTarget,
+  EraVerdict,
+  ListKind,
+  RawList,
+  ServerInfo,
+  ToolResult,
+} from './connection.ts'
+import { asHostError, protocolError } from './failures.ts'
+import { NO_VALIDATION } from './no-validation.ts'
+
+const MAX_PAGES = 64
+const LIST_CHANGED_CALM_MS = 500
+const MAX_OPEN_QUESTIONS = 3
+
+const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': {
+    version: 1,
+    vendor: 'loadout',
+    validate: (value) =>
+      typeof value === 'object' && value !== null
+        ? { value: value as JsonObject }
+        : { issues: [{ message: 'must be an object' }] },
+  },
+}
+
+export interface SessionParts {
+  transport: Transport
+  kind: ServerInfo['transport']
+  target: ConnectionTarget
+  hooks: ConnectionHooks
+  diagnostics?: Connection['diagnostics']
+  clientVersion: string
+}
+
+/** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
+export async function openSession(parts: SessionParts): Promise<Connection> {
+  const { transport, target, hooks } = parts
+  const client = newClient(parts)
+  const { verdict, connectMs } = target
+  try {
+    await client.connect(transport, {
+      timeout: connectMs,
+      ...(verdict?.era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {}),
+      ...(verdict?.era === 'modern' ? { prior: { kind: 'modern' as const, discover: verdict.discover as never } } : {}),
+    })
+  } catch (error) {
+    await client.close().catch(() => {})
+    await transport.close().catch(() => {})
+    throw asHostError(error, { timeoutMs: connectMs })
+  }
+  client.onclose = () => hooks.onClosed()
+  return new Session(client, parts)
+}
+
+function newClient({ target, hooks, clientVersion }: SessionParts): Client {
+  const onChanged = (kind: ListKind) => ({
+    autoRefresh: false,
+    debounceMs: LIST_CHANGED_CALM_MS,
+    onChanged: () => hooks.onListChanged(kind),
+  })
+  const client = new Client(
+    { name: 'loadout', version: clientVersion },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
+      listChanged: { tools: onChanged('tools'), resources: onChanged('resources'), prompts: onChanged('prompts') },
+      // Output is checked by our own validator, which no schema of a server can block.
+      jsonSchemaValidator: NO_VALIDATION,
+    },
+  )
+  let open = 0
+  client.setRequestHandler('elicitation/create', async (request, context) => {
+    if (open >= MAX_OPEN_QUESTIONS) return { action: 'decline' as const }
+    open++
+    try {
+      const answer = await hooks.onQuestion(readQuestion(request.params as JsonObject), context.mcpReq.signal)
+      return answer as ElicitResult
+    } finally {
+      open--
+    }
+  })
+  return client
+}
+
+function readQuestion(params: JsonObject) {
+  const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
+  const message = String(params.message ?? '').slice(0, 4000)
+  if (mode === 'url') return { mode, message, url: String(params.url ?? '') }
+  return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
+}
+
+class Session implements Connection {
+  readonly info: ServerInfo
+  readonly verdict: EraVerdict
+  readonly #client: Client
+  readonly #parts: SessionParts
+
+  constructor(client: Client, parts: SessionParts) {
+    this.#client = client
+    this.#parts = parts
+    const era = client.getProtocolEra() ?? 'legacy'
+    const server = client.getServerVersion()
+    this.info = {
+      era,
+      transport: parts.kind,
+      protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+      name: server?.name,
+      version: server?.version,
+      instructions: client.getInstructions(),
+    }
+    this.verdict =
+      era === 'modern'
+        ? { era, discover: (client.getDiscoverResult() ?? {}) as JsonObject }
+        : { era: 'legacy', ...(parts.kind === 'stdio' ? {} : { transport: parts.kind }) }
+  }
+
+  async list(kind: ListKind, options: CallOptions): Promise<RawList> {
+    if (!this.#client.getServerCapabilities()?.[kind]) return { items: [], warnings: [] }
+    const list: RawList = { items: [], warnings: [] }
+    const seen = new Set<string>()
+    const deadline = Date.now() + options.totalMs
+    let cursor: string | undefined
+    for (let page = 0; ; page++) {
+      if (page >= MAX_PAGES) throw protocolError(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
+      const totalMs = Math.max(1, deadline - Date.now())
+      const answer = await this.#request(`${kind}/list`, cursor === undefined ? {} : { cursor }, {
+        ...options,
+        totalMs,
+        timeoutMs: Math.min(options.timeoutMs, totalMs),
+      })
+      if (!Array.isArray(answer[kind])) throw protocolError(`The list of ${kind} is not a list.`)
+      list.items.push(...(answer[kind] as unknown[]))
+      if (page === 0 && typeof answer.ttlMs === 'number') list.ttlMs = answer.ttlMs
+      cursor = typeof answer.nextCursor === 'string' && answer.nextCursor !== '' ? answer.nextCursor : undefined
+      if (cursor === undefined) return list
+      if (seen.has(cursor)) {
+        list.warnings.push(`The list of ${kind} gives the same cursor again; it was read up to there.`)
+        return list
+      }
+      seen.add(cursor)
+    }
+  }
+
+  async callTool(
+    call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
+    options: CallOptions,
+  ): Promise<ToolResult> {
+    const params = { name: call.name, arguments: call.arguments }
+    // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
+    const mirrors =
+      this.info.era === 'modern' &&
+      call.inputSchema !== undefined &&
+      JSON.stringify(call.inputSchema).includes('"x-mcp-header"')
+    if (!mirrors) return readResult(await this.#request('tools/call', params, options))
+    const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
+    return this.#guard(options, async (sdkOptions) =>
+      readResult((await this.#client.callTool(params, { ...sdkOptions, toolDefinition: definition })) as JsonObject),
+    )
+  }
+
+  readResource(uri: string, options: CallOptions): Promise<JsonObject> {
+    return this.#request('resources/read', { uri }, options)
+  }
+
+  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
+    return this.#request('prompts/get', prompt, options)
+  }
+
+  diagnostics() {
+    return this.#parts.diagnostics?.() ?? {}
+  }
+
+  async close(): Promise<void> {
+    this.#client.onclose = undefined
+    await this.#client.close().catch(() => {})
+    await this.#parts.transport.close().catch(() => {})
+  }
+
+  #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#guard(options, (sdkOptions) => this.#client.request({ method, params }, ANYTHING, sdkOptions))
+  }
+
+  async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
+    const { signal, timeoutMs, totalMs, onProgress } = options
+    const calm = onProgress && calmProgress(onProgress)
+    try {
+      return await work({
+        timeout: timeoutMs,
+        maxTotalTimeout: totalMs,
+        resetTimeoutOnProgress: true,
+        ...(signal ? { signal } : {}),
+        ...(calm ? { onprogress: calm.tell } : {}),
+      })
+    } catch (error) {
+      throw asHostError(error, { signal, timeoutMs })
+    } finally {
+      calm?.end()
+    }
+  }
+}
+
+function readResult(answer: JsonObject): ToolResult {
+  const { content = [], structuredContent, isError } = answer
+  if (!Array.isArray(content)) throw protocolError('The content of the result is not a list.')
+  return {
+    content: content.map(asBlock),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    isError: isError === true,
+  }
+}
+
+// A block of a kind that nobody knows is kept as it is; what is no block at all is shown as its JSON.
+function asBlock(block: unknown): JsonObject {
+  if (typeof block === 'object' && block !== null && typeof (block as JsonObject).type === 'string')
+    return block as JsonObject
+  return { type: 'text', text: JSON.stringify(block) ?? '' }
+}

@@ -1,0 +1,70 @@
+/** Places for connections: so many per user, so many per host. Who finds none waits in line, and not for ever. */
+import { HostError } from '../errors.ts'
+
+export interface Slots {
+  /** Resolves with how to give the place back. */
+  take(userId: string | null): Promise<() => void>
+}
+
+interface Waiting {
+  userId: string | null
+  go(): void
+}
+
+export interface SlotLimits {
+  maxPerUser: number
+  maxPerHost: number
+  queueMs: number
+}
+
+/** `evict` closes something idle and says whether it could; undefined means anybody's. */
+export function createSlots(limits: SlotLimits, evict: (userId: string | null | undefined) => boolean): Slots {
+  const perUser = new Map<string | null, number>()
+  const queue: Waiting[] = []
+  let total = 0
+  const used = (userId: string | null) => perUser.get(userId) ?? 0
+  // A shared connection is nobody's in particular and counts for the host alone.
+  const full = (userId: string | null) => userId !== null && used(userId) >= limits.maxPerUser
+  const isFree = (userId: string | null) => total < limits.maxPerHost && !full(userId)
+
+  function occupy(userId: string | null): () => void {
+    total++
+    perUser.set(userId, used(userId) + 1)
+    let given = false
+    return () => {
+      if (given) return
+      given = true
+      total--
+      if (used(userId) <= 1) perUser.delete(userId)
+      else perUser.set(userId, used(userId) - 1)
+      const next = queue.findIndex((waiting) => isFree(waiting.userId))
+      if (next >= 0) queue.splice(next, 1)[0]?.go()
+    }
+  }
+
+  return {
+    async take(userId) {
+      if (!isFree(userId)) evict(full(userId) ? userId : undefined)
+      if (!isFree(userId)) await turn(userId)
+      return occupy(userId)
+    },
+  }
+
+  function turn(userId: string | null): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        userId,
+        go() {
+          clearTimeout(timer)
+          resolve()
+        },
+      }
+      const timer = setTimeout(() => {
+        queue.splice(queue.indexOf(waiting), 1)
+        const [limit, whose] = full(userId) ? [limits.maxPerUser, 'for one user'] : [limits.maxPerHost, 'on this host']
+        reject(new HostError('too-many-connections', { detail: `All ${limit} connections ${whose} are in use.` }))
+      }, limits.queueMs)
+      queue.push(waiting)
+    })
+  }
+}
