@@ -1,0 +1,110 @@
+/**
+ * A `Response` without the web streams: text and JSON are read from the socket's buffers directly, and a `ReadableStream`
+ * exists only once `body` is asked for. It passes for a `Response` everywhere, `instanceof` included; as there, a body is
+ * read once.
+ */
+import type { ResponseBody } from './response-body.ts'
+
+export interface ResponseHead {
+  status: number
+  statusText: string
+  /** The URL that answered, after redirects. */
+  url: string
+  headers: Headers
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+export class LeanResponse implements Response {
+  // The constructor of Response is the cost that this class is there to save, so only its prototype is taken over.
+  static {
+    Object.setPrototypeOf(LeanResponse.prototype, Response.prototype)
+  }
+
+  readonly headers: Headers
+  readonly status: number
+  readonly statusText: string
+  readonly url: string
+  readonly type = 'default'
+  redirected = false
+  #source: ResponseBody | null
+  #stream: ReadableStream<Bytes> | null
+  #used = false
+
+  constructor(head: ResponseHead, body: ResponseBody | ReadableStream<Bytes> | null) {
+    this.headers = head.headers
+    this.status = head.status
+    this.statusText = head.statusText
+    this.url = head.url
+    const isStream = body instanceof ReadableStream
+    this.#source = isStream ? null : body
+    this.#stream = isStream ? body : null
+  }
+
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300
+  }
+
+  get body(): ReadableStream<Bytes> | null {
+    if (!this.#stream && this.#source) {
+      this.#stream = this.#source.stream(() => {
+        this.#used = true
+      })
+      // A body that was read as text shows as a stream that somebody else holds.
+      if (this.#used) this.#stream.getReader()
+    }
+    return this.#stream
+  }
+
+  get bodyUsed(): boolean {
+    return this.#used
+  }
+
+  async text(): Promise<string> {
+    const bytes = await this.#bytes()
+    const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
+    return bytes.toString('utf8', marked ? 3 : 0)
+  }
+
+  async json(): Promise<unknown> {
+    return JSON.parse(await this.text())
+  }
+
+  async bytes(): Promise<Bytes> {
+    return new Uint8Array(await this.#bytes())
+  }
+
+  async arrayBuffer(): Promise<ArrayBuffer> {
+    return (await this.bytes()).buffer
+  }
+
+  async blob(): Promise<Blob> {
+    return new Blob([await this.bytes()], { type: this.headers.get('content-type') ?? '' })
+  }
+
+  async formData(): Promise<FormData> {
+    return new Response(await this.bytes(), { headers: this.headers }).formData()
+  }
+
+  clone(): LeanResponse {
+    if (this.#used || this.#stream?.locked) throw new TypeError('The body has already been read.')
+    const [mine, theirs] = this.body?.tee() ?? [null, null]
+    this.#source = null
+    this.#stream = mine
+    const head = { status: this.status, statusText: this.statusText, url: this.url, headers: new Headers(this.headers) }
+    const copy = new LeanResponse(head, theirs)
+    copy.redirected = this.redirected
+    return copy
+  }
+
+  async #bytes(): Promise<Buffer> {
+    if (this.#used || this.#stream?.locked) throw new TypeError('The body has already been read.')
+    if (this.#source) {
+      this.#used = true
+      return this.#source.all()
+    }
+    if (!this.#stream) return Buffer.alloc(0)
+    this.#used = true
+    return Buffer.from(await new Response(this.#stream).arrayBuffer())
+  }
+}

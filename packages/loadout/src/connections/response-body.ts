@@ -1,0 +1,221 @@
+/**
+ * The body of an answer as it arrives: decoded, counted, and held until it is read. Nothing is read ahead of a reader
+ * beyond `HOLD_BYTES`, so a small answer frees its connection at once, even unread, and a large one waits in the socket.
+ * The limit counts decoded bytes: of the whole body, or of one event in an event stream, which itself may go on for ever.
+ */
+import { Duplex, PassThrough, pipeline, Readable } from 'node:stream'
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib'
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+const HOLD_BYTES = 64 * 1024
+const MAX_CODINGS = 3
+const [LINE_FEED, RETURN] = [10, 13]
+
+export interface BodyWatch {
+  limit: number
+  /** Whether `limit` is that of one event of an event stream. */
+  perEvent: boolean
+  /** The error to give for what went wrong below. */
+  explain: (error: unknown) => unknown
+  /** The error for a body beyond the limit. */
+  tooLarge: () => unknown
+  /** Called once, when nothing more will arrive. */
+  onDone: () => void
+}
+
+export class ResponseBody {
+  readonly #stream: Readable
+  readonly #watch: BodyWatch
+  readonly #meter: Meter
+  #held: Buffer[] = []
+  #heldBytes = 0
+  #done = false
+  #error: unknown
+  #takesAll = false
+  #wake: (() => void) | undefined
+
+  constructor(stream: Readable, watch: BodyWatch) {
+    this.#stream = stream
+    this.#watch = watch
+    this.#meter = new Meter(watch.limit, watch.perEvent)
+    stream.on('data', (chunk: Buffer) => this.#take(chunk))
+    stream.on('end', () => this.#finish())
+    stream.on('error', (error) => this.#cutOff(error))
+    stream.on('close', () => this.#cutOff(undefined))
+  }
+
+  /** All of it. Rejects at the first error. */
+  async all(): Promise<Buffer> {
+    this.#takesAll = true
+    this.#stream.resume()
+    while (!this.#done) await this.#more()
+    if (this.#error !== undefined) throw this.#error
+    return this.#drain()
+  }
+
+  stream(onRead: () => void): ReadableStream<Bytes> {
+    const bytes = this.#readable<Bytes>(
+      onRead,
+      (chunk) => new Uint8Array(chunk.buffer as ArrayBuffer, chunk.byteOffset, chunk.length),
+    )
+    const { pipeThrough } = bytes
+    // Text is what event streams are read as, and a decoding stream costs more than the rest of an answer.
+    const piped = (transform: unknown, options?: StreamPipeOptions) => {
+      if (!(transform instanceof TextDecoderStream) || options || bytes.locked)
+        return pipeThrough.call(bytes, transform as never, options)
+      bytes.getReader()
+      const decoder = new TextDecoder(transform.encoding, transform)
+      return this.#readable<string>(onRead, (chunk, last) => decoder.decode(chunk, { stream: !last }))
+    }
+    return Object.assign(bytes, { pipeThrough: piped })
+  }
+
+  /** Stops it. The connection is closed unless everything has already arrived. */
+  cancel(): void {
+    this.#held = []
+    this.#heldBytes = 0
+    if (this.#done) return
+    this.#cutOff(undefined)
+    this.#stream.destroy()
+  }
+
+  /** Ends it with an error of ours, which readers get before anything still held. */
+  abort(error: unknown): void {
+    this.#held = []
+    this.#fail(error)
+    this.#stream.destroy()
+  }
+
+  #readable<T>(onRead: () => void, convert: (chunk: Buffer, last: boolean) => T): ReadableStream<T> {
+    const pull = async (controller: ReadableStreamDefaultController<T>) => {
+      onRead()
+      while (this.#held.length === 0 && !this.#done) await this.#more()
+      if (this.#held.length > 0) {
+        controller.enqueue(convert(this.#drain(), false))
+        if (!this.#done) this.#stream.resume()
+      }
+      if (!this.#done) return
+      if (this.#error === undefined) controller.close()
+      else controller.error(this.#error)
+    }
+    const cancel = () => {
+      onRead()
+      this.cancel()
+    }
+    return new ReadableStream<T>({ pull, cancel }, { highWaterMark: 0 })
+  }
+
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve
+    })
+  }
+
+  #drain(): Buffer {
+    const [first] = this.#held
+    const bytes = first && this.#held.length === 1 ? first : Buffer.concat(this.#held)
+    this.#held = []
+    this.#heldBytes = 0
+    return bytes
+  }
+
+  #take(chunk: Buffer): void {
+    if (this.#done) return
+    if (this.#meter.exceeds(chunk)) {
+      this.abort(this.#watch.tooLarge())
+      return
+    }
+    this.#held.push(chunk)
+    this.#heldBytes += chunk.length
+    if (this.#takesAll) return
+    if (this.#heldBytes > HOLD_BYTES) this.#stream.pause()
+    this.#wake?.()
+  }
+
+  #finish(): void {
+    if (this.#done) return
+    this.#done = true
+    this.#watch.onDone()
+    this.#wake?.()
+  }
+
+  #cutOff(error: unknown): void {
+    if (!this.#done) this.#fail(this.#watch.explain(error))
+  }
+
+  #fail(error: unknown): void {
+    if (this.#done) return
+    this.#error = error
+    this.#finish()
+  }
+}
+
+/** Counts bytes since the start, or since the last blank line. */
+class Meter {
+  readonly #limit: number
+  readonly #perEvent: boolean
+  #bytes = 0
+  #emptyLine = true
+  #afterReturn = false
+
+  constructor(limit: number, perEvent: boolean) {
+    this.#limit = limit
+    this.#perEvent = perEvent
+  }
+
+  exceeds(chunk: Buffer): boolean {
+    if (!this.#perEvent) {
+      this.#bytes += chunk.length
+      return this.#bytes > this.#limit
+    }
+    for (let index = 0; index < chunk.length; index++) if (this.#step(chunk[index] as number)) return true
+    return false
+  }
+
+  #step(byte: number): boolean {
+    const endsPair = byte === LINE_FEED && this.#afterReturn
+    this.#afterReturn = byte === RETURN
+    if (endsPair) return false
+    this.#bytes++
+    if (byte !== LINE_FEED && byte !== RETURN) this.#emptyLine = false
+    else if (this.#emptyLine) this.#bytes = 0
+    else this.#emptyLine = true
+    return this.#bytes > this.#limit
+  }
+}
+
+/** The stream with its content codings undone. An unknown coding is left as it is, as `fetch` does. */
+export function decoded(stream: Readable, encoding: string | undefined): Readable {
+  if (!encoding || encoding === 'identity') return stream
+  const codings = encoding.split(',').map((coding) => coding.trim().toLowerCase())
+  const decoders = codings.reverse().map(decoderOf)
+  if (decoders.length > MAX_CODINGS || decoders.includes(undefined)) return stream
+  // The last decoder carries the error of all, so the callback has nothing to add.
+  return decoders.reduce<Readable>(
+    (source, decoder) => pipeline(source, decoder ?? new PassThrough(), () => {}),
+    stream,
+  )
+}
+
+function decoderOf(coding: string) {
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip()
+  if (coding === 'br') return createBrotliDecompress()
+  if (coding === 'deflate') return Duplex.from(inflated)
+  return coding === 'identity' ? new PassThrough() : undefined
+}
+
+/** Some servers send deflate bare, some within zlib's frame; the first byte tells which. */
+async function* inflated(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  const chunks = source[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  if (first.done) return
+  const framed = ((first.value[0] ?? 0) & 0x0f) === 8
+  const whole = Readable.from(startingWith(first.value, chunks))
+  yield* pipeline(whole, framed ? createInflate() : createInflateRaw(), () => {})
+}
+
+async function* startingWith(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
+  yield first
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+}
