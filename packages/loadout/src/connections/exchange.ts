@@ -57,30 +57,39 @@ function attempt(current: Attempt): void {
   }
   const request = route.send({ ...route.target, method, headers, agent: route.agent(fresh) })
   let body: ResponseBody | undefined
+  let settled = false
   const onAbort = () => {
     reject(signal?.reason)
     body?.abort(signal?.reason)
     request.destroy()
   }
   const release = () => signal?.removeEventListener('abort', onAbort)
+  const fail = (error: Error) => {
+    if (settled) return
+    settled = true
+    release()
+    if (!fresh && mayRepeat(outgoing, request, error)) attempt({ ...current, fresh: true })
+    else reject(explain(error, outgoing))
+  }
   signal?.addEventListener('abort', onAbort)
+  traffic.requests.add(request)
   request.once('response', (message: IncomingMessage) => {
+    settled = true
     try {
       body = bodyOf(message, outgoing, release)
       resolve(new LeanResponse({ ...headOf(message), url: hrefOf(url) }, body ?? null))
     } catch (error) {
       release()
-      request.destroy()
       reject(error)
+      request.destroy()
     }
   })
-  request.on('error', (error) => {
-    if (!body) release()
-    if (!fresh && !body && mayRepeat(outgoing, request, error)) return attempt({ ...current, fresh: true })
-    reject(explain(error, outgoing))
+  request.on('error', fail)
+  request.once('close', () => {
+    traffic.requests.delete(request)
+    // An answer that switches protocols closes the connection without a word.
+    if (!settled) fail(closedEarly())
   })
-  traffic.requests.add(request)
-  request.once('close', () => traffic.requests.delete(request))
   write(request, outgoing.payload?.data)
 }
 
@@ -111,7 +120,7 @@ function bodyOf(message: IncomingMessage, outgoing: Exchange, release: () => voi
   return new ResponseBody(decoded(message, headers['content-encoding']), {
     limit,
     perEvent,
-    explain: (error) => explain(error ?? Object.assign(new Error(), { code: 'ECONNRESET' }), outgoing),
+    explain: (error) => explain(error ?? closedEarly(), outgoing),
     tooLarge: () => tooLarge(url.origin, limit, perEvent ? 'event' : 'answer'),
     onDone: release,
   })
@@ -120,6 +129,10 @@ function bodyOf(message: IncomingMessage, outgoing: Exchange, release: () => voi
 function explain(error: unknown, { url, signal, traffic }: Exchange): unknown {
   if (signal?.aborted) return signal.reason
   return traffic.closed ? new HostError('shutting-down', { cause: error }) : networkError(error, url.origin)
+}
+
+function closedEarly(): Error {
+  return Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 }
 
 function headOf({ rawHeaders, statusCode = 0, statusMessage = '' }: IncomingMessage) {

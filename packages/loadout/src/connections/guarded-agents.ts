@@ -107,7 +107,7 @@ function tlsSettings(ca: string | undefined): () => ConnectionOptions {
 }
 
 /** Judges the peer of each new connection and gives up on those that take too long. */
-function watching(agent: HttpAgent, { guard, connectTimeoutMs }: AgentSettings): HttpAgent {
+function watching(agent: HttpAgent, { guard, connectTimeoutMs: timeoutMs }: AgentSettings): HttpAgent {
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, created) => {
     const socket = connect(options, created)
@@ -121,7 +121,7 @@ function watching(agent: HttpAgent, { guard, connectTimeoutMs }: AgentSettings):
         socket.destroy(error as Error)
       }
     })
-    return limited(socket, agent instanceof HttpsAgent ? 'secureConnect' : 'connect', connectTimeoutMs)
+    return limited(socket, { host, ready: agent instanceof HttpsAgent ? 'secureConnect' : 'connect', timeoutMs })
   }
   return agent
 }
@@ -132,12 +132,12 @@ function tunnelling(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionO
   if (!proxy) return agent
   const connect = agent.createConnection.bind(agent)
   agent.createConnection = (options, created) => {
-    const { host, port } = options
+    const { host = '', port } = options
     openTunnel(proxy, { host: host ?? '', port: Number(port), timeoutMs, tls }).then(
       (tunnel) => {
         const within = { ...options, socket: tunnel }
         const socket = connect(within) as Socket
-        created?.(null, limited(socket, 'secureConnect', timeoutMs))
+        created?.(null, limited(socket, { host: host ?? '', ready: 'secureConnect', timeoutMs }))
       },
       (error) => created?.(error, new Socket()),
     )
@@ -146,10 +146,15 @@ function tunnelling(agent: HttpsAgent, settings: AgentSettings, tls: ConnectionO
   return agent
 }
 
-function limited(socket: Socket, ready: 'connect' | 'secureConnect', timeoutMs: number): Socket {
+interface ConnectLimit {
+  host: string
+  ready: 'connect' | 'secureConnect'
+  timeoutMs: number
+}
+
+function limited(socket: Socket, { host, ready, timeoutMs }: ConnectLimit): Socket {
   const timer = setTimeout(() => {
-    const detail = `No connection within ${timeoutMs} ms.`
-    socket.destroy(new HostError('server-timeout', { detail }))
+    socket.destroy(new HostError('server-timeout', { detail: `${host}: no connection within ${timeoutMs} ms.` }))
   }, timeoutMs)
   const stop = () => clearTimeout(timer)
   socket.once(ready, stop)

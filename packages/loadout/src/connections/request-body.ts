@@ -12,9 +12,9 @@ export async function payloadOf(body: BodyInit): Promise<Payload> {
   if (body instanceof ReadableStream)
     return { data: Readable.fromWeb(body as WebStream<Uint8Array>), contentType: undefined }
   // Blobs and forms: the platform knows how to write them.
-  const { headers } = new Response(body)
-  const data = new Uint8Array(await new Response(body, { headers }).arrayBuffer())
-  return { data, contentType: headers.get('content-type') ?? undefined }
+  const written = new Response(body)
+  const contentType = written.headers.get('content-type') ?? undefined
+  return { data: new Uint8Array(await written.arrayBuffer()), contentType }
 }
 
 /** The same without waiting, for what is already bytes. */

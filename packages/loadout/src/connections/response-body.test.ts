@@ -1,0 +1,185 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { brotliCompressSync, createGzip, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { afterAll, describe, expect, it } from 'vitest'
+import { codeOf, listen } from '../../../../test/loopback.ts'
+import { createGuardedFetch } from './guarded-fetch.ts'
+
+const MIB = 1024 * 1024
+const guarded = createGuardedFetch({ privateNetwork: true })
+afterAll(() => guarded.close())
+const url = (port: number, path = '/') => `http://127.0.0.1:${port}${path}`
+
+/** Writes up to `bytes` of `chunk` as fast as they are taken; says how many were. */
+async function flood(response: ServerResponse | ReturnType<typeof createGzip>, chunk: Buffer, bytes: number) {
+  let sent = 0
+  let open = true
+  const closed = new Promise<void>((resolve) => {
+    response.on('close', () => {
+      open = false
+      resolve()
+    })
+  })
+  while (open && sent < bytes) {
+    sent += chunk.length
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), closed])
+  }
+  if (open) response.end()
+  return sent
+}
+
+/** How much larger the process became meanwhile, at most. */
+async function growth(work: () => Promise<unknown>): Promise<number> {
+  const before = process.memoryUsage().rss
+  let most = before
+  const timer = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss)
+  }, 5)
+  await work()
+  clearInterval(timer)
+  return most - before
+}
+
+describe('an answer is bounded in decoded bytes', () => {
+  it('400 MB of JSON: refused at its length, or soon after the limit', async () => {
+    let sent = 0
+    await using server = await listen(async (request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        ...(request.url === '/length' && { 'content-length': 400 * MIB }),
+      })
+      sent = await flood(response, Buffer.alloc(64 * 1024, 0x20), 400 * MIB)
+    })
+    const started = performance.now()
+    const grown = await growth(async () => {
+      expect(await codeOf(guarded.fetch(url(server.port, '/length')))).toBe('response-too-large')
+      const response = await guarded.fetch(url(server.port))
+      expect(await codeOf(response.json())).toBe('response-too-large')
+      const streamed = await guarded.fetch(url(server.port))
+      expect(await codeOf(drain(streamed))).toBe('response-too-large')
+    })
+    await sleep(20)
+    expect(performance.now() - started).toBeLessThan(3000)
+    expect(sent).toBeLessThan(40 * MIB)
+    expect(grown).toBeLessThan(150 * MIB)
+  })
+
+  it('a gzip bomb', async () => {
+    await using server = await listen((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      const gzip = createGzip()
+      gzip.on('error', () => {}).pipe(response)
+      void flood(gzip, Buffer.alloc(64 * 1024), 400 * MIB)
+      response.on('close', () => gzip.destroy())
+    })
+    const grown = await growth(async () => {
+      const response = await guarded.fetch(url(server.port))
+      expect(await codeOf(response.text())).toBe('response-too-large')
+    })
+    expect(grown).toBeLessThan(150 * MIB)
+  })
+
+  it('just within the limit is fine, one byte more is not', async () => {
+    const small = createGuardedFetch({ privateNetwork: true, maxResponseBytes: 1000 })
+    await using server = await listen((request, response) => {
+      const size = Number(request.url?.slice(1))
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(size, 0x61)))
+    })
+    expect((await (await small.fetch(url(server.port, '/1000'))).text()).length).toBe(1000)
+    expect(await codeOf((await small.fetch(url(server.port, '/1001'))).text())).toBe('response-too-large')
+    await small.close()
+  })
+
+  it('an answer that is too large and that nobody reads waits in the socket', async () => {
+    let sent = 0
+    await using server = await listen(async (_, response) => {
+      sent = await flood(response, Buffer.alloc(64 * 1024), 400 * MIB)
+    })
+    const grown = await growth(async () => {
+      await guarded.fetch(url(server.port))
+      await sleep(100)
+    })
+    server.server.closeAllConnections()
+    await sleep(20)
+    expect(sent).toBeLessThan(20 * MIB)
+    expect(grown).toBeLessThan(60 * MIB)
+  })
+})
+
+describe('an event stream is bounded by the event', () => {
+  const streams = createGuardedFetch({ privateNetwork: true, maxResponseBytes: MIB })
+  afterAll(() => streams.close())
+  const events = { 'content-type': 'Text/Event-Stream; charset=utf-8' }
+
+  it('a line that never ends', async () => {
+    let sent = 0
+    await using server = await listen(async (_, response) => {
+      response.writeHead(200, events).write('data: ')
+      sent = await flood(response, Buffer.alloc(64 * 1024, 0x61), 400 * MIB)
+    })
+    expect(await codeOf(drain(await streams.fetch(url(server.port))))).toBe('response-too-large')
+    await sleep(20)
+    expect(sent).toBeLessThan(20 * MIB)
+  })
+
+  it('an event of many lines counts as one', async () => {
+    await using server = await listen(async (_, response) => {
+      response.writeHead(200, events)
+      await flood(response, Buffer.from(`data: ${'a'.repeat(1000)}\n`), 2 * MIB)
+    })
+    expect(await codeOf(drain(await streams.fetch(url(server.port))))).toBe('response-too-large')
+  })
+
+  for (const end of ['\n\n', '\r\n\r\n', '\r\r'])
+    it(`small events that end with ${JSON.stringify(end)} go on far beyond it`, async () => {
+      await using server = await listen(async (_, response) => {
+        response.writeHead(200, events)
+        await flood(response, Buffer.from(`data: ${'a'.repeat(50_000)}${end}`), 5 * MIB)
+      })
+      expect(await drain(await streams.fetch(url(server.port)))).toBeGreaterThan(5 * MIB)
+    })
+
+  it('a compressed one is delivered as it comes', async () => {
+    await using server = await listen((_, response) => {
+      response.writeHead(200, { ...events, 'content-encoding': 'gzip' })
+      const gzip = createGzip()
+      gzip.pipe(response)
+      gzip.write('data: 1\n\n')
+      gzip.flush()
+    })
+    const reader = (await streams.fetch(url(server.port))).body?.getReader()
+    const first = await reader?.read()
+    expect(Buffer.from(first?.value ?? []).toString()).toBe('data: 1\n\n')
+    await reader?.cancel()
+  })
+})
+
+it('every coding is undone', async () => {
+  const text = 'grüße '.repeat(1000)
+  const codings: Record<string, Buffer> = {
+    gzip: gzipSync(text),
+    'x-gzip': gzipSync(text),
+    deflate: deflateSync(text),
+    'deflate, raw': deflateRawSync(text),
+    br: brotliCompressSync(text),
+    'gzip, br': brotliCompressSync(gzipSync(text)),
+    identity: Buffer.from(text),
+    unknown: Buffer.from(text),
+  }
+  await using server = await listen((request, response) => {
+    const coding = decodeURIComponent(request.url?.slice(1) ?? '')
+    response.writeHead(200, { 'content-encoding': coding.replace(', raw', '') }).end(codings[coding])
+  })
+  for (const coding of Object.keys(codings)) {
+    const response = await guarded.fetch(url(server.port, `/${encodeURIComponent(coding)}`))
+    expect(await response.text(), coding).toBe(text)
+  }
+  expect(server.sockets).toHaveLength(1)
+})
+
+async function drain(response: Response): Promise<number> {
+  let bytes = 0
+  for await (const chunk of response.body ?? []) bytes += chunk.length
+  return bytes
+}
