@@ -1,0 +1,107 @@
+/**
+ * JSON values as they are met at run time: their kinds, equality by a canonical text, and own properties only.
+ * A value that JSON cannot carry (NaN, a function, a bigint) is of the kind OTHER and matches no schema with a keyword.
+ */
+import { type Meter, Spent, STEP } from './budget.ts'
+
+export type JsonObject = Record<string, unknown>
+
+export const NULL = 0
+export const BOOLEAN = 1
+export const NUMBER = 2
+export const STRING = 3
+export const ARRAY = 4
+export const OBJECT = 5
+export const OTHER = 6
+export const KINDS = 7
+export type Kind =
+  | typeof NULL
+  | typeof BOOLEAN
+  | typeof NUMBER
+  | typeof STRING
+  | typeof ARRAY
+  | typeof OBJECT
+  | typeof OTHER
+
+export function kindOf(value: unknown): Kind {
+  switch (typeof value) {
+    case 'string':
+      return STRING
+    case 'number':
+      return Number.isFinite(value) ? NUMBER : OTHER
+    case 'boolean':
+      return BOOLEAN
+    case 'object':
+      if (value === null) return NULL
+      return Array.isArray(value) ? ARRAY : OBJECT
+    default:
+      return OTHER
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** An own property, or undefined: names such as "constructor" never reach a prototype. */
+export function own(object: object, key: string): unknown {
+  return Object.hasOwn(object, key) ? (object as JsonObject)[key] : undefined
+}
+
+/** Above about this number of keys an object is a hash table, and listing them is many times slower. */
+const MANY_KEYS = 1_000
+
+/** The keys that JSON would carry. Paid for, since listing them is the one thing here that we cannot stop halfway. */
+export function keysOf(object: object, meter: Meter): string[] {
+  const keys = Object.keys(object)
+  meter.spend(keys.length * (keys.length > MANY_KEYS ? 2 * STEP : 2))
+  return keys
+}
+
+/** One text per JSON value: equal values, whatever the order of their keys, have equal texts. */
+export function canonical(value: unknown, meter: Meter, depth = 0): string {
+  meter.spend(2 * STEP)
+  if (typeof value === 'string') {
+    meter.spend(value.length >> 4)
+    return JSON.stringify(value)
+  }
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (depth >= meter.maxDepth) throw new Spent(`a value to compare is nested deeper than ${meter.maxDepth} levels`)
+  if (Array.isArray(value)) return `[${value.map((item) => canonical(item, meter, depth + 1)).join()}]`
+  const keys = keysOf(value, meter)
+  meter.spend(keys.length * STEP)
+  const entries = keys
+    .filter((key) => (value as JsonObject)[key] !== undefined)
+    .sort()
+    .map((key) => `${canonical(key, meter)}:${canonical((value as JsonObject)[key], meter, depth + 1)}`)
+  return `{${entries.join()}}`
+}
+
+/** A surrogate without its pair counts as one, as every code point does. */
+export function codePoints(text: string, meter: Meter): number {
+  meter.spend(text.length >> 3)
+  let count = text.length
+  for (let i = 0; i + 1 < text.length; i++) {
+    if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {
+      count--
+      i++
+    }
+  }
+  return count
+}
+
+/** Whether a number divides another as their decimal texts say, not as floating point does. */
+export function isMultiple(value: number, divisor: number, meter: Meter): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return value % divisor === 0
+  const a = decimal(value)
+  const b = decimal(divisor)
+  const exponent = Math.min(a.exponent, b.exponent)
+  meter.spend(STEP * (2 + (Math.abs(a.exponent - b.exponent) >> 4)))
+  return (a.digits * 10n ** BigInt(a.exponent - exponent)) % (b.digits * 10n ** BigInt(b.exponent - exponent)) === 0n
+}
+
+function decimal(value: number): { digits: bigint; exponent: number } {
+  const [mantissa = '0', exponent = '0'] = value.toExponential().split('e')
+  const [whole = '0', fraction = ''] = mantissa.split('.')
+  return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length }
+}

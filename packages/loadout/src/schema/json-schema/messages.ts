@@ -1,0 +1,137 @@
+/**
+ * The words of our messages: they are for a model that must mend its call, so they name what is expected.
+ * Names and literals from a schema are shortened, and values are never repeated: they may be secrets.
+ */
+import { isObject, type Kind, kindOf, NULL, own } from './json-value.ts'
+import type { Problem, Run } from './run.ts'
+
+const MAX_LITERAL = 80
+const MAX_LISTED = 20
+const MAX_FORMS = 4
+const MAX_COMPARED = 100
+const MAX_NAME = 40
+
+const KIND_WORDS = ['null', 'a boolean', 'a number', 'a string', 'an array', 'an object', 'something that is not JSON']
+
+export const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['null', 'null'],
+  ['boolean', 'a boolean'],
+  ['number', 'a number'],
+  ['integer', 'an integer'],
+  ['string', 'a string'],
+  ['array', 'an array'],
+  ['object', 'an object'],
+])
+
+export function kindWords(value: unknown): string {
+  const kind: Kind = kindOf(value)
+  return kind === NULL ? 'null' : (KIND_WORDS[kind] ?? '')
+}
+
+export function literal(value: unknown): string {
+  const text = JSON.stringify(typeof value === 'string' ? value.slice(0, MAX_LITERAL + 1) : value) ?? 'undefined'
+  return text.length > MAX_LITERAL + 2 ? `${text.slice(0, MAX_LITERAL)}…` : text
+}
+
+export function listed(values: readonly unknown[]): string {
+  const shown = values.slice(0, MAX_LISTED).map(literal).join(', ')
+  return values.length > MAX_LISTED ? `${shown} and ${values.length - MAX_LISTED} more` : shown
+}
+
+export function count(amount: number, noun: string): string {
+  return `${amount} ${amount === 1 ? noun : noun === 'property' ? 'properties' : `${noun}s`}`
+}
+
+export function either(words: readonly string[]): string {
+  const unique = [...new Set(words)]
+  const last = unique.pop() ?? ''
+  return unique.length === 0 ? last : `${unique.join(', ')} or ${last}`
+}
+
+/** What a missing property should hold, in few words, where its schema says so at its top. */
+export function expectation(schema: unknown): string | undefined {
+  if (!isObject(schema)) return undefined
+  const options = own(schema, 'enum')
+  if (Array.isArray(options)) return `one of ${listed(options)}`
+  if (Object.hasOwn(schema, 'const')) return literal(schema.const)
+  const types = [own(schema, 'type')].flat()
+  const words = types.flatMap((type) => TYPE_WORDS.get(String(type)) ?? [])
+  return words.length > 0 ? either(words) : undefined
+}
+
+/** The name that was probably meant, if one is near enough. */
+export function nearest(given: string, names: readonly string[], run: Run): string | undefined {
+  if (given.length > MAX_NAME) return undefined
+  let best: string | undefined
+  let least = Math.max(1, Math.floor(given.length / 3)) + 1
+  for (const name of names.slice(0, MAX_COMPARED)) {
+    if (name === given || Math.abs(name.length - given.length) >= least) continue
+    run.spend(given.length)
+    const far = plain(name) === plain(given) ? 0 : distance(given.toLowerCase(), name.toLowerCase())
+    if (far >= least) continue
+    least = far
+    best = name
+  }
+  return best
+}
+
+const plain = (name: string) => name.replace(/[-_ ]/g, '').toLowerCase()
+
+/** Edits between two names, where two letters changed for one another count as one. */
+function distance(a: string, b: string): number {
+  let before: number[] = []
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      const swap = swapped ? (before[j - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY
+      next.push(Math.min(change, swap, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    before = row
+    row = next
+  }
+  return row[b.length] ?? 0
+}
+
+/** What to tell when every alternative failed: the one that was probably meant, else all of them in short. */
+export function tellAlternatives(branches: readonly Problem[][], run: Run): void {
+  const here = run.depthHere()
+  const rightKind = without(branches, (problem) => problem.kind === 'type' && problem.depth === here)
+  const meant = without(rightKind, (problem) => problem.kind === 'value' && problem.depth === here + 1)
+  const only = meant[0]
+  if (only && meant.length === 1) {
+    run.problems?.push(...only)
+    return
+  }
+  const shared = sharedChoice(meant)
+  if (shared) run.problems?.push(shared)
+  else run.fail(() => formsMessage(meant))
+}
+
+function without(branches: readonly Problem[][], wrong: (problem: Problem) => boolean): readonly Problem[][] {
+  const left = branches.filter((problems) => !problems.some(wrong))
+  return left.length > 0 ? left : branches
+}
+
+/** All alternatives want something else of one and the same place: one message can name it all. */
+function sharedChoice(branches: readonly Problem[][]): Problem | undefined {
+  const choices = branches.map((problems) => problems.find((problem) => problem.expected !== undefined))
+  const first = choices[0]
+  if (!first || choices.some((choice) => choice?.path !== first.path)) return undefined
+  const expected = either(choices.flatMap((choice) => choice?.expected ?? []).slice(0, MAX_LISTED))
+  return { ...first, expected, message: `must be ${expected}` }
+}
+
+function formsMessage(branches: readonly Problem[][]): string {
+  const forms = branches.slice(0, MAX_FORMS).map(
+    (problems, i) =>
+      `(${i + 1}) ${problems
+        .slice(0, 3)
+        .map(({ path, message }) => `${path} ${message}`)
+        .join('; ')}`,
+  )
+  const more = branches.length > MAX_FORMS ? `, and ${branches.length - MAX_FORMS} more` : ''
+  return `matches none of its ${branches.length} allowed forms: ${forms.join(', ')}${more}`
+}
