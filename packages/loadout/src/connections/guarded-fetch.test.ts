@@ -168,6 +168,12 @@ describe('abort', () => {
     const next = reader?.read()
     streaming.abort()
     await expect(next).rejects.toMatchObject({ name: 'AbortError' })
+
+    const holding = new AbortController()
+    const held = await fetch(`${url}/body`, { signal: holding.signal })
+    await sleep(20)
+    holding.abort()
+    await expect(held.body?.getReader().read()).rejects.toMatchObject({ name: 'AbortError' })
     await expect(fetch(`${url}/never`, { signal: AbortSignal.timeout(20) })).rejects.toMatchObject({
       name: 'TimeoutError',
     })
