@@ -10,7 +10,7 @@ import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withSee
 import { dependencies, properties, propertyCounts, propertyNames, required } from './object-keywords.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { type Place, placeText } from './place.ts'
-import { References, type Resource, resourceOf, type Target } from './refs.ts'
+import { References, type Resource, type Target } from './refs.ts'
 import { ALWAYS, type Check, INVALID, NEVER, UNKNOWN, VALID, type Verdict } from './run.ts'
 import { type Compilation, Spot, type SubPlace } from './spot.ts'
 import { constant, numbers, options, strings, type, typeOnly } from './value-keywords.ts'
@@ -99,7 +99,7 @@ export class SchemaCompilation implements Compilation {
       throw new Spent(`it has more than ${this.limits.maxNodes} schemas inside it`)
     if (at.depth > this.limits.maxDepth)
       return this.giveUp(at.place, `is nested deeper than ${this.limits.maxDepth} schemas`)
-    const resource = resourceOf(schema, at.place, at.resource)
+    const resource = this.references.resourceOf(schema, at.place, at.resource)
     node.check = this.compileObject(schema, resource === at.resource ? at : { ...at, resource })
     return node.check
   }

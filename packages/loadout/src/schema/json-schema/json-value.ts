@@ -60,9 +60,9 @@ export function keysOf(object: object, meter: Meter): string[] {
 
 /** One text per JSON value: equal values, whatever the order of their keys, have equal texts. */
 export function canonical(value: unknown, meter: Meter, depth = 0): string {
-  meter.spend(2 * STEP)
+  meter.spend(3 * STEP)
   if (typeof value === 'string') {
-    meter.spend(value.length >> 4)
+    meter.spend(value.length >> 3)
     return JSON.stringify(value)
   }
   if (typeof value !== 'object' || value === null) return String(value)

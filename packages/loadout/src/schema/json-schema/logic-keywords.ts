@@ -1,7 +1,7 @@
 /** allOf, anyOf, oneOf, not, if/then/else, references, and the unevaluated* keywords: schemas about the same value. */
 import { STEP } from './budget.ts'
 import { type JsonObject, keysOf } from './json-value.ts'
-import { literal, tellAlternatives } from './messages.ts'
+import { expectation, literal, once, tellAlternatives } from './messages.ts'
 import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, UNKNOWN, VALID, type Verdict } from './run.ts'
 import { Seen } from './seen.ts'
 import type { Spot } from './spot.ts'
@@ -35,7 +35,7 @@ export function allOf(spot: Spot): void {
 }
 
 export function anyOf(spot: Spot): void {
-  const checks = spot.checks('anyOf')
+  const checks = alternatives(spot, 'anyOf')
   if (!checks) return
   spot.onAny((value, run) => {
     const branches: Problem[][] = []
@@ -51,7 +51,7 @@ export function anyOf(spot: Spot): void {
 }
 
 export function oneOf(spot: Spot): void {
-  const checks = spot.checks('oneOf')
+  const checks = alternatives(spot, 'oneOf')
   if (!checks) return
   spot.onAny((value, run) => {
     const branches: Problem[][] = []
@@ -71,6 +71,11 @@ export function oneOf(spot: Spot): void {
     if (matching.length === 0 && run.problems) tellAlternatives(branches, run)
     return matching.length === 1 ? VALID : INVALID
   })
+}
+
+function alternatives(spot: Spot, keyword: string): Check[] | undefined {
+  const checks = spot.checks(keyword)
+  return checks?.length === 0 ? spot.wrong(keyword, 'must not be empty: nothing would match') : checks
 }
 
 /** One alternative, its problems kept apart until it is known whether they matter. */
@@ -99,9 +104,11 @@ export function not(spot: Spot): void {
   const schema = spot.get('not')
   const check = spot.check('not')
   if (!check) return
+  const unwanted = once(() => expectation(schema))
   spot.onAny((value, run) => {
     const verdict = silently(check, value, run)
-    if (verdict === VALID) return run.fail(() => `must not match ${literal(schema)}`)
+    if (verdict === VALID)
+      return run.fail(() => (unwanted() ? `must not be ${unwanted()}` : 'must not match the schema under "not"'))
     return verdict === INVALID ? VALID : UNKNOWN
   })
 }

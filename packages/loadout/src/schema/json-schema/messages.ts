@@ -2,12 +2,15 @@
  * The words of our messages: they are for a model that must mend its call, so they name what is expected.
  * Names and literals from a schema are shortened, and values are never repeated: they may be secrets.
  */
+import { STEP } from './budget.ts'
 import { isObject, type Kind, kindOf, NULL, own } from './json-value.ts'
 import type { Problem, Run } from './run.ts'
 
 const MAX_LITERAL = 80
 const MAX_LISTED = 20
 const MAX_FORMS = 4
+/** Messages are built of messages where alternatives are nested, so each has an end. */
+const MAX_MESSAGE = 500
 const MAX_COMPARED = 100
 const MAX_NAME = 40
 
@@ -59,15 +62,25 @@ export function expectation(schema: unknown): string | undefined {
   return words.length > 0 ? either(words) : undefined
 }
 
+/** A text made at its first use and kept: a literal in a schema may be long, and be told thousands of times. */
+export function once<T>(make: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
 /** The name that was probably meant, if one is near enough. */
 export function nearest(given: string, names: readonly string[], run: Run): string | undefined {
   if (given.length > MAX_NAME) return undefined
+  const plainGiven = plain(given)
   let best: string | undefined
   let least = Math.max(1, Math.floor(given.length / 3)) + 1
   for (const name of names.slice(0, MAX_COMPARED)) {
     if (name === given || Math.abs(name.length - given.length) >= least) continue
-    run.spend(given.length)
-    const far = plain(name) === plain(given) ? 0 : distance(given.toLowerCase(), name.toLowerCase())
+    run.spend(given.length * name.length + STEP)
+    const far = plain(name) === plainGiven ? 0 : distance(given.toLowerCase(), name.toLowerCase())
     if (far >= least) continue
     least = far
     best = name
@@ -120,7 +133,7 @@ function sharedChoice(branches: readonly Problem[][]): Problem | undefined {
   const choices = branches.map((problems) => problems.find((problem) => problem.expected !== undefined))
   const first = choices[0]
   if (!first || choices.some((choice) => choice?.path !== first.path)) return undefined
-  const expected = either(choices.flatMap((choice) => choice?.expected ?? []).slice(0, MAX_LISTED))
+  const expected = shortened(either(choices.slice(0, MAX_LISTED).flatMap((choice) => choice?.expected ?? [])))
   return { ...first, expected, message: `must be ${expected}` }
 }
 
@@ -133,5 +146,7 @@ function formsMessage(branches: readonly Problem[][]): string {
         .join('; ')}`,
   )
   const more = branches.length > MAX_FORMS ? `, and ${branches.length - MAX_FORMS} more` : ''
-  return `matches none of its ${branches.length} allowed forms: ${forms.join(', ')}${more}`
+  return shortened(`matches none of its ${branches.length} allowed forms: ${forms.join(', ')}${more}`)
 }
+
+const shortened = (text: string) => (text.length > MAX_MESSAGE ? `${text.slice(0, MAX_MESSAGE)}…` : text)

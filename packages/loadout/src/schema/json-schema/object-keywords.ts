@@ -111,6 +111,7 @@ function unknownKey(
   run: Run,
 ): Verdict {
   return run.fail(() => {
+    run.spend(names.length)
     const free = names.filter((name) => own(object, name) === undefined)
     const near = nearest(key, free, run)
     if (near !== undefined) return `is not a known property; did you mean ${literal(near)}?`
@@ -120,31 +121,40 @@ function unknownKey(
 
 export function required(spot: Spot): void {
   const names = readNames(spot, spot.get('required'), 'required')
-  const properties = spot.get('properties')
+  const expected = expectations(spot)
   if (names.length === 0) return
-  spot.on(OBJECT, (value, run) => requireAll(names, value as JsonObject, { run, properties }))
+  spot.on(OBJECT, (value, run) => requireAll(names, value as JsonObject, { run, expected }))
 }
 
 interface Requirement {
   run: Run
-  /** The schemas of the properties beside the requirement, to say what is missing. */
-  properties: unknown
+  /** What a property should hold, from the schemas beside the requirement. */
+  expected: (name: string) => string | undefined
   because?: string
 }
 
-function requireAll(names: readonly string[], object: JsonObject, { run, properties, because }: Requirement): Verdict {
+function requireAll(names: readonly string[], object: JsonObject, { run, expected, because }: Requirement): Verdict {
   let verdict: Verdict = VALID
   run.spend(names.length)
   for (const name of names) {
     if (own(object, name) !== undefined) continue
     verdict = run.fail(() => {
-      const expected = expectation(isObject(properties) ? own(properties, name) : undefined)
       const needed = because === undefined ? 'is required' : `is required when ${literal(because)} is given`
-      return expected === undefined ? needed : `${needed}: ${expected}`
+      const what = expected(name)
+      return what === undefined ? needed : `${needed}: ${what}`
     }, name)
     if (!run.wantsMore) return INVALID
   }
   return verdict
+}
+
+function expectations(spot: Spot): (name: string) => string | undefined {
+  const properties = spot.get('properties')
+  const known = new Map<string, string | undefined>()
+  return (name) => {
+    if (!known.has(name)) known.set(name, expectation(isObject(properties) ? own(properties, name) : undefined))
+    return known.get(name)
+  }
 }
 
 function readNames(spot: Spot, value: unknown, keyword: string): string[] {
@@ -166,11 +176,11 @@ export function dependencies(spot: Spot): void {
 }
 
 function requireWith(spot: Spot, name: string, names: readonly string[]): void {
-  const properties = spot.get('properties')
+  const expected = expectations(spot)
   spot.on(OBJECT, (value, run) =>
     own(value as object, name) === undefined
       ? VALID
-      : requireAll(names, value as JsonObject, { run, properties, because: name }),
+      : requireAll(names, value as JsonObject, { run, expected, because: name }),
   )
 }
 

@@ -27,6 +27,9 @@ interface Index {
 /** The base of documents that name none; it only has to be hierarchical. */
 const NO_BASE = 'schema:///'
 
+/** Resolving takes time in proportion to both URIs, and a schema may hold thousands of references. */
+const MAX_URI = 1_000
+
 const SINGLE = new Set([
   ...['not', 'if', 'then', 'else', 'items', 'contains', 'additionalProperties', 'propertyNames'],
   ...['unevaluatedProperties', 'unevaluatedItems', 'additionalItems'],
@@ -35,7 +38,7 @@ const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
 
 /** The resource that a schema belongs to: its own if it has an `$id`. */
-export function resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+function resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
   const id = own(schema, '$id')
   if (typeof id !== 'string' || id.startsWith('#') || outer.root === schema) return outer
   const uri = absolute(id, outer.uri)
@@ -45,6 +48,7 @@ export function resourceOf(schema: JsonObject, place: Place | undefined, outer: 
 export class References {
   readonly root: Resource
   private built: Index | undefined
+  private readonly resources = new Map<object, Resource>()
 
   constructor(schema: unknown) {
     const whole: Resource = { uri: NO_BASE, root: undefined, place: undefined }
@@ -53,7 +57,7 @@ export class References {
 
   resolve(reference: string, from: Resource): Target | undefined {
     if (reference === '#') return { schema: from.root, resource: from, place: from.place }
-    if (reference.startsWith('#/')) return followPointer(reference.slice(1), from)
+    if (reference.startsWith('#/')) return this.followPointer(reference.slice(1), from)
     const uri = absolute(reference, from.uri)
     if (uri === undefined) return undefined
     const { targets } = this.index
@@ -61,7 +65,7 @@ export class References {
     const hash = uri.indexOf('#')
     const fragment = hash < 0 ? '' : uri.slice(hash + 1)
     if (!base || fragment === '') return base
-    if (fragment.startsWith('/')) return followPointer(fragment, base.resource)
+    if (fragment.startsWith('/')) return this.followPointer(fragment, base.resource)
     return targets.get(`${base.resource.uri}#${fragment}`)
   }
 
@@ -71,51 +75,61 @@ export class References {
     return (this.index.dynamicNames.get(name) ?? 0) > 1
   }
 
+  /** The resource of a schema inside another's. Kept, since many references may pass one `$id`. */
+  resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+    if (!Object.hasOwn(schema, '$id')) return outer
+    const known = this.resources.get(schema) ?? resourceOf(schema, place, outer)
+    this.resources.set(schema, known)
+    return known
+  }
+
+  private followPointer(pointer: string, from: Resource): Target | undefined {
+    let { root: schema, place } = from
+    let resource = from
+    for (const part of pointer.split('/').slice(1)) {
+      const key = unescapePart(part)
+      if (key === undefined || typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, key))
+        return undefined
+      schema = (schema as JsonObject)[key]
+      place = inside(place, key)
+      if (isObject(schema)) resource = this.resourceOf(schema, place, resource)
+    }
+    return { schema, resource, place }
+  }
+
   private get index(): Index {
-    this.built ??= indexOf(this.root)
+    this.built ??= this.buildIndex()
     return this.built
   }
-}
 
-function followPointer(pointer: string, from: Resource): Target | undefined {
-  let { root: schema, place } = from
-  let resource = from
-  for (const part of pointer.split('/').slice(1)) {
-    const key = unescapePart(part)
-    if (key === undefined || typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, key))
-      return undefined
-    schema = (schema as JsonObject)[key]
-    place = inside(place, key)
-    if (isObject(schema)) resource = resourceOf(schema, place, resource)
+  private buildIndex(): Index {
+    const { root } = this
+    const targets = new Map<string, Target>()
+    const dynamicNames = new Map<string, number>()
+    const open: Target[] = [{ schema: root.root, resource: root, place: undefined }]
+    for (let at = open.pop(); at; at = open.pop()) {
+      const { schema, place } = at
+      if (!isObject(schema)) continue
+      const resource = at.place ? this.resourceOf(schema, place, at.resource) : at.resource
+      const target = { schema, resource, place }
+      if (resource.root === schema) keep(targets, resource.uri, target)
+      for (const anchor of [own(schema, '$anchor'), own(schema, '$dynamicAnchor'), draft7Anchor(schema)])
+        if (typeof anchor === 'string') keep(targets, `${resource.uri}#${anchor}`, target)
+      const dynamic = own(schema, '$dynamicAnchor')
+      if (typeof dynamic === 'string') dynamicNames.set(dynamic, (dynamicNames.get(dynamic) ?? 0) + 1)
+      for (const child of subschemas(target)) open.push(child)
+    }
+    return { targets, dynamicNames }
   }
-  return { schema, resource, place }
 }
 
 function unescapePart(part: string): string | undefined {
+  if (!/[~%]/.test(part)) return part
   try {
     return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {
     return undefined
   }
-}
-
-function indexOf(root: Resource): Index {
-  const targets = new Map<string, Target>()
-  const dynamicNames = new Map<string, number>()
-  const open: Target[] = [{ schema: root.root, resource: root, place: undefined }]
-  for (let at = open.pop(); at; at = open.pop()) {
-    const { schema, place } = at
-    if (!isObject(schema)) continue
-    const resource = at.place ? resourceOf(schema, place, at.resource) : at.resource
-    const target = { schema, resource, place }
-    if (resource.root === schema) keep(targets, resource.uri, target)
-    for (const anchor of [own(schema, '$anchor'), own(schema, '$dynamicAnchor'), draft7Anchor(schema)])
-      if (typeof anchor === 'string') keep(targets, `${resource.uri}#${anchor}`, target)
-    const dynamic = own(schema, '$dynamicAnchor')
-    if (typeof dynamic === 'string') dynamicNames.set(dynamic, (dynamicNames.get(dynamic) ?? 0) + 1)
-    for (const child of subschemas(target)) open.push(child)
-  }
-  return { targets, dynamicNames }
 }
 
 /** The first of a name wins, and order is the same for the same document. */
@@ -140,6 +154,7 @@ function* subschemas({ schema, resource, place }: Target): Generator<Target> {
 }
 
 function absolute(reference: string, base: string): string | undefined {
+  if (reference.length + base.length > MAX_URI) return undefined
   return URL.parse(reference, base)?.href
 }
 

@@ -14,6 +14,9 @@ export type Verdict = typeof INVALID | typeof VALID | typeof UNKNOWN
 
 export type Check = (value: unknown, run: Run) => Verdict
 
+/** Telling a problem takes many times longer than finding it. */
+const REPORT = 16 * STEP
+
 /** In-place nesting (refs, allOf, anyOf …) allowed for each level of the value, so that the stack stays bounded. */
 const FRAMES_PER_LEVEL = 8
 
@@ -76,6 +79,7 @@ export class Run implements Meter {
 
   fail(problem: () => string | Pick<Problem, 'message' | 'expected' | 'kind'>, key?: string | number): Verdict {
     if (!this.problems || this.problems.length >= this.maxErrors) return INVALID
+    this.spend(REPORT)
     const told = problem()
     const path = key === undefined ? this.path : [...this.path, key]
     const place = { path: pathText(path), depth: path.length }

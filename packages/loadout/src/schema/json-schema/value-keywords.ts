@@ -14,7 +14,7 @@ import {
   OBJECT,
   STRING,
 } from './json-value.ts'
-import { count, either, kindWords, listed, literal, nearest, TYPE_WORDS } from './messages.ts'
+import { count, either, kindWords, listed, literal, nearest, once, TYPE_WORDS } from './messages.ts'
 import { type Check, type Run, VALID, type Verdict } from './run.ts'
 import type { Spot } from './spot.ts'
 
@@ -29,7 +29,7 @@ const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
 ])
 
 export function type(spot: Spot): void {
-  const types = [spot.get('type')].flat()
+  const types = [...new Set([spot.get('type')].flat())]
   const kinds = new Set<Kind>()
   for (const name of types) {
     const kind = typeof name === 'string' ? KIND_OF_TYPE.get(name) : undefined
@@ -80,12 +80,15 @@ export function constant(spot: Spot): void {
 
 function oneOfValues(spot: Spot, values: readonly unknown[]): void {
   const has = membership(spot, values)
+  const expectedOnce = once(() => (values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`))
+  const names = once(() => values.filter((option) => typeof option === 'string'))
   spot.onAny((value, run) => {
+    // Equal texts take time in proportion to their length.
+    if (typeof value === 'string') run.spend(value.length >> 6)
     if (has(value, run)) return VALID
     return run.fail(() => {
-      const expected = values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`
-      const names = values.filter((option) => typeof option === 'string')
-      const near = typeof value === 'string' && values.length > 1 ? nearest(value, names, run) : undefined
+      const expected = expectedOnce()
+      const near = typeof value === 'string' && values.length > 1 ? nearest(value, names(), run) : undefined
       const hint = near === undefined ? '' : `; did you mean ${literal(near)}?`
       return { kind: 'value', expected, message: `must be ${expected}${hint}` }
     })
@@ -175,7 +178,7 @@ function format(spot: Spot): void {
   const known = FORMATS.get(spot.text('format') ?? '')
   if (!known) return
   spot.on(STRING, (value, run) => {
-    run.spend((value as string).length >> 3)
+    run.spend((value as string).length >> 2)
     return known.test(value as string) ? VALID : run.fail(() => `must be ${known.expected}`)
   })
 }
