@@ -3,7 +3,7 @@
  *
  * Each request, and each hop of its redirects, is judged before a connection is made: its URL, every address of its name,
  * and the peer that answered. Answers are bounded in decoded bytes. Errors are `HostError`s; an abort stays the abort's
- * own reason. It runs on kept `node:http` connections because the global fetch costs half of an MCP call's time.
+ * own reason. It runs on kept `node:http` connections because the global fetch is about half of what a call costs the MCP client.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
