@@ -21,7 +21,7 @@ export interface CredentialStore {
   fields(tx: Transaction, owner: SecretOwner): Promise<string[]>
   /** The secrets themselves, for a connection. */
   open(owner: SecretOwner): Promise<Record<string, string>>
-  /** Rewraps every row under the current key while reads go on; says how many. */
+  /** Rewraps every row under the current key while reads go on; says how many it changed, and how many it cannot. */
   rotate(): Promise<{ rewrapped: number; lost: number }>
 }
 
@@ -79,9 +79,9 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
         after = last.credentialId
         const old = page.filter((row) => row.keyId !== current)
         for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
-          const done = await rotateRows(storage, keyRing, { userId, rows })
-          count.rewrapped += done
-          count.lost += rows.length - done
+          const { rewrapped, lost } = await rotateRows(storage, keyRing, { userId, rows })
+          count.rewrapped += rewrapped
+          count.lost += lost
         }
       }
     },
@@ -94,16 +94,17 @@ async function rotateRows(
   { userId, rows }: { userId: string; rows: CredentialRow[] },
 ) {
   const fresh = await Promise.all(rows.map(async (row) => ({ row, wrapping: await rewrapOrSkip(ring, row) })))
-  return storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
-    let done = 0
+  const rewrapped = await storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
+    let changed = 0
     for (const { row, wrapping } of fresh) {
       if (!wrapping) continue
       // A secret that was replaced meanwhile is under the current key already, and must keep its own wrapping.
-      await tx.update('credentials', row.credentialId, { set: wrapping, where: { wrappedKey: row.wrappedKey } })
-      done++
+      const where = { wrappedKey: row.wrappedKey }
+      if (await tx.update('credentials', row.credentialId, { set: wrapping, where })) changed++
     }
-    return done
+    return changed
   })
+  return { rewrapped, lost: fresh.filter(({ wrapping }) => !wrapping).length }
 }
 
 async function rewrapOrSkip(ring: KeyRing, row: CredentialRow) {

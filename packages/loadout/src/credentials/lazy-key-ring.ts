@@ -1,11 +1,14 @@
 import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
 
-/** A key ring that is opened at its first use, and once. */
+/** A key ring that is opened at its first use, and once. A failed start is not kept: the next use tries again. */
 export function lazyKeyRing(open: () => Promise<KeyRing>): KeyRing {
   let opened: Promise<KeyRing> | undefined
   const ring = () => {
-    opened ??= open()
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
     return opened
   }
   return {
