@@ -9,6 +9,8 @@
  * - `format` is asserted for the formats of `formats.ts` and is an annotation otherwise; `$dynamicRef` is
  *   read as `$ref` where both mean the same, else undecided.
  * - A property that is `undefined` is absent, as in the JSON that will be sent.
+ * - JavaScript cannot stop halfway in listing an object's keys (about 0.3 s for a million, half of what parsing them
+ *   took), so callers cap the text of schemas and values before they parse it.
  */
 import type { FieldError } from '../../errors.ts'
 import { Spent } from './budget.ts'
