@@ -14,8 +14,7 @@ export async function print(json: boolean, work: () => Promise<Output>): Promise
     const { text, data } = await work()
     console.log(json ? JSON.stringify(data, null, 2) : text)
   } catch (thrown) {
-    if (!HostError.is(thrown)) throw thrown
-    const { code, message: detail, action, line } = thrown
+    const { code, message: detail, action, line } = HostError.is(thrown) ? thrown : fromFile(thrown)
     console.error(json ? JSON.stringify({ code, detail, action }) : line)
     process.exitCode = 1
   }
@@ -32,4 +31,22 @@ export function table(rows: string[][]): string {
         .trimEnd(),
     )
     .join('\n')
+}
+
+// A file that the user named is there already, or is not: that is theirs to mend, not a fault of ours.
+function fromFile(thrown: unknown): HostError {
+  const { code, path } = thrown as NodeJS.ErrnoException
+  if (code === 'EEXIST')
+    return new HostError('conflict', {
+      detail: `The file ${path} is there already.`,
+      action: 'Choose another name, or move it away.',
+    })
+  if (code === 'ENOENT')
+    return new HostError('not-found', { detail: `There is no file ${path}.`, action: 'Check the name.' })
+  if (code === 'EACCES' || code === 'EISDIR' || code === 'ENOTDIR')
+    return new HostError('forbidden', {
+      detail: `${path} cannot be used (${code}).`,
+      action: 'Check that it is a file that you may use.',
+    })
+  throw thrown
 }

@@ -3,8 +3,8 @@
  * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
  */
 import { createHash, randomInt } from 'node:crypto'
-import { HostError, newId, type Storage } from 'loadout'
-import { type ApiKeyRow, apiKeyInput, KEY_SCOPES, type Principal, parse } from 'loadout/schema'
+import { type Change, HostError, newId, type Storage } from 'loadout'
+import { type ApiKeyRow, apiKeyInput, type Principal, parse } from 'loadout/schema'
 import type { z } from 'zod'
 
 const PREFIX = 'lo_'
@@ -22,16 +22,14 @@ export interface ApiKeys {
   verify(key: string): Promise<Principal | undefined>
 }
 
-export function createApiKeys(storage: Storage, onChange: (row: ApiKeyRow) => void = () => {}): ApiKeys {
+export function createApiKeys(storage: Storage): ApiKeys {
   const remembered = rememberKeys(storage)
 
-  async function find(hash: string): Promise<ApiKeyRow | undefined> {
-    const known = await remembered.get(hash)
-    if (known) return known
-    const [row] = await storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('apiKeys', { where: { hash } }))
-    if (row) remembered.set(hash, row)
-    return row
-  }
+  const find = (hash: string) =>
+    remembered.get(hash, async () => {
+      const [row] = await storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('apiKeys', { where: { hash } }))
+      return row
+    })
 
   async function noteUse(row: ApiKeyRow): Promise<void> {
     const now = new Date()
@@ -46,40 +44,24 @@ export function createApiKeys(storage: Storage, onChange: (row: ApiKeyRow) => vo
     async create(by, body) {
       const input = parse(apiKeyInput, body)
       assertMayGrant(by, input)
-      const key = PREFIX + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
-      const row: ApiKeyRow = {
-        keyId: newId('apiKey'),
-        userId: input.userId ?? by.userId,
-        name: input.name,
-        hash: hashOf(key),
-        hint: key.slice(-4),
-        role: input.role ?? 'user',
-        scopesJson: input.scopes,
-        createdAt: new Date(),
-        lastUsedAt: null,
-        expiresAt: input.expiresAt === undefined ? null : new Date(input.expiresAt),
-        revokedAt: null,
-      }
+      const { key, row } = newKey(by, input)
       await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) => tx.insert('apiKeys', row))
-      onChange(row)
       return { row, key }
     },
 
     async list(userId) {
-      const rows = await storage.transaction({ userId }, (tx) => tx.list('apiKeys'))
-      return rows.filter((row) => row.revokedAt === null)
+      const rows = await storage.transaction({ userId }, (tx) => tx.list('apiKeys', { where: { revokedAt: null } }))
+      return rows.filter((row) => row.expiresAt === null || row.expiresAt > new Date())
     },
 
     async revoke(by, keyId) {
-      const [row] =
-        by.role === 'operator'
-          ? await storage.transaction({ caller: 'key-admin' }, (tx) => tx.list('apiKeys', { where: { keyId } }))
-          : await storage.transaction({ userId: by.userId }, (tx) => tx.list('apiKeys', { where: { keyId } }))
+      const [row] = mayOperate(by)
+        ? await storage.transaction({ caller: 'key-admin' }, (tx) => tx.list('apiKeys', { where: { keyId } }))
+        : await storage.transaction({ userId: by.userId }, (tx) => tx.list('apiKeys', { where: { keyId } }))
       if (!row || row.revokedAt !== null) throw new HostError('not-found', { detail: 'There is no such key of yours.' })
       await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) =>
         tx.update('apiKeys', keyId, { set: { revokedAt: new Date() } }),
       )
-      onChange(row)
     },
 
     async verify(key) {
@@ -87,52 +69,81 @@ export function createApiKeys(storage: Storage, onChange: (row: ApiKeyRow) => vo
       const row = await find(hashOf(key))
       if (!row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date())) return undefined
       await noteUse(row)
-      return { kind: 'api-key', userId: row.userId, role: row.role, scopes: row.scopesJson, keyId: row.keyId }
+      const ends = row.expiresAt === null ? {} : { expiresAt: row.expiresAt.toISOString() }
+      return { kind: 'api-key', userId: row.userId, role: row.role, scopes: row.scopesJson, keyId: row.keyId, ...ends }
     },
   }
 }
 
+function newKey(by: Principal, input: z.output<typeof apiKeyInput>): { key: string; row: ApiKeyRow } {
+  const key = PREFIX + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  const row = {
+    keyId: newId('apiKey'),
+    userId: input.userId ?? by.userId,
+    name: input.name,
+    hash: hashOf(key),
+    hint: key.slice(-4),
+    role: input.role ?? ('user' as const),
+    scopesJson: input.scopes,
+    createdAt: new Date(),
+    lastUsedAt: null,
+    expiresAt: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+    revokedAt: null,
+  }
+  return { key, row }
+}
+
+const mayOperate = ({ role, scopes }: Principal) => role === 'operator' && scopes.includes('operate')
+
 /** A key gives nothing that its maker does not have. */
 function assertMayGrant(by: Principal, input: z.output<typeof apiKeyInput>): void {
-  const operator = by.role === 'operator' && by.scopes.includes('operate')
+  const operator = mayOperate(by)
   const refuse = (detail: string) => new HostError('forbidden', { detail })
   if (input.userId !== undefined && input.userId !== by.userId && !operator)
     throw refuse('Only an operator makes keys for others.')
   if (input.role === 'operator' && !operator) throw refuse('Only an operator makes operator keys.')
   const missing = input.scopes.find((scope) => !by.scopes.includes(scope))
   if (missing !== undefined) throw refuse(`You lack the scope "${missing}" that the key would have.`)
+  if (by.expiresAt !== undefined && (input.expiresAt === undefined || input.expiresAt > by.expiresAt))
+    throw refuse(`Your own key ends at ${by.expiresAt}; the new one cannot last longer.`)
   if (input.scopes.includes('operate') && input.role !== 'operator')
     throw refuse('The scope "operate" needs the role operator.')
 }
 
-/** A bounded memory of keys by hash, trusted only while the watch is live. */
+/**
+ * A bounded memory of keys by hash, trusted only while the watch is live. A row that was read before a change was told is
+ * not kept after it, so a revoked key is not remembered by a reader that was slow.
+ */
 function rememberKeys(storage: Storage) {
   const byHash = new Map<string, ApiKeyRow>()
   let live = false
+  let generation = 0
   let watching: Promise<unknown> | undefined
-  const watch = () => {
-    watching ??= storage.watch((change) => {
-      if (change.kind !== 'row') {
-        live = change.kind === 'live'
-        byHash.clear()
-      } else if (change.collection === 'apiKeys')
-        for (const [hash, row] of byHash) if (row.keyId === change.id) byHash.delete(hash)
-    })
-    return watching
+  const onChange = (change: Change) => {
+    if (change.kind === 'row' && change.collection !== 'apiKeys') return
+    generation++
+    if (change.kind === 'row') for (const [hash, row] of byHash) if (row.keyId === change.id) byHash.delete(hash)
+    if (change.kind === 'row') return
+    live = change.kind === 'live'
+    byHash.clear()
   }
   return {
-    async get(hash: string) {
-      await watch()
-      return live ? byHash.get(hash) : undefined
-    },
-    set(hash: string, row: ApiKeyRow) {
-      if (!live) return
+    /** The kept row, or what `load` finds. */
+    async get(hash: string, load: () => Promise<ApiKeyRow | undefined>): Promise<ApiKeyRow | undefined> {
+      watching ??= storage.watch(onChange).catch(() => {
+        watching = undefined
+      })
+      await watching
+      const kept = live ? byHash.get(hash) : undefined
+      if (kept) return kept
+      const before = generation
+      const row = await load()
+      if (!row || !live || generation !== before) return row
       if (byHash.size >= REMEMBERED_KEYS) byHash.clear()
       byHash.set(hash, row)
+      return row
     },
   }
 }
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')
-
-export const ALL_SCOPES = KEY_SCOPES

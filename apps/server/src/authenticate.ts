@@ -6,7 +6,7 @@ import type { Authenticate } from './doors.ts'
 /** The one user of a local host. */
 export const LOCAL: PrincipalInput = { kind: 'local', userId: 'local', role: 'operator' }
 
-/** API keys; and the bootstrap key, which is an operator until the first real one is made. */
+/** API keys; and the bootstrap key, an operator's for as long as the setting is there. */
 export function byApiKey(keys: ApiKeys, bootstrapKey?: string): Authenticate {
   return async (request) => {
     const key = bearer(request)

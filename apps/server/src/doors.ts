@@ -57,8 +57,8 @@ export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
     if (Number(c.req.header('content-length') ?? 0) > limit) throw tooLarge()
     const bytes = await readUpTo(c.req.raw.body, limit)
     if (bytes === undefined) throw tooLarge()
-    if (bytes.length > 0) {
-      const type = c.req.header('content-type') ?? ''
+    const type = c.req.header('content-type') ?? ''
+    if (bytes.length > 0 || type !== '') {
       if (!/^application\/([\w.+-]+\+)?json\b/i.test(type))
         throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
       parseJson(new TextDecoder().decode(bytes))

@@ -1,5 +1,6 @@
 /** Structured logs. A line has the path and never the query, headers or body: those are where secrets travel. */
 import type { MiddlewareHandler } from 'hono'
+import { HostError } from 'loadout'
 import pino from 'pino'
 import type { Env } from './variables.ts'
 
@@ -25,7 +26,9 @@ export function createLog(level: string, destination: pino.DestinationStream = p
 function plainError(error: unknown): unknown {
   if (!(error instanceof Error)) return undefined
   const code = Reflect.get(error, 'code')
-  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), stack: frames(error) }
+  // Our own errors are written without secrets; their words may be kept.
+  const words = HostError.is(error) ? { message: error.message } : {}
+  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), ...words, stack: frames(error) }
 }
 
 const frames = (error: Error) =>

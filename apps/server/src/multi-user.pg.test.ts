@@ -38,10 +38,10 @@ afterAll(async () => {
 
 async function request(
   server: number,
-  method: string,
-  path: string,
+  route: `${string} ${string}`,
   { key = '', body }: { key?: string; body?: unknown } = {},
 ) {
+  const [method, path] = route.split(' ')
   const answer = await fetch(`${servers[server]?.url}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -53,7 +53,7 @@ async function request(
 }
 
 const newKey = async (userId: string) => {
-  const { body } = await request(0, 'POST', '/api/keys', { key: BOOTSTRAP, body: { name: 'k', userId } })
+  const { body } = await request(0, 'POST /api/keys', { key: BOOTSTRAP, body: { name: 'k', userId } })
   answered.pop()
   return body.key as string
 }
@@ -68,16 +68,15 @@ const within = async (condition: () => Promise<boolean>) => {
 
 it('a change on one is seen on the other within a second', async () => {
   const key = await newKey('watcher')
-  const ids = async () =>
-    (await request(1, 'GET', '/api/mcp', { key })).body.toolkits.map((kit: { id: string }) => kit.id)
+  const ids = async () => (await request(1, 'GET /api/mcp', { key })).body.toolkits.map((kit: { id: string }) => kit.id)
   expect(await ids()).toEqual([])
-  await request(0, 'POST', '/api/mcp', { key, body: { name: 'Files', command: 'npx' } })
+  await request(0, 'POST /api/mcp', { key, body: { name: 'Files', command: 'npx' } })
   await within(async () => (await ids()).includes('files'))
-  await request(0, 'DELETE', '/api/mcp/files', { key })
+  await request(0, 'DELETE /api/mcp/files', { key })
   await within(async () => !(await ids()).includes('files'))
-  const { body } = await request(0, 'GET', '/api/keys', { key })
-  await request(0, 'DELETE', `/api/keys/${body.items[0].id}`, { key })
-  await within(async () => (await request(1, 'GET', '/api/mcp', { key })).status === 401)
+  const { body } = await request(0, 'GET /api/keys', { key })
+  await request(0, `DELETE /api/keys/${body.items[0].id}`, { key })
+  await within(async () => (await request(1, 'GET /api/mcp', { key })).status === 401)
 })
 
 it('20 planted secrets are in no answer, no log and no row', async () => {
@@ -99,13 +98,13 @@ it('20 planted secrets are in no answer, no log and no row', async () => {
     `{"name":"k","command":"npx","env":{"TOKEN":"${s(17)}"`,
   ]
   const statuses = []
-  for (const body of bodies) statuses.push((await request(0, 'POST', '/api/mcp', { key, body })).status)
+  for (const body of bodies) statuses.push((await request(0, 'POST /api/mcp', { key, body })).status)
   expect(statuses).toEqual([201, 201, 201, 201, 201, 201, 201, 201, 422, 422, 400])
-  await request(0, 'PATCH', '/api/mcp/a', { key, body: { env: { TOKEN: '${secret:env.TOKEN}', PLAIN: s(1) } } })
-  await request(1, 'GET', '/api/mcp', { key })
-  await request(0, 'GET', `/api/mcp/a?token=${s(0)}`, { key })
-  await request(0, 'GET', '/api/mcp', { key: s(1) })
-  await request(0, 'GET', '/api/openapi.json')
+  await request(0, 'PATCH /api/mcp/a', { key, body: { env: { TOKEN: '${secret:env.TOKEN}', PLAIN: s(1) } } })
+  await request(1, 'GET /api/mcp', { key })
+  await request(0, `GET /api/mcp/a?token=${s(0)}`, { key })
+  await request(0, 'GET /api/mcp', { key: s(1) })
+  await request(0, 'GET /api/openapi.json')
 
   const places = { answers: answered.join('\n'), logs: logged.join('\n'), database: await dump(databaseUrl) }
   expect(places.database).toContain('d.example')

@@ -14,4 +14,9 @@ export function jsonBodyOf<T extends z.ZodType>(schema: T) {
   return { required: true as const, content: { 'application/json': { schema } } }
 }
 
-export const idParam = z.object({ id: z.string() })
+/** An id in a path: anybody's text, until it is found. */
+export const idText = z
+  .string()
+  .max(300)
+  .regex(/^[^\p{Cc}]+$/u, 'must not hold control characters')
+export const idParam = z.object({ id: idText })

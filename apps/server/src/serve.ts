@@ -63,12 +63,15 @@ async function listen(server: Server, { port, hostname }: Config): Promise<strin
     server.once('error', reject)
     server.listen(port, hostname, resolve)
   }).catch((error: NodeJS.ErrnoException) => {
+    const taken = error.code === 'EADDRINUSE'
     throw new HostError('config-invalid', {
-      detail:
-        error.code === 'EADDRINUSE'
-          ? `PORT ${port} is taken by another process`
-          : `HOST ${hostname} cannot be listened on (${error.code})`,
-      action: 'Set PORT to another number, or stop the process that has it.',
+      detail: taken
+        ? `PORT ${port} is taken by another process`
+        : `HOST ${hostname} cannot be listened on (${error.code})`,
+      action: taken
+        ? 'Set PORT to another number, or stop the process that has it.'
+        : 'Set HOST to an address of this machine.',
+      cause: error,
     })
   })
   const address = server.address()

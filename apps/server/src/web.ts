@@ -3,12 +3,11 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
-import type { Hono } from 'hono'
+import type { AppType } from './app.ts'
 
-const isPage = (path: string) => !path.startsWith('/api/') && !/\.[a-z0-9]+$/i.test(path)
+const isPage = (path: string) => !/^\/api(\/|$)/i.test(path) && !/\.[a-z0-9]+$/i.test(path)
 
-// biome-ignore lint/suspicious/noExplicitAny: any app will do; its routes do not matter here
-export function serveWeb(app: Hono<any, any, any>, directory: string): void {
+export function serveWeb(app: AppType, directory: string): void {
   const index = join(directory, 'index.html')
   if (!existsSync(index)) return
   const root = relative(process.cwd(), directory)

@@ -66,6 +66,28 @@ describe('the execution context', () => {
     })
   })
 
+  it('refuses what is no context, by its fields', () => {
+    for (const given of [
+      undefined,
+      null,
+      {},
+      { principal: null },
+      { ...source('ann'), toolkits: { 'My Server': { command: 'x' } } },
+    ])
+      expect(() => createExecutionContext(given as never)).toThrow(
+        expect.objectContaining({ code: 'invalid-input', message: expect.stringMatching(/\w+: \w/) }),
+      )
+    expect(createExecutionContext({ ...source('ann'), toolkits: null as never }).toolkits).toEqual({})
+  })
+
+  it('carries secrets and API keys as references', () => {
+    const key = { toolkit: 'usco_1', field: 'env.KEY' }
+    expect(createExecutionContext({ ...source('ann'), apiKeys: { openai: key } }).secrets).toEqual({ openai: key })
+    expect(() => createExecutionContext({ ...source('ann'), secrets: { openai: 'sk-live' as never } })).toThrow(
+      expect.objectContaining({ code: 'invalid-input' }),
+    )
+  })
+
   it('names the place of an error', () => {
     const make = () => createExecutionContext({ ...source('ann'), toolkits: { files: { command: 'x', args: [1] } } })
     expect(make).toThrow(

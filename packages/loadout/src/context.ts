@@ -17,16 +17,25 @@ export interface ExecutionContextSource {
   toolkits?: Record<string, unknown>
   mcp?: { toolkits?: Record<string, unknown> }
   secrets?: ExecutionContextInput['secrets']
+  /** As `secrets`; source 000 has them apart. */
+  apiKeys?: ExecutionContextInput['secrets']
   runId?: string
   signal?: AbortSignal
 }
 
 /** Validate and freeze. Throws `invalid-input` with the place of every error. */
 export function createExecutionContext(source: ExecutionContextSource): ExecutionContext {
-  const { mcp, toolkits = mcp?.toolkits ?? {}, ...rest } = source
+  const { mcp, toolkits = mcp?.toolkits, apiKeys, secrets, ...rest } = (source ?? {}) as ExecutionContextSource
   // The scope is the principal's own; a user need not be named twice.
-  const scope = { userId: source.principal.userId, ...source.scope }
-  return freezeDeep(parse(executionContext, { ...rest, scope, toolkits: readToolkits(toolkits) }))
+  const scope = { userId: rest.principal?.userId, ...rest.scope }
+  return freezeDeep(
+    parse(executionContext, {
+      ...rest,
+      scope,
+      secrets: { ...apiKeys, ...secrets },
+      toolkits: readToolkits(toolkits ?? {}),
+    }),
+  )
 }
 
 /** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */

@@ -59,11 +59,10 @@ export const ERRORS = {
     'Another process holds the data folder',
     'Stop that process, use its HTTP API, or choose another data folder.',
   ),
-  'storage-unavailable': kind(
+  'storage-unavailable': retryable(
     503,
     'The storage does not answer',
     'Try again; if it stays so, check the database.',
-    true,
   ),
   'storage-unsafe': kind(
     500,
@@ -83,14 +82,13 @@ export const ERRORS = {
     'Use a public address, or ask the operator to allow private ones (LOADOUT_PRIVATE_NETWORK).',
   ),
   'spawn-failed': kind(502, 'The command did not start', 'Check that the command exists and may be run.'),
-  'server-crashed': kind(
+  'server-crashed': retryable(
     502,
     'The server ended by itself',
     'Read its last words in the detail; correct its command, arguments or environment.',
-    true,
   ),
-  'server-unreachable': kind(502, 'The server does not answer', 'Check the URL and that the server is up.', true),
-  'server-timeout': kind(504, 'The server took too long', 'Try again, or raise the timeout of the toolkit.', true),
+  'server-unreachable': retryable(502, 'The server does not answer', 'Check the URL and that the server is up.'),
+  'server-timeout': retryable(504, 'The server took too long', 'Try again, or raise the timeout of the toolkit.'),
   'protocol-error': kind(
     502,
     'The server does not speak MCP as it should',
@@ -101,27 +99,25 @@ export const ERRORS = {
     'The answer is too large',
     'Ask the tool for less, or raise the limit of the operator.',
   ),
-  'rate-limited': kind(429, 'The server asks to wait', 'Try again after the time in the detail.', true),
-  'session-lost': kind(502, 'The session with the server ended', 'Try again: the next call opens a new one.', true),
+  'rate-limited': retryable(429, 'The server asks to wait', 'Try again after the time in the detail.'),
+  'session-lost': retryable(502, 'The session with the server ended', 'Try again: the next call opens a new one.'),
   'sign-in-needed': kind(409, 'The server wants you to sign in', 'Sign in to the server, then try again.'),
-  'cooling-down': kind(
+  'cooling-down': retryable(
     503,
     'The server failed too often',
     'Wait for the time in the detail, or correct the toolkit and reconnect.',
-    true,
   ),
-  'too-many-connections': kind(
+  'too-many-connections': retryable(
     503,
     'Too many connections are open',
     'Wait for calls to finish, or ask the operator for a higher limit.',
-    true,
   ),
   cancelled: kind(499, 'The call was cancelled', 'Nothing: it was cancelled on request.'),
   'tool-not-found': kind(404, 'There is no such tool', 'List the tools of the toolkit, or refresh them.'),
   'tool-changed': kind(409, 'The tool changed since it was accepted', 'Review the change and accept it.'),
   'invalid-schema': kind(422, 'The JSON Schema cannot be used', 'Correct the schema at the place named in `errors`.'),
-  'shutting-down': kind(503, 'The host is shutting down', 'Try again in a moment.', true),
-  internal: kind(500, 'Something went wrong inside', 'Try again; report the request id if it stays so.', true),
+  'shutting-down': retryable(503, 'The host is shutting down', 'Try again in a moment.'),
+  internal: retryable(500, 'Something went wrong inside', 'Try again; report the request id if it stays so.'),
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorCode = keyof typeof ERRORS
@@ -183,6 +179,10 @@ export class HostError extends Error {
   }
 }
 
-function kind(status: number, title: string, action: string, retryable = false): ErrorKind {
-  return { status, retryable, title, action }
+function kind(status: number, title: string, action: string): ErrorKind {
+  return { status, retryable: false, title, action }
+}
+
+function retryable(status: number, title: string, action: string): ErrorKind {
+  return { status, retryable: true, title, action }
 }

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type ApiKeyRow, apiKeyInput, apiKeyView } from 'loadout/schema'
 import type { ApiKeys } from '../api-keys.ts'
-import { named } from '../openapi.ts'
+import { idParam, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -35,7 +35,7 @@ const revoke = createRoute({
   method: 'delete',
   path: '/keys/{id}',
   summary: 'Revoke an API key',
-  request: { params: z.object({ id: z.string() }) },
+  request: { params: idParam },
   responses: { 204: { description: 'Revoked' }, ...problemResponses },
 })
 

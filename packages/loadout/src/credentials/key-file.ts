@@ -10,7 +10,10 @@ import { aesKeyRing } from './aes-key-ring.ts'
 import type { KeyRing } from './key-ring.ts'
 import { keyIdOf } from './master-key.ts'
 
-const keyFile = z.object({ version: z.literal(1), keys: z.array(z.object({ id: z.string(), key: z.string() })).min(1) })
+const keyFile = z.object({
+  version: z.literal(1),
+  keys: z.array(z.object({ id: z.string().min(1), key: z.string().refine(isKey, 'is not 32 bytes in base64') })).min(1),
+})
 type KeyFile = z.infer<typeof keyFile>
 
 /** Opens the file, or makes it. The first key in it is the current one. */
@@ -93,5 +96,13 @@ function safeJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
+  }
+}
+
+function isKey(text: string): boolean {
+  try {
+    return fromBase64(text).length === KEY_BYTES
+  } catch {
+    return false
   }
 }

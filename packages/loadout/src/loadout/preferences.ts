@@ -27,7 +27,9 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
       const patch = parse(preferencesPatch, input)
       const value = await storage.transaction({ userId }, async (tx) => {
         const row = await tx.get('preferences', ROW_ID)
-        const next = preferences.parse({ ...(row?.valueJson ?? {}), ...withoutUndefined(patch) })
+        const before = preferences.parse(row?.valueJson ?? {})
+        const costLimits = { ...before.costLimits, ...withoutUndefined(patch.costLimits ?? {}) }
+        const next = preferences.parse({ ...before, ...withoutUndefined(patch), costLimits })
         if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
         return next

@@ -28,7 +28,10 @@ export const apiKeyInput = z.strictObject({
     .array(keyScope)
     .min(1)
     .default([...KEY_SCOPES.filter((item) => item !== 'operate')]),
-  expiresAt: z.iso.datetime().optional(),
+  expiresAt: z.iso
+    .datetime()
+    .refine((value) => new Date(value) > new Date(), 'is in the past')
+    .optional(),
 })
 export type ApiKeyInput = z.infer<typeof apiKeyInput>
 

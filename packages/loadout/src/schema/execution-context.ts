@@ -13,7 +13,7 @@ export const executionContext = z
     scope: scope.default({}),
     /** Toolkits of this invocation by id, in the given order. They win over files and environment. */
     toolkits: z.record(toolkitId, toolkit).default({}),
-    /** Secrets and API keys are carried as references to the credential store, never as values. */
+    /** Secrets and API keys by name, as references to the credential store. */
     secrets: safeRecord(secretRef).default({}),
     runId: z.string().optional(),
     signal: z.instanceof(AbortSignal).optional(),

@@ -24,6 +24,7 @@ export const ID_PREFIXES = {
   step: 'step',
   apiKey: 'akey',
   call: 'call',
+  input: 'inpt',
   request: 'req',
 } as const
 

@@ -17,6 +17,8 @@ export const principal = z.strictObject({
   scopes: z.array(keyScope).readonly().default(KEY_SCOPES),
   /** The API key that was used, for the audit. */
   keyId: z.string().optional(),
+  /** When that key ends. */
+  expiresAt: z.iso.datetime().optional(),
 })
 export type Principal = z.infer<typeof principal>
 export type PrincipalInput = z.input<typeof principal>

@@ -42,6 +42,7 @@ const SPELLINGS: Record<string, [input: object, server: object]> = {
     { transport: 'sse', connection: { url: 'https://a.example/mcp' }, auth: { type: 'bearer', token: 't' } },
     http({ type: 'sse', auth: { type: 'bearer', token: 't' } }),
   ],
+  'a websocket address': [{ transport: 'websocket', url: 'wss://a.example/mcp' }, http()],
   'our own view, sent back': [{ server: http(), options: { deferLoading: true } }, http()],
   'numbers and booleans in env': [
     { command: 'npx', args: ['-y', 'x'], env: { N: 1, B: true } },
@@ -78,6 +79,12 @@ describe('the reader of toolkits', () => {
     expect(custom.server).toMatchObject({ type: 'custom', tools: [{ name: 't' }] })
     const known = readToolkit({ name: 's', url: 'https://a.example', tools: [tool] }).toolkit
     expect(known.tools).toEqual([tool])
+    const byName = readToolkit({
+      name: 's',
+      url: 'https://a.example',
+      tools: { t: { inputSchema: { type: 'object' } } },
+    }).toolkit
+    expect(byName.tools).toEqual([tool])
   })
 
   it('tells of fields that it does not know, and goes on', () => {
@@ -87,6 +94,69 @@ describe('the reader of toolkits', () => {
       '"connection.speed" is not a known field and was ignored',
     ])
   })
+})
+
+describe('a change of a record', () => {
+  const current = readToolkit({ name: 'A kit', command: 'npx', args: ['-y', 'x'], env: { A: '1' } }).toolkit
+  const remote = readToolkit({ name: 'A kit', url: 'https://a.example/mcp', headers: { A: '1' } }).toolkit
+  const change = (changes: object, over = current) => readToolkit(changes, { over })
+
+  for (const [name, [input, server]] of Object.entries(SPELLINGS))
+    it(`is read in every spelling: ${name}`, () => {
+      const over = (server as { type: string }).type === 'stdio' ? remote : current
+      expect(change(input, over).toolkit.server).toMatchObject(server)
+    })
+
+  it('keeps what it does not name, and takes every alias', () => {
+    expect(change({ name: 'B' }).toolkit).toEqual({ ...current, name: 'B' })
+    expect(
+      change({ serverName: 'B', defer_loading: false, allowed_callers: ['code'], disabled: true }).toolkit,
+    ).toEqual({
+      ...current,
+      name: 'B',
+      deferLoading: false,
+      allowedCallers: ['code'],
+      enabled: false,
+    })
+    expect(change({ options: { deferLoading: false } }).toolkit.deferLoading).toBe(false)
+    expect(change({ transport: 'sse' }, remote).toolkit.server).toMatchObject({
+      type: 'sse',
+      url: 'https://a.example/mcp',
+      headers: { A: '1' },
+    })
+    expect(change({ oauth: { clientId: 'c' } }, remote).toolkit.server).toMatchObject({
+      auth: { type: 'oauth', clientId: 'c' },
+    })
+  })
+
+  it('replaces the server where it brings a whole one, or one of another kind', () => {
+    expect(change({ server: { type: 'stdio', command: 'uvx' } }).toolkit.server).toEqual({
+      type: 'stdio',
+      command: 'uvx',
+      args: [],
+      env: {},
+    })
+    expect(change({ command: 'uvx' }, remote).toolkit.server).toEqual({
+      type: 'stdio',
+      command: 'uvx',
+      args: [],
+      env: {},
+    })
+  })
+})
+
+it('tells of fields that the transport does not use', () => {
+  const { warnings } = readToolkit({ name: 'a', type: 'http', url: 'https://a.example', args: ['x'] })
+  expect(warnings).toEqual(['"args" is not used by a http server and was ignored'])
+})
+
+it('a long list of errors or warnings is cut', () => {
+  const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]))
+  expect(readToolkit({ name: 'a', command: 'x', ...many }).warnings).toHaveLength(51)
+  const error = caught(() =>
+    readToolkit({ name: 'a', command: 'x', env: Object.fromEntries(Object.keys(many).map((key) => [key, {}])) }),
+  )
+  expect(error.errors).toHaveLength(50)
 })
 
 /** What is wrong, and the field that the error must name. */
@@ -115,6 +185,13 @@ const WRONG: Record<string, [input: unknown, path: string]> = {
   'a header with a line break': [{ name: 'a', url: 'https://a.example', headers: { A: 'x\r\nB: y' } }, 'headers.A'],
   'an unknown auth': [{ name: 'a', url: 'https://a.example', auth: { type: 'magic' } }, 'auth.type'],
   'a bearer without a token': [{ name: 'a', url: 'https://a.example', auth: { type: 'bearer' } }, 'auth.token'],
+  'an unknown tier': [{ name: 'a', command: 'x', scope: 'banana' }, 'scope'],
+  'disabled that is no boolean': [{ name: 'a', command: 'x', disabled: 'yes' }, 'disabled'],
+  'a command and a url': [{ name: 'a', command: 'x', url: 'https://a.example' }, 'url'],
+  'two transports that differ': [{ name: 'a', kind: 'stdio', transport: 'http', command: 'x' }, 'transport'],
+  'a NUL anywhere': [{ name: 'a', command: 'x', account: 'a\0b' }, 'account'],
+  'half a character': [{ name: 'a\ud800', command: 'x' }, 'name'],
+  'a header name that is none': [{ name: 'a', url: 'https://a.example', headers: { 'a b': 'x' } }, 'headers.a b'],
   'a place deep inside': [
     { name: 'a', transport: { kind: 'stdio', spec: { command: 'x', args: [null] } } },
     'transport.spec.args.0',

@@ -1,12 +1,20 @@
 /**
- * The one reader of toolkit records: every spelling that SPEC 4.1 lists becomes one canonical record here.
- * A field may stand at the top or inside `server`, `connection`, `transportSpec`, `transport.spec` or `config_json`;
- * the first place that holds it wins, and an error names the place where it was written, not where we moved it.
+ * The one reader of toolkit records: every spelling that SPEC 4.1 lists becomes one canonical record here, also where it
+ * only changes some fields of another. Nothing is dropped in silence: what is wrong is an error, what is unused a warning.
  */
 import { z } from 'zod'
-import { type FieldError, HostError } from '../errors.ts'
+import type { FieldError } from '../errors.ts'
+import {
+  type Collected,
+  collectFields,
+  FIELDS,
+  type Field,
+  type Given,
+  isObject,
+  SERVER_FIELDS,
+} from './collect-fields.ts'
 import { slugFrom } from './ids.ts'
-import { assertPlainJson, invalidInput, type JsonObject } from './json.ts'
+import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from './json.ts'
 import type { Tier } from './scope.ts'
 import { type Toolkit, toolkit } from './toolkit.ts'
 
@@ -43,49 +51,33 @@ const CALLERS: Record<string, string> = {
   code_execution_20260120: 'code',
 }
 
-// Each canonical field with the spellings that are read for it.
-const FIELDS = {
-  id: ['id', 'slug'],
-  name: ['name', 'serverName'],
-  enabled: ['enabled'],
-  disabled: ['disabled'],
-  type: ['type', 'transport', 'kind'],
-  command: ['command'],
-  args: ['args'],
-  env: ['env'],
-  cwd: ['cwd'],
-  url: ['url'],
-  headers: ['headers'],
-  auth: ['auth'],
-  oauth: ['oauth'],
-  tier: ['scope', 'tier'],
-  tools: ['tools'],
-  deferLoading: ['deferLoading', 'defer_loading'],
-  allowedCallers: ['allowedCallers', 'allowed_callers'],
-  include: ['include'],
-  exclude: ['exclude'],
-  overrides: ['overrides'],
-  timeouts: ['timeouts'],
-  account: ['account'],
-} as const
+export interface ReadOptions {
+  /** Used where the record has none of its own. */
+  id?: string
+  name?: string
+  /** The record that this one changes: what is not given stays as it is there. */
+  over?: Toolkit
+}
 
-type Field = keyof typeof FIELDS
-const WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'options', 'spec']
-
-export function readToolkit(input: unknown, defaults: { id?: string; name?: string } = {}): ReadToolkit {
-  if (typeof input !== 'object' || input === null || Array.isArray(input))
-    throw fail([{ path: '(body)', message: 'must be an object that describes a server' }])
+export function readToolkit(input: unknown, { id, name, over }: ReadOptions = {}): ReadToolkit {
+  if (!isObject(input)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   assertPlainJson(input)
-  const given = collect(input as JsonObject)
-  const { record, problems } = toRecord(given, defaults)
+  const collected = collectFields(input)
+  const given = over ? layOver(collected, over) : collected.fields
+  const problems = [...collected.problems]
+  const tier = readTier(given.tier, problems)
+  const record = toRecord(given, { id, name, problems })
   const parsed = toolkit.safeParse(record)
-  const errors = [...problems, ...(parsed.success ? [] : rename(parsed.error, given, problems))]
-  if (errors.length > 0 || !parsed.success) throw fail(errors)
+  const errors = [
+    ...problems,
+    ...(parsed.success ? [] : rename(parsed.error, { given, told: problems, idIsMade: id === undefined })),
+  ]
+  if (errors.length > 0 || !parsed.success) throw invalidFields(errors)
   return {
     toolkit: parsed.data,
-    idGiven: given.id !== undefined || defaults.id !== undefined,
-    tier: readTier(given.tier?.value),
-    warnings: given.unknown.map((path) => `"${path}" is not a known field and was ignored`),
+    idGiven: given.id !== undefined || id !== undefined,
+    tier,
+    warnings: warningsOf(collected, parsed.data.server.type),
   }
 }
 
@@ -94,44 +86,62 @@ export function readServer(input: unknown): Toolkit['server'] {
   return readToolkit(input, { id: 'server', name: 'server' }).toolkit.server
 }
 
-interface Given {
-  path: string
-  value: unknown
-}
-type Collected = Partial<Record<Field, Given>> & { unknown: string[] }
+type Fields = Collected['fields']
 
-function collect(body: JsonObject): Collected {
-  const found: Collected = { unknown: [] }
-  const layers: Array<[string, JsonObject]> = [['', body]]
-  const names = new Map<string, Field>()
-  for (const field of Object.keys(FIELDS) as Field[]) for (const name of FIELDS[field]) names.set(name, field)
-
-  for (let i = 0; i < layers.length; i++) {
-    const [prefix, layer] = layers[i] as [string, JsonObject]
-    for (const [key, value] of Object.entries(layer)) {
-      const path = prefix + key
-      const nested = isObject(value) && (WRAPPERS.includes(key) || key === 'transport')
-      if (nested) layers.push([`${path}.`, value])
-      else if (names.has(key)) found[names.get(key) as Field] ??= { path, value }
-      else found.unknown.push(path)
-    }
-  }
-  return found
+/** The given fields over those of the current record. Another kind of server takes nothing from the old one. */
+function layOver({ fields, wholeServer }: Collected, { server, ...rest }: Toolkit): Fields {
+  const current = collectFields({ ...rest, ...server } as JsonObject).fields
+  const kind = kindOf(fields)
+  if (wholeServer || (kind !== undefined && familyOf(kind) !== familyOf(server.type)))
+    for (const field of SERVER_FIELDS) delete current[field]
+  // `disabled` and `oauth` say the same as `enabled` and `auth`; the given one must win over the current other.
+  if (fields.disabled) delete current.enabled
+  if (fields.oauth) delete current.auth
+  return { ...current, ...fields }
 }
 
-function toRecord(given: Collected, defaults: { id?: string; name?: string }) {
-  const problems: FieldError[] = []
+// Streamable HTTP and the older SSE are reached in the same way.
+const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' : type)
+
+const MOST_WARNINGS = 50
+
+function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type']): string[] {
+  const unused = SERVER_FIELDS.filter((field) => fields[field] && !USED[type].includes(field)).map(
+    (field) => fields[field]?.path,
+  )
+  const all = [
+    ...unused.map((path) => `"${path}" is not used by a ${type} server and was ignored`),
+    ...unknown.map((path) => `"${path.slice(0, 200)}" is not a known field and was ignored`),
+  ]
+  return all.length > MOST_WARNINGS ? [...all.slice(0, MOST_WARNINGS), `and ${all.length - MOST_WARNINGS} more`] : all
+}
+
+const REMOTE: readonly Field[] = ['type', 'url', 'headers', 'auth', 'oauth', 'tools']
+const USED: Record<Toolkit['server']['type'], readonly Field[]> = {
+  stdio: ['type', 'command', 'args', 'env', 'cwd', 'tools'],
+  http: REMOTE,
+  sse: REMOTE,
+  custom: ['type', 'tools'],
+}
+
+function toRecord(
+  given: Fields,
+  {
+    id: defaultId,
+    name: defaultName,
+    problems,
+  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[] },
+) {
   const server = toServer(given, problems)
-  const name = given.name?.value ?? defaults.name ?? given.id?.value
-  const id = given.id?.value ?? defaults.id ?? (typeof name === 'string' ? slugFrom(name) : undefined)
+  const name = given.name?.value ?? defaultName ?? given.id?.value
+  const id = given.id?.value ?? defaultId ?? (typeof name === 'string' ? slugFrom(name) : undefined)
   if (name === undefined) problems.push({ path: 'name', message: 'is missing; give the toolkit a name' })
   else if (id === '' && String(name).trim() !== '')
     problems.push({ path: 'id', message: 'cannot be made from this name; give one of a-z, 0-9, "-" and "_"' })
-  const knownTools = server?.type === 'custom' ? undefined : given.tools?.value
-  const record = withoutUndefined({
+  return withoutUndefined({
     id,
     name,
-    enabled: given.enabled?.value ?? (typeof given.disabled?.value === 'boolean' ? !given.disabled.value : undefined),
+    enabled: given.enabled?.value ?? readDisabled(given.disabled, problems),
     server,
     deferLoading: given.deferLoading?.value,
     allowedCallers: readCallers(given.allowedCallers?.value),
@@ -140,15 +150,14 @@ function toRecord(given: Collected, defaults: { id?: string; name?: string }) {
     overrides: given.overrides?.value,
     timeouts: given.timeouts?.value,
     account: given.account?.value,
-    tools: knownTools,
+    tools: server?.type === 'custom' ? undefined : readTools(given.tools?.value),
   })
-  return { record, problems }
 }
 
-function toServer(given: Collected, problems: FieldError[]): JsonObject | undefined {
+function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined {
   const type = readType(given, problems)
   if (type === undefined) return undefined
-  if (type === 'custom') return withoutUndefined({ type, tools: given.tools?.value }) as JsonObject
+  if (type === 'custom') return withoutUndefined({ type, tools: readTools(given.tools?.value) }) as JsonObject
   if (type === 'stdio') {
     if (given.command === undefined)
       problems.push({ path: 'command', message: 'is missing; a stdio server needs a command' })
@@ -164,24 +173,50 @@ function toServer(given: Collected, problems: FieldError[]): JsonObject | undefi
     problems.push({ path: 'url', message: `is missing; a server of type "${type}" needs a url` })
   return withoutUndefined({
     type,
-    url: given.url?.value,
+    url: readUrl(given.url?.value),
     headers: readPairs(given.headers?.value, ':'),
     auth: readAuth(given),
   }) as JsonObject
 }
 
-function readType(given: Collected, problems: FieldError[]) {
-  if (given.type !== undefined) {
+function readType(given: Fields, problems: FieldError[]) {
+  const kind = kindOf(given)
+  if (given.type !== undefined && kind === undefined) {
     const { path, value } = given.type
-    const type = typeof value === 'string' && Object.hasOwn(SERVER_TYPES, value) ? SERVER_TYPES[value] : undefined
-    if (type === undefined)
-      problems.push({ path, message: `${show(value)} is not a known transport; use one of stdio, http, sse, custom` })
-    return type
+    problems.push({ path, message: `${show(value)} is not a known transport; use one of stdio, http, sse, custom` })
+  } else if (kind === undefined) {
+    problems.push({ path: 'command', message: 'is missing; give a command (stdio), a url (http) or tools (custom)' })
+  } else if (given.type === undefined && given.command !== undefined && given.url !== undefined) {
+    problems.push({ path: given.url.path, message: 'stands beside a command; give one of them, or say the transport' })
   }
-  if (given.command !== undefined) return 'stdio'
-  if (given.url !== undefined) return 'http'
-  if (given.tools !== undefined) return 'custom'
-  problems.push({ path: 'command', message: 'is missing; give a command (stdio), a url (http) or tools (custom)' })
+  return kind
+}
+
+/** Which kind of server the fields describe, where they do. */
+function kindOf({ type, command, url, tools }: Fields) {
+  if (type !== undefined)
+    return typeof type.value === 'string' && Object.hasOwn(SERVER_TYPES, type.value)
+      ? SERVER_TYPES[type.value]
+      : undefined
+  if (command !== undefined) return 'stdio'
+  if (url !== undefined) return 'http'
+  return tools !== undefined ? 'custom' : undefined
+}
+
+// A websocket's address is where its Streamable HTTP successor is.
+const readUrl = (value: unknown) => (typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value)
+
+// Source 000: tools by name.
+function readTools(value: unknown): unknown {
+  return isObject(value)
+    ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
+    : value
+}
+
+function readDisabled(given: Given | undefined, problems: FieldError[]): boolean | undefined {
+  if (given === undefined) return undefined
+  if (typeof given.value === 'boolean') return !given.value
+  problems.push({ path: given.path, message: 'must be true or false' })
   return undefined
 }
 
@@ -209,7 +244,7 @@ function splitPair(line: string, divider: string): [string, string] {
   return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
 }
 
-function readAuth(given: Collected): unknown {
+function readAuth(given: Fields): unknown {
   const { auth, oauth } = given
   if (auth === undefined && oauth?.value) return { type: 'oauth', ...oauthFields(oauth.value) }
   const value = auth?.value
@@ -237,13 +272,23 @@ function readCallers(value: unknown): unknown {
   ]
 }
 
-function readTier(value: unknown): Tier | undefined {
-  if (value === 'global' || value === 'app') return 'app'
-  return value === 'user' ? 'user' : undefined
+function readTier(given: Given | undefined, problems: FieldError[]): Tier | undefined {
+  if (given === undefined) return undefined
+  if (given.value === 'global' || given.value === 'app') return 'app'
+  if (given.value === 'user') return 'user'
+  problems.push({ path: given.path, message: `${show(given.value)} is not a tier of toolkits; use app or user` })
+  return undefined
+}
+
+interface Renaming {
+  given: Fields
+  told: readonly FieldError[]
+  /** Whether the id, where none was given, is made from the name. */
+  idIsMade: boolean
 }
 
 // The canonical path of a problem, put back to where the caller wrote it; what was already told is not told twice.
-function rename(error: z.ZodError, given: Collected, told: FieldError[]): FieldError[] {
+function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldError[] {
   const flattened = new z.ZodError(
     error.issues.map((issue) => (issue.path[0] === 'server' ? { ...issue, path: issue.path.slice(1) } : issue)),
   )
@@ -253,17 +298,11 @@ function rename(error: z.ZodError, given: Collected, told: FieldError[]): FieldE
     const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
     const path = [field?.path ?? head, ...rest].join('.')
     // Without a name there is no id to make, and without a transport no server: that is told already.
-    const follows = head === '(body)' || (head === 'id' && given.id === undefined)
+    const follows = head === '(body)' || (head === 'id' && given.id === undefined && idIsMade)
     return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
   })
 }
 
-function fail(errors: FieldError[]): HostError {
-  return new HostError('invalid-input', { detail: errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors })
-}
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 const show = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)
 const withoutUndefined = (record: Record<string, unknown>) =>

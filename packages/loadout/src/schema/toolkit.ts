@@ -86,6 +86,8 @@ export const toolView = toolManifest.extend({
   modelName: z.string(),
   enabled: z.boolean(),
   pin: z.string(),
+  /** What was accepted and what the server says now, where they differ. */
+  changed: z.object({ from: jsonObject, to: jsonObject }).optional(),
 })
 export type ToolView = z.infer<typeof toolView>
 
@@ -103,6 +105,8 @@ export const toolkitView = z.object({
   tools: z.array(toolView),
   toolCount: z.number(),
   tokens: z.number(),
+  /** Tools that cannot be used, and why. */
+  setAside: z.array(z.object({ name: z.string(), reason: z.string() })),
   /** The tier of the toolkit that this one hides, where it hides one. */
   shadows: tier.optional(),
 })

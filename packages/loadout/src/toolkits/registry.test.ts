@@ -54,6 +54,23 @@ describe('the registry', () => {
     expect(await names(host, 'ann')).toEqual(['user:one', 'user:other'])
   })
 
+  it('first writers of one name or one id at once do not refuse each other', async () => {
+    const host = createHost()
+    const same = await Promise.all(Array.from({ length: 8 }, () => host.toolkits.register(FILES, ann)))
+    expect(new Set(same.map(({ stored }) => stored.uscoId)).size).toBe(1)
+    const alike = await Promise.all(
+      ['Git Hub', 'git-hub', 'GIT HUB'].map((name) => host.toolkits.register({ ...FILES, name }, ann)),
+    )
+    expect(new Set(alike.map(({ stored }) => stored.toolkit.id)).size).toBe(3)
+  })
+
+  it('says when a given id is not used, because the name has another', async () => {
+    const host = createHost()
+    await host.toolkits.register({ id: 'one', ...FILES }, ann)
+    const { stored, warnings } = await host.toolkits.register({ id: 'two', ...FILES }, ann)
+    expect([stored.toolkit.id, warnings]).toEqual(['one', [expect.stringContaining('"one"')]])
+  })
+
   it('makes a free id where two names give the same', async () => {
     const host = createHost()
     await host.toolkits.register({ ...FILES, name: 'Git Hub' }, ann)

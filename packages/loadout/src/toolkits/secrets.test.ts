@@ -25,7 +25,21 @@ const PLACES: Record<string, object> = {
   'a client secret': { url: 'https://a.example', auth: { type: 'oauth', clientId: 'c', clientSecret: SECRET } },
   'a query parameter': { url: `https://a.example/mcp?apiKey=${SECRET}&x=1` },
   'a password in a url': { url: `https://u:${SECRET}@a.example/mcp` },
+  'a user name in a url': { url: 'https://ghp_liveaB2c8D1e7F6a5sk4f9@a.example/mcp'.replace('ghp_live', `${SECRET}`) },
+  'an escaped query parameter': { url: `https://a.example/mcp?token=x%2f${SECRET}` },
+  'a query parameter with a plus': { url: `https://a.example/mcp?token=my+${SECRET}` },
+  'a password with odd characters': { url: `https://u:p^ä${SECRET}@a.example/mcp` },
+  'a url after a flag': { command: 'x', args: [`--db=postgresql://u:${SECRET}@h.example/db`] },
   'a part of a path': { url: `https://a.example/s/${SECRET}0123456789abcdef/mcp` },
+}
+
+/** URLs in the one spelling that the platform gives them. */
+function normal(server: object): unknown {
+  return JSON.parse(JSON.stringify(server), (_, value) =>
+    typeof value === 'string' && value.includes('://')
+      ? value.replace(/[a-z]+:\/\/\S+/, (url) => URL.parse(url)?.href ?? url)
+      : value,
+  )
 }
 
 describe('secrets leave the record', () => {
@@ -35,7 +49,7 @@ describe('secrets leave the record', () => {
       const taken = takeSecrets(server, [])
       expect(JSON.stringify(taken.server)).not.toContain(SECRET.slice(8))
       expect(Object.values(taken.secrets).join()).toContain(SECRET.slice(8).replaceAll('-', ''))
-      expect(fillSecrets(taken.server, taken.secrets)).toEqual(server)
+      expect(normal(fillSecrets(taken.server, taken.secrets))).toEqual(normal(server))
 
       // What was shown comes back: everything is kept, nothing is taken anew.
       const again = takeSecrets(readServer(taken.server), Object.keys(taken.secrets))
@@ -69,6 +83,28 @@ describe('secrets leave the record', () => {
     expect(again.kept).toEqual(Object.keys(secrets))
     expect(Object.values(again.secrets)).toEqual(['another-secret-9Z'])
     expect(Object.keys(again.secrets)).not.toEqual(Object.keys(secrets))
+  })
+
+  it('two secrets in one url stay two, and short ones do not eat others', () => {
+    const server = readServer({ url: 'https://example.example/mcp?token=e&key=secret&other=e' })
+    const taken = takeSecrets(server, [])
+    expect(taken.server).toMatchObject({
+      url: 'https://example.example/mcp?token=${secret:url.0}&key=${secret:url.1}&other=e',
+    })
+    expect(fillSecrets(taken.server, taken.secrets)).toEqual(server)
+  })
+
+  it('a new secret beside a kept one is taken too', () => {
+    const { server } = takeSecrets(readServer({ url: 'https://a.example/mcp?token=${secret:url.0}&api_key=SECOND' }), [
+      'url.0',
+    ])
+    expect(server).toMatchObject({ url: 'https://a.example/mcp?token=${secret:url.0}&api_key=${secret:url.1}' })
+  })
+
+  it('text that is made to be slow is not', () => {
+    const start = performance.now()
+    takeSecrets(readServer({ command: 'x', args: Array(256).fill('-eyJ'.repeat(2048)) }), [])
+    expect(performance.now() - start).toBeLessThan(2000)
   })
 
   it('a placeholder is taken only where its secret stood', () => {

@@ -6,6 +6,7 @@
 import { HostError } from '../errors.ts'
 import type { Auth, RemoteServer, Server, StdioServer } from '../schema/server.ts'
 import { isSecretName, looksSecret } from './looks-secret.ts'
+import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
 
 export interface TakenSecrets {
   server: Server
@@ -14,8 +15,6 @@ export interface TakenSecrets {
   /** Fields whose stored secret stays. What is in neither is to be cleared. */
   kept: string[]
 }
-
-const PLACEHOLDER = /\$\{secret:([^}]+)\}/g
 
 export function takeSecrets(server: Server, stored: readonly string[]): TakenSecrets {
   const taker = new Taker(stored)
@@ -99,46 +98,31 @@ class Taker {
     return value === '' ? '' : placeholder
   }
 
-  // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, or X that looks like a key by itself.
+  // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, a URL with X in it, or X by itself.
   #argument(arg: string, before: string | undefined): string {
-    if (this.#keepsPlaceholders('args', arg)) return arg
-    const pair = /^([^=:\s]+(?:=|:\s*))(.+)$/s.exec(arg)
-    const [, name = '', value = ''] = pair ?? []
+    const hasKept = this.#keepPlaceholders('args', arg)
+    const take = (secret: string) => this.#piece('args', secret)
+    const [, name = '', value = ''] = /^(-{0,2}[\w.-]+(?:=|:\s+))(.+)$/s.exec(arg) ?? []
+    const url = maskUrl(value, take)
+    if (url !== undefined) return name + url
+    const whole = maskUrl(arg, take)
+    if (whole !== undefined) return whole
+    if (hasKept) return arg
     const namedBefore = before?.startsWith('-') === true && !before.includes('=') && isSecretName(before)
-    if (namedBefore && !arg.startsWith('-')) return this.#piece('args', arg)
-    if (pair && isSecretName(name) && !/^(https?|wss?):/i.test(arg)) return name + this.#piece('args', value)
-    return looksSecret(value)
-      ? name + this.#piece('args', value)
-      : looksSecret(arg)
-        ? this.#piece('args', arg)
-        : this.#urlArgument(arg)
+    if (namedBefore && !arg.startsWith('-')) return take(arg)
+    if (name !== '' && (isSecretName(name) || looksSecret(value))) return name + take(value)
+    return looksSecret(arg) ? take(arg) : arg
   }
 
-  #urlArgument(arg: string): string {
-    return URL.canParse(arg) && arg.includes('://') ? this.#url(arg, 'args') : arg
-  }
-
-  #url(text: string, prefix = 'url'): string {
-    if (this.#keepsPlaceholders(prefix, text)) return text
-    const url = new URL(text)
-    const secrets = [
-      ...[url.password].filter((part) => part !== ''),
-      ...[...url.searchParams]
-        .filter(([name, value]) => value !== '' && (isSecretName(name) || looksSecret(value)))
-        .map(([, value]) => value),
-      ...url.pathname.split('/').filter(looksSecret),
-      ...(url.hash.length > 1 && looksSecret(url.hash.slice(1)) ? [url.hash.slice(1)] : []),
-    ]
-    let masked = text
-    for (const secret of new Set(secrets)) {
-      // The spelling in the text may be percent-encoded; keep whichever stands there.
-      const spelling = [secret, encodeURIComponent(secret)].find((candidate) => masked.includes(candidate))
-      if (spelling !== undefined) masked = masked.replaceAll(spelling, this.#piece(prefix, spelling))
-    }
+  #url(text: string): string {
+    this.#keepPlaceholders('url', text)
+    const masked = maskUrl(text, (secret) => this.#piece('url', secret))
+    if (masked === undefined) throw missing('url', text)
     return masked
   }
 
-  #keepsPlaceholders(prefix: string, text: string): boolean {
+  /** Whether there were any. Each must stand where its secret stood. */
+  #keepPlaceholders(prefix: string, text: string): boolean {
     const fields = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] as string)
     for (const field of fields) {
       if (!field.startsWith(`${prefix}.`)) throw missing(prefix, text)

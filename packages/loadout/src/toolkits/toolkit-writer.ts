@@ -1,0 +1,180 @@
+/** Writes toolkits: finds the one that is meant, takes its secrets out, and stores both in one transaction. */
+import { HostError } from '../errors.ts'
+import type { UserServerConfigRow } from '../schema/catalog.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import { readToolkit } from '../schema/read-toolkit.ts'
+import type { Toolkit } from '../schema/toolkit.ts'
+import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import { takeSecrets } from './secrets.ts'
+import { fromRow, toColumns } from './stored-toolkit.ts'
+
+/** Where a toolkit belongs. */
+export type ToolkitOwner = { tier: 'app' } | { tier: 'user'; userId: string }
+
+/** The part of the credential store that the registry needs. */
+export interface SecretKeeper {
+  save(tx: Transaction, owner: { userId: string; toolkit: string }, secrets: Record<string, string>): Promise<void>
+  clear(tx: Transaction, owner: { userId: string; toolkit: string }, fields?: readonly string[]): Promise<void>
+  fields(tx: Transaction, owner: { userId: string; toolkit: string }): Promise<string[]>
+}
+
+export interface Written {
+  row: UserServerConfigRow
+  created: boolean
+  warnings: string[]
+}
+
+export interface ToolkitWriter {
+  register(input: unknown, owner: ToolkitOwner, options: { serverId?: string; uscoId?: string }): Promise<Written>
+  update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
+  remove(id: string, owner: ToolkitOwner): Promise<UserServerConfigRow>
+}
+
+interface Plan {
+  owner: string
+  existing: UserServerConfigRow | undefined
+  toolkit: Toolkit
+  serverId: string | null
+}
+
+export function createToolkitWriter({ storage, secrets }: { storage: Storage; secrets: SecretKeeper }): ToolkitWriter {
+  const inTransaction = <T>(owner: ToolkitOwner, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+    again(() => storage.transaction(accessOf(owner), work)).catch((error: unknown) => {
+      throw asToolkitConflict(error)
+    })
+
+  async function store(tx: Transaction, { owner, existing, toolkit, serverId }: Plan): Promise<UserServerConfigRow> {
+    const uscoId = existing?.uscoId ?? newId('config')
+    const keeper = { userId: owner, toolkit: uscoId }
+    const known = existing ? await secrets.fields(tx, keeper) : []
+    const taken = takeSecrets(toolkit.server, known)
+    const columns = toColumns({ ...toolkit, server: taken.server }, serverId)
+    const now = new Date()
+    const row = existing
+      ? await tx.update('userServerConfigs', uscoId, { set: { ...columns, updatedAt: now } })
+      : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
+    if (!row) throw notFound(uscoId)
+    const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
+    await secrets.clear(tx, keeper, unused)
+    await secrets.save(tx, keeper, taken.secrets)
+    return row
+  }
+
+  return {
+    async register(input, owner, { serverId, uscoId }) {
+      const read = readToolkit(input)
+      if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
+      const userId = ownerIdOf(owner)
+      return inTransaction(owner, async (tx) => {
+        const existing = uscoId === undefined ? await findExisting(tx, userId, read) : await ownRow(tx, userId, uscoId)
+        if (uscoId !== undefined && !existing) throw notFound(uscoId)
+        // An id that was not given stays what it is, or becomes the next free one made from the name.
+        const id = existing?.slug ?? (read.idGiven ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
+        const row = await store(tx, {
+          owner: userId,
+          existing,
+          toolkit: { ...read.toolkit, id },
+          serverId: serverId ?? null,
+        })
+        const otherId = read.idGiven && id !== read.toolkit.id
+        const warnings = otherId
+          ? [`The toolkit of this name has the id "${id}"; "${read.toolkit.id}" was not used`]
+          : []
+        return { row, created: existing === undefined, warnings: [...warnings, ...read.warnings] }
+      })
+    },
+
+    async update(id, changes, owner) {
+      const userId = ownerIdOf(owner)
+      return inTransaction(owner, async (tx) => {
+        const existing = await ownRow(tx, userId, id)
+        if (!existing) throw notFound(id)
+        const { toolkit, warnings } = readToolkit(changes, { over: fromRow(existing).toolkit })
+        const row = await store(tx, { owner: userId, existing, toolkit, serverId: existing.serverId })
+        return { row, created: false, warnings }
+      })
+    },
+
+    async remove(id, owner) {
+      const userId = ownerIdOf(owner)
+      return storage.transaction(accessOf(owner), async (tx) => {
+        const existing = await ownRow(tx, userId, id)
+        if (!existing) throw notFound(id)
+        await tx.delete('userServerConfigs', existing.uscoId)
+        await secrets.clear(tx, { userId, toolkit: existing.uscoId })
+        return existing
+      })
+    },
+  }
+}
+
+const TRIES = 3
+
+/** Two first writers of one key: the loser looks again and finds the winner's row. */
+export async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (tries >= TRIES || !HostError.is(error) || error.code !== 'conflict') throw error
+    }
+  }
+}
+
+async function ownRow(tx: Transaction, userId: string, id: string): Promise<UserServerConfigRow | undefined> {
+  const where = id.startsWith('usco_') ? { userId, uscoId: id } : { userId, slug: id }
+  const [row] = await tx.list('userServerConfigs', { where })
+  return row
+}
+
+async function insertConfig(
+  tx: Transaction,
+  columns: Omit<UserServerConfigRow, 'introspectionStatus' | 'introspectionReason' | 'introspectedAt'>,
+): Promise<UserServerConfigRow> {
+  const row = { ...columns, introspectionStatus: null, introspectionReason: null, introspectedAt: null }
+  await tx.insert('userServerConfigs', row)
+  return row
+}
+
+async function findExisting(
+  tx: Transaction,
+  userId: string,
+  { toolkit, idGiven }: { toolkit: Toolkit; idGiven: boolean },
+): Promise<UserServerConfigRow | undefined> {
+  const find = (where: Partial<UserServerConfigRow>) => tx.list('userServerConfigs', { where: { userId, ...where } })
+  const [sameId] = idGiven ? await find({ slug: toolkit.id }) : []
+  const [sameName] = await find({ name: toolkit.name })
+  return sameId ?? sameName
+}
+
+async function freeId(tx: Transaction, userId: string, wanted: string): Promise<string> {
+  for (let count = 1; ; count++) {
+    const id = count === 1 ? wanted : `${wanted.slice(0, 44)}-${count}`
+    const [taken] = await tx.list('userServerConfigs', { where: { userId, slug: id } })
+    if (!taken) return id
+  }
+}
+
+// Tokens that a sign-in stored are not part of the record, so a changed record does not take them away.
+const isSignIn = (field: string) => field.startsWith('oauth.')
+
+const ownerIdOf = (owner: ToolkitOwner) => (owner.tier === 'app' ? APP_OWNER : owner.userId)
+const accessOf = (owner: ToolkitOwner): Access =>
+  owner.tier === 'app' ? { caller: 'app-config', userId: APP_OWNER } : { userId: owner.userId }
+
+export function notFound(id: string): HostError {
+  return new HostError('not-found', { detail: `There is no toolkit "${id.slice(0, 80)}" of yours.` })
+}
+
+function wrongTier(tier: string): HostError {
+  const message = `is "${tier}", but this registers at the other tier`
+  return new HostError('invalid-input', { detail: `scope: ${message}`, errors: [{ path: 'scope', message }] })
+}
+
+/** A taken name or id, told as such and not as a row. */
+function asToolkitConflict(error: unknown): unknown {
+  if (!HostError.is(error) || error.code !== 'conflict') return error
+  const errors = (error.errors ?? []).map((field) => (field.path === 'slug' ? { ...field, path: 'id' } : field))
+  const detail = `Another toolkit of yours has the same ${errors.map((field) => field.path).join(' and ')}.`
+  return new HostError('conflict', { detail, errors, cause: error })
+}

@@ -1,0 +1,64 @@
+/**
+ * Takes the secrets out of a URL by their place in it, never by looking for their text: a secret may be written in more
+ * than one way, and may be part of something else. Placeholders that stand in it already stay.
+ */
+import { isSecretName, looksSecret } from './looks-secret.ts'
+
+export const PLACEHOLDER = /\$\{secret:([^}]+)\}/g
+
+/** `take` stores a secret and gives the placeholder for it. Undefined where the text is no URL with an authority. */
+export function maskUrl(text: string, take: (secret: string) => string): string | undefined {
+  const kept: string[] = []
+  const mark = markFor(text)
+  // Placeholders hold characters that no URL does; a mark stands for each while it is read.
+  const readable = text.replace(PLACEHOLDER, (placeholder) => `${mark}${kept.push(placeholder) - 1}x`)
+  const url = readable.includes('://') ? URL.parse(readable) : null
+  if (!url) return undefined
+  let taken = false
+  const mask = (part: string, isSecret: boolean) => {
+    if (part === '' || !isSecret || part.includes(mark)) return part
+    taken = true
+    return take(part)
+  }
+  const user = mask(url.username, true)
+  const password = mask(url.password, true)
+  const userinfo =
+    url.username === '' && url.password === '' ? '' : `${user}${url.password === '' ? '' : `:${password}`}@`
+  const path = url.pathname
+    .split('/')
+    .map((segment) => mask(segment, looksSecret(decode(segment))))
+    .join('/')
+  const query = url.search
+    .slice(1)
+    .split('&')
+    .map((pair) => maskPair(pair, mask))
+    .join('&')
+  const hash = mask(url.hash.slice(1), looksSecret(decode(url.hash.slice(1))))
+  const masked = `${url.protocol}//${userinfo}${url.host}${path}${query === '' ? '' : `?${query}`}${hash === '' ? '' : `#${hash}`}`
+  // Without a secret of its own it stays as it was written.
+  return taken ? restore(masked, mark, kept) : text
+}
+
+function maskPair(pair: string, mask: (part: string, isSecret: boolean) => string): string {
+  const equals = pair.indexOf('=')
+  if (equals < 0) return mask(pair, looksSecret(decode(pair)))
+  const [name, value] = [pair.slice(0, equals), pair.slice(equals + 1)]
+  return `${name}=${mask(value, isSecretName(decode(name)) || looksSecret(decode(value)))}`
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+function markFor(text: string): string {
+  let mark = 'keptsecret'
+  while (text.toLowerCase().includes(mark)) mark += 'k'
+  return mark
+}
+
+const restore = (text: string, mark: string, kept: readonly string[]) =>
+  text.replace(new RegExp(`${mark}(\\d+)x`, 'g'), (_, index: string) => kept[Number(index)] ?? '')
