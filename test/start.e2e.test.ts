@@ -70,6 +70,10 @@ describe('npm start', () => {
   const bad: Record<string, [env: Record<string, string>, says: RegExp]> = {
     'a bad port': [{ PORT: 'http' }, /^PORT must be a whole number\. Correct the named setting and start again\.\n$/],
     'a weak key': [{ LOADOUT_MASTER_KEY: 'aGVsbG8=' }, /^Key 1 has 5 bytes; 32 are needed\. Make one with/],
+    'a data folder that is a file': [
+      { LOADOUT_DATA_DIR: '/dev/null' },
+      /^LOADOUT_DATA_DIR "\/dev\/null" cannot be written to/,
+    ],
     'no database for many users': [{ LOADOUT_MODE: 'multi-user' }, /^DATABASE_URL is needed in multi-user mode\. /],
   }
   for (const [name, [env, says]] of Object.entries(bad))
@@ -111,6 +115,10 @@ describe('the loadout command', () => {
     const refused = await loadout('restore', file, ...flags)
     expect([refused.code, JSON.parse(refused.err).code]).toEqual([1, 'storage-locked'])
     await program.end()
+    const existing = await loadout('backup', file, ...flags)
+    expect([existing.code, JSON.parse(existing.err).code]).toEqual([1, 'conflict'])
+    const missing = await loadout('restore', join(folder, 'none.tar.gz'), ...flags)
+    expect([missing.code, JSON.parse(missing.err).code]).toEqual([1, 'not-found'])
 
     const copy = ['--json', '--data-dir', join(folder, 'copy')]
     expect(await loadout('restore', file, ...copy)).toMatchObject({ code: 0 })

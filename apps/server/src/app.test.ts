@@ -57,7 +57,7 @@ describe('toolkits over HTTP', () => {
       readOnly: false,
       enabled: true,
       server: { type: 'stdio', command: 'npx', env: { N: '${secret:env.N}', B: '${secret:env.B}' } },
-      state: { status: 'disconnected' },
+      state: { status: 'error', reason: expect.stringContaining('stdio'), action: expect.any(String) },
       tools: [],
       toolCount: 0,
       tokens: 0,
@@ -124,6 +124,8 @@ const BAD: Record<
   'an id with odd characters': { body: { ...FILES, id: '../etc' }, status: 422, code: 'invalid-input', path: 'id' },
   'a body of 5 MB': { body: { name: 'a', command: 'x'.repeat(5_000_000) }, status: 413, code: 'body-too-large' },
   'JSON that is not JSON': { body: '{"name": ', status: 400, code: 'invalid-json' },
+  'an empty JSON body': { body: '', status: 400, code: 'invalid-json' },
+  'a NUL in a name': { body: '{"name":"a\\u0000b","command":"x"}', status: 422, code: 'invalid-input', path: 'name' },
   'no body': { status: 422, code: 'invalid-input', path: 'name' },
   'a list': { body: [], status: 422, code: 'invalid-input' },
   null: { body: 'null', status: 422, code: 'invalid-input' },
@@ -286,7 +288,10 @@ describe('many users', () => {
     const make = async (key: string, body: object) => (await request('POST', '/api/keys', { key, body })).json()
     const { key } = await make(BOOTSTRAP, { name: 'first', userId: 'ann' })
     const second = await make(key, { name: 'second' })
-    const expired = await make(key, { name: 'old', expiresAt: '2020-01-01T00:00:00Z' })
+    const soon = new Date(Date.now() + 300).toISOString()
+    const expired = await make(key, { name: 'short', expiresAt: soon })
+    expect((await request('POST', '/api/keys', { key: expired.key, body: { name: 'longer' } })).status).toBe(403)
+    await new Promise((resolve) => setTimeout(resolve, 350))
     const list = await (await request('GET', '/api/keys', { key })).json()
     expect(JSON.stringify(list)).not.toContain(key)
     expect(
@@ -294,7 +299,6 @@ describe('many users', () => {
     ).toEqual([
       ['first', true],
       ['second', false],
-      ['old', false],
     ])
     expect((await request('GET', '/api/mcp', { key: expired.key })).status).toBe(401)
     expect((await request('GET', '/api/mcp', { key: second.key })).status).toBe(200)
@@ -318,6 +322,11 @@ describe('many users', () => {
     expect((await request('GET', '/api/mcp', { key: reader })).status).toBe(200)
     expect((await request('POST', '/api/mcp', { key: reader, body: FILES })).status).toBe(403)
     const { key: bob } = await (await make(BOOTSTRAP, { name: 'bob', userId: 'bob' })).json()
+    const half = await (
+      await make(BOOTSTRAP, { name: 'half', userId: 'op', role: 'operator', scopes: ['read', 'write'] })
+    ).json()
+    expect((await request('DELETE', `/api/keys/${id}`, { key: half.key })).status).toBe(404)
+    expect((await request('DELETE', '/api/keys/%00', { key: bob })).status).toBe(422)
     expect((await request('DELETE', `/api/keys/${id}`, { key: bob })).status).toBe(404)
     expect((await request('DELETE', `/api/keys/${id}`, { key: BOOTSTRAP })).status).toBe(204)
   })
@@ -346,16 +355,27 @@ describe('the OpenAPI document', () => {
       'delete /api/keys/{id}',
       'delete /api/mcp/{id}',
       'get /api/app/backup',
+      'get /api/calls/{id}',
+      'get /api/events',
+      'get /api/inputs',
       'get /api/keys',
       'get /api/mcp',
+      'get /api/mcp/config',
+      'get /api/mcp/config/tools',
       'get /api/mcp/{id}',
       'get /api/preferences',
       'get /healthz',
       'get /readyz',
       'patch /api/mcp/{id}',
       'patch /api/preferences',
+      'post /api/inputs/{id}',
       'post /api/keys',
       'post /api/mcp',
+      'post /api/mcp/config',
+      'post /api/mcp/config/introspect',
+      'post /api/mcp/{id}/accept',
+      'post /api/mcp/{id}/introspect',
+      'post /api/tools/{toolkit}/{tool}/call',
     ])
   })
 })

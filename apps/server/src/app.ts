@@ -13,6 +13,9 @@ import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId } from
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { backupRoutes } from './routes/backup.ts'
+import { callRoutes } from './routes/calls.ts'
+import { configRoutes } from './routes/configs.ts'
+import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -71,7 +74,11 @@ export function createApp({
     sendProblem(c, new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` })),
   )
 
-  app.doc31('/api/openapi.json', { openapi: '3.1.0', info: { title: 'Loadout', version } })
+  app.doc31('/api/openapi.json', {
+    openapi: '3.1.0',
+    info: { title: 'Loadout', version },
+    security: [{ apiKey: [] }],
+  })
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',
@@ -80,7 +87,10 @@ export function createApp({
   app.use('/api/*', authenticated(authenticate))
   return app
     .route('/', healthRoutes(host, version))
+    .route('/api', configRoutes(host))
     .route('/api', toolkitRoutes(host))
+    .route('/api', callRoutes(host))
+    .route('/api', eventRoutes(host))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage)))

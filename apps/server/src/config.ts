@@ -1,4 +1,5 @@
 /** Every setting, its default, and what a bad one says. The only file that reads `process.env`. */
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HostError } from 'loadout'
@@ -28,6 +29,9 @@ const environment = z.object({
     .optional(),
   MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
   MCP_SECRET_PATH: z.string().min(1).optional(),
+  HTTPS_PROXY: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  NO_PROXY: z.string().optional(),
+  NODE_EXTRA_CA_CERTS: z.string().min(1).optional(),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 })
 
@@ -46,6 +50,11 @@ export interface Config {
   toolCacheTtlMs: number
   secretPath: string | undefined
   logLevel: string
+  /** What commands of stdio servers get of our environment: these names and no others. */
+  commandEnv: Record<string, string>
+  proxy: { url: string; noProxy?: string } | undefined
+  /** PEM of extra certificate authorities. */
+  certificates: string | undefined
 }
 
 /** The settings of this process, some of them given instead, as on a command line. */
@@ -53,6 +62,9 @@ export function configFromEnvironment(given: Record<string, string | undefined> 
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   return readConfig({ ...process.env, ...Object.fromEntries(set) })
 }
+
+/** Enough to find and run a program; never a secret of ours. */
+const COMMAND_ENV = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'TZ', 'TMPDIR']
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
 
@@ -81,9 +93,23 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,
     logLevel: values.LOG_LEVEL,
+    commandEnv: Object.fromEntries(COMMAND_ENV.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    proxy:
+      values.HTTPS_PROXY === undefined
+        ? undefined
+        : { url: values.HTTPS_PROXY, ...(values.NO_PROXY === undefined ? {} : { noProxy: values.NO_PROXY }) },
+    certificates: values.NODE_EXTRA_CA_CERTS === undefined ? undefined : readCertificates(values.NODE_EXTRA_CA_CERTS),
   }
   assertCoherent(config)
   return config
+}
+
+function readCertificates(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw bad('NODE_EXTRA_CA_CERTS', `names a file that cannot be read: ${path}`)
+  }
 }
 
 function assertCoherent(config: Config): void {

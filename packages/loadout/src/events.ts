@@ -9,8 +9,10 @@ export type HostEvent =
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'tool-loaded'; userId: string; threadId: string; ref: string }
   | { type: 'tool-unloaded'; userId: string; threadId: string; ref: string }
+  | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }
+  | { type: 'input-settled'; userId: string; toolkit: string; inputId: string }
+  | { type: 'stored-changed'; userId: string; collection: string; id: string }
   | { type: 'preferences-changed'; userId: string }
-  | { type: 'api-key-changed'; userId: string; keyId: string }
 
 export type HostEventType = HostEvent['type']
 type Listener = (event: HostEvent) => void

@@ -1,13 +1,27 @@
 /** The composition root: chooses defaults and wires the parts. It does nothing else, and it is the only file that knows everyone. */
+import { type Calls, createCalls } from './calls/calls.ts'
+import { compose } from './calls/compose.ts'
+import { executeCall } from './calls/execute.ts'
+import { createInputs, type Inputs } from './calls/inputs.ts'
+import { resolveTool } from './calls/resolve.ts'
+import { withPin } from './calls/with-pin.ts'
+import { withValidation } from './calls/with-validation.ts'
+import { type Catalog, createCatalog } from './catalog/catalog.ts'
+import { type Connector, createConnector } from './connections/connector.ts'
+import type { Drivers } from './connections/drivers.ts'
+import type { PoolOptions } from './connections/pool.ts'
+import { webDrivers } from './connections/web-drivers.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import { lazyKeyRing, processKeyRing } from './credentials/lazy-key-ring.ts'
 import { HostError } from './errors.ts'
 import { createEmitter, type Emitter } from './events.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
+import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
+import { APP_OWNER } from './schema/ids.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
-import type { BackupStorage, Storage } from './storage/storage.ts'
+import type { Access, BackupStorage, Storage } from './storage/storage.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
 
 export interface HostOptions {
@@ -15,43 +29,128 @@ export interface HostOptions {
   storage?: Storage
   /** Who holds the keys of the credentials. Needed with any storage that outlives the process. */
   keyRing?: KeyRing | (() => Promise<KeyRing>)
+  /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
+  drivers?: Drivers
+  /** Limits of the connection pool. */
+  pool?: Omit<PoolOptions, 'onChange'>
+  /** How long discovered tools are served without looking again. @default 3_600_000 */
+  toolCacheTtlMs?: number
   /** Told of what a listener of `events` threw. */
   onListenerError?: (error: unknown) => void
 }
 
 export interface Host extends AsyncDisposable {
   readonly toolkits: Registry
+  /** Toolkits as people see them: with state and tools. */
+  readonly views: ToolkitViews
+  readonly catalog: Catalog
+  readonly connections: Connector
+  readonly calls: Calls
+  readonly inputs: Inputs
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   readonly events: Emitter
   readonly storage: Storage
   /** A copy of the data, where the storage is one that can be copied. */
   readonly backup?: () => Promise<Uint8Array>
-  /** Opens the storage. Everything else waits for it by itself. */
+  /** Opens the storage and follows changes that other processes make. Everything else waits for the storage by itself. */
   ready(): Promise<void>
   close(): Promise<void>
 }
 
 export function createHost(options: HostOptions = {}): Host {
   const storage = options.storage ?? memory()
-  const keyRing = chooseKeyRing(storage, options.keyRing)
   const events = createEmitter(options.onListenerError)
   const cache = createReadCache(storage)
-  const credentials = createCredentialStore({ storage, keyRing })
+  const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
+  const inputs = createInputs(events)
+  const toolkits = createRegistry({ storage, cache, secrets: credentials, events })
+  const connections = createConnector({
+    drivers: options.drivers ?? webDrivers(),
+    secrets: (owner) => credentials.open(owner),
+    events,
+    ask: inputs.ask,
+    onToolsChanged: (stored, userId) => void catalog.introspect(stored, userId).catch(() => {}),
+    ...(options.pool ? { pool: options.pool } : {}),
+  })
+  const catalog = createCatalog({
+    storage,
+    cache,
+    connector: connections,
+    events,
+    ...(options.toolCacheTtlMs === undefined ? {} : { ttlMs: options.toolCacheTtlMs }),
+  })
+  const pipeline = resolveTool(
+    { registry: toolkits, catalog },
+    compose([withPin, withValidation()], executeCall(connections)),
+  )
+  const following = followToolkits({ storage, events, connections })
   const close = async () => {
+    await catalog.settled()
+    await connections.close()
     cache.close()
+    await following.stop()
     await storage.close()
   }
   return {
     storage,
     events,
     credentials,
-    toolkits: createRegistry({ storage, cache, secrets: credentials, events }),
+    toolkits,
+    catalog,
+    connections,
+    inputs,
+    calls: createCalls({ pipeline, inputs }),
+    views: createToolkitViews({ registry: toolkits, catalog, connector: connections }),
     preferences: createPreferences({ storage, cache, events }),
     ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
-    ready: () => storage.ready(),
+    async ready() {
+      await storage.ready()
+      await following.start()
+    },
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/**
+ * A toolkit that changed or went away lets its calls finish, and then its connections close; also where another process
+ * did it. Changes by others are told as events from the time that somebody listens for them.
+ */
+function followToolkits({
+  storage,
+  events,
+  connections,
+}: {
+  storage: Storage
+  events: Emitter
+  connections: Connector
+}) {
+  const stopEvents = events.on((event) => {
+    if (event.type === 'toolkit-removed' || event.type === 'toolkit-updated') void connections.reset(event.uscoId)
+  })
+  async function closeRemoved({ userId, id }: { userId: string; id: string }): Promise<void> {
+    if (!connections.status().some(({ key }) => key.toolkit === id)) return
+    const access: Access = userId === APP_OWNER ? { caller: 'app-config', userId } : { userId }
+    const row = await storage.transaction(access, (tx) => tx.get('userServerConfigs', id))
+    if (!row) await connections.retire(id)
+  }
+  let watching: Promise<() => void> | undefined
+  return {
+    start() {
+      watching ??= storage.watch((change) => {
+        if (change.kind !== 'row') return
+        const { collection, userId, id } = change
+        events.emit({ type: 'stored-changed', userId, collection, id })
+        if (collection === 'userServerConfigs') void closeRemoved(change).catch(() => {})
+      })
+      return watching
+    },
+    async stop() {
+      stopEvents()
+      const unwatch = await watching?.catch(() => undefined)
+      unwatch?.()
+    },
   }
 }
 

@@ -1,4 +1,10 @@
 /** The public surface, the same in Node and in a browser. Named exports only; what is not here is not public. */
+
+export type { CallOutcome, Input } from './calls/call.ts'
+export type { CallState, Calls, RunningCall } from './calls/calls.ts'
+export type { CatalogTool } from './catalog/catalog.ts'
+export type { Question, QuestionAnswer } from './connections/connection.ts'
+export type { Drivers, StdioPolicy } from './connections/drivers.ts'
 export {
   createExecutionContext,
   type ExecutionContext,
@@ -23,4 +29,3 @@ export type { Access, Change, Storage, Transaction } from './storage/storage.ts'
 export { defineToolkit } from './toolkits/define-toolkit.ts'
 export type { Registered, Registry, ToolkitOwner } from './toolkits/registry.ts'
 export type { StoredToolkit } from './toolkits/stored-toolkit.ts'
-export { viewToolkit } from './toolkits/view.ts'

@@ -2,6 +2,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createExecutionContext, type ExecutionContext, type ExecutionContextSource } from './context.ts'
 
+export { createGuardedFetch, type GuardOptions } from './connections/guarded-fetch.ts'
+export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.ts'
 export { addKey, keyFileRing } from './credentials/key-file.ts'
 export { folderHolder } from './storage/folder-lock.ts'
 

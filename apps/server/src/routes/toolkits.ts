@@ -1,6 +1,8 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import { type Host, HostError, type StoredToolkit, viewToolkit } from 'loadout'
+import { type Host, HostError, type StoredToolkit } from 'loadout'
 import { toolkitView as libraryView } from 'loadout/schema'
+import { assertOperator } from '../doors.ts'
+import { idParam, json, jsonBodyOf } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -15,11 +17,6 @@ const toolkitBody = z.record(z.string(), z.unknown()).openapi('ToolkitInput', {
   example: { name: 'filesystem', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] },
 })
 
-const idParam = z.object({ id: z.string().openapi({ description: "The toolkit's id or its `usco_…`" }) })
-const json = <T extends z.ZodType>(schema: T, description: string) => ({
-  description,
-  content: { 'application/json': { schema } },
-})
 const body = { body: { required: true, content: { 'application/json': { schema: toolkitBody } } } } as const
 
 const list = createRoute({
@@ -57,27 +54,40 @@ const remove = createRoute({
   responses: { 204: { description: 'Deleted' }, ...problemResponses },
 })
 
+const introspect = createRoute({
+  method: 'post',
+  path: '/mcp/{id}/introspect',
+  summary: 'Connect anew and refresh the tools; a failure is told in the state',
+  request: { params: idParam },
+  responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
+})
+const accept = createRoute({
+  method: 'post',
+  path: '/mcp/{id}/accept',
+  summary: 'Accept a changed tool, or all, after its diff (`tools[].changed`)',
+  request: { params: idParam, body: jsonBodyOf(z.strictObject({ tool: z.string().optional() })) },
+  responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
+})
+
 export function toolkitRoutes(host: Host) {
-  const view = (stored: StoredToolkit) =>
-    viewToolkit(stored, {
-      state: { status: 'disconnected' },
-      tools: [],
-      tokens: 0,
-      detail: stored.tier === 'app' ? 'kind' : 'full',
-    })
+  /** Looks at the server; a failure is in the state of the view, because the record is saved all the same. */
+  const viewAfterLook = async (userId: string, stored: StoredToolkit) => {
+    if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
+    return host.views.one(userId, stored.uscoId)
+  }
 
   return new OpenAPIHono<Env>()
     .openapi(list, async (c) => {
-      const stored = await host.toolkits.list(c.var.principal.userId)
-      return c.json({ toolkits: stored.map(view) }, 200)
+      return c.json({ toolkits: await host.views.list(c.var.principal.userId) }, 200)
     })
     .openapi(save, async (c) => {
       const { userId } = c.var.principal
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'user', userId })
-      return c.json({ ...view(stored), ...(warnings.length > 0 ? { warnings } : {}) }, created ? 201 : 200)
+      const view = await viewAfterLook(userId, stored)
+      return c.json({ ...view, ...(warnings.length > 0 ? { warnings } : {}) }, created ? 201 : 200)
     })
     .openapi(show, async (c) => {
-      return c.json(view(await host.toolkits.find(c.var.principal.userId, c.req.valid('param').id)), 200)
+      return c.json(await host.views.one(c.var.principal.userId, c.req.valid('param').id), 200)
     })
     .openapi(change, async (c) => {
       const { userId } = c.var.principal
@@ -86,10 +96,13 @@ export function toolkitRoutes(host: Host) {
       const found = await host.toolkits.find(userId, id)
       if (found.tier === 'app') {
         await switchGlobal(host, { userId, id, changes })
-        return c.json(view(await host.toolkits.find(userId, id)), 200)
+        return c.json(await host.views.one(userId, id), 200)
       }
       const { stored, warnings } = await host.toolkits.update(id, changes, { tier: 'user', userId })
-      return c.json({ ...view(stored), ...(warnings.length > 0 ? { warnings } : {}) }, 200)
+      const view = touchesServer(changes)
+        ? await viewAfterLook(userId, stored)
+        : await host.views.one(userId, stored.uscoId)
+      return c.json({ ...view, ...(warnings.length > 0 ? { warnings } : {}) }, 200)
     })
     .openapi(remove, async (c) => {
       const { userId } = c.var.principal
@@ -99,7 +112,33 @@ export function toolkitRoutes(host: Host) {
       await host.toolkits.remove(found.uscoId, { tier: 'user', userId })
       return c.body(null, 204)
     })
+    .openapi(introspect, async (c) => {
+      const { userId } = c.var.principal
+      const stored = await host.toolkits.find(userId, c.req.valid('param').id)
+      await host.connections.reset(stored.uscoId)
+      return c.json(await viewAfterLook(userId, stored), 200)
+    })
+    .openapi(accept, async (c) => {
+      const { userId } = c.var.principal
+      const stored = await host.toolkits.find(userId, c.req.valid('param').id)
+      if (stored.tier === 'app') assertOperator(c.var.principal)
+      await host.catalog.accept(stored, { userId, tool: c.req.valid('json').tool })
+      return c.json(await host.views.one(userId, stored.uscoId), 200)
+    })
 }
+
+const NOT_SERVER = new Set([
+  'name',
+  'enabled',
+  'overrides',
+  'deferLoading',
+  'allowedCallers',
+  'include',
+  'exclude',
+  'account',
+])
+const touchesServer = (changes: Record<string, unknown>) =>
+  Object.keys(changes).some((field) => !NOT_SERVER.has(field)) || changes.enabled === true
 
 async function switchGlobal(
   host: Host,

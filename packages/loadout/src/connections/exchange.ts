@@ -33,6 +33,8 @@ export interface Exchange {
   route: Route
   maxResponseBytes: number
   traffic: Traffic
+  /** Told why a body broke off: who reads a stream may learn only that it did. */
+  onBodyFailure?: ((error: HostError) => void) | undefined
 }
 
 const WITHOUT_BODY = new Set([204, 205, 304])
@@ -121,7 +123,11 @@ function bodyOf(message: IncomingMessage, outgoing: Exchange, release: () => voi
     limit,
     perEvent,
     explain: (error) => explain(error ?? closedEarly(), outgoing),
-    tooLarge: () => tooLarge(url.origin, limit, perEvent ? 'event' : 'answer'),
+    tooLarge: () => {
+      const error = tooLarge(url.origin, limit, perEvent ? 'event' : 'answer')
+      outgoing.onBodyFailure?.(error)
+      return error
+    },
     onDone: release,
   })
 }

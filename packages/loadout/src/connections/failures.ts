@@ -42,6 +42,7 @@ function fromSdk(error: SdkError, { timeoutMs }: FailureContext): HostError {
 }
 
 function fromProtocol(error: ProtocolError): HostError {
+  if (error.code === STREAM_ENDED && HostError.is(error.data)) return error.data
   if (error.code === STREAM_ENDED)
     return new HostError('session-lost', { detail: 'The stream ended before the answer came.', cause: error })
   return protocolError(`The server refused with code ${error.code}: ${plain(error.message)}`, error)

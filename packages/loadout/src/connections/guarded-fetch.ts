@@ -10,6 +10,7 @@ import { HostError } from '../errors.ts'
 import { type AddressOptions, createAddressGuard, parseUrl } from './address-guard.ts'
 import { exchange, type Traffic } from './exchange.ts'
 import { createRoutes, type Route } from './guarded-agents.ts'
+import type { GuardedInit } from './guarded-init.ts'
 import { type ProxySettings, readProxy } from './proxy.ts'
 import { DEFAULT_MAX_REDIRECTS, followRedirects } from './redirects.ts'
 import { type Payload, payloadOf, simplePayload } from './request-body.ts'
@@ -81,7 +82,19 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const headers = headersOf(caller, { url, method, payload, route })
     const repeatable = REPEATABLE.has(method) || caller.has('idempotency-key')
     const signal = init.signal ?? undefined
-    return exchange({ url, method, headers, payload, repeatable, route, signal, maxResponseBytes, traffic })
+    const { onBodyFailure } = init as GuardedInit
+    return exchange({
+      url,
+      method,
+      headers,
+      payload,
+      repeatable,
+      route,
+      signal,
+      maxResponseBytes,
+      traffic,
+      onBodyFailure,
+    })
   }
 
   const fetch: FetchLike = async (input, init = {}) =>

@@ -11,6 +11,8 @@ import { HostError } from '../errors.ts'
 import type { RemoteServer } from '../schema/server.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
 import { STREAM_ENDED } from './failures.ts'
+import type { GuardedInit } from './guarded-init.ts'
+import { withOriginHeaders } from './origin-headers.ts'
 import { tellRateLimits } from './rate-limit.ts'
 import { openSession } from './session.ts'
 
@@ -50,8 +52,9 @@ interface Opening {
 async function openStreamable({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
   const fetch = tellRateLimits(withSecrets(options.fetch, server))
+  const broken: BrokenBody = { reason: undefined }
   const transport = new EndingTransport(new URL(server.url), {
-    fetch,
+    fetch: noteBroken(fetch, broken),
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: MAX_RECONNECT_MS,
@@ -60,6 +63,7 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
     },
     reconnectionScheduler: calmReconnects(),
   })
+  transport.broken = broken
   return openSession({ transport, kind: 'http', target, hooks, clientVersion: options.clientVersion })
 }
 
@@ -71,17 +75,10 @@ async function openSse({ target, hooks, options }: Opening): Promise<Connection>
   return openSession({ transport, kind: 'sse', target: legacy, hooks, clientVersion: options.clientVersion })
 }
 
-/** Secrets go in here and only to their own origin: the SDK also asks other hosts, for metadata of sign-in. */
+/** Secrets are added here and only for their own origin: the SDK also asks other hosts, for metadata of sign-in. */
 function withSecrets(fetch: FetchLike, server: RemoteServer): FetchLike {
-  const { origin } = new URL(server.url)
   const secrets = { ...server.headers, ...authHeaders(server) }
-  if (Object.keys(secrets).length === 0) return fetch
-  return (input, init) => {
-    if (new URL(input).origin !== origin) return fetch(input, init)
-    const headers = new Headers(init?.headers)
-    for (const [name, value] of Object.entries(secrets)) headers.set(name, value)
-    return fetch(input, { ...init, headers })
-  }
+  return Object.keys(secrets).length === 0 ? fetch : withOriginHeaders(fetch, server.url, secrets)
 }
 
 function authHeaders({ auth }: RemoteServer): Record<string, string> {
@@ -94,17 +91,42 @@ function mayBeOldServer(error: unknown): boolean {
   return HostError.is(error) && (error.code === 'protocol-error' || error.code === 'session-lost')
 }
 
+interface BrokenBody {
+  /** Why the last body that broke off did. */
+  reason: HostError | undefined
+}
+
+/** The SDK only says that a stream ended; the fetch knows why. */
+function noteBroken(fetch: FetchLike, broken: BrokenBody): FetchLike {
+  const onBodyFailure = (error: HostError) => {
+    broken.reason = error
+  }
+  return (input, init) => fetch(input, { ...init, onBodyFailure } as GuardedInit)
+}
+
 /** Streamable HTTP where a request whose stream ends without its answer fails at once, and not at its timeout. */
 class EndingTransport extends StreamableHTTPClientTransport {
+  broken: BrokenBody | undefined
+
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
     const single = Array.isArray(message) ? undefined : message
     const id = single && isJSONRPCRequest(single) ? single.id : undefined
     if (id === undefined) return super.send(message as JSONRPCMessage, options)
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
-      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED, message: 'The stream ended.' } })
+      this.onmessage?.({
+        jsonrpc: '2.0',
+        id,
+        error: { code: STREAM_ENDED, message: 'The stream ended.', data: this.#takeReason() },
+      })
     }
     return super.send(message as JSONRPCMessage, { ...options, onRequestStreamEnd })
+  }
+
+  #takeReason(): HostError | undefined {
+    const reason = this.broken?.reason
+    if (this.broken) this.broken.reason = undefined
+    return reason
   }
 }
 

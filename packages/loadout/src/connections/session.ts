@@ -9,6 +9,7 @@ import {
   type StandardSchemaV1,
   type Transport,
 } from '@modelcontextprotocol/client'
+import type { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { calmProgress } from './calm.ts'
 import type {
@@ -24,6 +25,7 @@ import type {
 } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
 import { NO_VALIDATION } from './no-validation.ts'
+import { tolerate, unwrapResult } from './tolerate.ts'
 
 const MAX_PAGES = 64
 const LIST_CHANGED_CALM_MS = 500
@@ -55,7 +57,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const client = newClient(parts)
   const { verdict, connectMs } = target
   try {
-    await client.connect(transport, {
+    await client.connect(tolerate(transport), {
       timeout: connectMs,
       ...(verdict?.era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {}),
       ...(verdict?.era === 'modern' ? { prior: { kind: 'modern' as const, discover: verdict.discover as never } } : {}),
@@ -63,10 +65,16 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   } catch (error) {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
-    throw asHostError(error, { timeoutMs: connectMs })
+    throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
   }
   client.onclose = () => hooks.onClosed()
   return new Session(client, parts)
+}
+
+// Before there is a session, none can be lost: whatever answered is not what we look for.
+function asConnectError(error: HostError): HostError {
+  if (error.code !== 'session-lost' || error.cause === undefined) return error
+  return protocolError('There is no MCP server at this address.', error.cause)
 }
 
 function newClient({ target, hooks, clientVersion }: SessionParts): Client {
@@ -171,7 +179,11 @@ class Session implements Connection {
     if (!mirrors) return readResult(await this.#request('tools/call', params, options))
     const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
     return this.#guard(options, async (sdkOptions) =>
-      readResult((await this.#client.callTool(params, { ...sdkOptions, toolDefinition: definition })) as JsonObject),
+      readResult(
+        unwrapResult(
+          (await this.#client.callTool(params, { ...sdkOptions, toolDefinition: definition })) as JsonObject,
+        ),
+      ),
     )
   }
 
@@ -194,7 +206,9 @@ class Session implements Connection {
   }
 
   #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
-    return this.#guard(options, (sdkOptions) => this.#client.request({ method, params }, ANYTHING, sdkOptions))
+    return this.#guard(options, async (sdkOptions) =>
+      unwrapResult(await this.#client.request({ method, params }, ANYTHING, sdkOptions)),
+    )
   }
 
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {

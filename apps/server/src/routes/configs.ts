@@ -1,0 +1,125 @@
+/** Source 003's routes: a config with its type, its introspection, and the tools of all configs by name. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type CatalogTool, type Host, HostError, type StoredToolkit } from 'loadout'
+import { configType, toolManifest } from 'loadout/schema'
+import { json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const manifest = named(toolManifest, 'ToolManifest')
+const configBody = z.strictObject({
+  uscoId: z.string().optional(),
+  name: z.string(),
+  config_type: configType.optional(),
+  config_json: z.record(z.string(), z.unknown()),
+  server_id: z.string().nullish(),
+})
+const introspection = z.object({
+  status: z.enum(['pending', 'success', 'error']),
+  reason: z.string().optional(),
+  at: z.iso.datetime().optional(),
+})
+const config = z.object({ usco_id: z.string(), name: z.string(), config_type: configType, introspection })
+
+const save = createRoute({
+  method: 'post',
+  path: '/mcp/config',
+  summary: 'Save a config; its tools are introspected behind',
+  request: { body: jsonBodyOf(configBody.openapi('ConfigInput')) },
+  responses: { 200: json(z.object({ usco_id: z.string() }), 'Saved'), ...problemResponses },
+})
+const list = createRoute({
+  method: 'get',
+  path: '/mcp/config',
+  summary: "The caller's configs",
+  responses: { 200: json(z.object({ configs: z.array(config) }), 'All of them'), ...problemResponses },
+})
+const introspect = createRoute({
+  method: 'post',
+  path: '/mcp/config/introspect',
+  summary: 'Discover the tools of a config now',
+  request: { body: jsonBodyOf(z.strictObject({ uscoId: z.string() })) },
+  responses: { 200: json(z.object({ tools: z.array(manifest) }), 'Its tools'), ...problemResponses },
+})
+const tools = createRoute({
+  method: 'get',
+  path: '/mcp/config/tools',
+  summary: 'The stored tools by server name; what is stale is refreshed behind',
+  request: { query: z.object({ uscoId: z.string().optional() }) },
+  responses: {
+    200: json(z.object({ tools: z.record(z.string(), z.array(manifest)), cached: z.boolean() }), 'By name'),
+    ...problemResponses,
+  },
+})
+
+export function configRoutes(host: Host) {
+  const own = async (userId: string, uscoId?: string) => {
+    if (uscoId === undefined) return (await host.toolkits.list(userId)).filter((stored) => stored.tier === 'user')
+    const found = await host.toolkits.find(userId, uscoId)
+    if (found.tier !== 'user') throw new HostError('not-found', { detail: 'There is no such config of yours.' })
+    return [found]
+  }
+
+  return new OpenAPIHono<Env>()
+    .openapi(save, async (c) => {
+      const { userId } = c.var.principal
+      const { uscoId, name, config_type, config_json, server_id } = c.req.valid('json')
+      const record = { ...config_json, ...(uscoId === undefined ? {} : { id: undefined }), name }
+      assertType(config_type, typeOf(config_json, server_id))
+      const options = { ...(server_id ? { serverId: server_id } : {}), ...(uscoId === undefined ? {} : { uscoId }) }
+      const { stored } = await host.toolkits.register(record, { tier: 'user', userId }, options)
+      // Behind: the caller asks for the outcome when they want it.
+      host.catalog.introspect(stored, userId).catch(() => {})
+      return c.json({ usco_id: stored.uscoId }, 200)
+    })
+    .openapi(list, async (c) => {
+      const configs = await own(c.var.principal.userId)
+      return c.json({ configs: configs.map(viewConfig) }, 200)
+    })
+    .openapi(introspect, async (c) => {
+      const { userId } = c.var.principal
+      const [stored] = await own(userId, c.req.valid('json').uscoId)
+      return c.json({ tools: await host.catalog.introspect(stored as StoredToolkit, userId) }, 200)
+    })
+    .openapi(tools, async (c) => {
+      const { userId } = c.var.principal
+      const configs = await own(userId, c.req.valid('query').uscoId)
+      const cached = !configs.some((stored) => host.catalog.isStale(stored))
+      const byId = await host.catalog.tools(userId, configs)
+      const active = (found: readonly CatalogTool[] = []) =>
+        found.filter((tool) => tool.inactive === undefined).map((tool) => tool.manifest)
+      const grouped = Object.fromEntries(
+        configs.map((stored) => [stored.toolkit.name, active(byId.get(stored.uscoId))]),
+      )
+      return c.json({ tools: grouped, cached }, 200)
+    })
+}
+
+function typeOf(record: Record<string, unknown>, serverId: string | null | undefined): z.infer<typeof configType> {
+  if (serverId) return 'mcp_marketplace'
+  if (record.tools !== undefined && record.command === undefined && record.url === undefined) return 'custom'
+  return record.url === undefined ? 'mcp_stdio' : 'mcp_http'
+}
+
+function assertType(given: z.infer<typeof configType> | undefined, found: z.infer<typeof configType>): void {
+  if (given === undefined || given === found) return
+  const message = `is "${given}", but config_json describes "${found}"`
+  throw new HostError('invalid-input', {
+    detail: `config_type: ${message}`,
+    errors: [{ path: 'config_type', message }],
+  })
+}
+
+function viewConfig({ uscoId, toolkit, row }: StoredToolkit): z.infer<typeof config> {
+  const { introspectionStatus, introspectionReason, introspectedAt } = row
+  return {
+    usco_id: uscoId,
+    name: toolkit.name,
+    config_type: row.configType,
+    introspection: {
+      status: introspectionStatus ?? 'pending',
+      ...(introspectionReason === null ? {} : { reason: introspectionReason }),
+      ...(introspectedAt === null ? {} : { at: introspectedAt.toISOString() }),
+    },
+  }
+}

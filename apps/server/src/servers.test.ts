@@ -1,0 +1,270 @@
+/** Real servers of every kind over the API: added, introspected, called, removed; and what the catalog promises. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHost, type Host } from 'loadout'
+import { nodeDrivers } from 'loadout/node'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  EVERYTHING,
+  FILESYSTEM,
+  type RunningServer,
+  startHttpServer,
+  startSseServer,
+} from '../../../test/real-servers.ts'
+import { createApp } from './app.ts'
+import { LOCAL } from './authenticate.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: the shapes of many routes, looked at by the assertions
+type Answer = any
+let folder: string
+let host: Host
+let request: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>
+const servers: Record<'legacy' | 'modern' | 'sse', RunningServer> = {} as never
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-servers-'))
+  await writeFile(join(folder, 'hello.txt'), 'Hello from a file.')
+  Object.assign(servers, {
+    legacy: await startHttpServer('legacy'),
+    modern: await startHttpServer('modern'),
+    sse: await startSseServer(),
+  })
+})
+afterAll(async () => {
+  await Promise.all(Object.values(servers).map((server) => server.close()))
+  await rm(folder, { recursive: true, force: true })
+})
+beforeEach(() => {
+  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  const app = createApp({ host, authenticate: () => LOCAL })
+  request = async (method, path, body) => {
+    const init = {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    }
+    const answer = await app.request(path, init)
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? undefined : JSON.parse(text) }
+  }
+})
+afterEach(() => host.close())
+
+interface Case {
+  record: () => object
+  tool: string
+  args: object
+  says: string
+  era?: string
+}
+
+/** 200 with `npm run prove:routing`; the server runs in this process too, and takes its time for 10,000 calls at once. */
+const CALLS = process.env.LOADOUT_PROVE === 'full' ? 200 : 20
+
+const node = process.execPath
+const CASES: Record<string, Case> = {
+  'server-everything over stdio': {
+    record: () => ({ command: node, args: [EVERYTHING, 'stdio'] }),
+    tool: 'echo',
+    args: { message: 'hi' },
+    says: 'Echo: hi',
+  },
+  'server-filesystem over stdio': {
+    record: () => ({ command: node, args: [FILESYSTEM, folder] }),
+    tool: 'read_text_file',
+    args: { path: () => join(folder, 'hello.txt') },
+    says: 'Hello from a file.',
+  },
+  'Streamable HTTP of the first era': {
+    record: () => ({ url: servers.legacy.url }),
+    tool: 'echo',
+    args: { text: 'hi' },
+    says: 'hi',
+    era: 'legacy',
+  },
+  'Streamable HTTP of 2026-07-28': {
+    record: () => ({ url: servers.modern.url }),
+    tool: 'echo',
+    args: { text: 'hi' },
+    says: 'hi',
+    era: 'modern',
+  },
+  'legacy SSE, found by itself': {
+    record: () => ({ url: servers.sse.url }),
+    tool: 'echo',
+    args: { message: 'hi' },
+    says: 'Echo: hi',
+    era: 'legacy',
+  },
+}
+
+describe('a real server is added, introspected, called and removed', () => {
+  for (const [name, { record, tool, args, says, era }] of Object.entries(CASES))
+    it(name, async () => {
+      const added = await request('POST', '/api/mcp', { name: 'kit', ...record() })
+      expect([added.status, added.body.state.status]).toEqual([201, 'connected'])
+      expect(added.body.toolCount).toBeGreaterThan(0)
+      const found = added.body.tools.find((one: { name: string }) => one.name === tool)
+      expect(found).toMatchObject({
+        ref: `kit.${tool}`,
+        modelName: `mcp_kit_${tool}`,
+        enabled: true,
+        pin: expect.stringMatching(/^[0-9a-f]{64}$/),
+      })
+      if (era) expect(host.connections.status()[0]?.connection.info.era).toBe(era)
+
+      const values = Object.fromEntries(
+        Object.entries(args).map(([key, value]) => [key, typeof value === 'function' ? value() : value]),
+      )
+      const called = await request('POST', `/api/tools/kit/${tool}/call`, { arguments: values })
+      expect(called).toMatchObject({ status: 200, body: { status: 'ok', content: [{ type: 'text', text: says }] } })
+      expect(await request('GET', `/api/calls/${called.body.callId}`)).toMatchObject({ status: 200, body: called.body })
+
+      const pids = host.connections.status().flatMap(({ connection }) => connection.diagnostics().pid ?? [])
+      expect((await request('DELETE', '/api/mcp/kit')).status).toBe(204)
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      expect(host.connections.status()).toEqual([])
+      for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
+    })
+})
+
+describe('one of two servers is bad: the other is there at once', () => {
+  const bad: Record<string, object> = {
+    'it hangs': { command: node, args: ['-e', 'setInterval(() => {}, 1000)'], timeouts: { introspectMs: 3000 } },
+    'it is down': { url: 'http://127.0.0.1:9/mcp' },
+    'it is not there': { command: '/nowhere' },
+  }
+  for (const [name, record] of Object.entries(bad))
+    it(name, async () => {
+      const slow = request('POST', '/api/mcp', { name: 'bad', ...record })
+      const start = performance.now()
+      const good = await request('POST', '/api/mcp', { name: 'good', url: servers.modern.url })
+      expect(good.body.state.status).toBe('connected')
+      const { body } = await request('GET', '/api/mcp')
+      expect(body.toolkits.find((kit: { id: string }) => kit.id === 'good').toolCount).toBe(1)
+      expect(performance.now() - start).toBeLessThan(3000)
+      await host.connections.close()
+      await slow
+    })
+})
+
+describe('the catalog', () => {
+  it('50 toolkits, none connected: all tools are served without one connection; the first call connects to one', async () => {
+    const manifest = {
+      name: 'echo',
+      description: 'Says it again.',
+      inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+    }
+    for (let i = 0; i < 50; i++)
+      await host.toolkits.register(
+        { name: `Kit ${i}`, url: servers.modern.url, tools: [manifest] },
+        { tier: 'user', userId: 'local' },
+      )
+    const before = servers.modern.calls
+    const { body } = await request('GET', '/api/mcp')
+    expect(body.toolkits.map((kit: { toolCount: number }) => kit.toolCount)).toEqual(Array(50).fill(1))
+    expect(host.connections.status()).toEqual([])
+    expect((await request('POST', '/api/tools/kit-7/echo/call', { arguments: { text: 'x' } })).body.status).toBe('ok')
+    expect(host.connections.status()).toHaveLength(1)
+    expect(servers.modern.calls - before).toBe(1)
+  })
+
+  it("source 003's routes: save, introspect, tools by name, cached or not", async () => {
+    const saved = await request('POST', '/api/mcp/config', {
+      name: 'filesystem',
+      config_json: { command: node, args: [FILESYSTEM, folder] },
+    })
+    expect(saved).toMatchObject({ status: 200, body: { usco_id: expect.stringMatching(/^usco_/) } })
+    const uscoId = saved.body.usco_id
+    const introspected = await request('POST', '/api/mcp/config/introspect', { uscoId })
+    expect(introspected.body.tools.map((tool: { name: string }) => tool.name)).toEqual(
+      expect.arrayContaining(['read_file', 'write_file', 'list_directory']),
+    )
+    const custom = {
+      tools: ['one', 'two'].map((name) => ({ name, inputSchema: { type: 'object' }, execute: 'return 1' })),
+    }
+    const { usco_id } = (
+      await request('POST', '/api/mcp/config', { name: 'my-kit', config_type: 'custom', config_json: custom })
+    ).body
+    await request('POST', '/api/mcp/config/introspect', { uscoId: usco_id })
+    const { body } = await request('GET', '/api/mcp/config/tools')
+    expect(Object.keys(body.tools).sort()).toEqual(['filesystem', 'my-kit'])
+    expect([body.tools['my-kit'].length, body.cached]).toEqual([2, true])
+    const one = await request('GET', `/api/mcp/config/tools?uscoId=${uscoId}`)
+    expect(Object.keys(one.body.tools)).toEqual(['filesystem'])
+    expect((await request('GET', '/api/mcp/config')).body.configs).toMatchObject([
+      {
+        usco_id: uscoId,
+        name: 'filesystem',
+        config_type: 'mcp_stdio',
+        introspection: { status: 'success', at: expect.any(String) },
+      },
+      { usco_id, config_type: 'custom' },
+    ])
+    expect((await request('POST', '/api/mcp/config/introspect', { uscoId: 'usco_other' })).status).toBe(404)
+    expect(
+      (await request('POST', '/api/mcp/config', { name: 'x', config_type: 'custom', config_json: { command: 'x' } }))
+        .status,
+    ).toBe(422)
+    const broken = (await request('POST', '/api/mcp/config', { name: 'broken', config_json: { command: '/nowhere' } }))
+      .body.usco_id
+    expect(await request('POST', '/api/mcp/config/introspect', { uscoId: broken })).toMatchObject({
+      status: 502,
+      body: { code: 'spawn-failed' },
+    })
+  })
+
+  it('a server asks its user in the middle of a call; the answer goes back', async () => {
+    await request('POST', '/api/mcp', { name: 'kit', command: node, args: [EVERYTHING, 'stdio'] })
+    const waiting = await request('POST', '/api/tools/kit/trigger-elicitation-request/call', { arguments: {} })
+    expect(waiting).toMatchObject({
+      status: 202,
+      body: { status: 'input-needed', input: { question: { mode: 'form', requestedSchema: { type: 'object' } } } },
+    })
+    const { callId, input } = waiting.body
+    expect((await request('GET', '/api/inputs')).body.items).toHaveLength(1)
+    expect((await request('GET', `/api/calls/${callId}`)).status).toBe(202)
+    expect(
+      (await request('POST', `/api/inputs/${input.id}`, { action: 'accept', content: { name: 'Ann', check: true } }))
+        .status,
+    ).toBe(204)
+    expect((await request('POST', `/api/inputs/${input.id}`, { action: 'decline' })).status).toBe(404)
+    let done = await request('GET', `/api/calls/${callId}`)
+    for (let i = 0; i < 50 && done.status === 202; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      done = await request('GET', `/api/calls/${callId}`)
+    }
+    expect(JSON.stringify(done.body.content)).toContain('Ann')
+  })
+})
+
+describe('many users', () => {
+  it(`50 users × ${CALLS} calls at once of one server: no answer goes to the wrong user`, async () => {
+    const users = Array.from({ length: 50 }, (_, i) => `user${i}`)
+    await Promise.all(
+      users.map((userId) => host.toolkits.register({ name: 'kit', url: servers.modern.url }, { tier: 'user', userId })),
+    )
+    for (const userId of users) await host.catalog.introspect(await host.toolkits.find(userId, 'kit'), userId)
+    const wrong: string[] = []
+    await Promise.all(
+      users.map(async (userId) => {
+        const calls = Array.from({ length: CALLS }, async (_, i) => {
+          const text = `${userId} ${i}`
+          const call = {
+            userId,
+            toolkit: 'kit',
+            tool: 'echo',
+            arguments: { text },
+            caller: { type: 'direct' as const },
+          }
+          const outcome = await host.calls.start(call).outcome
+          if (!('content' in outcome) || outcome.content[0]?.text !== text)
+            wrong.push(`${text}: ${JSON.stringify(outcome).slice(0, 200)}`)
+        })
+        await Promise.all(calls)
+      }),
+    )
+    expect([wrong.length, wrong.slice(0, 3)]).toEqual([0, []])
+    expect(new Set(host.connections.status().map(({ key }) => key.userId)).size).toBe(50)
+  }, 300_000)
+})

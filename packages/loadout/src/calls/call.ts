@@ -1,0 +1,40 @@
+/** A call on its way to a tool, and what comes of it. Outcomes are values: a refused or failed call is not thrown. */
+
+import type { CatalogTool } from '../catalog/catalog.ts'
+import type { Question } from '../connections/connection.ts'
+import type { HostError } from '../errors.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { Caller } from '../schema/tool.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+
+export interface ToolCall {
+  callId: string
+  userId: string
+  /** The toolkit's id or `usco_…`. */
+  toolkit: string
+  tool: string
+  arguments: JsonObject
+  caller: Caller
+  threadId?: string | undefined
+  signal?: AbortSignal | undefined
+  onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+}
+
+/** A call whose tool was found. */
+export interface ResolvedCall extends ToolCall {
+  stored: StoredToolkit
+  found: CatalogTool
+}
+
+/** What a server asks of the user before it goes on. */
+export interface Input {
+  id: string
+  toolkit: string
+  question: Question
+}
+
+export type CallOutcome =
+  | { status: 'ok' | 'tool-error'; content: JsonObject[]; structuredContent?: unknown }
+  | { status: 'sign-in-needed' | 'denied' | 'limited' | 'failed'; error: HostError }
+
+export type CallHandler<C extends ToolCall = ToolCall> = (call: C) => Promise<CallOutcome>

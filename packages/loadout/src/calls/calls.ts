@@ -1,0 +1,73 @@
+/**
+ * Every call to a tool starts here: the API, threads, programs and workflows. The pipeline is composed once; a second way
+ * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
+ */
+import { LRUCache } from 'lru-cache'
+import { HostError } from '../errors.ts'
+import { newId } from '../schema/ids.ts'
+import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
+import type { Inputs } from './inputs.ts'
+import { failed } from './resolve.ts'
+
+export interface RunningCall {
+  callId: string
+  outcome: Promise<CallOutcome>
+  /** Resolves when the server asks the user something, and stays open where it does not. */
+  asked: Promise<Input>
+}
+
+export type CallState = { status: 'running'; input?: Input } | { status: 'done'; outcome: CallOutcome }
+
+export interface Calls {
+  start(call: Omit<ToolCall, 'callId'>): RunningCall
+  /** A call of this user, running or lately done. `not-found` otherwise. */
+  get(userId: string, callId: string): CallState
+}
+
+interface Kept {
+  userId: string
+  toolkit: string
+  state: CallState
+}
+
+const KEPT_CALLS = 10_000
+const KEPT_MS = 10 * 60_000
+
+export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
+  const kept = new LRUCache<string, Kept>({ max: KEPT_CALLS, ttl: KEPT_MS })
+  return {
+    start(request) {
+      const call: ToolCall = { ...request, callId: newId('call') }
+      const entry: Kept = { userId: call.userId, toolkit: call.toolkit, state: { status: 'running' } }
+      kept.set(call.callId, entry)
+      let stopListening = () => {}
+      const asked = new Promise<Input>((resolve) => {
+        stopListening = inputs.onAsked((userId, input) => {
+          if (userId !== call.userId || input.toolkit !== call.toolkit) return
+          entry.state = { status: 'running', input }
+          resolve(input)
+        })
+      })
+      const outcome = run(pipeline, call).then((result) => {
+        stopListening()
+        entry.state = { status: 'done', outcome: result }
+        return result
+      })
+      return { callId: call.callId, outcome, asked }
+    },
+    get(userId, callId) {
+      const found = kept.get(callId)
+      if (!found || found.userId !== userId)
+        throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+      return found.state
+    },
+  }
+}
+
+async function run(pipeline: CallHandler, call: ToolCall): Promise<CallOutcome> {
+  try {
+    return await pipeline(call)
+  } catch (error) {
+    return failed(HostError.from(error))
+  }
+}

@@ -1,0 +1,35 @@
+/** The last stage: the only place where a tool is called. */
+import type { Connector } from '../connections/connector.ts'
+import { HostError } from '../errors.ts'
+import type { CallHandler, ResolvedCall } from './call.ts'
+
+const CALL_MS = 60_000
+const TOTAL_MS = 600_000
+
+export function executeCall(connector: Connector): CallHandler<ResolvedCall> {
+  return async ({ stored, found, userId, arguments: input, signal, onProgress }) => {
+    if (stored.toolkit.server.type === 'custom')
+      throw new HostError('protocol-error', {
+        detail: 'Custom toolkits cannot be called yet.',
+        action: 'Use a toolkit with a server.',
+      })
+    const { callMs = CALL_MS, totalMs = TOTAL_MS, connectMs } = stored.toolkit.timeouts
+    const { name, inputSchema, annotations } = found.manifest
+    const result = await connector.use(stored, userId, {
+      connectMs,
+      // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
+      repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+      work: (connection) =>
+        connection.callTool(
+          { name, arguments: input, inputSchema },
+          { signal, onProgress, timeoutMs: callMs, totalMs },
+        ),
+    })
+    const { content, structuredContent, isError } = result
+    return {
+      status: isError ? 'tool-error' : 'ok',
+      content,
+      ...(structuredContent === undefined ? {} : { structuredContent }),
+    }
+  }
+}

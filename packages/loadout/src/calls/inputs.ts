@@ -1,0 +1,63 @@
+/** What servers ask of users in the middle of a call: open questions, and their answers. */
+import type { Question, QuestionAnswer } from '../connections/connection.ts'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import { newId } from '../schema/ids.ts'
+import type { Input } from './call.ts'
+
+export interface Inputs {
+  /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
+  ask(who: { userId: string; toolkit: string }, question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+  list(userId: string): Input[]
+  /** `not-found` where there is no such question of this user. */
+  answer(userId: string, id: string, answer: QuestionAnswer): void
+  /** Tells of each question that is put to a user. */
+  onAsked(listener: (userId: string, input: Input) => void): () => void
+}
+
+interface Open {
+  userId: string
+  input: Input
+  settle(answer: QuestionAnswer): void
+}
+
+const EXPIRE_MS = 10 * 60_000
+const MAX_OPEN_PER_USER = 50
+
+export function createInputs(events: Emitter): Inputs {
+  const open = new Map<string, Open>()
+  const listeners = new Set<(userId: string, input: Input) => void>()
+  const of = (userId: string) => [...open.values()].filter((one) => one.userId === userId)
+
+  return {
+    ask({ userId, toolkit }, question, signal) {
+      if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
+      const input: Input = { id: newId('input'), toolkit, question }
+      return new Promise((resolve) => {
+        const settle = (answer: QuestionAnswer) => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', cancel)
+          if (open.delete(input.id)) events.emit({ type: 'input-settled', userId, toolkit, inputId: input.id })
+          resolve(answer)
+        }
+        const cancel = () => settle({ action: 'cancel' })
+        const timer = setTimeout(cancel, EXPIRE_MS)
+        signal.addEventListener('abort', cancel, { once: true })
+        open.set(input.id, { userId, input, settle })
+        events.emit({ type: 'input-requested', userId, toolkit, inputId: input.id })
+        for (const listener of [...listeners]) listener(userId, input)
+      })
+    },
+    list: (userId) => of(userId).map((one) => one.input),
+    answer(userId, id, answer) {
+      const found = open.get(id)
+      if (!found || found.userId !== userId)
+        throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
+      found.settle(answer)
+    },
+    onAsked(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}

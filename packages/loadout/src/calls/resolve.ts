@@ -1,0 +1,58 @@
+/** Finds the tool that a call means. A toolkit that was never looked at is looked at now. */
+import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { HostError } from '../errors.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
+
+export interface ResolveParts {
+  registry: Pick<Registry, 'find'>
+  catalog: Pick<Catalog, 'tools' | 'introspect'>
+}
+
+export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandler<ResolvedCall>): CallHandler {
+  const lookUp = async (stored: StoredToolkit, userId: string) =>
+    (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
+  return async (call: ToolCall): Promise<CallOutcome> => {
+    const stored = await registry.find(call.userId, call.toolkit)
+    if (!stored.enabled)
+      return failed(
+        new HostError('forbidden', {
+          detail: `The toolkit "${stored.toolkit.id}" is switched off.`,
+          action: 'Switch it on first.',
+        }),
+      )
+    let tools = await lookUp(stored, call.userId)
+    if (tools.length === 0) {
+      await catalog.introspect(stored, call.userId)
+      tools = await lookUp(stored, call.userId)
+    }
+    const found = tools.find((tool) => tool.manifest.name === call.tool)
+    if (!found || found.inactive !== undefined) return failed(notFound(stored, { call, tools, why: found?.inactive }))
+    return next({ ...call, stored, found })
+  }
+}
+
+export const failed = (error: HostError): CallOutcome => ({
+  status: error.code === 'sign-in-needed' ? 'sign-in-needed' : 'failed',
+  error,
+})
+
+const SHOWN = 20
+
+function notFound(
+  stored: StoredToolkit,
+  { call, tools, why }: { call: ToolCall; tools: readonly CatalogTool[]; why: string | undefined },
+): HostError {
+  const { id } = stored.toolkit
+  const names = tools.filter((tool) => tool.inactive === undefined).map((tool) => tool.manifest.name)
+  const available =
+    names.length === 0
+      ? 'It has no tools.'
+      : `It has: ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}.`
+  const detail =
+    why === undefined
+      ? `Tool '${id}.${call.tool.slice(0, 100)}' not found in server '${id}'. ${available}`
+      : `Tool '${id}.${call.tool}' cannot be used: ${why}.`
+  return new HostError('tool-not-found', { detail, action: 'Re-introspect server or remove tool.' })
+}

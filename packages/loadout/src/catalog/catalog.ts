@@ -1,0 +1,171 @@
+/**
+ * Which tools each toolkit offers: served from what is stored, whether or not a server is up. What is older than its time
+ * to live is served as it is and looked at again behind; many readers cause one look.
+ */
+import type { Connector } from '../connections/connector.ts'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { CustomServer } from '../schema/server.ts'
+import type { Annotations, ToolManifest } from '../schema/tool.ts'
+import type { ReadCache, Storage } from '../storage/storage.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { type ReadManifests, readManifests } from './read-manifests.ts'
+import { acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
+
+/** A tool as the catalog has it. */
+export interface CatalogTool {
+  uscoId: string
+  manifest: ToolManifest
+  /** The fingerprint of what the server says now. */
+  pin: string
+  /** Not usable: the server no longer lists it, or it was set aside. */
+  inactive?: string
+  /** It differs from what was accepted. */
+  changed?: { from: JsonObject; to: JsonObject }
+}
+
+export interface Catalog {
+  /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale. */
+  tools(userId: string, toolkits: readonly StoredToolkit[]): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
+  /** Looks now. Throws what went wrong; the stored tools stay. */
+  introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]>
+  isStale(stored: StoredToolkit): boolean
+  accept(stored: StoredToolkit, by: { userId: string; tool?: string | undefined }): Promise<number>
+  /** Waits for looks that are under way. */
+  settled(): Promise<void>
+}
+
+export interface CatalogParts {
+  storage: Storage
+  cache: ReadCache
+  connector: Connector
+  events: Emitter
+  /** @default 3_600_000 */
+  ttlMs?: number
+  /** How long a server may take to answer. @default 10_000 */
+  introspectMs?: number
+}
+
+const LIST_LIMIT = 100_000
+const DEFAULT_TTL_MS = 3_600_000
+const DEFAULT_INTROSPECT_MS = 10_000
+
+export function createCatalog(parts: CatalogParts): Catalog {
+  return new StoredCatalog(parts)
+}
+
+class StoredCatalog implements Catalog {
+  readonly #parts: CatalogParts
+  readonly #looking = new Map<string, Promise<ToolManifest[]>>()
+
+  constructor(parts: CatalogParts) {
+    this.#parts = parts
+  }
+
+  async tools(
+    userId: string,
+    toolkits: readonly StoredToolkit[],
+  ): Promise<ReadonlyMap<string, readonly CatalogTool[]>> {
+    const { cache } = this.#parts
+    const stored = await cache.read({ userId, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(userId))
+    const result = new Map<string, readonly CatalogTool[]>()
+    for (const one of toolkits) {
+      const known = stored.get(one.uscoId)
+      const given = (one.toolkit.tools ?? []).map((manifest) => ({ uscoId: one.uscoId, manifest, pin: '' }))
+      result.set(one.uscoId, known ?? given)
+      // Failures are told by the state; a reader gets what there is.
+      if (one.enabled && known && this.isStale(one)) this.introspect(one, userId).catch(() => {})
+    }
+    return result
+  }
+
+  introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
+    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), userId])
+    const underWay = this.#looking.get(key)
+    if (underWay) return underWay
+    const work = this.#look(stored, userId).finally(() => this.#looking.delete(key))
+    this.#looking.set(key, work)
+    return work
+  }
+
+  isStale({ row, toolkit }: StoredToolkit): boolean {
+    if (row.introspectedAt === null) return toolkit.tools === undefined
+    return Date.now() - row.introspectedAt.getTime() > (this.#parts.ttlMs ?? DEFAULT_TTL_MS)
+  }
+
+  async accept(stored: StoredToolkit, by: { userId: string; tool?: string | undefined }): Promise<number> {
+    const count = await acceptChanges(this.#parts.storage, stored, by)
+    if (count > 0) this.#tell(stored)
+    return count
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#looking.values())
+  }
+
+  async #look(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
+    const { storage, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
+    const { server, timeouts } = stored.toolkit
+    try {
+      const timeoutMs = timeouts.introspectMs ?? introspectMs
+      const read =
+        server.type === 'custom' ? await readCustom(server) : await this.#readServer(stored, userId, timeoutMs)
+      await storeCatalog(storage, stored, read)
+      this.#tell(stored)
+      return read.manifests
+    } catch (thrown) {
+      const error = HostError.from(thrown)
+      await storeFailure(storage, stored, `${error.code}: ${error.message}`).catch(() => {})
+      throw error
+    }
+  }
+
+  async #readServer(stored: StoredToolkit, userId: string, timeoutMs: number): Promise<ReadManifests> {
+    const list = await this.#parts.connector.use(stored, userId, {
+      repeatable: true,
+      connectMs: timeoutMs,
+      work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
+    })
+    const read = await readManifests(list.items)
+    return { ...read, warnings: [...list.warnings, ...read.warnings] }
+  }
+
+  #load(userId: string): Promise<ReadonlyMap<string, CatalogTool[]>> {
+    return this.#parts.storage.transaction({ userId }, async (tx) => {
+      const rows = await tx.list('userServerTools', { limit: LIST_LIMIT })
+      const pins = await tx.list('pins', { limit: LIST_LIMIT })
+      const pinOf = new Map(pins.map((pin) => [JSON.stringify([pin.uscoId, pin.name]), pin]))
+      const tools = rows.map((row) => toTool(row, pinOf.get(JSON.stringify([row.uscoId, row.name]))))
+      return Map.groupBy(tools, (tool) => tool.uscoId)
+    })
+  }
+
+  #tell({ userId, toolkit, uscoId }: StoredToolkit): void {
+    this.#parts.events.emit({ type: 'catalog-changed', userId, toolkit: toolkit.id, uscoId })
+  }
+}
+
+/** A custom toolkit's tools are in its own definition; they pass the same checks. */
+function readCustom(server: CustomServer): Promise<ReadManifests> {
+  return readManifests(server.tools.map(({ execute: _execute, tools: _tools, hosts: _hosts, ...manifest }) => manifest))
+}
+
+function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
+  const manifest: ToolManifest = {
+    name: row.name,
+    ...(row.title === null ? {} : { title: row.title }),
+    ...(row.description === null ? {} : { description: row.description }),
+    inputSchema: row.inputSchemaJson,
+    ...(row.outputSchemaJson === null ? {} : { outputSchema: row.outputSchemaJson }),
+    ...(row.annotationsJson === null ? {} : { annotations: row.annotationsJson as Annotations }),
+  }
+  return {
+    uscoId: row.uscoId,
+    manifest,
+    pin: row.fingerprint,
+    ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
+    ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * What a server lists, made into manifests. One bad tool is set aside with its reason and the others are kept; limits are
+ * told, not silently applied; hidden characters are taken out of what a model reads and are told too.
+ */
+import { invalidInput, type JsonObject } from '../schema/json.ts'
+import { compileSchema } from '../schema/json-schema/validator.ts'
+import { type ToolManifest, toolManifest } from '../schema/tool.ts'
+import { cleanText } from './clean-text.ts'
+
+export const MAX_TOOLS = 2000
+export const MAX_DESCRIPTION = 8192
+const MAX_NAME = 256
+const TURN_MS = 20
+
+export interface ReadManifests {
+  manifests: ToolManifest[]
+  /** Tools that cannot be used, by the name they gave, where they gave one. */
+  setAside: Array<{ name: string; reason: string }>
+  /** What was changed or left out, for people. */
+  warnings: string[]
+}
+
+export async function readManifests(items: readonly unknown[]): Promise<ReadManifests> {
+  const read: ReadManifests = { manifests: [], setAside: [], warnings: [] }
+  const seen = new Set<string>()
+  if (items.length > MAX_TOOLS)
+    read.warnings.push(`The server lists ${items.length} tools; the first ${MAX_TOOLS} are kept.`)
+  let since = performance.now()
+  for (const [index, item] of items.slice(0, MAX_TOOLS).entries()) {
+    // Compiling thousands of schemas takes long; others get their turn in between.
+    if (performance.now() - since > TURN_MS) {
+      await new Promise((resolve) => setTimeout(resolve, 0))
+      since = performance.now()
+    }
+    const name = nameOf(item, index)
+    if (seen.has(name)) {
+      read.warnings.push(`"${name}" is listed twice; the first is kept.`)
+      continue
+    }
+    seen.add(name)
+    const outcome = readOne(item, name, read.warnings)
+    if ('reason' in outcome) read.setAside.push({ name, reason: outcome.reason })
+    else read.manifests.push(outcome.manifest)
+  }
+  return read
+}
+
+function nameOf(item: unknown, index: number): string {
+  const name = typeof item === 'object' && item !== null ? (item as JsonObject).name : undefined
+  return typeof name === 'string' && name !== '' ? cleanText(name).text.slice(0, MAX_NAME) : `(tool ${index + 1})`
+}
+
+function readOne(item: unknown, name: string, warnings: string[]): { manifest: ToolManifest } | { reason: string } {
+  if (typeof item !== 'object' || item === null) return { reason: 'it is not an object' }
+  const raw = item as JsonObject
+  if (typeof raw.name === 'string' && cleanText(raw.name).hidden) return { reason: 'its name holds hidden characters' }
+  const parsed = toolManifest.safeParse({
+    ...raw,
+    ...cleanWords(raw, name, warnings),
+    ...annotationsOf(raw, name, warnings),
+  })
+  if (!parsed.success) return { reason: invalidInput(parsed.error).message }
+  const problem = schemaProblem(parsed.data.inputSchema)
+  if (problem !== undefined) return { reason: `its input schema cannot be used: ${problem}` }
+  return { manifest: withUsableOutput(parsed.data, warnings) }
+}
+
+function cleanWords(raw: JsonObject, name: string, warnings: string[]): JsonObject {
+  const words: JsonObject = {}
+  for (const field of ['title', 'description'] as const) {
+    const value = raw[field]
+    if (typeof value !== 'string') {
+      words[field] = undefined
+      continue
+    }
+    const limit = field === 'title' ? 500 : MAX_DESCRIPTION
+    const { text, hidden } = cleanText(value.slice(0, limit * 2))
+    if (hidden) warnings.push(`The ${field} of "${name}" held hidden characters; they were taken out.`)
+    if (value.length > limit) warnings.push(`The ${field} of "${name}" is longer than ${limit} characters; it was cut.`)
+    words[field] = text.slice(0, limit)
+  }
+  return words
+}
+
+// Claims that are not even of the right type are no claims: without them the tool is asked about.
+function annotationsOf(raw: JsonObject, name: string, warnings: string[]): JsonObject {
+  if (raw.annotations === undefined) return {}
+  const parsed = toolManifest.shape.annotations.safeParse(raw.annotations)
+  if (parsed.success) return { annotations: parsed.data }
+  warnings.push(`The annotations of "${name}" are not valid; they were ignored.`)
+  return { annotations: undefined }
+}
+
+function withUsableOutput(manifest: ToolManifest, warnings: string[]): ToolManifest {
+  if (manifest.outputSchema === undefined || schemaProblem(manifest.outputSchema) === undefined) return manifest
+  warnings.push(`The output schema of "${manifest.name}" cannot be used; its results are not checked.`)
+  const { outputSchema: _, ...rest } = manifest
+  return rest
+}
+
+function schemaProblem(schema: JsonObject): string | undefined {
+  const compiled = compileSchema(schema)
+  return compiled.ok
+    ? undefined
+    : compiled.errors
+        .map((error) => `${error.path}: ${error.message}`)
+        .join('; ')
+        .slice(0, 300)
+}

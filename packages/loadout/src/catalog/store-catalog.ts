@@ -1,0 +1,175 @@
+/**
+ * Writes what an introspection found, in one transaction: readers see the old tools until the new ones are in. What a
+ * person accepted is pinned: the first sight of a tool pins it, a later difference is kept beside the pin until accepted.
+ */
+
+import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { ToolManifest } from '../schema/tool.ts'
+import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { ReadManifests } from './read-manifests.ts'
+
+interface Found {
+  manifest: ToolManifest
+  fingerprint: string
+}
+
+const LIMIT = 10_000
+
+export async function storeCatalog(storage: Storage, stored: StoredToolkit, read: ReadManifests): Promise<void> {
+  const found = await Promise.all(
+    read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
+  )
+  await storage.transaction(accessTo(stored), async (tx) => {
+    const owner = { userId: stored.userId, uscoId: stored.uscoId }
+    const tools = new Map(
+      (await tx.list('userServerTools', { where: owner, limit: LIMIT })).map((row) => [row.name, row]),
+    )
+    const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
+    const writer = new CatalogWriter(tx, owner)
+    for (const one of found) {
+      await writer.tool(tools.get(one.manifest.name), one)
+      await writer.pin(pins.get(one.manifest.name), one)
+      tools.delete(one.manifest.name)
+    }
+    for (const { name, reason } of read.setAside) {
+      await writer.setAside(tools.get(name), name, reason)
+      tools.delete(name)
+    }
+    for (const gone of tools.values()) if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
+    await noteOutcome(tx, stored.uscoId, { status: 'success', reason: read.warnings.join('\n') || null })
+  })
+}
+
+/** Notes that an introspection failed. The tools stay as they are. */
+export async function storeFailure(storage: Storage, stored: StoredToolkit, reason: string): Promise<void> {
+  await storage.transaction(accessTo(stored), (tx) => noteOutcome(tx, stored.uscoId, { status: 'error', reason }))
+}
+
+/** Takes what the server says now as accepted, for one tool or all. */
+export async function acceptChanges(
+  storage: Storage,
+  stored: StoredToolkit,
+  by: { userId: string; tool?: string | undefined },
+): Promise<number> {
+  return storage.transaction(accessTo(stored), async (tx) => {
+    const where = { userId: stored.userId, uscoId: stored.uscoId, ...(by.tool === undefined ? {} : { name: by.tool }) }
+    const changed = (await tx.list('pins', { where, limit: LIMIT })).filter((pin) => pin.changedFingerprint !== null)
+    for (const pin of changed)
+      await tx.update('pins', pin.pinId, {
+        set: {
+          fingerprint: pin.changedFingerprint as string,
+          manifestJson: pin.changedManifestJson as JsonObject,
+          changedFingerprint: null,
+          changedManifestJson: null,
+          acceptedBy: by.userId,
+          acceptedAt: new Date(),
+        },
+        where: { changedFingerprint: pin.changedFingerprint },
+      })
+    return changed.length
+  })
+}
+
+/** Forgets the pins of a toolkit whose owner changed its server: what comes now is another thing, and theirs. */
+export async function clearPins(storage: Storage, stored: StoredToolkit): Promise<void> {
+  await storage.transaction(accessTo(stored), async (tx) => {
+    const where = { userId: stored.userId, uscoId: stored.uscoId }
+    for (const pin of await tx.list('pins', { where, limit: LIMIT })) await tx.delete('pins', pin.pinId)
+  })
+}
+
+class CatalogWriter {
+  readonly #tx: Transaction
+  readonly #owner: { userId: string; uscoId: string }
+  readonly #now = new Date()
+
+  constructor(tx: Transaction, owner: { userId: string; uscoId: string }) {
+    this.#tx = tx
+    this.#owner = owner
+  }
+
+  async tool(existing: UserServerToolRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
+    const described = {
+      title: manifest.title ?? null,
+      description: manifest.description ?? null,
+      inputSchemaJson: manifest.inputSchema,
+      outputSchemaJson: manifest.outputSchema ?? null,
+      annotationsJson: (manifest.annotations as JsonObject | undefined) ?? null,
+      fingerprint,
+      isActive: true,
+      reason: null,
+    }
+    await this.#put(existing, manifest.name, described)
+  }
+
+  async setAside(existing: UserServerToolRow | undefined, name: string, reason: string): Promise<void> {
+    if (existing) return this.deactivate(existing, reason)
+    const nothing = { title: null, description: null, outputSchemaJson: null, annotationsJson: null, fingerprint: '' }
+    await this.#put(undefined, name, { ...nothing, inputSchemaJson: { type: 'object' }, isActive: false, reason })
+  }
+
+  async deactivate(row: UserServerToolRow, reason: string): Promise<void> {
+    await this.#tx.update('userServerTools', row.utoolId, { set: { isActive: false, reason, updatedAt: this.#now } })
+  }
+
+  async pin(existing: PinRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
+    if (!existing) {
+      await this.#tx.insert('pins', {
+        pinId: newId('pin'),
+        ...this.#owner,
+        name: manifest.name,
+        fingerprint,
+        manifestJson: manifest as JsonObject,
+        changedFingerprint: null,
+        changedManifestJson: null,
+        acceptedBy: 'first sight',
+        acceptedAt: this.#now,
+      })
+    } else if (existing.fingerprint !== fingerprint) {
+      if (existing.changedFingerprint === fingerprint) return
+      const set = { changedFingerprint: fingerprint, changedManifestJson: manifest as JsonObject }
+      await this.#tx.update('pins', existing.pinId, { set })
+    } else if (existing.changedFingerprint !== null) {
+      await this.#tx.update('pins', existing.pinId, { set: { changedFingerprint: null, changedManifestJson: null } })
+    }
+  }
+
+  async #put(
+    existing: UserServerToolRow | undefined,
+    name: string,
+    described: Omit<
+      UserServerToolRow,
+      'utoolId' | 'userId' | 'uscoId' | 'name' | 'discoveredAt' | 'createdAt' | 'updatedAt'
+    >,
+  ) {
+    const times = { discoveredAt: this.#now, updatedAt: this.#now }
+    if (existing) await this.#tx.update('userServerTools', existing.utoolId, { set: { ...described, ...times } })
+    else
+      await this.#tx.insert('userServerTools', {
+        utoolId: newId('tool'),
+        ...this.#owner,
+        name,
+        ...described,
+        ...times,
+        createdAt: this.#now,
+      })
+  }
+}
+
+async function noteOutcome(
+  tx: Transaction,
+  uscoId: string,
+  outcome: { status: 'success' | 'error'; reason: string | null },
+): Promise<void> {
+  await tx.update('userServerConfigs', uscoId, {
+    set: { introspectionStatus: outcome.status, introspectionReason: outcome.reason, introspectedAt: new Date() },
+  })
+}
+
+function accessTo({ userId }: StoredToolkit): Access {
+  return userId === APP_OWNER ? { caller: 'app-config', userId } : { caller: 'introspection', userId }
+}

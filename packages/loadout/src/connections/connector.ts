@@ -1,0 +1,191 @@
+/**
+ * From a stored toolkit to a leased connection: fills in the secrets, remembers which era a server speaks, keeps the state
+ * that people see, and retries once on a new session where that is safe.
+ */
+import { LRUCache } from 'lru-cache'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { ToolkitState } from '../schema/toolkit.ts'
+import { fillSecrets } from '../toolkits/secrets.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
+import type { Drivers } from './drivers.ts'
+import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions } from './pool.ts'
+
+export interface ConnectorParts {
+  drivers: Drivers
+  /** Opens an owner's secrets of a toolkit. */
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  events: Emitter
+  /** Puts a server's question to the user who is on the line. */
+  ask(who: { userId: string; toolkit: string }, question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+  /** The server says that its tools changed. */
+  onToolsChanged(stored: StoredToolkit, userId: string): void
+  pool?: Omit<PoolOptions, 'onChange'>
+}
+
+export interface UseOptions {
+  /** How long the handshake may take. */
+  connectMs?: number | undefined
+  /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
+  repeatable: boolean
+}
+
+export interface Connector {
+  /** Does some work on a live connection. */
+  use<T>(
+    stored: StoredToolkit,
+    userId: string,
+    options: UseOptions & { work: (connection: Connection) => Promise<T> },
+  ): Promise<T>
+  /** The state of the connection that this user would use, where one was tried. */
+  stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
+  /** Lets calls in flight finish, then closes. */
+  retire(uscoId: string, keep?: StoredToolkit): Promise<void>
+  /** Closes, forgets failures and starts afresh at the next use. */
+  reset(uscoId: string): Promise<void>
+  status(): ReturnType<ReturnType<typeof createPool>['status']>
+  close(): Promise<void>
+}
+
+const DEFAULT_CONNECT_MS = 15_000
+const REMEMBERED = 10_000
+
+export function createConnector(parts: ConnectorParts): Connector {
+  return new LiveConnector(parts)
+}
+
+class LiveConnector implements Connector {
+  readonly #parts: ConnectorParts
+  readonly #pool: ReturnType<typeof createPool>
+  readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
+  readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
+  readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
+
+  constructor(parts: ConnectorParts) {
+    this.#parts = parts
+    this.#pool = createPool({ ...parts.pool, onChange: (key, change) => this.#onChange(key, change) })
+  }
+
+  async use<T>(
+    stored: StoredToolkit,
+    userId: string,
+    options: UseOptions & { work: (connection: Connection) => Promise<T> },
+  ): Promise<T> {
+    const { work, repeatable, connectMs = DEFAULT_CONNECT_MS } = options
+    const first = await this.#lease(stored, userId, connectMs)
+    try {
+      return await this.#attempt(first, work, stored)
+    } catch (error) {
+      if (!mayRepeat(error, repeatable)) throw error
+      return this.#attempt(await this.#lease(stored, userId, connectMs), work, stored)
+    }
+  }
+
+  stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
+    return this.#states.get(stateKey(stored.uscoId, userId))
+  }
+
+  retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
+    return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
+  }
+
+  async reset(uscoId: string): Promise<void> {
+    this.#pool.forgive(uscoId)
+    await this.#pool.retire(uscoId)
+  }
+
+  status() {
+    return this.#pool.status()
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.close()
+    await this.#parts.drivers.close()
+  }
+
+  #lease(stored: StoredToolkit, userId: string, connectMs: number): Promise<Lease> {
+    this.#names.set(stored.uscoId, stored.toolkit.id)
+    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId }
+    return this.#pool.lease(key, (onClosed) => this.#open(stored, { userId, connectMs }, onClosed))
+  }
+
+  async #open(
+    stored: StoredToolkit,
+    { userId, connectMs }: { userId: string; connectMs: number },
+    onClosed: () => void,
+  ): Promise<Connection> {
+    const { toolkit, uscoId, tier } = stored
+    const { drivers, secrets, ask, onToolsChanged } = this.#parts
+    const filled = fillSecrets(toolkit.server, await secrets({ userId: stored.userId, toolkit: uscoId }))
+    const hooks: ConnectionHooks = {
+      onClosed,
+      onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
+      onQuestion: (question, signal) => ask({ userId, toolkit: toolkit.id }, question, signal),
+    }
+    const remembered = fingerprintOf(stored)
+    try {
+      const verdict = this.#verdicts.get(remembered)
+      const connection = await drivers.open({ server: filled, connectMs, verdict }, hooks, tier)
+      this.#verdicts.set(remembered, connection.verdict)
+      return connection
+    } catch (error) {
+      // What was remembered of the server may no longer hold.
+      this.#verdicts.delete(remembered)
+      throw error
+    }
+  }
+
+  async #attempt<T>(given: Lease, work: (connection: Connection) => Promise<T>, stored: StoredToolkit): Promise<T> {
+    try {
+      const result = await work(given.connection)
+      given.release()
+      return result
+    } catch (error) {
+      if (isBroken(error)) {
+        this.#verdicts.delete(fingerprintOf(stored))
+        given.discard()
+      } else given.release()
+      throw error
+    }
+  }
+
+  #onChange(key: PoolKey, change: PoolChange): void {
+    const state = stateFrom(change)
+    this.#states.set(stateKey(key.toolkit, key.userId), state)
+    const toolkit = this.#names.get(key.toolkit)
+    if (toolkit === undefined) return
+    this.#parts.events.emit({
+      type: 'state-changed',
+      userId: key.userId ?? APP_OWNER,
+      toolkit,
+      uscoId: key.toolkit,
+      state,
+    })
+  }
+}
+
+/** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
+function mayRepeat(error: unknown, repeatable: boolean): boolean {
+  if (!HostError.is(error)) return false
+  const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
+  return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
+}
+
+const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
+
+const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
+const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)
+
+function stateFrom(change: PoolChange): ToolkitState {
+  if (change.status !== 'error') return { status: change.status }
+  const { code, message: reason, action } = change.error
+  return { status: code === 'sign-in-needed' ? 'sign-in-needed' : 'error', reason, action }
+}
+
+const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
+
+/** Changes with the record and with its secrets: both touch the row. */
+const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>
+  JSON.stringify([uscoId, row.updatedAt.getTime(), toolkit.server.type])

@@ -1,0 +1,59 @@
+/** The fault server over stdio: `node fault-stdio.ts <file with the script as JSON> [file that logs calls]`. */
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { type FaultIo, type FaultScript, FaultServer } from './fault-script.ts'
+
+const script = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FaultScript & {
+  start?: string
+  ignoreTerm?: boolean
+  child?: boolean
+  stderrFlood?: number
+}
+const log = process.argv[3]
+const server = new FaultServer(script)
+
+if (script.ignoreTerm) process.on('SIGTERM', () => {})
+if (script.start) process.stdout.write(script.start)
+if (script.stderrFlood) {
+  const line = `${'x'.repeat(1023)}\n`
+  for (let i = 0; i < script.stderrFlood; i++) process.stderr.write(line)
+}
+if (script.child) {
+  const { spawn } = await import('node:child_process')
+  const grandchild = spawn(process.execPath, ['-e', "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)"], {
+    stdio: 'ignore',
+  })
+  if (log) appendFileSync(log, `grandchild ${grandchild.pid}\n`)
+}
+
+const io: FaultIo = {
+  send: (message) => void process.stdout.write(`${JSON.stringify(message)}\n`),
+  raw: (text) => void process.stdout.write(`${text}\n`),
+  bytes(count, newline) {
+    const block = 'x'.repeat(65_536)
+    const write = () => {
+      for (; count > 0; ) {
+        count -= block.length
+        if (!process.stdout.write(block)) {
+          process.stdout.once('drain', write)
+          return
+        }
+      }
+      if (newline) process.stdout.write('\n')
+    }
+    write()
+  },
+  exit(code, stderr) {
+    process.stderr.write(stderr, () => process.exit(code))
+  },
+}
+
+if (script.at?.stdin === undefined)
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const message = JSON.parse(line)
+    if (log && message.method === 'tools/call') appendFileSync(log, `${message.params?.name}\n`)
+    if (log && message.method === 'notifications/cancelled') appendFileSync(log, 'cancelled\n')
+    void server.handle(message, io)
+  })
+// A server that never reads its input stays alive all the same.
+else setInterval(() => {}, 1000)
