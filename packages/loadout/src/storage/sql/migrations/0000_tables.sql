@@ -216,7 +216,7 @@ CREATE TABLE "mcp"."usage" (
 	"subject" text NOT NULL,
 	"counter" text NOT NULL,
 	"window_start" timestamp (3) with time zone NOT NULL,
-	"value" integer NOT NULL,
+	"value" bigint NOT NULL,
 	CONSTRAINT "usage_pkey" PRIMARY KEY("user_id","usage_id"),
 	CONSTRAINT "usage__user_id__subject__counter__window_start" UNIQUE("user_id","subject","counter","window_start"),
 	CONSTRAINT "usage_value_check" CHECK ("mcp"."usage"."value" >= 0)

@@ -1,6 +1,6 @@
 /** What happened: audit, usage, workflows, runs and their steps. */
 import { sql } from 'drizzle-orm'
-import { check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
+import { bigint, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import type { Json } from '../../../schema/json.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
@@ -30,7 +30,7 @@ export const usage = mcp.table(
     subject: text('subject').notNull(),
     counter: text('counter', { enum: ['calls', 'tokens', 'errors'] }).notNull(),
     windowStart: at('window_start').notNull(),
-    value: integer('value').notNull(),
+    value: bigint('value', { mode: 'number' }).notNull(),
   },
   (t) => [
     key('usage', [t.userId, t.usageId]),
