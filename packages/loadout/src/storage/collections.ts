@@ -86,6 +86,7 @@ export const COLLECTIONS = {
     ...own,
     row: pinRow,
     id: 'pinId',
+    appRows: true,
     unique: [['uscoId', 'name']],
     parent: { collection: 'userServerConfigs', field: 'uscoId' },
     watch: 'uscoId',

@@ -6,6 +6,7 @@
 DO $$
 DECLARE
   name text;
+  modern boolean := current_setting('server_version_num')::int >= 160000;
 BEGIN
   FOREACH name IN ARRAY ARRAY['loadout_owner', 'loadout_user', 'loadout_system'] LOOP
     IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = name) THEN
@@ -14,11 +15,13 @@ BEGIN
       EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
       END;
     END IF;
-    IF NOT EXISTS (
-      SELECT FROM pg_auth_members m JOIN pg_roles r ON r.oid = m.roleid JOIN pg_roles u ON u.oid = m.member
-      WHERE r.rolname = name AND u.rolname = current_user
-    ) AND NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
-      EXECUTE format('GRANT %I TO %I', name, current_user);
+    -- From 16 on a role's maker may administer it, and neither act as it nor inherit from it until they say so.
+    IF NOT modern THEN
+      IF NOT pg_has_role(current_user, name, 'MEMBER') THEN
+        EXECUTE format('GRANT %I TO %I', name, current_user);
+      END IF;
+    ELSIF NOT (pg_has_role(current_user, name, 'SET') AND pg_has_role(current_user, name, 'USAGE')) THEN
+      EXECUTE format('GRANT %I TO %I WITH INHERIT TRUE, SET TRUE', name, current_user);
     END IF;
   END LOOP;
 END $$;
@@ -128,7 +131,7 @@ SELECT mcp.share(tab) FROM unnest(ARRAY['servers', 'server_versions', 'tools', '
 SELECT mcp.protect(tab, user_may, app_rows) FROM (VALUES
   ('user_server_configs', 'write', true),
   ('user_server_tools', 'read', true),
-  ('pins', 'write', false),
+  ('pins', 'write', true),
   ('preferences', 'write', false),
   ('threads', 'write', false),
   ('activations', 'write', true),
