@@ -1,31 +1,49 @@
-/** Who may do what to a row, for drivers without a database that knows. The same rules stand in SQL as policies. */
+/** Who may do what to a row. For drivers with a database that knows, the same rules stand in SQL as policies. */
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import { type Collection, callerReach, specOf } from './collections.ts'
+import { type Collection, callerReach, type SystemCaller, specOf } from './collections.ts'
 import type { Access } from './storage.ts'
 
 export type Verb = 'read' | 'insert' | 'change'
 
-export function may(access: Access, verb: Verb, collection: Collection, owner: string): boolean {
+/** The rows of one owner in one collection. */
+interface Place {
+  collection: Collection
+  owner: string
+}
+
+export function may(access: Access, verb: Verb, { collection, owner }: Place): boolean {
   const spec = specOf(collection)
-  if (access.caller !== undefined) return systemMay(access, verb, collection, owner)
+  if (access.caller !== undefined) return systemMay(access, verb, { collection, owner })
   if (spec.owner === 'shared') return verb === 'read'
   if (owner === access.userId)
     return verb === 'read' || spec.userMay === 'write' || (verb === 'insert' && spec.userMay === 'append')
   return verb === 'read' && spec.appRows && owner === APP_OWNER
 }
 
-function systemMay(access: Access & { caller: string }, verb: Verb, collection: Collection, owner: string): boolean {
+function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { collection, owner }: Place): boolean {
   // Named parts see what everyone sees, and beyond that only what the list gives them.
   if (specOf(collection).owner === 'shared' && verb === 'read') return true
-  const reach = callerReach(access.caller as NonNullable<Access['caller']>, collection)
+  const reach = callerReach(access.caller, collection)
   if (reach === undefined) return false
   if (reach === 'any') return true
   return reach === 'app' ? owner === APP_OWNER : owner !== APP_OWNER && owner === access.userId
 }
 
-export function assertMay(access: Access, verb: Verb, collection: Collection, owner: string): void {
-  if (may(access, verb, collection, owner)) return
+/** Refuses what no row of a collection could allow, before any is looked for: whether there is one must not matter. */
+export function assertCollection(access: Access, verb: Verb, collection: Collection): void {
+  const { owner, userMay } = specOf(collection)
+  if (verb === 'read' && (owner === 'shared' || access.caller === undefined)) return
+  if (access.caller !== undefined) {
+    if (callerReach(access.caller, collection) !== undefined) return
+    throw new HostError('forbidden', { detail: `The caller "${access.caller}" has no reach into "${collection}".` })
+  }
+  if (owner === 'user' && (userMay === 'write' || (userMay === 'append' && verb === 'insert'))) return
+  throw new HostError('forbidden', { detail: `A user may not ${verb} a row of "${collection}".` })
+}
+
+export function assertMay(access: Access, verb: Verb, { collection, owner }: Place): void {
+  if (may(access, verb, { collection, owner })) return
   const who = access.caller === undefined ? 'A user' : `The caller "${access.caller}"`
   throw new HostError('forbidden', {
     detail: `${who} may not ${verb} a row of "${collection}" that belongs to another.`,

@@ -29,7 +29,31 @@ describe('storage: indexeddb, in a real browser', () => {
     expect(await again.transaction({ userId: 'ann' }, (tx) => tx.list('threads'))).toHaveLength(1)
     await again.close()
   })
+
+  it('gives way to another tab and opens again, or says to reload where that one is newer', async () => {
+    const database = fresh()
+    const storage = indexedDb({ database })
+    const ann = { userId: 'ann' }
+    const insert = () => storage.transaction(ann, (tx) => tx.insert('threads', threadRow('ann')))
+    await insert()
+    await settled(indexedDB.deleteDatabase(database))
+    await insert()
+    expect(await storage.transaction(ann, (tx) => tx.list('threads'))).toHaveLength(1)
+
+    const newer = await settled(indexedDB.open(database, 1000))
+    newer.close()
+    const error = await insert().catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: 'storage-unavailable', action: 'Reload the page.' })
+    await storage.close()
+  })
 })
+
+function settled<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result)
+    request.onerror = () => reject(request.error)
+  })
+}
 
 describe('the key ring of a browser', () => {
   const address = { userId: 'ann', toolkit: 'usco_1', field: 'env.TOKEN' }

@@ -1,5 +1,7 @@
 import { type IDBPDatabase, openDB } from 'idb'
+import { HostError } from '../errors.ts'
 import { COLLECTION_NAMES } from './collections.ts'
+import { type KeptOpen, keepOpened } from './keep-opened.ts'
 import type { Backend, RowObject } from './kv/backend.ts'
 import { createKvStorage } from './kv/kv-storage.ts'
 import type { Change, Storage } from './storage.ts'
@@ -14,22 +16,16 @@ const VERSION = 1
 /** The storage of a browser: kept over reloads, shared by the tabs of one origin. */
 export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Storage {
   const channel = new BroadcastChannel(`loadout:${database}`)
-  let db: IDBPDatabase | undefined
+  const connection = keepDatabase(database)
   return createKvStorage({
     name: 'indexeddb',
     async open() {
-      db = await openDB(database, VERSION, {
-        upgrade(fresh) {
-          for (const name of COLLECTION_NAMES) if (!fresh.objectStoreNames.contains(name)) fresh.createObjectStore(name)
-        },
-        // A newer tab wants to upgrade: let it.
-        blocking: () => db?.close(),
-      })
-      return indexedDbBackend(db, database)
+      await connection.use()
+      return indexedDbBackend(connection, database)
     },
     async close() {
       channel.close()
-      db?.close()
+      ;(await connection.close())?.close()
     },
     relay: {
       send: (changes) => channel.postMessage(changes),
@@ -40,19 +36,50 @@ export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Stor
   })
 }
 
-function indexedDbBackend(db: IDBPDatabase, database: string): Backend {
+/** The open database. It gives way to a tab that wants to upgrade or delete it, and is opened again at the next use. */
+function keepDatabase(database: string): KeptOpen<IDBPDatabase> {
+  const letGo = () => void connection.forget().then((db) => db?.close())
+  const connection = keepOpened(() =>
+    openDB(database, VERSION, {
+      upgrade(fresh) {
+        for (const name of COLLECTION_NAMES) if (!fresh.objectStoreNames.contains(name)) fresh.createObjectStore(name)
+      },
+      blocking: letGo,
+      terminated: letGo,
+    }).catch((cause: unknown) => {
+      throw unavailable(cause)
+    }),
+  )
+  return connection
+}
+
+function unavailable(cause: unknown): HostError {
+  const newer = cause instanceof DOMException && cause.name === 'VersionError'
+  return new HostError('storage-unavailable', {
+    detail: newer
+      ? 'A newer version of this page has changed the database.'
+      : 'The browser does not open the database.',
+    action: newer ? 'Reload the page.' : 'Try again; if it stays so, reload the page and allow it to store data.',
+    cause,
+  })
+}
+
+function indexedDbBackend(connection: KeptOpen<IDBPDatabase>, database: string): Backend {
   return {
     async get(collection, owner, id) {
+      const db = await connection.use()
       return (await db.get(collection, [owner, id])) as RowObject | undefined
     },
     async scan(collection, owner) {
       // An array sorts after every string, so this range is exactly one owner's keys.
       const range = owner === undefined ? null : IDBKeyRange.bound([owner], [owner, []])
+      const db = await connection.use()
       return (await db.getAll(collection, range)) as RowObject[]
     },
     async commit(writes) {
       if (writes.length === 0) return
       const names = [...new Set(writes.map((write) => write.collection))]
+      const db = await connection.use()
       const tx = db.transaction(names, 'readwrite', { durability: 'strict' })
       const requests = writes.map(({ collection, owner, id, row }) => {
         const store = tx.objectStore(collection)

@@ -1,10 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PGlite } from '@electric-sql/pglite'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { threadRow } from '../testing/rows.ts'
 import { storageSuite } from '../testing/storage-suite.ts'
-import { lockFolder } from './folder-lock.ts'
+import { folderHolder, lockFolder } from './folder-lock.ts'
 import { pglite, restorePglite } from './pglite.ts'
 
 describe('storage: pglite', { timeout: 60_000 }, () => {
@@ -50,9 +51,46 @@ describe('a pglite folder', { timeout: 60_000 }, () => {
     const dataDir = join(folder, 'stale')
     const held = await lockFolder(dataDir)
     await held.release()
-    const { writeFile } = await import('node:fs/promises')
     await writeFile(join(dataDir, 'lock'), JSON.stringify({ pid: 2 ** 22 - 3, birth: '1', token: 'gone' }))
     const outcomes = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(dataDir)))
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
+  })
+
+  it.runIf(process.platform === 'linux')('a lock of another process with the same pid is stale', async () => {
+    const dataDir = join(folder, 'reborn')
+    const held = await lockFolder(dataDir)
+    const mine = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8'))
+    await held.release()
+    await writeFile(join(dataDir, 'lock'), JSON.stringify(mine))
+    expect(await folderHolder(dataDir)).toBe(process.pid)
+    await expect(lockFolder(dataDir)).rejects.toMatchObject({ code: 'storage-locked' })
+    await writeFile(join(dataDir, 'lock'), JSON.stringify({ ...mine, birth: '1' }))
+    expect(await folderHolder(dataDir)).toBeUndefined()
+    await (await lockFolder(dataDir)).release()
+  })
+
+  it('a backup that is none is refused, and leaves nothing behind', async () => {
+    const dataDir = join(folder, 'garbage')
+    const garbage = restorePglite(dataDir, new TextEncoder().encode('not a backup'))
+    await expect(garbage).rejects.toMatchObject({ code: 'invalid-input', action: expect.stringContaining('backup') })
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it('an engine that cannot migrate is closed before its folder is given back', async () => {
+    const dataDir = join(folder, 'foreign')
+    await mkdir(dataDir)
+    const foreign = await PGlite.create({ dataDir: join(dataDir, 'pglite') })
+    await foreign.exec('create schema mcp')
+    await foreign.close()
+    const held: Array<number | undefined> = []
+    const { close } = PGlite.prototype
+    const closed = vi.spyOn(PGlite.prototype, 'close').mockImplementation(async function (this: PGlite) {
+      await close.call(this)
+      held.push(await folderHolder(dataDir))
+    })
+    await expect(pglite({ dataDir }).ready()).rejects.toMatchObject({ code: 'internal' })
+    expect(held).toEqual([process.pid])
+    expect(await folderHolder(dataDir)).toBeUndefined()
+    closed.mockRestore()
   })
 })

@@ -1,7 +1,8 @@
 /** PGlite: PostgreSQL inside this process, on disk or in memory. One process holds its folder. */
 
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
@@ -51,13 +52,29 @@ export async function restorePglite(dataDir: string, backup: Uint8Array): Promis
         detail: `The folder "${dataDir}" holds a database already.`,
         action: 'Restore into an empty folder, or move the old database away first.',
       })
-    const engine = await PGlite.create({
-      dataDir: databaseFolder(dataDir),
-      loadDataDir: new Blob([backup as BlobPart]),
-    })
-    await engine.close()
+    await unpack(databaseFolder(dataDir), backup)
   } finally {
     await lock.release()
+  }
+}
+
+// Beside its place, and moved there once it opens: a backup that does not leaves nothing behind.
+async function unpack(folder: string, backup: Uint8Array): Promise<void> {
+  const draft = `${folder}.${randomUUID()}`
+  try {
+    const engine = await PGlite.create({ dataDir: draft, loadDataDir: new Blob([backup as BlobPart]) }).catch(
+      (cause: unknown) => {
+        throw new HostError('invalid-input', {
+          detail: 'The backup cannot be read as a database.',
+          action: 'Give the whole, unchanged file that `loadout backup` wrote.',
+          cause,
+        })
+      },
+    )
+    await engine.close()
+    await rename(draft, folder)
+  } finally {
+    await rm(draft, { recursive: true, force: true })
   }
 }
 
@@ -72,25 +89,31 @@ async function openPglite(
     await mkdir(dataDir, { recursive: true, mode: 0o700 })
     lock = await lockFolder(dataDir)
   }
+  let engine: PGlite | undefined
   try {
-    const engine = await PGlite.create({
+    engine = await PGlite.create({
       ...(dataDir === undefined ? {} : { dataDir: databaseFolder(dataDir) }),
       ...(from === undefined ? {} : { loadDataDir: new Blob([from as BlobPart]) }),
     })
-    const db = drizzle(engine)
-    await migrate(db, MIGRATION_CONFIG)
-    const problems = await verifyTenancy(db as unknown as Database)
-    if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
-    return {
-      engine,
-      db: db as unknown as Database,
-      async close() {
-        await engine.close()
-        await lock?.release()
-      },
-    }
+    return { engine, ...(await connect(engine, lock)) }
   } catch (error) {
+    // Before the lock: who takes it next must not meet an engine that still writes.
+    await engine?.close().catch(() => {})
     await lock?.release()
     throw error
+  }
+}
+
+async function connect(engine: PGlite, lock: FolderLock | undefined): Promise<SqlConnection> {
+  const db = drizzle(engine)
+  await migrate(db, MIGRATION_CONFIG)
+  const problems = await verifyTenancy(db as unknown as Database)
+  if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
+  return {
+    transaction: (work) => db.transaction((tx) => work(tx as unknown as Database)),
+    async close() {
+      await engine.close()
+      await lock?.release()
+    },
   }
 }

@@ -77,6 +77,21 @@ describe('the read cache', () => {
     expect(await cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => 'up')).toBe('up')
   })
 
+  it('reads through while it cannot watch, and keeps again once it can', async () => {
+    const { storage } = watched()
+    let down = true
+    const watch: Storage['watch'] = async (listener) => {
+      if (down) throw new Error('down')
+      return storage.watch(listener)
+    }
+    const cache = createReadCache({ ...storage, watch })
+    let loads = 0
+    const read = () => cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => ++loads)
+    expect([await read(), await read()]).toEqual([1, 2])
+    down = false
+    expect([await read(), await read()]).toEqual([3, 3])
+  })
+
   it('is bounded by users', async () => {
     const cache = createReadCache(watched().storage, { maxUsers: 2 })
     let loads = 0

@@ -36,8 +36,13 @@ export function createReadCache(storage: Storage, { maxUsers = 10_000 }: ReadCac
   }
 
   async function startWatching(): Promise<void> {
-    stop = await storage.watch(onChange)
-    if (closed) stop()
+    try {
+      stop = await storage.watch(onChange)
+      if (closed) stop()
+    } catch {
+      // Until a later read can watch, reads are not kept; what is wrong with the storage they say themselves.
+      watching = undefined
+    }
   }
 
   return {

@@ -3,9 +3,15 @@
  *
  * - All access is a transaction with an `Access`: a user, or a named system caller. Nothing reads without one.
  * - A user sees their own rows, and the app's where the collection says so. Another's row does not exist.
- * - A transaction is all or nothing; a thrown error, or a failed constraint, leaves nothing behind.
+ * - A system caller that touches a collection outside its list is `forbidden`, also by `get` and `list`; inside its
+ *   list, rows beyond its reach do not exist for it. What a user may never do to a collection is `forbidden` as well.
+ * - A transaction is all or nothing; a thrown error, or a failed constraint, leaves nothing behind. Once an operation
+ *   has failed the transaction fails with that error, even where its work caught it.
+ * - A row that its schema refuses, with a field it does not know, or with a NUL in a text, is `invalid-row`.
  * - Keyed operations carry the user: the key of a row is (owner, id), never the id alone.
- * - After a commit every watcher of this process is told at once, and those of other processes within a second.
+ * - After a commit every watcher of this process is told at once, and those of other processes within a second. A
+ *   watcher that throws fails nobody.
+ * - After `close` every use is `storage-unavailable`.
  */
 import type { Collection, Row, SystemCaller } from './collections.ts'
 
@@ -39,7 +45,10 @@ export interface Transaction {
   list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
   /** `conflict` where a unique key is taken, `not-found` where its parent is missing. */
   insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
-  /** The changed row, or undefined where there is none to change. One step: no other write comes between. */
+  /**
+   * The changed row, or undefined where there is none to change. One step: no other write comes between. An empty
+   * `set` changes and tells nothing, and gives the row as it is.
+   */
   update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined>
   /** Whether there was one. Children go with it. */
   delete(collection: Collection, id: string): Promise<boolean>

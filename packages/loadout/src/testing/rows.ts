@@ -95,3 +95,30 @@ export function apiKeyRow(userId: string, given: Partial<Row<'apiKeys'>> = {}): 
     ...given,
   }
 }
+
+export function grantRow(userId: string, given: Partial<Row<'grants'>> = {}): Row<'grants'> {
+  return {
+    grantId: newId('grant'),
+    userId,
+    threadId: '',
+    target: 'tool',
+    ref: 'filesystem.read_file',
+    decision: 'allow',
+    fingerprint: 'f',
+    createdAt: now(),
+    revokedAt: null,
+    ...given,
+  }
+}
+
+export function usageRow(userId: string, given: Partial<Row<'usage'>> = {}): Row<'usage'> {
+  return {
+    usageId: newId('usage'),
+    userId,
+    subject: 'user',
+    counter: 'tokens',
+    windowStart: now(),
+    value: 0,
+    ...given,
+  }
+}

@@ -1,6 +1,6 @@
 /** The part of the storage contract that says who may see and change what. */
 import { APP_OWNER } from '../schema/ids.ts'
-import type { Access } from '../storage/storage.ts'
+import type { Access, Transaction } from '../storage/storage.ts'
 import { equal, rejects } from './check.ts'
 import { apiKeyRow, auditRow, configRow, threadRow, toolRow } from './rows.ts'
 import type { CaseBody } from './suite-case.ts'
@@ -121,9 +121,6 @@ export const accessCases: Record<string, CaseBody> = {
       1,
       'the key of a hash',
     )
-    await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
-    const threads = await storage.transaction(signIn, (tx) => tx.list('threads')).catch(() => [])
-    equal(threads, [], 'threads seen at sign-in')
     await rejects(
       storage.transaction({ ...signIn, userId: 'ann' }, (tx) => tx.insert('threads', threadRow('ann'))),
       'forbidden',
@@ -142,6 +139,36 @@ export const accessCases: Record<string, CaseBody> = {
       [],
       "another's config seen by an introspection",
     )
+  },
+
+  'what is outside the list of a caller, or beyond what any user may, is forbidden whether or not it is there': async (
+    storage,
+  ) => {
+    const row = threadRow('ann')
+    const key = apiKeyRow('ann')
+    await storage.transaction(ANN, async (tx) => {
+      await tx.insert('threads', row)
+      await tx.insert('apiKeys', key)
+    })
+    const forbidden = (access: Access, what: string, work: (tx: Transaction) => Promise<unknown>) =>
+      rejects(storage.transaction(access, work), 'forbidden', what)
+    const signIn: Access = { caller: 'sign-in', userId: 'ann' }
+    await forbidden(signIn, 'a list at sign-in', (tx) => tx.list('threads'))
+    for (const id of [row.threadId, 'nothing']) {
+      await forbidden(signIn, 'a read at sign-in', (tx) => tx.get('threads', id))
+      await forbidden(signIn, 'a change at sign-in', (tx) => tx.update('threads', id, { set: { title: 'x' } }))
+      await forbidden(signIn, 'a deletion at sign-in', (tx) => tx.delete('threads', id))
+    }
+    // The database role of system callers has this table for others of them.
+    const introspection: Access = { caller: 'introspection', userId: 'ann' }
+    await forbidden(introspection, 'keys listed by an introspection', (tx) => tx.list('apiKeys'))
+    await forbidden(introspection, 'a key read by an introspection', (tx) => tx.get('apiKeys', key.keyId))
+    await forbidden(introspection, 'a deletion by an introspection', (tx) => tx.delete('apiKeys', key.keyId))
+    await forbidden(ANN, 'a change of no tool by a user', (tx) =>
+      tx.update('userServerTools', 'nothing', { set: { isActive: false } }),
+    )
+    await forbidden(ANN, 'a deletion from what is shared', (tx) => tx.delete('appConfig', 'nothing'))
+    await storage.transaction(introspection, (tx) => tx.list('appConfig'))
   },
 
   'an access that names nobody is refused': async (storage) => {

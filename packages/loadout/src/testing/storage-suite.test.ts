@@ -1,9 +1,10 @@
 /** A suite is worth what it finds: each driver here is broken on purpose, and the suite must say so. */
 import { describe, expect, it } from 'vitest'
+import { HostError } from '../errors.ts'
 import type { Backend } from '../storage/kv/backend.ts'
 import { createKvStorage } from '../storage/kv/kv-storage.ts'
 import { memoryBackend } from '../storage/kv/memory-backend.ts'
-import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import type { Access, Change, Storage, Transaction } from '../storage/storage.ts'
 import { storageSuite } from './storage-suite.ts'
 
 const fromBackend = (change: (backend: Backend) => Partial<Backend>) => (): Storage =>
@@ -69,12 +70,85 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
   },
   'a unique key that is not looked at': {
     open: withTransaction((tx) => ({
-      insert: (collection, row) =>
-        tx.insert(collection, row).catch((error) => {
-          if (error.code !== 'conflict') throw error
-        }),
+      async insert(collection, row) {
+        const name = 'name' in row && collection === 'userServerConfigs' ? row.name : undefined
+        const taken = name === undefined ? [] : await tx.list(collection, { where: { name } as never })
+        if (taken.length === 0) await tx.insert(collection, row)
+      },
     })),
     foundBy: 'a unique key is taken once per owner',
+  },
+  'a failure that is forgotten once the work caught it': {
+    open: withTransaction((tx) => ({
+      async insert(collection, row) {
+        if (collection === 'threads' && 'threadId' in row && (await tx.get('threads', String(row.threadId))))
+          throw new HostError('conflict')
+        await tx.insert(collection, row)
+      },
+    })),
+    foundBy: 'a transaction whose operation failed fails, also where its work caught the error',
+  },
+  'an unknown field that is left out in silence': {
+    open: withTransaction((tx) => ({
+      insert(collection, row) {
+        const { extra: _, ...known } = row as typeof row & { extra?: unknown }
+        return tx.insert(collection, known as typeof row)
+      },
+    })),
+    foundBy: 'a value outside its list, or a field that nobody knows, is not stored',
+  },
+  'a NUL that is cut out': {
+    open: withTransaction((tx) => ({
+      insert: (collection, row) =>
+        tx.insert(collection, 'title' in row && row.title ? { ...row, title: row.title.replaceAll('\0', '') } : row),
+    })),
+    foundBy: 'a text with a NUL is not stored, and finds nothing',
+  },
+  'a counter of 32 bits': {
+    open: withTransaction((tx) => ({
+      async insert(collection, row) {
+        if ('value' in row && Number(row.value) > 2 ** 31 - 1) throw new HostError('internal')
+        await tx.insert(collection, row)
+      },
+    })),
+    foundBy: 'a counter holds more than 32 bits',
+  },
+  'an update that wants something to set': {
+    open: withTransaction((tx) => ({
+      async update(collection, id, change) {
+        if (Object.keys(change.set).length === 0) throw new HostError('internal')
+        return tx.update(collection, id, change)
+      },
+    })),
+    foundBy: 'an update of nothing gives the row as it is, and tells nothing',
+  },
+  'a watcher that can fail a transaction': {
+    open: fromStorage((storage) => {
+      const watchers = new Set<(change: Change) => void>()
+      return {
+        async watch(watcher) {
+          watchers.add(watcher)
+          return storage.watch(() => {})
+        },
+        async transaction(access, work) {
+          const result = await storage.transaction(access, work)
+          for (const watcher of watchers) watcher({ kind: 'live' })
+          return result
+        },
+      }
+    }),
+    foundBy: 'a watcher that throws fails nobody',
+  },
+  'a storage that lives on after its end': {
+    open: fromStorage(() => ({ close: async () => {} })),
+    foundBy: 'a closed storage is unavailable',
+  },
+  'a reach that is told as emptiness': {
+    open: withTransaction((tx, { caller }) => ({
+      list: async (c, query) => (caller === 'sign-in' && c === 'threads' ? [] : tx.list(c, query)),
+    })),
+    foundBy:
+      'what is outside the list of a caller, or beyond what any user may, is forbidden whether or not it is there',
   },
   'rows that stay alive in their readers': {
     open: fromStorage((storage) => {

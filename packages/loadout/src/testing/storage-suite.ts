@@ -6,6 +6,7 @@ import type { Change, Storage } from '../storage/storage.ts'
 import { check, equal, eventually, rejects } from './check.ts'
 import { configRow, threadRow, toolRow } from './rows.ts'
 import { accessCases } from './storage-suite-access.ts'
+import { faultCases } from './storage-suite-faults.ts'
 import type { CaseBody, SuiteCase } from './suite-case.ts'
 
 const ANN = { userId: 'ann' }
@@ -254,7 +255,7 @@ const cases: Record<string, CaseBody> = {
 
 /** Every case over storages that `open` makes; each is closed when its case ends. */
 export function storageSuite(open: () => Promise<Storage> | Storage): SuiteCase[] {
-  return Object.entries({ ...cases, ...accessCases }).map(([name, body]) => ({
+  return Object.entries({ ...cases, ...accessCases, ...faultCases }).map(([name, body]) => ({
     name,
     async run() {
       const storage = await open()

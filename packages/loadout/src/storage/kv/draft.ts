@@ -4,7 +4,8 @@
  */
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
-import { assertMay, may, ownerOf } from '../access.ts'
+import { assertCollection, assertMay, may, ownerOf } from '../access.ts'
+import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction, type Update } from '../storage.ts'
 import type { Backend, RowObject, Write } from './backend.ts'
@@ -24,17 +25,21 @@ export class Draft implements Transaction {
   }
 
   async get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined> {
+    assertCollection(this.#access, 'read', collection)
     const owner = ownerOf(this.#access, collection)
     const owners = specOf(collection).appRows && owner !== APP_OWNER ? [owner, APP_OWNER] : [owner]
     for (const candidate of owners) {
-      const row = may(this.#access, 'read', collection, candidate) && (await this.#find(collection, candidate, id))
+      const row =
+        may(this.#access, 'read', { collection, owner: candidate }) && (await this.#find(collection, candidate, id))
       if (row) return structuredClone(row) as Row<C>
     }
     return undefined
   }
 
   async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+    assertCollection(this.#access, 'read', collection)
     const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
+    if (hasNul([where, after])) return []
     const { id } = specOf(collection)
     const direction = order === 'asc' ? 1 : -1
     const rows = (await this.#scan(collection))
@@ -45,31 +50,36 @@ export class Draft implements Transaction {
   }
 
   async insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+    assertCollection(this.#access, 'insert', collection)
+    checkRow(collection, row)
     const { owner, id } = this.#address(collection, row)
-    assertMay(this.#access, 'insert', collection, owner)
+    assertMay(this.#access, 'insert', { collection, owner })
     if (await this.#find(collection, owner, id)) throw conflict(collection, [specOf(collection).id])
     await this.#put(collection, { owner, id, row })
   }
 
   async update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined> {
+    assertCollection(this.#access, 'change', collection)
+    checkFields(collection, change.set)
     const owner = ownerOf(this.#access, collection)
     const current = await this.#find(collection, owner, id)
-    if (!current || !may(this.#access, 'read', collection, owner)) return undefined
-    assertMay(this.#access, 'change', collection, owner)
+    if (!current || !may(this.#access, 'change', { collection, owner })) return undefined
     if (!matches(current, change.where)) return undefined
+    if (Object.keys(change.set).length === 0) return structuredClone(current) as Row<C>
     const row = { ...current, ...change.set }
     const moved = this.#address(collection, row)
     if (moved.owner !== owner || moved.id !== id)
       throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
+    checkRow(collection, row)
     await this.#put(collection, { owner, id, row })
     return structuredClone(row) as Row<C>
   }
 
   async delete(collection: Collection, id: string): Promise<boolean> {
+    assertCollection(this.#access, 'change', collection)
     const owner = ownerOf(this.#access, collection)
     const current = await this.#find(collection, owner, id)
-    if (!current || !may(this.#access, 'read', collection, owner)) return false
-    assertMay(this.#access, 'change', collection, owner)
+    if (!current || !may(this.#access, 'change', { collection, owner })) return false
     await this.#remove(collection, owner, id)
     return true
   }
@@ -85,10 +95,7 @@ export class Draft implements Transaction {
   }
 
   async #put(collection: Collection, write: { owner: string; id: string; row: RowObject }): Promise<void> {
-    const { row: schema, unique, parent } = specOf(collection)
-    const checked = schema.safeParse(write.row)
-    if (!checked.success)
-      throw new HostError('invalid-row', { detail: `A row of "${collection}" is not valid.`, cause: checked.error })
+    const { unique, parent } = specOf(collection)
     const row = structuredClone(write.row)
     const siblings = await this.#rows(collection, write.owner)
     for (const fields of unique) {
@@ -112,7 +119,7 @@ export class Draft implements Transaction {
       caller === undefined && kind === 'user'
         ? [...(await this.#rows(collection, userId)), ...(appRows ? await this.#rows(collection, APP_OWNER) : [])]
         : await this.#rows(collection)
-    return rows.filter((row) => may(this.#access, 'read', collection, rowOwner(row)))
+    return rows.filter((row) => may(this.#access, 'read', { collection, owner: rowOwner(row) }))
   }
 
   async #rows(collection: Collection, owner?: string): Promise<RowObject[]> {

@@ -1,6 +1,9 @@
 import { assertAccess } from '../access.ts'
 import { specOf } from '../collections.ts'
+import { guardTransaction } from '../guard-transaction.ts'
+import { keepOpened } from '../keep-opened.ts'
 import type { Access, Change, Storage, Transaction } from '../storage.ts'
+import { createWatchers } from '../watchers.ts'
 import type { Backend, Write } from './backend.ts'
 import { Draft } from './draft.ts'
 
@@ -14,29 +17,24 @@ export interface KvOptions {
 
 /** A Storage over any backend of keys and rows. */
 export function createKvStorage(options: KvOptions): Storage {
-  const listeners = new Set<(change: Change) => void>()
-  const tell = (change: Change) => {
-    for (const listener of [...listeners]) listener(change)
-  }
-  options.relay?.receive(tell)
-  let opened: Promise<Backend> | undefined
-  const backend = () => {
-    opened ??= options.open()
-    return opened
-  }
+  const watchers = createWatchers()
+  options.relay?.receive(watchers.tell)
+  const backend = keepOpened(options.open)
 
   async function transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T> {
     assertAccess(access)
-    const store = await backend()
+    const store = await backend.use()
     const [result, writes] = await store.exclusive(async () => {
       const draft = new Draft(access, store)
-      const value = await work(draft)
+      const { transaction: guarded, assertWhole } = guardTransaction(draft)
+      const value = await work(guarded)
+      assertWhole()
       await store.commit(draft.writes)
       return [value, draft.writes] as const
     })
     const changes = writes.flatMap(changeOf)
-    changes.forEach(tell)
-    if (changes.length > 0) options.relay?.send(changes)
+    changes.forEach(watchers.tell)
+    if (changes.length > 0 && !backend.isClosed) options.relay?.send(changes)
     return result
   }
 
@@ -44,17 +42,17 @@ export function createKvStorage(options: KvOptions): Storage {
     name: options.name,
     transaction,
     async ready() {
-      await backend()
+      await backend.use()
     },
-    async watch(listener) {
-      await backend()
-      listeners.add(listener)
-      listener({ kind: 'live' })
-      return () => void listeners.delete(listener)
+    async watch(watcher) {
+      await backend.use()
+      return watchers.add(watcher, { kind: 'live' })
     },
     async close() {
-      listeners.clear()
-      if (opened) await options.close?.()
+      watchers.clear()
+      if (backend.isClosed) return
+      await backend.close()
+      await options.close?.()
     },
   }
 }

@@ -1,10 +1,12 @@
 /** A pool for the work, one connection that listens, and migrations that run once however many processes start. */
+import { sql } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/node-postgres'
 import { migrate } from 'drizzle-orm/node-postgres/migrator'
 import pg from 'pg'
 import { HostError } from '../../errors.ts'
 import { MIGRATION_CONFIG, MIGRATION_LOCK } from './migrations.ts'
-import { fromDatabase } from './sql-errors.ts'
+import { createListener } from './postgres-listener.ts'
+import { fromConnecting, fromMigrating } from './sql-errors.ts'
 import type { SqlConnection } from './sql-storage.ts'
 import type { Database } from './sql-transaction.ts'
 import { verifyTenancy } from './verify-tenancy.ts'
@@ -17,9 +19,6 @@ export interface PostgresOptions {
   connectTimeoutMs?: number
 }
 
-const RELISTEN_FIRST_MS = 200
-const RELISTEN_MOST_MS = 10_000
-
 export async function openPostgres({
   url,
   maxConnections = 10,
@@ -28,12 +27,25 @@ export async function openPostgres({
   const base = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs, keepAlive: true }
   await migrateOnce(base)
   const pool = new pg.Pool({ ...base, max: maxConnections })
-  // An idle connection that breaks is replaced at the next use; without a listener it would end the process.
+  // A connection that breaks, idle or at work, is replaced at the next use; unheard, it would end the process.
   pool.on('error', () => {})
+  pool.on('connect', (client) => client.on('error', () => {}))
   const listener = createListener(base)
   return {
-    db: drizzle(pool) as unknown as Database,
-    listen: listener.start,
+    async transaction(work) {
+      const client = await connected(pool)
+      try {
+        // Drizzle over a pool keeps the connection for ever where its BEGIN fails, so it gets one and we give it back.
+        return await drizzle(client).transaction((tx) => work(tx as unknown as Database))
+      } finally {
+        client.release()
+      }
+    },
+    async listen(heard) {
+      await listener.start(heard).catch((error: unknown) => {
+        throw fromConnecting(error)
+      })
+    },
     async close() {
       await listener.stop()
       await pool.end()
@@ -41,58 +53,37 @@ export async function openPostgres({
   }
 }
 
+async function connected(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    throw fromConnecting(error)
+  }
+}
+
 /** Processes that start together migrate one after another; all but the first find nothing to do. */
 async function migrateOnce(config: pg.ClientConfig): Promise<void> {
-  const client = new pg.Client(config)
+  const client = await connectedOnce(config)
   try {
-    await client.connect()
-    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     const db = drizzle(client)
+    await db.execute(sql`select pg_advisory_lock(${MIGRATION_LOCK})`)
     await migrate(db, MIGRATION_CONFIG)
     const problems = await verifyTenancy(db as unknown as Database)
     if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
   } catch (error) {
-    throw fromDatabase(error)
+    throw fromMigrating(error)
   } finally {
     await client.end().catch(() => {})
   }
 }
 
-function createListener(config: pg.ClientConfig) {
-  let client: pg.Client | undefined
-  let stopped = false
-  let timer: ReturnType<typeof setTimeout> | undefined
-
-  async function connect(hear: (payload: string) => void, status: (live: boolean) => void): Promise<void> {
-    const next = new pg.Client(config)
-    client = next
-    next.on('notification', ({ payload }) => payload && hear(payload))
-    next.on('error', () => {})
-    next.on('end', () => {
-      if (stopped || client !== next) return
-      status(false)
-      retry(RELISTEN_FIRST_MS, hear, status)
-    })
-    await next.connect()
-    await next.query('listen loadout_changes')
-    status(true)
-  }
-
-  function retry(delay: number, hear: (payload: string) => void, status: (live: boolean) => void): void {
-    client = undefined
-    timer = setTimeout(() => {
-      connect(hear, status).catch(() => {
-        if (!stopped) retry(Math.min(delay * 2, RELISTEN_MOST_MS), hear, status)
-      })
-    }, delay)
-  }
-
-  return {
-    start: connect,
-    async stop() {
-      stopped = true
-      clearTimeout(timer)
-      await client?.end().catch(() => {})
-    },
+async function connectedOnce(config: pg.ClientConfig): Promise<pg.Client> {
+  try {
+    const client = new pg.Client(config)
+    client.on('error', () => {})
+    await client.connect()
+    return client
+  } catch (error) {
+    throw fromConnecting(error)
   }
 }

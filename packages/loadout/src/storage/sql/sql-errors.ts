@@ -1,4 +1,5 @@
 /** What the database refused, as our errors: by SQLSTATE and constraint name, never by text. */
+import { DrizzleQueryError } from 'drizzle-orm'
 import { HostError } from '../../errors.ts'
 
 interface DatabaseError {
@@ -13,18 +14,61 @@ const UNREACHABLE = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  '25P03',
   '53300',
   '57P01',
   '57P02',
   '57P03',
+  '57P05',
 ])
 
+/** A failed statement. What is no error of a statement, as one that the work threw, is left as it is. */
 export function fromDatabase(thrown: unknown): unknown {
-  if (HostError.is(thrown)) return thrown
+  if (HostError.is(thrown) || !isOfStatement(thrown)) return thrown
   const error = databaseError(thrown)
-  if (!error) return thrown
-  // The driver's own error holds the row in its text; only what cannot hold a value is kept.
-  const cause = new Error(`SQLSTATE ${error.code}${error.constraint ? ` (${error.constraint})` : ''}`)
+  // The server's own errors have a code. Without one the driver says that no answer came; a TypeError is a fault of ours.
+  if (!error)
+    return thrown.cause instanceof TypeError ? new HostError('internal', { cause: thrown.cause }) : unavailable(thrown)
+  return fromCode(error)
+}
+
+/** A failed connect. Its code, where it has one, says whether the address, the login or the database is wrong. */
+export function fromConnecting(thrown: unknown): unknown {
+  if (HostError.is(thrown)) return thrown
+  const code = databaseError(thrown)?.code
+  const wrong = wrongWith(code)
+  if (!wrong) return unavailable(thrown)
+  return new HostError('config-invalid', { detail: `DATABASE_URL: ${wrong}.`, cause: causeOf({ code: String(code) }) })
+}
+
+function wrongWith(code = ''): string | undefined {
+  if (code === 'ERR_INVALID_URL') return 'it is not a postgres:// URL'
+  if (code === '3D000') return 'there is no such database on that server'
+  return code.startsWith('28') ? 'the server refuses its user or password' : undefined
+}
+
+export function fromMigrating(thrown: unknown): unknown {
+  const error = HostError.is(thrown) ? undefined : databaseError(thrown)
+  if (error?.code !== '42501') return fromDatabase(thrown)
+  return new HostError('config-invalid', {
+    detail: 'DATABASE_URL: its role may not make the roles, schema and policies that keep users apart.',
+    action: 'Let that role own its database and create roles, or make the roles for it as docs/configuration.md says.',
+    cause: causeOf(error),
+  })
+}
+
+function unavailable(thrown: unknown): HostError {
+  const error = databaseError(thrown)
+  // Without a code there is only what the driver says of the connection, which holds no value of a row.
+  const { message } = (thrown instanceof DrizzleQueryError ? thrown.cause : thrown) as Error
+  return new HostError('storage-unavailable', { cause: error ? causeOf(error) : new Error(message) })
+}
+
+function fromCode(error: DatabaseError): HostError {
+  const cause = causeOf(error)
   switch (error.code) {
     case '23505': {
       const fields = fieldsOf(error.constraint)
@@ -43,13 +87,21 @@ export function fromDatabase(thrown: unknown): unknown {
       return new HostError('forbidden', { detail: 'The row belongs to another, or may only be read.', cause })
     case '23514':
     case '23502':
-    case '22P02':
-    case '22P05':
       return new HostError('invalid-row', { detail: `A row of "${error.table ?? '?'}" is not valid.`, cause })
   }
+  // Class 22: a value that its column cannot hold, such as a NUL (22021, 22P05) or a number too large (22003).
+  if (error.code.startsWith('22')) return new HostError('invalid-row', { detail: 'A row is not valid.', cause })
   if (UNREACHABLE.has(error.code) || error.code.startsWith('08')) return new HostError('storage-unavailable', { cause })
   return new HostError('internal', { cause })
 }
+
+// The driver's own error holds the row in its text; only what cannot hold a value is kept.
+const causeOf = ({ code, constraint }: DatabaseError) =>
+  new Error(`SQLSTATE ${code}${constraint ? ` (${constraint})` : ''}`)
+
+/** Drizzle wraps what a statement throws; `severity` tells an error that the server itself sent. */
+const isOfStatement = (thrown: unknown): thrown is Error =>
+  thrown instanceof DrizzleQueryError || (thrown instanceof Error && 'severity' in thrown)
 
 function databaseError(thrown: unknown): DatabaseError | undefined {
   for (let error = thrown; typeof error === 'object' && error !== null; error = (error as { cause?: unknown }).cause)

@@ -3,17 +3,22 @@
  * so a pooled connection carries nothing from one user to the next. A driver brings only how to open and to listen.
  */
 import { sql } from 'drizzle-orm'
+import { z } from 'zod'
 import { assertAccess } from '../access.ts'
-import { COLLECTION_NAMES, type Collection } from '../collections.ts'
+import { COLLECTION_NAMES } from '../collections.ts'
+import { guardTransaction } from '../guard-transaction.ts'
+import { type KeptOpen, keepOpened } from '../keep-opened.ts'
 import type { Access, Change, Storage, Transaction } from '../storage.ts'
+import { createWatchers } from '../watchers.ts'
 import { fromDatabase } from './sql-errors.ts'
 import { type Database, SqlTransaction } from './sql-transaction.ts'
 
 export interface SqlConnection {
-  db: Database
+  /** Begins, runs the work and commits; rolls back where it throws. */
+  transaction<T>(work: (tx: Database) => Promise<T>): Promise<T>
   close(): Promise<void>
   /** Hears other processes. Absent where there can be none. */
-  listen?(hear: (payload: string) => void, status: (live: boolean) => void): Promise<void>
+  listen?(heard: { hear(payload: string): void; status(live: boolean): void }): Promise<void>
 }
 
 export interface SqlOptions {
@@ -37,81 +42,84 @@ export async function enterTransaction(tx: Executor, access: Access, origin: str
 
 export function createSqlStorage({ name, open, enter = enterTransaction }: SqlOptions): Storage {
   const origin = crypto.randomUUID()
-  const listeners = new Set<(change: Change) => void>()
-  const tell = (change: Change) => {
-    for (const listener of [...listeners]) listener(change)
-  }
-  let opened: Promise<SqlConnection> | undefined
-  let listening: Promise<void> | undefined
-  let live = false
-  // A failed start is not kept: the next use tries again.
-  const connection = () => {
-    opened ??= open().catch((error: unknown) => {
-      opened = undefined
+  const watchers = createWatchers()
+  const connection = keepOpened(() =>
+    open().catch((error: unknown) => {
       throw fromDatabase(error)
-    })
-    return opened
-  }
-
-  async function startListening(): Promise<void> {
-    const { listen } = await connection()
-    if (!listen) {
-      live = true
-      return
-    }
-    await listen(
-      (payload) => {
-        const change = readPayload(payload, origin)
-        if (change) tell(change)
-      },
-      (isLive) => {
-        if (live !== isLive) tell({ kind: isLive ? 'live' : 'lost' })
-        live = isLive
-      },
-    )
-  }
+    }),
+  )
+  const listening = keepOpened(() => listenForOthers(connection, { watchers, origin }))
 
   return {
     name,
     async transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T> {
       assertAccess(access)
-      const { db } = await connection()
-      try {
-        const [result, changes] = await db.transaction(async (tx) => {
-          await enter(tx, access, origin)
-          const mine = new SqlTransaction(tx, access)
-          return [await work(mine), mine.changes] as const
-        })
-        changes.forEach(tell)
-        return result
-      } catch (error) {
-        throw fromDatabase(error)
-      }
-    },
-    async ready() {
-      await connection()
-    },
-    async watch(listener) {
-      listening ??= startListening().catch((error: unknown) => {
-        listening = undefined
+      const { transaction } = await connection.use()
+      const [result, changes] = await transaction(async (tx) => {
+        await enter(tx, access, origin)
+        const mine = new SqlTransaction(tx, access)
+        const { transaction: guarded, assertWhole } = guardTransaction(mine, fromDatabase)
+        const value = await work(guarded)
+        assertWhole()
+        return [value, mine.changes] as const
+      }).catch((error: unknown) => {
         throw fromDatabase(error)
       })
-      await listening
-      listeners.add(listener)
-      if (live) listener({ kind: 'live' })
-      return () => void listeners.delete(listener)
+      changes.forEach(watchers.tell)
+      return result
+    },
+    async ready() {
+      await connection.use()
+    },
+    async watch(watcher) {
+      const isLive = await listening.use()
+      return watchers.add(watcher, isLive() ? { kind: 'live' } : undefined)
     },
     async close() {
-      listeners.clear()
-      const closing = await opened?.catch(() => undefined)
-      await closing?.close()
+      watchers.clear()
+      await listening.close()
+      await (await connection.close())?.close()
     },
   }
 }
 
-// Our own changes were told when they were committed.
+interface Listening {
+  watchers: ReturnType<typeof createWatchers>
+  origin: string
+}
+
+/** Begins to hear other processes, and gives whether it does at any moment. */
+async function listenForOthers(
+  connection: KeptOpen<SqlConnection>,
+  { watchers, origin }: Listening,
+): Promise<() => boolean> {
+  const { listen } = await connection.use()
+  let live = listen === undefined
+  await listen?.({
+    hear(payload) {
+      const change = readPayload(payload, origin)
+      if (change) watchers.tell(change)
+    },
+    status(isLive) {
+      if (live !== isLive) watchers.tell({ kind: isLive ? 'live' : 'lost' })
+      live = isLive
+    },
+  })
+  return () => live
+}
+
+const payloadSchema = z.tuple([z.enum(COLLECTION_NAMES), z.string(), z.string(), z.string().nullable()])
+
+// Anybody on the database may notify on our channel: what is not ours is nothing. Our own was told at its commit.
 function readPayload(payload: string, origin: string): Change | undefined {
-  const [collection, userId, id, from] = JSON.parse(payload) as [string, string, string, string | null]
-  if (from === origin || !COLLECTION_NAMES.includes(collection as Collection)) return undefined
-  return { kind: 'row', collection: collection as Collection, userId, id }
+  let sent: unknown
+  try {
+    sent = JSON.parse(payload)
+  } catch {
+    return undefined
+  }
+  const read = payloadSchema.safeParse(sent)
+  if (!read.success) return undefined
+  const [collection, userId, id, from] = read.data
+  return from === origin ? undefined : { kind: 'row', collection, userId, id }
 }

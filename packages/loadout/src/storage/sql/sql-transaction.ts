@@ -3,7 +3,8 @@ import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, type SQL } from 'd
 import type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core'
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
-import { ownerOf } from '../access.ts'
+import { assertCollection, ownerOf } from '../access.ts'
+import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import {
   type Access,
@@ -30,8 +31,10 @@ export class SqlTransaction implements Transaction {
   }
 
   async get<C extends Collection>(collection: C, id: string): Promise<Row<C> | undefined> {
+    assertCollection(this.#access, 'read', collection)
     const { table, columns } = tableOf(collection)
     const owner = ownerOf(this.#access, collection)
+    if (hasNul(id)) return undefined
     const rows = await this.#db
       .select()
       .from(table)
@@ -45,7 +48,9 @@ export class SqlTransaction implements Transaction {
   }
 
   async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
+    assertCollection(this.#access, 'read', collection)
     const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
+    if (hasNul([where, after])) return []
     const { table, columns } = tableOf(collection)
     const id = column(columns, specOf(collection).id)
     const conditions = conditionsOf(collection, where)
@@ -60,6 +65,8 @@ export class SqlTransaction implements Transaction {
   }
 
   async insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+    assertCollection(this.#access, 'insert', collection)
+    checkRow(collection, row)
     const { table } = tableOf(collection)
     await this.#db.insert(table).values(row as never)
     this.#tell(collection, row)
@@ -70,8 +77,15 @@ export class SqlTransaction implements Transaction {
     id: string,
     { set, where }: Update<C>,
   ): Promise<Row<C> | undefined> {
+    assertCollection(this.#access, 'change', collection)
+    checkFields(collection, set)
+    if (hasNul([id, where])) return undefined
     const { table } = tableOf(collection)
     const condition = and(this.#at(collection, id), ...conditionsOf(collection, where))
+    if (Object.keys(set).length === 0) {
+      const [unchanged] = await this.#db.select().from(table).where(condition)
+      return unchanged as Row<C> | undefined
+    }
     const [row] = await this.#db
       .update(table)
       .set(set as never)
@@ -83,11 +97,14 @@ export class SqlTransaction implements Transaction {
       (row as RowObject)[specOf(collection).id] !== id
     )
       throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
+    checkRow(collection, row as RowObject)
     this.#tell(collection, row as RowObject)
     return row as Row<C>
   }
 
   async delete(collection: Collection, id: string): Promise<boolean> {
+    assertCollection(this.#access, 'change', collection)
+    if (hasNul(id)) return false
     const { table } = tableOf(collection)
     const [row] = await this.#db.delete(table).where(this.#at(collection, id)).returning()
     if (!row) return false

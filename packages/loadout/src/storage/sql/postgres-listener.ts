@@ -1,0 +1,84 @@
+/**
+ * One connection that listens. A first connect that fails is told to whoever asked and is not tried again by itself;
+ * from then on a lost connection is replaced, by one owner of the retry, until `stop`.
+ */
+import pg from 'pg'
+
+export interface Heard {
+  hear(payload: string): void
+  status(live: boolean): void
+}
+
+export interface ListenerOptions {
+  /** How often a silent connection is asked whether it still lives. @default 15_000 */
+  heartbeatMs?: number
+  /** How long an answer may take. @default 5_000 */
+  answerMs?: number
+}
+
+const RELISTEN_FIRST_MS = 200
+const RELISTEN_MOST_MS = 10_000
+
+export function createListener(
+  config: pg.ClientConfig,
+  { heartbeatMs = 15_000, answerMs = 5_000 }: ListenerOptions = {},
+) {
+  let client: pg.Client | undefined
+  let retrying: ReturnType<typeof setTimeout> | undefined
+  let stopped = false
+
+  async function start(heard: Heard): Promise<void> {
+    const next = new pg.Client({ ...config, query_timeout: answerMs })
+    // Without this a broken connection would end the process.
+    next.on('error', () => {})
+    next.on('notification', ({ payload }) => payload && heard.hear(payload))
+    try {
+      await next.connect()
+      await next.query('listen loadout_changes')
+    } catch (error) {
+      void next.end().catch(() => {})
+      throw error
+    }
+    if (stopped) return next.end()
+    client = next
+    heard.status(true)
+    onLoss(next, () => {
+      if (stopped) return
+      heard.status(false)
+      retry(heard, RELISTEN_FIRST_MS)
+    })
+  }
+
+  // A half-open connection says nothing at all, so silence is asked; both ways of losing it count once.
+  function onLoss(current: pg.Client, lost: () => void): void {
+    const heartbeat = setInterval(() => current.query('select 1').catch(end), heartbeatMs)
+    function end() {
+      if (client !== current) return
+      client = undefined
+      clearInterval(heartbeat)
+      void current.end().catch(() => {})
+      lost()
+    }
+    current.on('end', () => {
+      clearInterval(heartbeat)
+      end()
+    })
+  }
+
+  function retry(heard: Heard, delay: number): void {
+    retrying = setTimeout(() => {
+      start(heard).catch(() => {
+        if (!stopped) retry(heard, Math.min(delay * 2, RELISTEN_MOST_MS))
+      })
+    }, delay)
+  }
+
+  return {
+    start,
+    async stop() {
+      stopped = true
+      clearTimeout(retrying)
+      await client?.end().catch(() => {})
+    },
+  }
+}
