@@ -363,6 +363,9 @@ describe('the OpenAPI document', () => {
       'get /api/mcp/config',
       'get /api/mcp/config/tools',
       'get /api/mcp/{id}',
+      'get /api/mcp/{id}/prompts',
+      'get /api/mcp/{id}/resources',
+      'get /api/mcp/{id}/resources/read',
       'get /api/preferences',
       'get /healthz',
       'get /readyz',
@@ -375,6 +378,7 @@ describe('the OpenAPI document', () => {
       'post /api/mcp/config/introspect',
       'post /api/mcp/{id}/accept',
       'post /api/mcp/{id}/introspect',
+      'post /api/mcp/{id}/prompts/{name}',
       'post /api/tools/{toolkit}/{tool}/call',
     ])
   })

@@ -19,6 +19,7 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
+import { resourceRoutes } from './routes/resources.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
 import type { Env } from './variables.ts'
 
@@ -89,6 +90,7 @@ export function createApp({
     .route('/', healthRoutes(host, version))
     .route('/api', configRoutes(host))
     .route('/api', toolkitRoutes(host))
+    .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
     .route('/api', eventRoutes(host))
     .route('/api', preferenceRoutes(host))

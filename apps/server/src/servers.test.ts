@@ -214,6 +214,52 @@ describe('the catalog', () => {
     })
   })
 
+  it('resources and prompts come through the same connections', async () => {
+    await request('POST', '/api/mcp', { name: 'kit', command: node, args: [EVERYTHING, 'stdio'] })
+    const resources = await request('GET', '/api/mcp/kit/resources')
+    expect(resources.body.items.length).toBeGreaterThan(0)
+    const uri = encodeURIComponent(resources.body.items[0].uri)
+    expect((await request('GET', `/api/mcp/kit/resources/read?uri=${uri}`)).body.contents).toHaveLength(1)
+    const prompts = await request('GET', '/api/mcp/kit/prompts')
+    expect(prompts.body.items.map((prompt: { name: string }) => prompt.name)).toContain('simple-prompt')
+    expect((await request('POST', '/api/mcp/kit/prompts/simple-prompt', {})).body.messages.length).toBeGreaterThan(0)
+    expect((await request('GET', '/api/mcp/nobodys/resources')).status).toBe(404)
+    expect(host.connections.status()).toHaveLength(1)
+  })
+
+  it('is served stale while one look runs behind, however many read', async () => {
+    await host.close()
+    host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }), toolCacheTtlMs: 50 })
+    const { stored } = await host.toolkits.register(
+      { name: 'kit', url: servers.legacy.url },
+      { tier: 'user', userId: 'ann' },
+    )
+    await host.catalog.introspect(stored, 'ann')
+    let looks = 0
+    host.events.on('catalog-changed', () => looks++)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    const views = await Promise.all(Array.from({ length: 20 }, () => host.views.one('ann', 'kit')))
+    expect(views.map((view) => view.toolCount)).toEqual(Array(20).fill(1))
+    await host.catalog.settled()
+    expect(looks).toBe(1)
+  })
+
+  it('a toolkit of the app that the operator calls shared has one connection for all', async () => {
+    await host.toolkits.register({ name: 'ours', url: servers.modern.url, shared: true }, { tier: 'app' })
+    await host.toolkits.register({ name: 'each', url: servers.modern.url }, { tier: 'app' })
+    for (const userId of ['ann', 'bob'])
+      for (const toolkit of ['ours', 'each']) {
+        const call = { userId, toolkit, tool: 'echo', arguments: { text: 'x' }, caller: { type: 'direct' as const } }
+        expect((await host.calls.start(call).outcome).status).toBe('ok')
+      }
+    expect(
+      host.connections
+        .status()
+        .map(({ key }) => key.userId)
+        .sort(),
+    ).toEqual(['ann', 'bob', null])
+  })
+
   it('a server asks its user in the middle of a call; the answer goes back', async () => {
     await request('POST', '/api/mcp', { name: 'kit', command: node, args: [EVERYTHING, 'stdio'] })
     const waiting = await request('POST', '/api/tools/kit/trigger-elicitation-request/call', { arguments: {} })

@@ -64,7 +64,7 @@ describe('MCP servers', () => {
     await dialog().waitFor({ state: 'detached' })
     await row('notes').getByText("node server.js --root './my notes'").waitFor()
     await row('notes').getByText('1 stored secret').waitFor()
-    await row('notes').getByText('Not connected').waitFor()
+    await row('notes').getByText('Failed', { exact: true }).waitFor()
     expect(await page.content()).not.toContain(SECRET)
     expect(await focusedId(page)).toBe('add-server')
   })
@@ -138,7 +138,7 @@ describe('MCP servers', () => {
     await page.reload()
     await row('My notes').getByText('Disabled').waitFor()
     expect(await row('My notes').getByRole('switch').getAttribute('aria-checked')).toBe('false')
-    await row('Tracker').getByText('Not connected').waitFor()
+    await row('Tracker').getByText('Failed', { exact: true }).waitFor()
   })
 
   it('asks before it deletes', async () => {

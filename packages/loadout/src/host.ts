@@ -7,6 +7,7 @@ import { resolveTool } from './calls/resolve.ts'
 import { withPin } from './calls/with-pin.ts'
 import { withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
+import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
 import { type Connector, createConnector } from './connections/connector.ts'
 import type { Drivers } from './connections/drivers.ts'
 import type { PoolOptions } from './connections/pool.ts'
@@ -45,6 +46,8 @@ export interface Host extends AsyncDisposable {
   readonly views: ToolkitViews
   readonly catalog: Catalog
   readonly connections: Connector
+  readonly resources: Resources
+  readonly prompts: Prompts
   readonly calls: Calls
   readonly inputs: Inputs
   readonly credentials: CredentialStore
@@ -100,6 +103,7 @@ export function createHost(options: HostOptions = {}): Host {
     catalog,
     connections,
     inputs,
+    ...createResources({ registry: toolkits, connector: connections }),
     calls: createCalls({ pipeline, inputs }),
     views: createToolkitViews({ registry: toolkits, catalog, connector: connections }),
     preferences: createPreferences({ storage, cache, events }),

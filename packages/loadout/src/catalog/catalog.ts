@@ -2,6 +2,7 @@
  * Which tools each toolkit offers: served from what is stored, whether or not a server is up. What is older than its time
  * to live is served as it is and looked at again behind; many readers cause one look.
  */
+import { LRUCache } from 'lru-cache'
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -59,6 +60,8 @@ export function createCatalog(parts: CatalogParts): Catalog {
 class StoredCatalog implements Catalog {
   readonly #parts: CatalogParts
   readonly #looking = new Map<string, Promise<ToolManifest[]>>()
+  /** How long a server says that its list holds. */
+  readonly #hints = new LRUCache<string, number>({ max: 10_000 })
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
@@ -90,9 +93,10 @@ class StoredCatalog implements Catalog {
     return work
   }
 
-  isStale({ row, toolkit }: StoredToolkit): boolean {
+  isStale({ row, toolkit, uscoId }: StoredToolkit): boolean {
     if (row.introspectedAt === null) return toolkit.tools === undefined
-    return Date.now() - row.introspectedAt.getTime() > (this.#parts.ttlMs ?? DEFAULT_TTL_MS)
+    const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
+    return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, this.#hints.get(uscoId) ?? ttlMs)
   }
 
   async accept(stored: StoredToolkit, by: { userId: string; tool?: string | undefined }): Promise<number> {
@@ -128,6 +132,8 @@ class StoredCatalog implements Catalog {
       connectMs: timeoutMs,
       work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
     })
+    // Zero means "do not keep", which a catalog cannot do; then our own time holds.
+    if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, list.ttlMs)
     const read = await readManifests(list.items)
     return { ...read, warnings: [...list.warnings, ...read.warnings] }
   }

@@ -84,7 +84,7 @@ class LiveConnector implements Connector {
   }
 
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
-    return this.#states.get(stateKey(stored.uscoId, userId))
+    return this.#states.get(stateKey(stored.uscoId, sharerOf(stored, userId)))
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
@@ -107,7 +107,7 @@ class LiveConnector implements Connector {
 
   #lease(stored: StoredToolkit, userId: string, connectMs: number): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
-    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId }
+    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
     return this.#pool.lease(key, (onClosed) => this.#open(stored, { userId, connectMs }, onClosed))
   }
 
@@ -183,6 +183,10 @@ function stateFrom(change: PoolChange): ToolkitState {
   const { code, message: reason, action } = change.error
   return { status: code === 'sign-in-needed' ? 'sign-in-needed' : 'error', reason, action }
 }
+
+/** Whose the connection is: the user's own, or everyone's where the operator said so of a toolkit of the app. */
+const sharerOf = ({ tier, toolkit }: StoredToolkit, userId: string) =>
+  tier === 'app' && toolkit.shared ? null : userId
 
 const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
 

@@ -57,6 +57,7 @@ interface Entry {
   openedAt: number
   leases: number
   retired: boolean
+  ended: boolean
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
 }
@@ -142,6 +143,7 @@ class ConnectionPool implements Pool {
       openedAt: Date.now(),
       leases: 0,
       retired: false,
+      ended: false,
       idle: undefined,
       freeSlot,
     }
@@ -189,9 +191,7 @@ class ConnectionPool implements Pool {
   #lost(entry: Entry): void {
     if (entry.retired) return
     this.#retireEntry(entry)
-    this.#forget(entry)
-    this.#options.onChange(entry.key, { status: 'disconnected' })
-    void entry.connection?.close()
+    void this.#end(entry)
   }
 
   async #drop(entry: Entry): Promise<void> {
@@ -201,6 +201,8 @@ class ConnectionPool implements Pool {
 
   async #end(entry: Entry): Promise<void> {
     this.#forget(entry)
+    if (entry.ended) return
+    entry.ended = true
     const connection = await entry.opening.catch(() => undefined)
     await connection?.close()
     if (connection) this.#options.onChange(entry.key, { status: 'disconnected' })

@@ -28,6 +28,7 @@ export const FIELDS = {
   exclude: ['exclude'],
   overrides: ['overrides'],
   timeouts: ['timeouts'],
+  shared: ['shared'],
   account: ['account'],
 } as const
 

@@ -149,6 +149,7 @@ function toRecord(
     exclude: given.exclude?.value,
     overrides: given.overrides?.value,
     timeouts: given.timeouts?.value,
+    shared: given.shared?.value,
     account: given.account?.value,
     tools: server?.type === 'custom' ? undefined : readTools(given.tools?.value),
   })

@@ -37,6 +37,8 @@ export const toolkitOptions = z.strictObject({
   exclude: z.array(glob).max(200).default([]),
   overrides: safeRecord(toolOverride, { maxEntries: 2000 }).default({}),
   timeouts: timeouts.default({}),
+  /** App tier only: one connection serves all users, because the server keeps nothing of any of them. The operator says so. */
+  shared: z.boolean().default(false),
   /** Whose account this is, where one server is bound more than once. */
   account: z.string().max(200).optional(),
   /** Manifests known in advance, used until the first introspection. */

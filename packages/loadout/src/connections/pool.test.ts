@@ -1,0 +1,167 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { HostError } from '../errors.ts'
+import { createBreaker } from './breaker.ts'
+import type { Connection } from './connection.ts'
+import { createPool, type Pool, type PoolChange, type PoolKey, type PoolOptions } from './pool.ts'
+
+let pool: Pool
+let opened: FakeConnection[]
+const changes: string[] = []
+
+interface FakeConnection extends Connection {
+  closed: boolean
+  lose(): void
+}
+
+function fake(onClosed: () => void): FakeConnection {
+  const connection = {
+    closed: false,
+    lose: onClosed,
+    async close() {
+      connection.closed = true
+    },
+  } as FakeConnection
+  opened.push(connection)
+  return connection
+}
+
+const start = (options: PoolOptions = {}) => {
+  opened = []
+  changes.length = 0
+  pool = createPool({
+    ...options,
+    onChange: (key: PoolKey, change: PoolChange) => void changes.push(`${key.userId} ${change.status}`),
+  })
+}
+const key = (userId: string | null, toolkit = 'kit', fingerprint = 'f'): PoolKey => ({ toolkit, fingerprint, userId })
+const lease = (of: PoolKey) => pool.lease(of, async (onClosed) => fake(onClosed))
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+afterEach(() => pool.close())
+
+describe('the pool', () => {
+  it('opens once for all who wait, and never one for another', async () => {
+    start()
+    const leases = await Promise.all([
+      lease(key('ann')),
+      lease(key('ann')),
+      lease(key('bob')),
+      lease(key('ann', 'other')),
+      lease(key('ann', 'kit', 'g')),
+    ])
+    expect(opened).toHaveLength(4)
+    expect(leases[0]?.connection).toBe(leases[1]?.connection)
+    for (const one of leases) one.release()
+    expect((await lease(key('ann'))).connection).toBe(leases[0]?.connection)
+  })
+
+  it('closes what idles, and not what is used', async () => {
+    start({ idleMs: 30 })
+    const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]
+    idle.release()
+    await pause(80)
+    expect(opened.map((one) => one.closed)).toEqual([false, true])
+    used.release()
+  })
+
+  it('replaces what is too old at the next lease', async () => {
+    start({ maxAgeMs: 20 })
+    const first = await lease(key('ann'))
+    first.release()
+    await pause(40)
+    const second = await lease(key('ann'))
+    expect(second.connection).not.toBe(first.connection)
+    expect(opened[0]?.closed).toBe(true)
+  })
+
+  it('a user at the cap waits for a place, evicts what idles, and is told after a while', async () => {
+    start({ maxPerUser: 2, queueMs: 60 })
+    const [a, b] = [await lease(key('ann', 'a')), await lease(key('ann', 'b'))]
+    await expect(lease(key('ann', 'c'))).rejects.toMatchObject({
+      code: 'too-many-connections',
+      message: expect.stringContaining('2'),
+    })
+    const waiting = lease(key('ann', 'd'))
+    setTimeout(() => a.discard(), 20)
+    expect((await waiting).connection).toBe(opened[2])
+    b.release()
+    await lease(key('ann', 'e'))
+    expect(opened[1]?.closed).toBe(true)
+    await lease(key('bob', 'a'))
+  })
+
+  it('the host has a cap too', async () => {
+    start({ maxPerHost: 1, queueMs: 30 })
+    await lease(key('ann'))
+    await expect(lease(key('bob'))).rejects.toMatchObject({ code: 'too-many-connections' })
+  })
+
+  it('what is retired finishes its calls, then closes', async () => {
+    start()
+    const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]
+    idle.release()
+    await pool.retire('kit')
+    expect(opened.map((one) => one.closed)).toEqual([false, true])
+    expect((await lease(key('ann'))).connection).not.toBe(used.connection)
+    used.release()
+    await pause(5)
+    expect(opened[0]?.closed).toBe(true)
+  })
+
+  it('a session that the server ended is not leased again', async () => {
+    start()
+    const first = await lease(key('ann'))
+    opened[0]?.lose()
+    first.release()
+    await pause(5)
+    expect((await lease(key('ann'))).connection).not.toBe(first.connection)
+    expect(changes).toEqual(['ann connecting', 'ann connected', 'ann disconnected', 'ann connecting', 'ann connected'])
+  })
+
+  it('cools down after failures in a row, for this user alone, and forgives on request', async () => {
+    start()
+    const failing = (userId: string) =>
+      pool
+        .lease(key(userId), async () => {
+          throw new HostError('server-unreachable')
+        })
+        .catch((error) => error.code)
+    for (let i = 0; i < 3; i++) expect(await failing('ann')).toBe('server-unreachable')
+    expect(await failing('ann')).toBe('cooling-down')
+    expect(await failing('bob')).toBe('server-unreachable')
+    pool.forgive('kit')
+    await lease(key('ann'))
+  })
+
+  it('after its end nothing is leased', async () => {
+    start()
+    const held = await lease(key('ann'))
+    await pool.close()
+    expect(opened[0]?.closed).toBe(true)
+    await expect(lease(key('ann'))).rejects.toMatchObject({ code: 'shutting-down' })
+    held.release()
+  })
+})
+
+describe('the breaker', () => {
+  it('waits longer each time, with jitter, up to half a minute, and starts anew after a success', () => {
+    const breaker = createBreaker(() => 1)
+    const waits: number[] = []
+    let now = 0
+    for (let i = 0; i < 10; i++) {
+      breaker.failed(now)
+      try {
+        breaker.assertClosed(now)
+        waits.push(0)
+      } catch (error) {
+        waits.push((error as HostError).retryAfterMs ?? 0)
+        now += (error as HostError).retryAfterMs ?? 0
+        breaker.assertClosed(now)
+      }
+    }
+    expect(waits).toEqual([0, 0, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
+    breaker.succeeded()
+    breaker.failed(now)
+    breaker.assertClosed(now)
+  })
+})
