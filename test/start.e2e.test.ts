@@ -34,12 +34,12 @@ describe('npm start', () => {
       expect(page.headers.get('content-security-policy')).toContain("script-src 'self'")
       expect(await page.text()).toContain('<div id="root">')
     }
-    expect((await post(first.url, JSON.stringify({ name: 'Files', command: 'npx' }))).status).toBe(201)
+    expect((await post(first.url, JSON.stringify({ name: 'Files', command: '/nowhere/server' }))).status).toBe(201)
     expect(await first.program.end('SIGTERM')).toBe(0)
 
     const second = await serve(dataDir)
     expect(await list(second.url)).toMatchObject([{ id: 'files' }])
-    await post(second.url, JSON.stringify({ name: 'More', command: 'npx' }))
+    await post(second.url, JSON.stringify({ name: 'More', command: '/nowhere/server' }))
     expect(await second.program.end('SIGKILL')).toBe('SIGKILL')
 
     const third = await serve(dataDir)
@@ -104,10 +104,10 @@ describe('the loadout command', () => {
     expect(JSON.parse((await loadout('status', ...flags)).out)).toMatchObject({ running: false, toolkits: 0 })
 
     const { program, url } = await serve(dataDir)
-    await post(url, JSON.stringify({ name: 'Files', command: 'npx', env: { TOKEN: 'planted-secret' } }))
+    await post(url, JSON.stringify({ name: 'Files', command: '/nowhere/server', env: { TOKEN: 'planted-secret' } }))
     expect(JSON.parse((await loadout('status', ...flags)).out)).toEqual({ dataDir, running: true, url, toolkits: 1 })
     expect((await loadout('toolkits', '--data-dir', dataDir)).out).toMatch(
-      /^files\s+Files\s+user\s+stdio\s+disconnected/,
+      /^files\s+Files\s+user\s+stdio\s+error/,
     )
     const file = join(folder, 'backup.tar.gz')
     expect(await loadout('backup', file, ...flags)).toMatchObject({ code: 0 })

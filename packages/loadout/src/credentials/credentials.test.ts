@@ -183,12 +183,18 @@ describe('the key file of a local host', () => {
     await keyFileRing(path)
     await chmod(path, 0o644)
     await expect(keyFileRing(path)).rejects.toMatchObject({ code: 'key-file-unsafe' })
-    await writeFile(path, '{', { mode: 0o600 })
-    await chmod(path, 0o600)
-    await expect(keyFileRing(path)).rejects.toMatchObject({
-      code: 'key-file-unsafe',
-      action: expect.stringContaining('backup'),
-    })
+    for (const damaged of [
+      '{',
+      '{"version":1,"keys":[{"id":"k","key":"c2hvcnQ="}]}',
+      '{"version":1,"keys":[{"id":"k","key":"%%"}]}',
+    ]) {
+      await writeFile(path, damaged, { mode: 0o600 })
+      await chmod(path, 0o600)
+      await expect(keyFileRing(path)).rejects.toMatchObject({
+        code: 'key-file-unsafe',
+        action: expect.stringContaining('backup'),
+      })
+    }
   })
 })
 
