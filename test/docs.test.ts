@@ -49,6 +49,19 @@ describe('README', () => {
   })
 })
 
+describe('every piece of TypeScript in the docs', () => {
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
+  for (const page of pages)
+    it(`docs/${page} shows what an example runs`, () => {
+      const text = read(`docs/${page}`)
+      const fences = [...text.matchAll(/(?:<!-- example: (\S+) -->\n)?```ts\n(.*?)```/gs)]
+      for (const [, story, code] of fences) {
+        const source = read(`examples/${story}/main.ts`)
+        expect(code).toBe(/\/\/#region example\n(.*?)\/\/#endregion/s.exec(source)?.[1])
+      }
+    })
+})
+
 describe('docs/configuration.md', () => {
   it('names every setting', () => {
     const names = [...read('apps/server/src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(

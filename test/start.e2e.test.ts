@@ -106,9 +106,7 @@ describe('the loadout command', () => {
     const { program, url } = await serve(dataDir)
     await post(url, JSON.stringify({ name: 'Files', command: '/nowhere/server', env: { TOKEN: 'planted-secret' } }))
     expect(JSON.parse((await loadout('status', ...flags)).out)).toEqual({ dataDir, running: true, url, toolkits: 1 })
-    expect((await loadout('toolkits', '--data-dir', dataDir)).out).toMatch(
-      /^files\s+Files\s+user\s+stdio\s+error/,
-    )
+    expect((await loadout('toolkits', '--data-dir', dataDir)).out).toMatch(/^files\s+Files\s+user\s+stdio\s+error/)
     const file = join(folder, 'backup.tar.gz')
     expect(await loadout('backup', file, ...flags)).toMatchObject({ code: 0 })
     expect((await readFile(file)).includes('planted-secret')).toBe(false)

@@ -74,14 +74,6 @@ export async function acceptChanges(
   })
 }
 
-/** Forgets the pins of a toolkit whose owner changed its server: what comes now is another thing, and theirs. */
-export async function clearPins(storage: Storage, stored: StoredToolkit): Promise<void> {
-  await storage.transaction(accessTo(stored), async (tx) => {
-    const where = { userId: stored.userId, uscoId: stored.uscoId }
-    for (const pin of await tx.list('pins', { where, limit: LIMIT })) await tx.delete('pins', pin.pinId)
-  })
-}
-
 class CatalogWriter {
   readonly #tx: Transaction
   readonly #owner: { userId: string; uscoId: string }

@@ -319,6 +319,11 @@ describe('faults of a stdio server', () => {
     await host.catalog.accept(await host.toolkits.find('ann', 'faulty'), { userId: 'ann' })
     expect(codeOf(await call())).toBe('ok')
     expect((await view()).state.status).toBe('connected')
+    // Whoever changes the server accepts what comes of it.
+    describe_('Something else again.')
+    await host.toolkits.update('faulty', { env: { OTHER: '1' } }, ann)
+    await look()
+    expect(codeOf(await call())).toBe('ok')
   })
 
   it('29 a flood of progress is calmed', async () => {

@@ -2,7 +2,7 @@
 import { createDrivers, type Drivers, type StdioPolicy } from './drivers.ts'
 import { createGuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 import { httpConnections } from './http.ts'
-import { sweepOrphans } from './process-group.ts'
+import { sweepOrphans } from './orphans.ts'
 import { stdioConnections } from './stdio.ts'
 
 export interface NodeDriverOptions {

@@ -57,6 +57,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
     const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
     await secrets.clear(tx, keeper, unused)
     await secrets.save(tx, keeper, taken.secrets)
+    if (existing && !sameJson(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
     return row
   }
 
@@ -126,6 +127,21 @@ async function ownRow(tx: Transaction, userId: string, id: string): Promise<User
   const [row] = await tx.list('userServerConfigs', { where })
   return row
 }
+
+/** Whoever changes the server accepts what comes of it: its tools are seen for the first time again. */
+async function forgetPins(tx: Transaction, userId: string, uscoId: string): Promise<void> {
+  for (const pin of await tx.list('pins', { where: { userId, uscoId }, limit: 10_000 }))
+    await tx.delete('pins', pin.pinId)
+}
+
+// A database may give keys back in another order.
+const sameJson = (a: unknown, b: unknown) => sorted(a) === sorted(b)
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )
 
 async function insertConfig(
   tx: Transaction,
