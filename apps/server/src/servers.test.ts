@@ -284,6 +284,37 @@ describe('the catalog', () => {
   })
 })
 
+describe('events', () => {
+  it("tell a user live what happens to their things, and nothing of others'", async () => {
+    const app = createApp({
+      host,
+      authenticate: (from) => ({ kind: 'session', userId: from.headers.get('x-user') ?? 'nobody' }),
+    })
+    const stream = await app.request('/api/events', { headers: { 'x-user': 'ann' } })
+    expect(stream.headers.get('content-type')).toContain('text/event-stream')
+    let heard = ''
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader()
+    const hearing = (async () => {
+      for (let part = await reader?.read(); part && !part.done; part = await reader?.read()) heard += part.value
+    })()
+    for (const userId of ['bob', 'ann']) {
+      const { stored } = await host.toolkits.register(
+        { name: `kit of ${userId}`, url: servers.modern.url },
+        { tier: 'user', userId },
+      )
+      await host.catalog.introspect(stored, userId)
+    }
+    for (let i = 0; i < 50 && !heard.includes('catalog-changed'); i++)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    for (const event of ['ready', 'toolkit-registered', 'state-changed', 'catalog-changed'])
+      expect(heard).toContain(`event: ${event}`)
+    expect(heard).toContain('kit-of-ann')
+    expect(heard).not.toContain('bob')
+    await reader?.cancel()
+    await hearing
+  })
+})
+
 describe('many users', () => {
   it(`50 users × ${CALLS} calls at once of one server: no answer goes to the wrong user`, async () => {
     const users = Array.from({ length: 50 }, (_, i) => `user${i}`)

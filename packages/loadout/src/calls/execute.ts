@@ -5,6 +5,7 @@ import type { CallHandler, ResolvedCall } from './call.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000
+const LONGEST_WAIT_MS = 30_000
 
 export function executeCall(connector: Connector): CallHandler<ResolvedCall> {
   return async ({ stored, found, userId, arguments: input, signal, onProgress }) => {
@@ -17,6 +18,8 @@ export function executeCall(connector: Connector): CallHandler<ResolvedCall> {
     const { name, inputSchema, annotations } = found.manifest
     const result = await connector.use(stored, userId, {
       connectMs,
+      signal,
+      patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
       // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
       repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
       work: (connection) =>

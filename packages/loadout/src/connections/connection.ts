@@ -80,6 +80,8 @@ export interface Connection {
   ): Promise<ToolResult>
   readResource(uri: string, options: CallOptions): Promise<JsonObject>
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
+  /** Whether it can still be used. */
+  isOpen(): boolean
   /** What the process said on stderr lately, and its group. */
   diagnostics(): { stderr?: string; pid?: number }
   close(): Promise<void>

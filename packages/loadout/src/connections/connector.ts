@@ -30,6 +30,9 @@ export interface UseOptions {
   connectMs?: number | undefined
   /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
   repeatable: boolean
+  /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
+  patienceMs?: number | undefined
+  signal?: AbortSignal | undefined
 }
 
 export interface Connector {
@@ -78,7 +81,9 @@ class LiveConnector implements Connector {
     try {
       return await this.#attempt(first, work, stored)
     } catch (error) {
-      if (!mayRepeat(error, repeatable)) throw error
+      const waitMs = patience(error, options)
+      if (waitMs !== undefined) await sleep(waitMs, options.signal)
+      else if (!mayRepeat(error, repeatable)) throw error
       return this.#attempt(await this.#lease(stored, userId, connectMs), work, stored)
     }
   }
@@ -143,7 +148,7 @@ class LiveConnector implements Connector {
       given.release()
       return result
     } catch (error) {
-      if (isBroken(error)) {
+      if (isBroken(error) || !given.connection.isOpen()) {
         this.#verdicts.delete(fingerprintOf(stored))
         given.discard()
       } else given.release()
@@ -164,6 +169,27 @@ class LiveConnector implements Connector {
       state,
     })
   }
+}
+
+/** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */
+function patience(error: unknown, { patienceMs = 0 }: UseOptions): number | undefined {
+  if (!HostError.is(error) || error.code !== 'rate-limited' || error.retryAfterMs === undefined) return undefined
+  return error.retryAfterMs <= patienceMs ? error.retryAfterMs : undefined
+}
+
+function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cancel = () => {
+      clearTimeout(timer)
+      reject(new HostError('cancelled'))
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', cancel)
+      resolve()
+    }, ms)
+    if (signal?.aborted) cancel()
+    else signal?.addEventListener('abort', cancel, { once: true })
+  })
 }
 
 /** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */

@@ -41,6 +41,7 @@ interface StdioScript extends FaultScript {
   ignoreTerm?: boolean
   child?: boolean
   stderrFlood?: number
+  stopReadingAt?: string
 }
 
 /** A toolkit of a faulty stdio server, and the file in which that server notes its calls. */
@@ -185,7 +186,13 @@ describe('faults of a stdio server', () => {
     failsAtCall({ do: 'bytes', count: 400 * 1024 * 1024 }, 'response-too-large'),
   )
 
-  it('14, 15 endless cursors end; the same cursor again is noticed', async () => {
+  it('14 endless new cursors end, and the old tools stay', async () => {
+    await stdio({ at: { 'tools/list': { do: 'pages' } } }, { introspectMs: 8000 })
+    expect(await timed(look, 8000)).toBe('protocol-error')
+    expect((await view()).state).toMatchObject({ status: 'error', reason: expect.stringContaining('pages') })
+  })
+
+  it('15 the same cursor again is noticed', async () => {
     await stdio({
       era: 'legacy',
       at: {
@@ -423,6 +430,14 @@ describe('faults of a stdio server', () => {
     expect(host.connections.status()).toEqual([])
   })
 
+  it('39 so is one that stops reading, with 5 MB on the way', async () => {
+    await stdio({ stopReadingAt: 'tools/list' })
+    await look()
+    expect(codeOf(await timed(() => call({ text: 'x'.repeat(5_000_000) }), 4000))).toBe('server-timeout')
+    await new Promise((resolve) => setTimeout(resolve, 2200))
+    expect(host.connections.status()).toEqual([])
+  })
+
   it('an abort by the user is told apart from a timeout, and reaches the server', async () => {
     const { noted } = await stdio({ at: { 'tools/call': { do: 'hang' } } })
     await look()
@@ -463,6 +478,16 @@ describe('faults of an HTTP server', () => {
     await http({ http: { 'tools/call': { status: 429, headers: { 'retry-after': '7' } } } })
     await look()
     expect(await call()).toMatchObject({ error: { code: 'rate-limited', retryAfterMs: 7000 } })
+  })
+
+  it('44 a short wait is waited, and the call made once', async () => {
+    const { server } = await http(
+      { times: 1, http: { 'tools/call': { status: 429, headers: { 'retry-after': '1' } } } },
+      { callMs: 3000 },
+    )
+    await look()
+    expect(codeOf(await call())).toBe('ok')
+    expect(server.server.calls).toHaveLength(1)
   })
 
   for (const era of ['legacy', 'modern'] as const) {

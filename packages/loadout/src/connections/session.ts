@@ -67,8 +67,12 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     await transport.close().catch(() => {})
     throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
   }
-  client.onclose = () => hooks.onClosed()
-  return new Session(client, parts)
+  const session = new Session(client, parts)
+  client.onclose = () => {
+    session.ended = true
+    hooks.onClosed()
+  }
+  return session
 }
 
 // Before there is a session, none can be lost: whatever answered is not what we look for.
@@ -117,6 +121,8 @@ function readQuestion(params: JsonObject) {
 class Session implements Connection {
   readonly info: ServerInfo
   readonly verdict: EraVerdict
+  /** By the server, or by us. */
+  ended = false
   readonly #client: Client
   readonly #parts: SessionParts
 
@@ -199,7 +205,12 @@ class Session implements Connection {
     return this.#parts.diagnostics?.() ?? {}
   }
 
+  isOpen(): boolean {
+    return !this.ended
+  }
+
   async close(): Promise<void> {
+    this.ended = true
     this.#client.onclose = undefined
     await this.#client.close().catch(() => {})
     await this.#parts.transport.close().catch(() => {})

@@ -76,6 +76,7 @@ function explained(connection: Connection, transport: StdioTransport): Connectio
     try {
       return await work
     } catch (error) {
+      // What it was sent is still in the pipe: it does not read, and will not.
       if (HostError.is(error) && error.code === 'server-timeout' && transport.unread) await connection.close()
       throw HostError.is(error) && error.code === 'session-lost' ? (transport.failure ?? error) : error
     }
@@ -88,6 +89,7 @@ function explained(connection: Connection, transport: StdioTransport): Connectio
     readResource: (uri, options) => explain(connection.readResource(uri, options)),
     getPrompt: (prompt, options) => explain(connection.getPrompt(prompt, options)),
     diagnostics: () => connection.diagnostics(),
+    isOpen: () => connection.isOpen(),
     close: () => connection.close(),
   }
 }

@@ -22,6 +22,7 @@ export type Fault =
   | { do: 'notify'; method: string; count: number }
   | { do: 'ask'; count: number }
   | { do: 'twice' }
+  | { do: 'pages' }
 
 export interface FaultScript {
   /** Which handshakes it answers. @default 'both' */
@@ -120,6 +121,14 @@ export class FaultServer {
             params: { message: `Question ${i}`, requestedSchema: { type: 'object', properties: {} } },
           })
         return false
+      case 'pages':
+        // Always one page more.
+        io.send({
+          jsonrpc: '2.0',
+          id,
+          result: { ...(this.#answer(message) as { result: object }).result, nextCursor: crypto.randomUUID() },
+        })
+        return true
       case 'twice':
         io.send({ jsonrpc: '2.0', id, ...this.#answer(message) })
         io.send({ jsonrpc: '2.0', id: 999_999, result: {} })

@@ -8,6 +8,7 @@ const script = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FaultS
   ignoreTerm?: boolean
   child?: boolean
   stderrFlood?: number
+  stopReadingAt?: string
 }
 const log = process.argv[3]
 const server = new FaultServer(script)
@@ -48,12 +49,13 @@ const io: FaultIo = {
   },
 }
 
-if (script.at?.stdin === undefined)
-  createInterface({ input: process.stdin }).on('line', (line) => {
-    const message = JSON.parse(line)
-    if (log && message.method === 'tools/call') appendFileSync(log, `${message.params?.name}\n`)
-    if (log && message.method === 'notifications/cancelled') appendFileSync(log, 'cancelled\n')
-    void server.handle(message, io)
-  })
-// A server that never reads its input stays alive all the same.
-else setInterval(() => {}, 1000)
+const lines = createInterface({ input: process.stdin })
+lines.on('line', (line) => {
+  const message = JSON.parse(line)
+  if (message.method === script.stopReadingAt) process.stdin.pause()
+  if (log && message.method === 'tools/call') appendFileSync(log, `${message.params?.name}\n`)
+  if (log && message.method === 'notifications/cancelled') appendFileSync(log, 'cancelled\n')
+  void server.handle(message, io)
+})
+// One that stops reading stays alive all the same.
+if (script.stopReadingAt) setInterval(() => {}, 1000)
