@@ -30,6 +30,7 @@ export interface ResolvedCall extends ToolCall {
 export interface Input {
   id: string
   toolkit: string
+  uscoId: string
   question: Question
 }
 

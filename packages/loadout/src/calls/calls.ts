@@ -25,9 +25,9 @@ export interface Calls {
 }
 
 interface Kept {
-  userId: string
-  toolkit: string
+  call: ToolCall
   state: CallState
+  onAsked(input: Input): void
 }
 
 const KEPT_CALLS = 10_000
@@ -35,21 +35,30 @@ const KEPT_MS = 10 * 60_000
 
 export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
   const kept = new LRUCache<string, Kept>({ max: KEPT_CALLS, ttl: KEPT_MS })
+  const running = new Set<Kept>()
+  inputs.onAsked((userId, input) => {
+    // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
+    const asking = [...running].findLast(
+      ({ call }) => call.userId === userId && (call.toolkit === input.toolkit || call.toolkit === input.uscoId),
+    )
+    asking?.onAsked(input)
+  })
   return {
     start(request) {
       const call: ToolCall = { ...request, callId: newId('call') }
-      const entry: Kept = { userId: call.userId, toolkit: call.toolkit, state: { status: 'running' } }
-      kept.set(call.callId, entry)
-      let stopListening = () => {}
-      const asked = new Promise<Input>((resolve) => {
-        stopListening = inputs.onAsked((userId, input) => {
-          if (userId !== call.userId || input.toolkit !== call.toolkit) return
+      const { promise: asked, resolve } = Promise.withResolvers<Input>()
+      const entry: Kept = {
+        call,
+        state: { status: 'running' },
+        onAsked(input) {
           entry.state = { status: 'running', input }
           resolve(input)
-        })
-      })
+        },
+      }
+      kept.set(call.callId, entry)
+      running.add(entry)
       const outcome = run(pipeline, call).then((result) => {
-        stopListening()
+        running.delete(entry)
         entry.state = { status: 'done', outcome: result }
         return result
       })
@@ -57,8 +66,7 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
     },
     get(userId, callId) {
       const found = kept.get(callId)
-      if (!found || found.userId !== userId)
-        throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+      if (found?.call.userId !== userId) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
       return found.state
     },
   }

@@ -7,7 +7,11 @@ import type { Input } from './call.ts'
 
 export interface Inputs {
   /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
-  ask(who: { userId: string; toolkit: string }, question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+  ask(
+    who: { userId: string; toolkit: string; uscoId: string },
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
   list(userId: string): Input[]
   /** `not-found` where there is no such question of this user. */
   answer(userId: string, id: string, answer: QuestionAnswer): void
@@ -30,9 +34,9 @@ export function createInputs(events: Emitter): Inputs {
   const of = (userId: string) => [...open.values()].filter((one) => one.userId === userId)
 
   return {
-    ask({ userId, toolkit }, question, signal) {
+    ask({ userId, toolkit, uscoId }, question, signal) {
       if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
-      const input: Input = { id: newId('input'), toolkit, question }
+      const input: Input = { id: newId('input'), toolkit, uscoId, question }
       return new Promise((resolve) => {
         const settle = (answer: QuestionAnswer) => {
           clearTimeout(timer)

@@ -19,7 +19,11 @@ export interface ConnectorParts {
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
   events: Emitter
   /** Puts a server's question to the user who is on the line. */
-  ask(who: { userId: string; toolkit: string }, question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+  ask(
+    who: { userId: string; toolkit: string; uscoId: string },
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
   /** The server says that its tools changed. */
   onToolsChanged(stored: StoredToolkit, userId: string): void
   pool?: Omit<PoolOptions, 'onChange'>
@@ -65,6 +69,8 @@ class LiveConnector implements Connector {
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
+  /** What a connection was opened with, so that a server that repeats it is not believed. */
+  readonly #secrets = new WeakMap<Connection, readonly string[]>()
 
   constructor(parts: ConnectorParts) {
     this.#parts = parts
@@ -123,22 +129,24 @@ class LiveConnector implements Connector {
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
     const { drivers, secrets, ask, onToolsChanged } = this.#parts
-    const filled = fillSecrets(toolkit.server, await secrets({ userId: stored.userId, toolkit: uscoId }))
+    const opened = await secrets({ userId: stored.userId, toolkit: uscoId })
+    const filled = fillSecrets(toolkit.server, opened)
     const hooks: ConnectionHooks = {
       onClosed,
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
-      onQuestion: (question, signal) => ask({ userId, toolkit: toolkit.id }, question, signal),
+      onQuestion: (question, signal) => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal),
     }
     const remembered = fingerprintOf(stored)
     try {
       const verdict = this.#verdicts.get(remembered)
       const connection = await drivers.open({ server: filled, connectMs, verdict }, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
+      this.#secrets.set(connection, Object.values(opened))
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
       this.#verdicts.delete(remembered)
-      throw error
+      throw withoutSecrets(error, Object.values(opened))
     }
   }
 
@@ -152,7 +160,7 @@ class LiveConnector implements Connector {
         this.#verdicts.delete(fingerprintOf(stored))
         given.discard()
       } else given.release()
-      throw error
+      throw withoutSecrets(error, this.#secrets.get(given.connection) ?? [])
     }
   }
 
@@ -169,6 +177,23 @@ class LiveConnector implements Connector {
       state,
     })
   }
+}
+
+const SHORTEST_SECRET = 4
+
+/** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
+function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (!HostError.is(error)) return error
+  const found = secrets.filter((secret) => secret.length >= SHORTEST_SECRET && error.message.includes(secret))
+  if (found.length === 0) return error
+  const detail = found.reduce((text, secret) => text.replaceAll(secret, '•••'), error.message)
+  const { action, errors, retryAfterMs } = error
+  return new HostError(error.code, {
+    detail,
+    action,
+    ...(errors ? { errors } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
 }
 
 /** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */

@@ -420,6 +420,21 @@ describe('faults of a stdio server', () => {
     })
   })
 
+  it('a server that prints its secrets as it fails is not believed', async () => {
+    const args = ['-e', 'console.error(JSON.stringify(process.env)); process.exit(1)']
+    await newHost().toolkits.register(
+      { name: 'faulty', command: process.execPath, args, env: { TOKEN: 'very-secret-value' } },
+      ann,
+    )
+    await look()
+    const { state } = await view()
+    const { introspectionReason } = (await host.toolkits.find('ann', 'faulty')).row
+    expect(introspectionReason).toContain('"TOKEN":"•••"')
+    expect(JSON.stringify([state, introspectionReason, await host.toolkits.list('ann')])).not.toContain(
+      'very-secret-value',
+    )
+  })
+
   it('39 one that never reads is noticed', async () => {
     const args = ['-e', `setInterval(() => {}, 1000)`]
     await newHost().toolkits.register(
