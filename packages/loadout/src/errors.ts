@@ -88,7 +88,7 @@ export const ERRORS = {
     'Read its last words in the detail; correct its command, arguments or environment.',
   ),
   'server-unreachable': retryable(502, 'The server does not answer', 'Check the URL and that the server is up.'),
-  'server-timeout': retryable(504, 'The server took too long', 'Try again, or raise the timeout of the toolkit.'),
+  'server-timeout': retryable(502, 'The server took too long', 'Try again, or raise the timeout of the toolkit.'),
   'protocol-error': kind(
     502,
     'The server does not speak MCP as it should',
@@ -103,7 +103,7 @@ export const ERRORS = {
   'session-lost': retryable(502, 'The session with the server ended', 'Try again: the next call opens a new one.'),
   'sign-in-needed': kind(409, 'The server wants you to sign in', 'Sign in to the server, then try again.'),
   'cooling-down': retryable(
-    503,
+    502,
     'The server failed too often',
     'Wait for the time in the detail, or correct the toolkit and reconnect.',
   ),
