@@ -5,12 +5,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { HostError } from '../errors.ts'
+import { type GroupNote, noteGroup, signalGroup } from './orphans.ts'
 
 const TERM_MS = 1500
 const KILL_MS = 500
+const REWATCH_MS = 200
 
 /** Reads "add <pgid>" and "del <pgid>"; at the end of its input it ends all groups that are left. */
 const WATCHER = `
@@ -53,26 +53,14 @@ export interface ProcessGroupsOptions {
 
 export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): ProcessGroups {
   const running = new Set<ProcessGroup>()
-  let watcher: ChildProcess | undefined
-  const watch = (line: string) => {
-    if (!watcher || watcher.exitCode !== null) {
-      watcher = spawn('/bin/sh', ['-c', WATCHER], {
-        stdio: ['pipe', 'ignore', 'ignore'],
-        detached: true,
-        env: { PATH: '/usr/bin:/bin' },
-      })
-      watcher.on('error', () => {})
-      watcher.stdin?.on('error', () => {})
-      watcher.unref()
-      for (const { child } of running) watcher.stdin?.write(`add ${child.pid}\n`)
-    }
-    watcher.stdin?.write(`${line}\n`)
-  }
+  const watcher = createWatcher(() => [...running].flatMap(({ child }) => child.pid ?? []))
+  let closed = false
 
   return {
     async start(spec) {
+      if (closed) throw new HostError('shutting-down')
       // The watcher is there before the process is, so that no moment is unwatched.
-      watch('')
+      watcher.start()
       const child = spawn(spec.command, [...spec.args], {
         cwd: spec.cwd,
         env: { ...spec.env },
@@ -81,42 +69,61 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
         shell: false,
         windowsHide: true,
       })
-      if (child.pid !== undefined) watch(`add ${child.pid}`)
-      await started(child, spec)
+      if (child.pid === undefined) await started(child, spec)
       const group: ProcessGroup = { child, end: onceOnly(() => endGroup(child)) }
+      let note: Promise<GroupNote | undefined> | undefined
+      // From here on it is known to all who may have to end it, before anything is waited for.
       running.add(group)
-      const note = await writeNote(noteDir, child.pid)
+      watcher.tell(`add ${child.pid}`)
       child.once('exit', () => {
         // A leader that ended may have left others of its group behind.
         signalGroup(child.pid, 'SIGKILL')
         running.delete(group)
-        watch(`del ${child.pid}`)
-        if (note) rm(note, { force: true }).catch(() => {})
+        watcher.tell(`del ${child.pid}`)
+        note?.then((noted) => noted?.remove()).catch(() => {})
       })
+      await started(child, spec)
+      // The note is for a later host, so nobody waits for it; a folder that cannot be written costs only the sweep.
+      if (noteDir !== undefined && child.pid !== undefined) note = noteGroup(noteDir, child.pid).catch(() => undefined)
       return group
     },
     async close() {
+      closed = true
       await Promise.all([...running].map((group) => group.end()))
-      watcher?.stdin?.end()
-      watcher = undefined
+      watcher.close()
     },
   }
 }
 
-/** Ends groups whose host is gone: what is left after a power cut of the watcher. Says how many. */
-export async function sweepOrphans(noteDir: string): Promise<number> {
-  const names = await readdir(noteDir).catch(() => [])
-  let swept = 0
-  for (const name of names) {
-    const [host = '', group = '', birth = ''] = name.split('-')
-    if (await isSame(Number(host), await readFile(join(noteDir, name), 'utf8').catch(() => ''))) continue
-    if (await isSame(Number(group), birth)) {
-      signalGroup(Number(group), 'SIGKILL')
-      swept++
-    }
-    await rm(join(noteDir, name), { force: true })
+/** The watcher's process, started again where something ended it. */
+function createWatcher(groups: () => number[]) {
+  let current: ChildProcess | undefined
+  let closed = false
+  const start = () => {
+    if (current || closed) return
+    const watcher = spawn('/bin/sh', ['-c', WATCHER], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+      detached: true,
+      env: { PATH: '/usr/bin:/bin' },
+    })
+    current = watcher
+    watcher.on('error', () => {})
+    watcher.stdin?.on('error', () => {})
+    watcher.once('exit', () => {
+      current = undefined
+      setTimeout(() => groups().length > 0 && start(), REWATCH_MS).unref()
+    })
+    watcher.unref()
+    for (const pid of groups()) watcher.stdin?.write(`add ${pid}\n`)
   }
-  return swept
+  return {
+    start,
+    tell: (line: string) => void current?.stdin?.write(`${line}\n`),
+    close() {
+      closed = true
+      current?.stdin?.end()
+    },
+  }
 }
 
 async function started(child: ChildProcess, { command, cwd }: ProcessSpec): Promise<void> {
@@ -134,49 +141,21 @@ async function started(child: ChildProcess, { command, cwd }: ProcessSpec): Prom
   }
 }
 
+// The rest of a group is killed when its leader exits. Later its number may be another's, so nothing is sent then.
 async function endGroup(child: ChildProcess): Promise<void> {
   const gone = () => child.exitCode !== null || child.signalCode !== null
-  if (!gone()) {
-    const exited = once(child, 'exit').catch(() => {})
-    child.stdin?.destroy()
-    signalGroup(child.pid, 'SIGTERM')
-    await Promise.race([exited, wait(TERM_MS)])
-    if (!gone()) {
-      signalGroup(child.pid, 'SIGKILL')
-      await Promise.race([exited, wait(KILL_MS)])
-    }
-  }
+  if (gone()) return
+  const exited = once(child, 'exit').catch(() => {})
+  child.stdin?.destroy()
+  signalGroup(child.pid, 'SIGTERM')
+  await Promise.race([exited, wait(TERM_MS)])
+  if (gone()) return
   signalGroup(child.pid, 'SIGKILL')
+  await Promise.race([exited, wait(KILL_MS)])
 }
 
-function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (pid === undefined || pid <= 1) return
-  try {
-    process.kill(-pid, signal)
-  } catch {
-    // Nobody of the group is left.
-  }
-}
-
-async function writeNote(noteDir: string | undefined, pid: number | undefined): Promise<string | undefined> {
-  if (noteDir === undefined || pid === undefined) return undefined
-  await mkdir(noteDir, { recursive: true, mode: 0o700 })
-  const path = join(noteDir, `${process.pid}-${pid}-${await birthOf(pid)}`)
-  await writeFile(path, await birthOf(process.pid), { mode: 0o600 })
-  return path
-}
-
-async function isSame(pid: number, birth: string): Promise<boolean> {
-  return Number.isInteger(pid) && pid > 1 && birth !== '' && (await birthOf(pid)) === birth
-}
-
-// The kernel's start time tells a process from a later one with the same number.
-async function birthOf(pid: number): Promise<string> {
-  const line = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
-  return line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? ''
-}
-
-const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+/** Holds no process up: while a child runs, the child does. */
+const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms).unref())
 
 function onceOnly(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
