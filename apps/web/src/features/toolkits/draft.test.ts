@@ -10,11 +10,20 @@ const shown = (server: Toolkit['server']): Toolkit => ({
   readOnly: false,
   enabled: true,
   server,
-  options: { deferLoading: true, allowedCallers: ['direct'], include: [], exclude: [], overrides: {}, timeouts: {} },
+  options: {
+    deferLoading: true,
+    allowedCallers: ['direct'],
+    include: [],
+    exclude: [],
+    overrides: {},
+    timeouts: {},
+    shared: false,
+  },
   state: { status: 'disconnected' },
   tools: [],
   toolCount: 0,
   tokens: 0,
+  setAside: [],
 })
 
 const STDIO = {
