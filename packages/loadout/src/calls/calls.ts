@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
-import { newId } from '../schema/ids.ts'
+import { idMaker } from '../schema/ids.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
 import type { Inputs } from './inputs.ts'
 import { failed } from './resolve.ts'
@@ -32,9 +32,12 @@ interface Kept {
 
 const KEPT_CALLS = 10_000
 const KEPT_MS = 10 * 60_000
+/** How exact that is. At the default of 1 ms the cache sets a timer for almost every call. */
+const KEPT_STEP_MS = 1000
 
 export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
-  const kept = new LRUCache<string, Kept>({ max: KEPT_CALLS, ttl: KEPT_MS })
+  const kept = new LRUCache<string, Kept>({ max: KEPT_CALLS, ttl: KEPT_MS, ttlResolution: KEPT_STEP_MS })
+  const newCallId = idMaker('call')
   const running = new Set<Kept>()
   inputs.onAsked((userId, input) => {
     // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
@@ -45,7 +48,7 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
   })
   return {
     start(request) {
-      const call: ToolCall = { ...request, callId: newId('call') }
+      const call: ToolCall = { ...request, callId: newCallId() }
       const { promise: asked, resolve } = Promise.withResolvers<Input>()
       const entry: Kept = {
         call,

@@ -76,8 +76,7 @@ class StoredCatalog implements Catalog {
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
       const known = stored.get(one.uscoId)
-      const given = (one.toolkit.tools ?? []).map((manifest) => ({ uscoId: one.uscoId, manifest, pin: '' }))
-      result.set(one.uscoId, known ?? given)
+      result.set(one.uscoId, known ?? given(one))
       // Failures are told by the state; a reader gets what there is.
       if (one.enabled && known && this.isStale(one)) this.introspect(one, userId).catch(() => {})
     }
@@ -152,6 +151,10 @@ class StoredCatalog implements Catalog {
     this.#parts.events.emit({ type: 'catalog-changed', userId, toolkit: toolkit.id, uscoId })
   }
 }
+
+/** What a record brought along, for one that was never looked at. */
+const given = ({ uscoId, toolkit }: StoredToolkit): CatalogTool[] =>
+  (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '' }))
 
 /** A custom toolkit's tools are in its own definition; they pass the same checks. */
 function readCustom(server: CustomServer): Promise<ReadManifests> {

@@ -243,4 +243,4 @@ const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([usco
 
 /** Changes with the record and with its secrets: both touch the row. */
 const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>
-  JSON.stringify([uscoId, row.updatedAt.getTime(), toolkit.server.type])
+  `${uscoId} ${row.updatedAt.getTime()} ${toolkit.server.type}`

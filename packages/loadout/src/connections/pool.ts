@@ -58,6 +58,8 @@ interface Entry {
   leases: number
   retired: boolean
   ended: boolean
+  idleSince: number
+  /** One timer for many leases: when it fires too soon, it is set again for the rest. */
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
 }
@@ -87,7 +89,6 @@ class ConnectionPool implements Pool {
     if (current && this.#isTooOld(current)) await this.#drop(current)
     const entry = this.#entries.get(id) ?? (await this.#open(key, open))
     entry.leases++
-    clearTimeout(entry.idle)
     try {
       const connection = await entry.opening
       return this.#leaseOf(entry, connection)
@@ -144,6 +145,7 @@ class ConnectionPool implements Pool {
       leases: 0,
       retired: false,
       ended: false,
+      idleSince: Date.now(),
       idle: undefined,
       freeSlot,
     }
@@ -173,9 +175,27 @@ class ConnectionPool implements Pool {
       if (broken) this.#retireEntry(entry)
       if (entry.leases > 0) return
       if (entry.retired) void this.#end(entry)
-      else entry.idle = setTimeout(() => void this.#drop(entry), this.#options.idleMs).unref()
+      else this.#startIdling(entry)
     }
     return { connection, release: () => giveBack(false), discard: () => giveBack(true) }
+  }
+
+  #startIdling(entry: Entry): void {
+    entry.idleSince = Date.now()
+    if (entry.idle === undefined) this.#dropWhenIdle(entry, this.#options.idleMs)
+  }
+
+  #dropWhenIdle(entry: Entry, afterMs: number): void {
+    const check = () => {
+      entry.idle = undefined
+      // While it is leased there is nothing to wait for; the release starts anew.
+      if (entry.leases > 0 || entry.retired) return
+      const leftMs = entry.idleSince + this.#options.idleMs - Date.now()
+      if (leftMs > 0) this.#dropWhenIdle(entry, leftMs)
+      else void this.#drop(entry)
+    }
+    entry.idle = setTimeout(check, afterMs)
+    entry.idle.unref?.()
   }
 
   #retireEntry(entry: Entry): void {

@@ -125,6 +125,7 @@ class Session implements Connection {
   ended = false
   readonly #client: Client
   readonly #parts: SessionParts
+  readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
   constructor(client: Client, parts: SessionParts) {
     this.#client = client
@@ -179,9 +180,7 @@ class Session implements Connection {
     const params = { name: call.name, arguments: call.arguments }
     // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
     const mirrors =
-      this.info.era === 'modern' &&
-      call.inputSchema !== undefined &&
-      JSON.stringify(call.inputSchema).includes('"x-mcp-header"')
+      this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
     if (!mirrors) return readResult(await this.#request('tools/call', params, options))
     const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
     return this.#guard(options, async (sdkOptions) =>
@@ -191,6 +190,14 @@ class Session implements Connection {
         ),
       ),
     )
+  }
+
+  #mirrorsIntoHeaders(schema: JsonObject): boolean {
+    const known = this.#mirroring.get(schema)
+    if (known !== undefined) return known
+    const mirrors = JSON.stringify(schema).includes('"x-mcp-header"')
+    this.#mirroring.set(schema, mirrors)
+    return mirrors
   }
 
   readResource(uri: string, options: CallOptions): Promise<JsonObject> {

@@ -31,14 +31,33 @@ export const ID_PREFIXES = {
 export type IdKind = keyof typeof ID_PREFIXES
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const CHANCE = 15
 
 /** `usco_` + 26 characters: 11 of time in microseconds, so that ids sort by birth, and 15 (75 bits) of chance. */
 export function newId(kind: IdKind): string {
+  return idFrom(kind, crypto.getRandomValues(new Uint8Array(CHANCE)))
+}
+
+/** `newId` for those who need many: asking for chance costs more than the rest of an id, so it is asked for in bulk. */
+export function idMaker(kind: IdKind): () => string {
+  const bulk = new Uint8Array(CHANCE * 256)
+  let used = bulk.length
+  return () => {
+    if (used === bulk.length) {
+      crypto.getRandomValues(bulk)
+      used = 0
+    }
+    used += CHANCE
+    return idFrom(kind, bulk.subarray(used - CHANCE, used))
+  }
+}
+
+function idFrom(kind: IdKind, bytes: Uint8Array): string {
   const now = Math.floor((performance.timeOrigin + performance.now()) * 1000)
   let time = ''
   for (let rest = now, i = 0; i < 11; i++, rest = Math.floor(rest / 32)) time = ALPHABET[rest % 32] + time
   let chance = ''
-  for (const byte of crypto.getRandomValues(new Uint8Array(15))) chance += ALPHABET[byte % 32]
+  for (let i = 0; i < CHANCE; i++) chance += ALPHABET[(bytes[i] ?? 0) % 32]
   return `${ID_PREFIXES[kind]}_${time}${chance}`
 }
 
