@@ -36,6 +36,8 @@ export interface AppOptions {
   apiKeys?: ApiKeys
   log?: Log
   version?: string
+  /** Ends the streams of events, so that a server can stop. */
+  stopping?: AbortSignal
 }
 
 export type AppType = ReturnType<typeof createApp>
@@ -48,6 +50,7 @@ export function createApp({
   apiKeys,
   log = silentLog,
   version = '0.0.0',
+  stopping = new AbortController().signal,
 }: AppOptions) {
   const app = new OpenAPIHono<Env>({
     defaultHook: (result) => {
@@ -92,7 +95,7 @@ export function createApp({
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
-    .route('/api', eventRoutes(host))
+    .route('/api', eventRoutes(host, stopping))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage)))

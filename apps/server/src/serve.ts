@@ -32,6 +32,7 @@ export const SERVER_FILE = 'server.json'
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
   const log = options.log ?? createLog(config.logLevel)
   const host = await openHost(config, log)
+  const stopping = new AbortController()
   try {
     await host.ready()
     const apiKeys = createApiKeys(host.storage)
@@ -45,13 +46,20 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       publicUrl: config.publicUrl,
       log,
       version: options.version ?? '0.0.0',
+      stopping: stopping.signal,
     })
     if (options.webDir !== undefined) serveWeb(app, options.webDir)
     const server = createServer(getRequestListener(app.fetch))
     const url = await listen(server, config)
     await noteServer(config, url)
     log.info({ url, mode: config.mode, storage: host.storage.name }, 'listening')
-    return { url, close: once(() => shutDown({ server, config, log, closeHost: () => host.close() })) }
+    return {
+      url,
+      close: once(() => {
+        stopping.abort()
+        return shutDown({ server, config, log, closeHost: () => host.close() })
+      }),
+    }
   } catch (error) {
     await host.close().catch(() => {})
     throw error

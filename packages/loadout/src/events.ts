@@ -4,6 +4,7 @@ import type { ToolkitState } from './schema/toolkit.ts'
 export type HostEvent =
   | { type: 'toolkit-registered'; userId: string; toolkit: string; uscoId: string }
   | { type: 'toolkit-updated'; userId: string; toolkit: string; uscoId: string }
+  | { type: 'toolkit-switched'; userId: string; toolkit: string; uscoId: string }
   | { type: 'toolkit-removed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }

@@ -73,7 +73,7 @@ export function createHost(options: HostOptions = {}): Host {
     secrets: (owner) => credentials.open(owner),
     events,
     ask: inputs.ask,
-    onToolsChanged: (stored, userId) => void catalog.introspect(stored, userId).catch(() => {}),
+    onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
     ...(options.pool ? { pool: options.pool } : {}),
   })
   const catalog = createCatalog({
@@ -89,8 +89,8 @@ export function createHost(options: HostOptions = {}): Host {
   )
   const following = followToolkits({ storage, events, connections })
   const close = async () => {
-    await catalog.settled()
     await connections.close()
+    await catalog.settled()
     cache.close()
     await following.stop()
     await storage.close()
@@ -132,6 +132,8 @@ function followToolkits({
 }) {
   const stopEvents = events.on((event) => {
     if (event.type === 'toolkit-removed' || event.type === 'toolkit-updated') void connections.reset(event.uscoId)
+    // A user's switch for a toolkit of the app is theirs alone.
+    if (event.type === 'toolkit-switched') void connections.reset(event.uscoId, event.userId)
   })
   async function closeRemoved({ userId, id }: { userId: string; id: string }): Promise<void> {
     if (!connections.status().some(({ key }) => key.toolkit === id)) return

@@ -69,7 +69,7 @@ export function configRoutes(host: Host) {
       const options = { ...(server_id ? { serverId: server_id } : {}), ...(uscoId === undefined ? {} : { uscoId }) }
       const { stored } = await host.toolkits.register(record, { tier: 'user', userId }, options)
       // Behind: the caller asks for the outcome when they want it.
-      host.catalog.introspect(stored, userId).catch(() => {})
+      if (stored.enabled) host.catalog.introspect(stored, userId).catch(() => {})
       return c.json({ usco_id: stored.uscoId }, 200)
     })
     .openapi(list, async (c) => {
@@ -79,7 +79,11 @@ export function configRoutes(host: Host) {
     .openapi(introspect, async (c) => {
       const { userId } = c.var.principal
       const [stored] = await own(userId, c.req.valid('json').uscoId)
-      return c.json({ tools: await host.catalog.introspect(stored as StoredToolkit, userId) }, 200)
+      if (!stored?.enabled)
+        throw new HostError('forbidden', { detail: 'This config is switched off.', action: 'Switch it on first.' })
+      // Asked for by a person: what failed before is tried again now.
+      await host.connections.reset(stored.uscoId, userId)
+      return c.json({ tools: await host.catalog.introspect(stored, userId) }, 200)
     })
     .openapi(tools, async (c) => {
       const { userId } = c.var.principal

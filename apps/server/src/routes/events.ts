@@ -20,7 +20,7 @@ const events = createRoute({
   },
 })
 
-export function eventRoutes(host: Host) {
+export function eventRoutes(host: Host, stopping: AbortSignal) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
     const { userId } = c.var.principal
     return streamSSE(c, async (stream) => {
@@ -33,12 +33,14 @@ export function eventRoutes(host: Host) {
         waiting.push(event)
         wake()
       })
-      stream.onAbort(() => {
+      const leave = () => {
         stop()
         wake()
-      })
+      }
+      stream.onAbort(leave)
+      stopping.addEventListener('abort', leave, { once: true })
       await stream.writeSSE({ event: 'ready', data: '{}' })
-      while (!stream.aborted) {
+      while (!stream.aborted && !stopping.aborted) {
         const event = waiting.shift()
         if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
         else if (
@@ -48,6 +50,7 @@ export function eventRoutes(host: Host) {
         )
           await stream.writeSSE({ event: 'still-here', data: '{}' })
       }
+      stopping.removeEventListener('abort', leave)
       stop()
     })
   })

@@ -65,7 +65,10 @@ const accept = createRoute({
   method: 'post',
   path: '/mcp/{id}/accept',
   summary: 'Accept a changed tool, or all, after its diff (`tools[].changed`)',
-  request: { params: idParam, body: jsonBodyOf(z.strictObject({ tool: z.string().optional() })) },
+  request: {
+    params: idParam,
+    body: jsonBodyOf(z.strictObject({ tool: z.string().optional(), pin: z.string().optional() })),
+  },
   responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
 })
 
@@ -115,14 +118,14 @@ export function toolkitRoutes(host: Host) {
     .openapi(introspect, async (c) => {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
-      await host.connections.reset(stored.uscoId)
+      await host.connections.reset(stored.uscoId, userId)
       return c.json(await viewAfterLook(userId, stored), 200)
     })
     .openapi(accept, async (c) => {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
       if (stored.tier === 'app') assertOperator(c.var.principal)
-      await host.catalog.accept(stored, { userId, tool: c.req.valid('json').tool })
+      await host.catalog.accept(stored, { userId, ...c.req.valid('json') })
       return c.json(await host.views.one(userId, stored.uscoId), 200)
     })
 }

@@ -46,6 +46,10 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
     )
     asking?.onAsked(input)
   })
+  inputs.onSettled((inputId) => {
+    for (const entry of running)
+      if (entry.state.status === 'running' && entry.state.input?.id === inputId) entry.state = { status: 'running' }
+  })
   return {
     start(request) {
       const call: ToolCall = { ...request, callId: newCallId() }

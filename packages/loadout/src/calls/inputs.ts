@@ -17,6 +17,8 @@ export interface Inputs {
   answer(userId: string, id: string, answer: QuestionAnswer): void
   /** Tells of each question that is put to a user. */
   onAsked(listener: (userId: string, input: Input) => void): () => void
+  /** Tells when one is no longer open. */
+  onSettled(listener: (inputId: string) => void): () => void
 }
 
 interface Open {
@@ -31,10 +33,12 @@ const MAX_OPEN_PER_USER = 50
 export function createInputs(events: Emitter): Inputs {
   const open = new Map<string, Open>()
   const listeners = new Set<(userId: string, input: Input) => void>()
+  const settledListeners = new Set<(inputId: string) => void>()
   const of = (userId: string) => [...open.values()].filter((one) => one.userId === userId)
 
   return {
     ask({ userId, toolkit, uscoId }, question, signal) {
+      if (signal.aborted) return Promise.resolve({ action: 'cancel' })
       if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
       const input: Input = { id: newId('input'), toolkit, uscoId, question }
       return new Promise((resolve) => {
@@ -42,6 +46,7 @@ export function createInputs(events: Emitter): Inputs {
           clearTimeout(timer)
           signal.removeEventListener('abort', cancel)
           if (open.delete(input.id)) events.emit({ type: 'input-settled', userId, toolkit, inputId: input.id })
+          for (const listener of [...settledListeners]) listener(input.id)
           resolve(answer)
         }
         const cancel = () => settle({ action: 'cancel' })
@@ -58,6 +63,10 @@ export function createInputs(events: Emitter): Inputs {
       if (!found || found.userId !== userId)
         throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
       found.settle(answer)
+    },
+    onSettled(listener) {
+      settledListeners.add(listener)
+      return () => void settledListeners.delete(listener)
     },
     onAsked(listener) {
       listeners.add(listener)

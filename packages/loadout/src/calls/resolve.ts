@@ -2,7 +2,7 @@
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { assertEnabled, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
 
 export interface ResolveParts {
@@ -14,14 +14,7 @@ export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandl
   const lookUp = async (stored: StoredToolkit, userId: string) =>
     (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   return async (call: ToolCall): Promise<CallOutcome> => {
-    const stored = await registry.find(call.userId, call.toolkit)
-    if (!stored.enabled)
-      return failed(
-        new HostError('forbidden', {
-          detail: `The toolkit "${stored.toolkit.id}" is switched off.`,
-          action: 'Switch it on first.',
-        }),
-      )
+    const stored = assertEnabled(await registry.find(call.userId, call.toolkit))
     let tools = await lookUp(stored, call.userId)
     if (tools.length === 0) {
       await catalog.introspect(stored, call.userId)

@@ -13,7 +13,7 @@ import type { Annotations, ToolManifest } from '../schema/tool.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
-import { acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
+import { type Acceptance, acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
 
 /** A tool as the catalog has it. */
 export interface CatalogTool {
@@ -32,8 +32,10 @@ export interface Catalog {
   tools(userId: string, toolkits: readonly StoredToolkit[]): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
   /** Looks now. Throws what went wrong; the stored tools stay. */
   introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]>
+  /** The server says that its list changed: looks anew, also where a look is under way. */
+  changed(stored: StoredToolkit, userId: string): Promise<void>
   isStale(stored: StoredToolkit): boolean
-  accept(stored: StoredToolkit, by: { userId: string; tool?: string | undefined }): Promise<number>
+  accept(stored: StoredToolkit, by: Acceptance): Promise<number>
   /** Waits for looks that are under way. */
   settled(): Promise<void>
 }
@@ -52,6 +54,7 @@ export interface CatalogParts {
 const LIST_LIMIT = 100_000
 const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
+const LEAST_TTL_MS = 10_000
 
 export function createCatalog(parts: CatalogParts): Catalog {
   return new StoredCatalog(parts)
@@ -84,12 +87,20 @@ class StoredCatalog implements Catalog {
   }
 
   introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
-    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), userId])
+    // What belongs to the app is looked at once for all, by whoever comes first.
+    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), stored.userId])
     const underWay = this.#looking.get(key)
     if (underWay) return underWay
     const work = this.#look(stored, userId).finally(() => this.#looking.delete(key))
     this.#looking.set(key, work)
     return work
+  }
+
+  /** A change that was told while a look was under way is looked at once more after it. */
+  async changed(stored: StoredToolkit, userId: string): Promise<void> {
+    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), stored.userId])
+    await this.#looking.get(key)?.catch(() => {})
+    await this.introspect(stored, userId)
   }
 
   isStale({ row, toolkit, uscoId }: StoredToolkit): boolean {
@@ -98,7 +109,7 @@ class StoredCatalog implements Catalog {
     return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, this.#hints.get(uscoId) ?? ttlMs)
   }
 
-  async accept(stored: StoredToolkit, by: { userId: string; tool?: string | undefined }): Promise<number> {
+  async accept(stored: StoredToolkit, by: Acceptance): Promise<number> {
     const count = await acceptChanges(this.#parts.storage, stored, by)
     if (count > 0) this.#tell(stored)
     return count
@@ -120,7 +131,9 @@ class StoredCatalog implements Catalog {
       return read.manifests
     } catch (thrown) {
       const error = HostError.from(thrown)
-      await storeFailure(storage, stored, `${error.code}: ${error.message}`).catch(() => {})
+      // That it was not even tried says nothing new of the server.
+      if (error.code !== 'cooling-down')
+        await storeFailure(storage, stored, `${error.code}: ${error.message}`).catch(() => {})
       throw error
     }
   }
@@ -132,7 +145,7 @@ class StoredCatalog implements Catalog {
       work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
     })
     // Zero means "do not keep", which a catalog cannot do; then our own time holds.
-    if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, list.ttlMs)
+    if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, Math.max(list.ttlMs, LEAST_TTL_MS))
     const read = await readManifests(list.items)
     return { ...read, warnings: [...list.warnings, ...read.warnings] }
   }

@@ -2,10 +2,11 @@
  * What a server lists, made into manifests. One bad tool is set aside with its reason and the others are kept; limits are
  * told, not silently applied; hidden characters are taken out of what a model reads and are told too.
  */
+
+import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
 import { type ToolManifest, toolManifest } from '../schema/tool.ts'
-import { cleanText } from './clean-text.ts'
 
 export const MAX_TOOLS = 2000
 export const MAX_DESCRIPTION = 8192
@@ -58,6 +59,7 @@ function readOne(item: unknown, name: string, warnings: string[]): { manifest: T
     ...raw,
     ...cleanWords(raw, name, warnings),
     ...annotationsOf(raw, name, warnings),
+    ...cleanSchemas(raw, name, warnings),
   })
   if (!parsed.success) return { reason: invalidInput(parsed.error).message }
   const problem = schemaProblem(parsed.data.inputSchema)
@@ -82,11 +84,41 @@ function cleanWords(raw: JsonObject, name: string, warnings: string[]): JsonObje
   return words
 }
 
+const WORDS = new Set(['title', 'description', '$comment'])
+const MAX_SCHEMA_DEPTH = 100
+
+/** What a schema says to a reader, without what a reader cannot see. What it means to a validator stays as it is. */
+function cleanSchemas(raw: JsonObject, name: string, warnings: string[]): JsonObject {
+  let hidden = false
+  const clean = (value: unknown, depth: number): unknown => {
+    if (typeof value !== 'object' || value === null || depth > MAX_SCHEMA_DEPTH) return value
+    if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1))
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => {
+        if (!WORDS.has(key) || typeof inner !== 'string') return [key, clean(inner, depth + 1)]
+        const cleaned = cleanText(inner)
+        hidden ||= cleaned.hidden
+        return [key, cleaned.text]
+      }),
+    )
+  }
+  const schemas = Object.fromEntries(
+    ['inputSchema', 'outputSchema']
+      .filter((field) => raw[field] !== undefined)
+      .map((field) => [field, clean(raw[field], 0)]),
+  )
+  if (hidden) warnings.push(`The schema of "${name}" held hidden characters; they were taken out.`)
+  return schemas
+}
+
 // Claims that are not even of the right type are no claims: without them the tool is asked about.
 function annotationsOf(raw: JsonObject, name: string, warnings: string[]): JsonObject {
   if (raw.annotations === undefined) return {}
   const parsed = toolManifest.shape.annotations.safeParse(raw.annotations)
-  if (parsed.success) return { annotations: parsed.data }
+  if (parsed.success) {
+    const { title, ...hints } = parsed.data ?? {}
+    return { annotations: { ...hints, ...(title === undefined ? {} : { title: cleanText(title).text.slice(0, 500) }) } }
+  }
   warnings.push(`The annotations of "${name}" are not valid; they were ignored.`)
   return { annotations: undefined }
 }

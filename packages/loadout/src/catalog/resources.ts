@@ -4,6 +4,7 @@ import type { Connection } from '../connections/connection.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Registry } from '../toolkits/registry.ts'
+import { assertEnabled } from '../toolkits/stored-toolkit.ts'
 
 export interface Resources {
   list(userId: string, toolkit: string): Promise<JsonObject[]>
@@ -22,7 +23,7 @@ export function createResources(parts: { registry: Pick<Registry, 'find'>; conne
   prompts: Prompts
 } {
   const use = async <T>(userId: string, toolkit: string, work: (connection: Connection) => Promise<T>): Promise<T> =>
-    parts.connector.use(await parts.registry.find(userId, toolkit), userId, { repeatable: true, work })
+    parts.connector.use(assertEnabled(await parts.registry.find(userId, toolkit)), userId, { repeatable: true, work })
   const list = (kind: 'resources' | 'prompts') => (userId: string, toolkit: string) =>
     use(userId, toolkit, async (connection) => (await connection.list(kind, WAIT)).items.filter(isObject))
   return {

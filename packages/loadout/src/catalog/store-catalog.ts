@@ -3,12 +3,14 @@
  * person accepted is pinned: the first sight of a tool pins it, a later difference is kept beside the pin until accepted.
  */
 
+import { HostError } from '../errors.ts'
 import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { again } from '../toolkits/toolkit-writer.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
@@ -23,41 +25,71 @@ export async function storeCatalog(storage: Storage, stored: StoredToolkit, read
   const found = await Promise.all(
     read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
   )
-  await storage.transaction(accessTo(stored), async (tx) => {
-    const owner = { userId: stored.userId, uscoId: stored.uscoId }
-    const tools = new Map(
-      (await tx.list('userServerTools', { where: owner, limit: LIMIT })).map((row) => [row.name, row]),
-    )
-    const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
-    const writer = new CatalogWriter(tx, owner)
-    for (const one of found) {
-      await writer.tool(tools.get(one.manifest.name), one)
-      await writer.pin(pins.get(one.manifest.name), one)
-      tools.delete(one.manifest.name)
-    }
-    for (const { name, reason } of read.setAside) {
-      await writer.setAside(tools.get(name), name, reason)
-      tools.delete(name)
-    }
-    for (const gone of tools.values()) if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
-    await noteOutcome(tx, stored.uscoId, { status: 'success', reason: read.warnings.join('\n') || null })
-  })
+  await again(() =>
+    storage.transaction(accessTo(stored), async (tx) => {
+      const owner = { userId: stored.userId, uscoId: stored.uscoId }
+      if (!(await isCurrent(tx, stored))) return
+      const tools = new Map(
+        (await tx.list('userServerTools', { where: owner, limit: LIMIT })).map((row) => [row.name, row]),
+      )
+      const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
+      const writer = new CatalogWriter(tx, owner)
+      for (const one of found) {
+        await writer.tool(tools.get(one.manifest.name), one)
+        await writer.pin(pins.get(one.manifest.name), one)
+        tools.delete(one.manifest.name)
+      }
+      for (const { name, reason } of read.setAside) {
+        await writer.setAside(tools.get(name), name, reason)
+        tools.delete(name)
+      }
+      for (const gone of tools.values())
+        if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
+      await noteOutcome(tx, stored.uscoId, { status: 'success', reason: told(read.warnings) })
+    }),
+  )
+}
+
+/** A look at a record that was changed meanwhile says nothing of the new one. */
+async function isCurrent(tx: Transaction, { uscoId, row }: StoredToolkit): Promise<boolean> {
+  const now = await tx.get('userServerConfigs', uscoId)
+  return now !== undefined && now.updatedAt.getTime() === row.updatedAt.getTime()
+}
+
+const MOST_WARNINGS = 50
+
+function told(warnings: readonly string[]): string | null {
+  if (warnings.length === 0) return null
+  const more = warnings.length > MOST_WARNINGS ? [`and ${warnings.length - MOST_WARNINGS} more`] : []
+  return [...warnings.slice(0, MOST_WARNINGS), ...more].join('\n')
 }
 
 /** Notes that an introspection failed. The tools stay as they are. */
 export async function storeFailure(storage: Storage, stored: StoredToolkit, reason: string): Promise<void> {
-  await storage.transaction(accessTo(stored), (tx) => noteOutcome(tx, stored.uscoId, { status: 'error', reason }))
+  await storage.transaction(accessTo(stored), async (tx) => {
+    if (await isCurrent(tx, stored)) await noteOutcome(tx, stored.uscoId, { status: 'error', reason })
+  })
+}
+
+export interface Acceptance {
+  userId: string
+  /** One tool, or all. */
+  tool?: string | undefined
+  /** The fingerprint that was shown: nothing else is accepted with it. */
+  pin?: string | undefined
 }
 
 /** Takes what the server says now as accepted, for one tool or all. */
-export async function acceptChanges(
-  storage: Storage,
-  stored: StoredToolkit,
-  by: { userId: string; tool?: string | undefined },
-): Promise<number> {
+export async function acceptChanges(storage: Storage, stored: StoredToolkit, by: Acceptance): Promise<number> {
   return storage.transaction(accessTo(stored), async (tx) => {
     const where = { userId: stored.userId, uscoId: stored.uscoId, ...(by.tool === undefined ? {} : { name: by.tool }) }
     const changed = (await tx.list('pins', { where, limit: LIMIT })).filter((pin) => pin.changedFingerprint !== null)
+    const other = by.pin !== undefined && changed.some((pin) => pin.changedFingerprint !== by.pin)
+    if (other)
+      throw new HostError('tool-changed', {
+        detail: 'The tool changed again since it was shown.',
+        action: 'Look at the new change first.',
+      })
     for (const pin of changed)
       await tx.update('pins', pin.pinId, {
         set: {

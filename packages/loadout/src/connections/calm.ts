@@ -30,3 +30,25 @@ export function calmProgress(tell: Tell): { tell: Tell; end(): void } {
     },
   }
 }
+
+const STORM_MS = 5000
+
+/** At once, and then at most every five seconds, for as long as it storms; the last word is never lost. */
+export function calmStorm(tell: () => void): () => void {
+  let last = Number.NEGATIVE_INFINITY
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const now = () => {
+    timer = undefined
+    last = performance.now()
+    tell()
+  }
+  return () => {
+    if (timer !== undefined) return
+    const due = last + STORM_MS - performance.now()
+    if (due <= 0) now()
+    else {
+      timer = setTimeout(now, due)
+      timer.unref?.()
+    }
+  }
+}

@@ -15,6 +15,8 @@ export interface ConnectionTarget {
   /** How long a handshake may take. */
   connectMs: number
   verdict?: EraVerdict | undefined
+  /** What must not be repeated in a failure's words. */
+  secrets?: readonly string[]
 }
 
 /** A server's question to the user, in the middle of a call. */
@@ -64,6 +66,8 @@ export interface ServerInfo {
 export interface RawList {
   items: unknown[]
   ttlMs?: number | undefined
+  /** Whether it holds for this authorization alone. */
+  isPrivate?: boolean
   /** What was odd about the pages, for the record. */
   warnings: string[]
 }

@@ -7,10 +7,12 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
+import { redact } from '../toolkits/redact.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
 import type { Drivers } from './drivers.ts'
+import { wasAnswered } from './failures.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions } from './pool.ts'
 
 export interface ConnectorParts {
@@ -50,8 +52,8 @@ export interface Connector {
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
   /** Lets calls in flight finish, then closes. */
   retire(uscoId: string, keep?: StoredToolkit): Promise<void>
-  /** Closes, forgets failures and starts afresh at the next use. */
-  reset(uscoId: string): Promise<void>
+  /** Closes, forgets failures and starts afresh at the next use: for one user, or for all where the toolkit itself changed. */
+  reset(uscoId: string, userId?: string): Promise<void>
   status(): ReturnType<ReturnType<typeof createPool>['status']>
   close(): Promise<void>
 }
@@ -83,6 +85,7 @@ class LiveConnector implements Connector {
     options: UseOptions & { work: (connection: Connection) => Promise<T> },
   ): Promise<T> {
     const { work, repeatable, connectMs = DEFAULT_CONNECT_MS } = options
+    const deadline = Date.now() + connectMs
     const first = await this.#lease(stored, userId, connectMs)
     try {
       return await this.#attempt(first, work, stored)
@@ -90,7 +93,8 @@ class LiveConnector implements Connector {
       const waitMs = patience(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
       else if (!mayRepeat(error, repeatable)) throw error
-      return this.#attempt(await this.#lease(stored, userId, connectMs), work, stored)
+      const leftMs = Math.max(1000, deadline - Date.now())
+      return this.#attempt(await this.#lease(stored, userId, leftMs), work, stored)
     }
   }
 
@@ -102,9 +106,9 @@ class LiveConnector implements Connector {
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
 
-  async reset(uscoId: string): Promise<void> {
-    this.#pool.forgive(uscoId)
-    await this.#pool.retire(uscoId)
+  async reset(uscoId: string, userId?: string): Promise<void> {
+    this.#pool.forgive(uscoId, userId)
+    await this.#pool.retire(uscoId, (key) => userId !== undefined && key.userId !== userId)
   }
 
   status() {
@@ -134,12 +138,17 @@ class LiveConnector implements Connector {
     const hooks: ConnectionHooks = {
       onClosed,
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
-      onQuestion: (question, signal) => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal),
+      // Nobody in particular is on a shared line, so nobody can be asked.
+      onQuestion: async (question, signal) =>
+        sharerOf(stored, userId) === null
+          ? { action: 'decline' }
+          : ask({ userId, toolkit: toolkit.id, uscoId }, question, signal),
     }
     const remembered = fingerprintOf(stored)
     try {
       const verdict = this.#verdicts.get(remembered)
-      const connection = await drivers.open({ server: filled, connectMs, verdict }, hooks, tier)
+      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened) }
+      const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))
       return connection
@@ -179,14 +188,11 @@ class LiveConnector implements Connector {
   }
 }
 
-const SHORTEST_SECRET = 4
-
 /** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
 function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!HostError.is(error)) return error
-  const found = secrets.filter((secret) => secret.length >= SHORTEST_SECRET && error.message.includes(secret))
-  if (found.length === 0) return error
-  const detail = found.reduce((text, secret) => text.replaceAll(secret, '•••'), error.message)
+  const detail = redact(error.message, secrets)
+  if (detail === error.message) return error
   const { action, errors, retryAfterMs } = error
   return new HostError(error.code, {
     detail,
@@ -227,7 +233,7 @@ function mayRepeat(error: unknown, repeatable: boolean): boolean {
 const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
 
 const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
-const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)
+const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)
 
 function stateFrom(change: PoolChange): ToolkitState {
   if (change.status !== 'error') return { status: change.status }

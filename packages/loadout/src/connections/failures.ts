@@ -48,6 +48,14 @@ function fromProtocol(error: ProtocolError): HostError {
   return protocolError(`The server refused with code ${error.code}: ${plain(error.message)}`, error)
 }
 
+/** Method not found, and a version that is not spoken: the server may be of another era than was remembered. */
+const OTHER_ERA = new Set([-32_601, -32_022])
+
+/** Whether the server answered properly, and said no: the session is as good as before. */
+export function wasAnswered(error: HostError): boolean {
+  return error.cause instanceof ProtocolError && error.cause.code !== STREAM_ENDED && !OTHER_ERA.has(error.cause.code)
+}
+
 /** What an HTTP status of the server means. */
 export function fromStatus(status: number, cause: unknown, retryAfterMs?: number): HostError {
   if (status === 401)

@@ -52,7 +52,7 @@ interface Opening {
 async function openStreamable({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
   const fetch = tellRateLimits(withSecrets(options.fetch, server))
-  const broken: BrokenBody = { reason: undefined }
+  const broken: BrokenBodies = new Map()
   const transport = new EndingTransport(new URL(server.url), {
     fetch: noteBroken(fetch, broken),
     reconnectionOptions: {
@@ -70,7 +70,10 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
 async function openSse({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
   const fetch = tellRateLimits(withSecrets(options.fetch, server))
-  const transport = new SSEClientTransport(new URL(server.url), { fetch })
+  const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
+    // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
+    fetch: onceOnly(fetch, () => void transport.close().catch(() => {})),
+  })
   const legacy = { ...target, verdict: { era: 'legacy' as const, transport: 'sse' as const } }
   return openSession({ transport, kind: 'sse', target: legacy, hooks, clientVersion: options.clientVersion })
 }
@@ -91,42 +94,80 @@ function mayBeOldServer(error: unknown): boolean {
   return HostError.is(error) && (error.code === 'protocol-error' || error.code === 'session-lost')
 }
 
-interface BrokenBody {
-  /** Why the last body that broke off did. */
-  reason: HostError | undefined
-}
+/** Why the answer to a request broke off, by the request's id. */
+type BrokenBodies = Map<string, HostError>
+
+/** Carries the id of a request to the fetch; it goes no further. */
+const REQUEST_HEADER = 'x-loadout-request'
 
 /** The SDK only says that a stream ended; the fetch knows why. */
-function noteBroken(fetch: FetchLike, broken: BrokenBody): FetchLike {
-  const onBodyFailure = (error: HostError) => {
-    broken.reason = error
+function noteBroken(fetch: FetchLike, broken: BrokenBodies): FetchLike {
+  return (input, init) => {
+    const headers = new Headers(init?.headers)
+    const id = headers.get(REQUEST_HEADER)
+    if (id === null) return fetch(input, init)
+    headers.delete(REQUEST_HEADER)
+    const onBodyFailure = (error: HostError) => void broken.set(id, error)
+    return fetch(input, { ...init, headers, onBodyFailure } as GuardedInit)
   }
-  return (input, init) => fetch(input, { ...init, onBodyFailure } as GuardedInit)
 }
 
-/** Streamable HTTP where a request whose stream ends without its answer fails at once, and not at its timeout. */
+/** Tells when the stream of events ends, and opens no second one. */
+function onceOnly(fetch: FetchLike, onEnd: () => void): FetchLike {
+  let opened = false
+  return async (input, init) => {
+    if ((init?.method ?? 'GET') !== 'GET') return fetch(input, init)
+    if (opened) {
+      onEnd()
+      throw new HostError('session-lost', { detail: 'The stream of the server ended.' })
+    }
+    const response = await fetch(input, init)
+    if (!response.ok || response.body === null) return response
+    opened = true
+    const watched = response.body.pipeThrough(new TransformStream({ flush: onEnd }))
+    return new Response(watched, { status: response.status, headers: response.headers })
+  }
+}
+
+const MAX_CONTROLLERS = 1000
+
+/**
+ * Streamable HTTP where a request whose stream ends without its answer fails at once, and not at its timeout, and where a
+ * request that was given up is given up on the wire too.
+ */
 class EndingTransport extends StreamableHTTPClientTransport {
-  broken: BrokenBody | undefined
+  broken: BrokenBodies = new Map()
+  readonly #controllers = new Map<string, AbortController>()
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
     const single = Array.isArray(message) ? undefined : message
+    if (single && 'method' in single && single.method === 'notifications/cancelled')
+      this.#giveUp(single.params?.requestId)
     const id = single && isJSONRPCRequest(single) ? single.id : undefined
     if (id === undefined) return super.send(message as JSONRPCMessage, options)
     const onRequestStreamEnd = () => {
       options?.onRequestStreamEnd?.()
-      this.onmessage?.({
-        jsonrpc: '2.0',
-        id,
-        error: { code: STREAM_ENDED, message: 'The stream ended.', data: this.#takeReason() },
-      })
+      this.#controllers.delete(String(id))
+      const data = this.broken.get(String(id))
+      this.broken.delete(String(id))
+      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED, message: 'The stream ended.', data } })
     }
-    return super.send(message as JSONRPCMessage, { ...options, onRequestStreamEnd })
+    const headers = { ...options?.headers, [REQUEST_HEADER]: String(id) }
+    const requestSignal = options?.requestSignal ?? this.#control(String(id))
+    return super.send(message as JSONRPCMessage, { ...options, headers, requestSignal, onRequestStreamEnd })
   }
 
-  #takeReason(): HostError | undefined {
-    const reason = this.broken?.reason
-    if (this.broken) this.broken.reason = undefined
-    return reason
+  #control(id: string): AbortSignal {
+    const [oldest] = this.#controllers.keys()
+    if (this.#controllers.size >= MAX_CONTROLLERS && oldest !== undefined) this.#controllers.delete(oldest)
+    const controller = new AbortController()
+    this.#controllers.set(id, controller)
+    return controller.signal
+  }
+
+  #giveUp(id: unknown): void {
+    this.#controllers.get(String(id))?.abort()
+    this.#controllers.delete(String(id))
   }
 }
 

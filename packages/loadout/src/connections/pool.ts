@@ -45,7 +45,7 @@ export interface Pool {
   /** Closes a toolkit's connections: idle ones now, used ones when their calls end. */
   retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
   /** Lets the next lease try at once, whatever failed before. */
-  forgive(toolkit: string): void
+  forgive(toolkit: string, userId?: string | null): void
   status(): Array<{ key: PoolKey; connection: Connection; openedAt: Date; leases: number }>
   close(): Promise<void>
 }
@@ -64,6 +64,16 @@ interface Entry {
   freeSlot: () => void
 }
 
+const COOLS_DOWN = new Set<string>([
+  'server-unreachable',
+  'server-timeout',
+  'server-crashed',
+  'protocol-error',
+  'session-lost',
+  'spawn-failed',
+  'response-too-large',
+])
+
 const DEFAULTS = { idleMs: 60_000, maxAgeMs: 3_600_000, maxPerUser: 32, maxPerHost: 512, queueMs: 5000 }
 
 export function createPool(options: PoolOptions = {}): Pool {
@@ -72,6 +82,8 @@ export function createPool(options: PoolOptions = {}): Pool {
 
 class ConnectionPool implements Pool {
   readonly #entries = new Map<string, Entry>()
+  /** Retired and not ended yet: calls in flight finish on them. */
+  readonly #leaving = new Set<Entry>()
   readonly #breakers = new Map<string, Breaker>()
   readonly #options: Required<PoolOptions>
   readonly #slots: Slots
@@ -86,7 +98,9 @@ class ConnectionPool implements Pool {
     if (this.#closed) throw new HostError('shutting-down')
     const id = keyOf(key)
     const current = this.#entries.get(id)
-    if (current && this.#isTooOld(current)) await this.#drop(current)
+    // What is still used finishes on the old one; new work gets a new one.
+    if (current && this.#isTooOld(current)) this.#retireEntry(current)
+    if (current?.retired && current.leases === 0) await this.#end(current)
     const entry = this.#entries.get(id) ?? (await this.#open(key, open))
     entry.leases++
     try {
@@ -102,15 +116,17 @@ class ConnectionPool implements Pool {
     const leaving = [...this.#entries.values()].filter(({ key }) => key.toolkit === toolkit && !keep(key))
     await Promise.all(
       leaving.map(async (entry) => {
-        this.#entries.delete(keyOf(entry.key))
-        entry.retired = true
+        this.#retireEntry(entry)
         if (entry.leases === 0) await this.#end(entry)
       }),
     )
   }
 
-  forgive(toolkit: string): void {
-    for (const id of this.#breakers.keys()) if ((JSON.parse(id) as string[])[0] === toolkit) this.#breakers.delete(id)
+  forgive(toolkit: string, userId?: string | null): void {
+    for (const id of this.#breakers.keys()) {
+      const [of, , whose] = JSON.parse(id) as [string, string, string | null]
+      if (of === toolkit && (userId === undefined || whose === userId)) this.#breakers.delete(id)
+    }
   }
 
   status() {
@@ -121,21 +137,18 @@ class ConnectionPool implements Pool {
 
   async close(): Promise<void> {
     this.#closed = true
-    await Promise.all([...this.#entries.values()].map((entry) => this.#drop(entry)))
+    await Promise.all([...this.#entries.values(), ...this.#leaving].map((entry) => this.#drop(entry)))
   }
 
   async #open(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Entry> {
     const id = keyOf(key)
-    const breaker = this.#breakers.get(id) ?? createBreaker()
-    this.#breakers.set(id, breaker)
-    breaker.assertClosed(Date.now())
+    this.#breakers.get(id)?.assertClosed(Date.now())
     const freeSlot = await this.#slots.take(key.userId)
-    // While this one waited for a place, another may have opened the same.
+    // While this one waited for a place, the pool may have closed, or another opened the same.
     const meanwhile = this.#entries.get(id)
-    if (meanwhile) {
-      freeSlot()
-      return meanwhile
-    }
+    if (meanwhile || this.#closed) freeSlot()
+    if (this.#closed) throw new HostError('shutting-down')
+    if (meanwhile) return meanwhile
     const opening = open(() => this.#lost(entry))
     const entry: Entry = {
       key,
@@ -154,16 +167,24 @@ class ConnectionPool implements Pool {
     opening.then(
       (connection) => {
         entry.connection = connection
-        breaker.succeeded()
+        this.#breakers.delete(id)
         this.#options.onChange(key, { status: 'connected' })
       },
       (error) => {
-        breaker.failed(Date.now())
+        this.#noteFailure(id, error)
         this.#forget(entry)
         this.#options.onChange(key, { status: 'error', error: HostError.from(error) })
       },
     )
     return entry
+  }
+
+  /** Only what time can mend is cooled down for: a refused command or a missing sign-in is told at once, each time. */
+  #noteFailure(id: string, error: unknown): void {
+    if (!HostError.is(error) || !COOLS_DOWN.has(error.code)) return
+    const breaker = this.#breakers.get(id) ?? createBreaker()
+    this.#breakers.set(id, breaker)
+    breaker.failed(Date.now())
   }
 
   #leaseOf(entry: Entry, connection: Connection): Lease {
@@ -200,11 +221,12 @@ class ConnectionPool implements Pool {
 
   #retireEntry(entry: Entry): void {
     entry.retired = true
+    if (!entry.ended) this.#leaving.add(entry)
     if (this.#entries.get(keyOf(entry.key)) === entry) this.#entries.delete(keyOf(entry.key))
   }
 
   #isTooOld(entry: Entry): boolean {
-    return entry.connection !== undefined && entry.leases === 0 && Date.now() - entry.openedAt > this.#options.maxAgeMs
+    return entry.connection !== undefined && Date.now() - entry.openedAt > this.#options.maxAgeMs
   }
 
   /** The server ended it. */
@@ -225,7 +247,12 @@ class ConnectionPool implements Pool {
     entry.ended = true
     const connection = await entry.opening.catch(() => undefined)
     await connection?.close()
-    if (connection) this.#options.onChange(entry.key, { status: 'disconnected' })
+    this.#leaving.delete(entry)
+    // A new one of the same toolkit and user is what people want to hear of.
+    const replaced = [...this.#entries.values()].some(
+      ({ key }) => key.toolkit === entry.key.toolkit && key.userId === entry.key.userId,
+    )
+    if (connection && !replaced) this.#options.onChange(entry.key, { status: 'disconnected' })
   }
 
   #forget(entry: Entry): void {

@@ -9,9 +9,10 @@ import {
   type StandardSchemaV1,
   type Transport,
 } from '@modelcontextprotocol/client'
-import type { HostError } from '../errors.ts'
+import { HostError } from '../errors.ts'
+import { cleanText } from '../schema/clean-text.ts'
 import type { JsonObject } from '../schema/json.ts'
-import { calmProgress } from './calm.ts'
+import { calmProgress, calmStorm } from './calm.ts'
 import type {
   CallOptions,
   Connection,
@@ -19,6 +20,7 @@ import type {
   ConnectionTarget,
   EraVerdict,
   ListKind,
+  Question,
   RawList,
   ServerInfo,
   ToolResult,
@@ -28,7 +30,8 @@ import { NO_VALIDATION } from './no-validation.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
 const MAX_PAGES = 64
-const LIST_CHANGED_CALM_MS = 500
+const MAX_LIST_ITEMS = 100_000
+const MAX_LIST_BYTES = 32 * 1024 * 1024
 const MAX_OPEN_QUESTIONS = 3
 
 const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
@@ -57,11 +60,13 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const client = newClient(parts)
   const { verdict, connectMs } = target
   try {
-    await client.connect(tolerate(transport), {
+    const connecting = client.connect(tolerate(transport), {
       timeout: connectMs,
       ...(verdict?.era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {}),
       ...(verdict?.era === 'modern' ? { prior: { kind: 'modern' as const, discover: verdict.discover as never } } : {}),
     })
+    // The SDK's own limit does not cover the start of the transport.
+    await within(connecting, connectMs)
   } catch (error) {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
@@ -75,6 +80,23 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   return session
 }
 
+async function within(work: Promise<void>, ms: number): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.` })),
+      ms,
+    )
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+    // Whatever comes of it later is nobody's any more.
+    work.catch(() => {})
+  }
+}
+
 // Before there is a session, none can be lost: whatever answered is not what we look for.
 function asConnectError(error: HostError): HostError {
   if (error.code !== 'session-lost' || error.cause === undefined) return error
@@ -84,8 +106,8 @@ function asConnectError(error: HostError): HostError {
 function newClient({ target, hooks, clientVersion }: SessionParts): Client {
   const onChanged = (kind: ListKind) => ({
     autoRefresh: false,
-    debounceMs: LIST_CHANGED_CALM_MS,
-    onChanged: () => hooks.onListChanged(kind),
+    debounceMs: 0,
+    onChanged: calmStorm(() => hooks.onListChanged(kind)),
   })
   const client = new Client(
     { name: 'loadout', version: clientVersion },
@@ -99,10 +121,11 @@ function newClient({ target, hooks, clientVersion }: SessionParts): Client {
   )
   let open = 0
   client.setRequestHandler('elicitation/create', async (request, context) => {
-    if (open >= MAX_OPEN_QUESTIONS) return { action: 'decline' as const }
+    const question = readQuestion(request.params as JsonObject)
+    if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
     open++
     try {
-      const answer = await hooks.onQuestion(readQuestion(request.params as JsonObject), context.mcpReq.signal)
+      const answer = await hooks.onQuestion(question, context.mcpReq.signal)
       return answer as ElicitResult
     } finally {
       open--
@@ -111,10 +134,14 @@ function newClient({ target, hooks, clientVersion }: SessionParts): Client {
   return client
 }
 
-function readQuestion(params: JsonObject) {
+/** Undefined where the question must not reach a person: a URL that is no web page. */
+function readQuestion(params: JsonObject): Question | undefined {
   const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
-  const message = String(params.message ?? '').slice(0, 4000)
-  if (mode === 'url') return { mode, message, url: String(params.url ?? '') }
+  const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
+  if (mode === 'url') {
+    const url = URL.parse(String(params.url ?? ''))
+    return url?.protocol === 'https:' || url?.protocol === 'http:' ? { mode, message, url: url.href } : undefined
+  }
   return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
 }
 
@@ -152,6 +179,7 @@ class Session implements Connection {
     const seen = new Set<string>()
     const deadline = Date.now() + options.totalMs
     let cursor: string | undefined
+    let bytes = 0
     for (let page = 0; ; page++) {
       if (page >= MAX_PAGES) throw protocolError(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
       const totalMs = Math.max(1, deadline - Date.now())
@@ -161,8 +189,13 @@ class Session implements Connection {
         timeoutMs: Math.min(options.timeoutMs, totalMs),
       })
       if (!Array.isArray(answer[kind])) throw protocolError(`The list of ${kind} is not a list.`)
-      list.items.push(...(answer[kind] as unknown[]))
+      for (const item of answer[kind] as unknown[]) list.items.push(item)
+      // One page is bounded by the transport; many pages are bounded here.
+      if (page > 0 || answer.nextCursor !== undefined) bytes += JSON.stringify(answer).length
+      if (list.items.length > MAX_LIST_ITEMS || bytes > MAX_LIST_BYTES)
+        throw new HostError('response-too-large', { detail: `The list of ${kind} is larger than we take.` })
       if (page === 0 && typeof answer.ttlMs === 'number') list.ttlMs = answer.ttlMs
+      if (answer.cacheScope === 'private') list.isPrivate = true
       cursor = typeof answer.nextCursor === 'string' && answer.nextCursor !== '' ? answer.nextCursor : undefined
       if (cursor === undefined) return list
       if (seen.has(cursor)) {
@@ -231,19 +264,20 @@ class Session implements Connection {
 
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { signal, timeoutMs, totalMs, onProgress } = options
-    const calm = onProgress && calmProgress(onProgress)
+    // Also where nobody listens: progress keeps a long call alive.
+    const calm = calmProgress(onProgress ?? (() => {}))
     try {
       return await work({
         timeout: timeoutMs,
         maxTotalTimeout: totalMs,
         resetTimeoutOnProgress: true,
         ...(signal ? { signal } : {}),
-        ...(calm ? { onprogress: calm.tell } : {}),
+        onprogress: calm.tell,
       })
     } catch (error) {
       throw asHostError(error, { signal, timeoutMs })
     } finally {
-      calm?.end()
+      calm.end()
     }
   }
 }

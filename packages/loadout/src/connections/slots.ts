@@ -8,6 +8,7 @@ export interface Slots {
 
 interface Waiting {
   userId: string | null
+  /** Takes the place there and then, so that nobody comes in between. */
   go(): void
 }
 
@@ -45,18 +46,17 @@ export function createSlots(limits: SlotLimits, evict: (userId: string | null | 
   return {
     async take(userId) {
       if (!isFree(userId)) evict(full(userId) ? userId : undefined)
-      if (!isFree(userId)) await turn(userId)
-      return occupy(userId)
+      return isFree(userId) ? occupy(userId) : turn(userId)
     },
   }
 
-  function turn(userId: string | null): Promise<void> {
+  function turn(userId: string | null): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         userId,
         go() {
           clearTimeout(timer)
-          resolve()
+          resolve(occupy(userId))
         },
       }
       const timer = setTimeout(() => {

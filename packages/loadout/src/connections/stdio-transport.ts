@@ -5,6 +5,7 @@
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
+import { redact } from '../toolkits/redact.ts'
 import { plain } from './failures.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
 import { createRing } from './ring.ts'
@@ -13,6 +14,7 @@ export const MAX_LINE_BYTES = 10 * 1024 * 1024
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 const STDERR_BYTES = 64 * 1024
 const NEWLINE = 0x0a
+const WORDS = 500
 
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -23,14 +25,16 @@ export class StdioTransport implements Transport {
   readonly stderr = createRing(STDERR_BYTES)
   readonly #groups: ProcessGroups
   readonly #spec: ProcessSpec
+  readonly #secrets: readonly string[]
   #group: ProcessGroup | undefined
   #parts: Buffer[] = []
   #size = 0
   #closed = false
 
-  constructor(groups: ProcessGroups, spec: ProcessSpec) {
+  constructor(groups: ProcessGroups, spec: ProcessSpec, secrets: readonly string[] = []) {
     this.#groups = groups
     this.#spec = spec
+    this.#secrets = secrets
   }
 
   get pid(): number | null {
@@ -43,7 +47,7 @@ export class StdioTransport implements Transport {
     child.stderr?.on('data', (chunk: Buffer) => this.stderr.write(chunk))
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
-    child.once('close', (code, signal) => this.#ended(crashed(code, signal, this.stderr.text())))
+    child.once('close', (code, signal) => this.#ended(crashed(code, signal, redact(this.stderr.text(), this.#secrets))))
   }
 
   send(message: JSONRPCMessage): Promise<void> {
@@ -129,7 +133,8 @@ export class StdioTransport implements Transport {
 
 function crashed(code: number | null, signal: string | null, stderr: string): HostError {
   const how = signal === null ? `with code ${code}` : `by ${signal}`
-  const words = plain(stderr.trim().slice(-800))
+  // The end is where the reason stands.
+  const words = plain(stderr.trim().slice(-WORDS))
   return new HostError('server-crashed', {
     detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,
   })

@@ -1,7 +1,7 @@
 /** Local servers: a process and its pipes. Node only. */
 import { HostError } from '../errors.ts'
 import type { StdioServer } from '../schema/server.ts'
-import type { Connection, OpenConnection } from './connection.ts'
+import type { Connection, ConnectionTarget, OpenConnection } from './connection.ts'
 import { createProcessGroups, type ProcessGroups } from './process-group.ts'
 import { openSession } from './session.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -25,9 +25,8 @@ export function stdioConnections({ baseEnv = DEFAULT_ENV, noteDir, clientVersion
   const groups = createProcessGroups({ noteDir })
   return {
     async open(target, hooks) {
-      const server = target.server as StdioServer
       const start = (legacy: boolean) => {
-        const transport = newTransport(groups, server, baseEnv)
+        const transport = newTransport(groups, target, baseEnv)
         const verdict = legacy ? { era: 'legacy' as const } : target.verdict
         const session = {
           transport,
@@ -54,11 +53,11 @@ export function stdioConnections({ baseEnv = DEFAULT_ENV, noteDir, clientVersion
 
 function newTransport(
   groups: ProcessGroups,
-  server: StdioServer,
+  { server, secrets }: ConnectionTarget,
   baseEnv: Readonly<Record<string, string>>,
 ): StdioTransport {
-  const { command, args, env, cwd } = server
-  return new StdioTransport(groups, { command, args, env: { ...baseEnv, ...env }, cwd })
+  const { command, args, env, cwd } = server as StdioServer
+  return new StdioTransport(groups, { command, args, env: { ...baseEnv, ...env }, cwd }, secrets)
 }
 
 // The session knows that the pipe closed; the process knows why.

@@ -3,7 +3,8 @@ const LONGEST = 64
 
 export function modelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
-  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST
+  // With a "_" in the toolkit's id the dividing line would be a guess: a_b and c, or a and b_c.
+  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST && !toolkit.includes('_')
   if (exact) return clean
   // Cut or cleaned, two tools could look alike; the hash of the pair tells them apart and stays the same for ever.
   const hash = hashOf(JSON.stringify([toolkit, tool]))

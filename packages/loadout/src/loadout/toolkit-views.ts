@@ -80,7 +80,7 @@ function viewTool({ toolkit }: StoredToolkit, { manifest, pin, changed }: Catalo
 
 /** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
 function stateOf(
-  { enabled, row }: StoredToolkit,
+  { enabled, row, tier }: StoredToolkit,
   tools: readonly CatalogTool[],
   live: ToolkitState | undefined,
 ): ToolkitState {
@@ -92,15 +92,18 @@ function stateOf(
       reason: `Changed since accepted: ${changed.map((tool) => tool.manifest.name).join(', ')}`,
       action: 'Review the change and accept it.',
     }
-  if (live && live.status !== 'disconnected') return live
-  if (row.introspectionStatus === 'error')
-    return live?.status === 'error'
-      ? live
-      : {
-          status: 'error',
-          reason: row.introspectionReason ?? 'The last look at its tools failed.',
-          action: 'Correct the toolkit, or refresh its tools.',
-        }
+  // A connection that stands is no help where its tools cannot be had.
+  const failedLook = row.introspectionStatus === 'error'
+  if (live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')) return live
+  if (failedLook)
+    return {
+      status: 'error',
+      reason:
+        tier === 'app'
+          ? 'The last look at its tools failed.'
+          : (row.introspectionReason ?? 'The last look at its tools failed.'),
+      action: 'Correct the toolkit, or refresh its tools.',
+    }
   return { status: 'disconnected' }
 }
 

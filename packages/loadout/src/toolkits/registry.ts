@@ -84,7 +84,7 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
       await again(() =>
         storage.transaction({ userId }, (tx) => switchToolkit(tx, { userId, ref: toolkit.id, on: enabled })),
       )
-      events.emit({ type: 'toolkit-updated', userId, toolkit: toolkit.id, uscoId })
+      events.emit({ type: 'toolkit-switched', userId, toolkit: toolkit.id, uscoId })
     },
   }
 }

@@ -1,3 +1,4 @@
+import { HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -55,4 +56,11 @@ export function optionsOf({
   ...options
 }: Toolkit): ToolkitOptions {
   return options
+}
+
+/** What is switched off is not connected to, whoever asks. */
+export function assertEnabled(stored: StoredToolkit): StoredToolkit {
+  if (stored.enabled) return stored
+  const detail = `The toolkit "${stored.toolkit.id}" is switched off.`
+  throw new HostError('forbidden', { detail, action: 'Switch it on first.' })
 }
