@@ -133,6 +133,46 @@ describe('the pool', () => {
     await lease(key('ann'))
   })
 
+  it('who waits for a place gets it there and then, and nothing once the pool is closed', async () => {
+    start({ maxPerHost: 1, queueMs: 500 })
+    const first = await lease(key('ann'))
+    const [second, third] = [lease(key('bob')), lease(key('cyd'))].map((one) =>
+      one.then(
+        () => 'leased',
+        (error) => error.code,
+      ),
+    )
+    first.discard()
+    expect(await second).toBe('leased')
+    expect(opened.filter((one) => !one.closed)).toHaveLength(1)
+    await pool.close()
+    expect(await third).toBe('shutting-down')
+    expect(opened.every((one) => one.closed)).toBe(true)
+  })
+
+  it('what is too old is replaced also while it is used, and closes when its calls end', async () => {
+    start({ maxAgeMs: 20 })
+    const first = await lease(key('ann'))
+    await pause(40)
+    const second = await lease(key('ann'))
+    expect(second.connection).not.toBe(first.connection)
+    expect(opened[0]?.closed).toBe(false)
+    first.release()
+    await pause(5)
+    expect(opened[0]?.closed).toBe(true)
+  })
+
+  it('what time cannot mend is told each time, without cooling down', async () => {
+    start()
+    const refused = () =>
+      pool
+        .lease(key('ann'), async () => {
+          throw new HostError('stdio-refused')
+        })
+        .catch((error) => error.code)
+    for (let i = 0; i < 5; i++) expect(await refused()).toBe('stdio-refused')
+  })
+
   it('after its end nothing is leased', async () => {
     start()
     const held = await lease(key('ann'))

@@ -26,6 +26,8 @@ export interface HttpFaultServer {
   url: string
   server: FaultServer
   requests: Array<{ method: string; rpc?: string; headers: IncomingMessage['headers'] }>
+  /** How many requests of a method are still open. */
+  open(rpc: string): number
   close(): Promise<void>
 }
 
@@ -34,6 +36,7 @@ const MB = 1024 * 1024
 export async function startFaultServer(script: HttpFaults): Promise<HttpFaultServer> {
   const server = new FaultServer(script)
   const requests: HttpFaultServer['requests'] = []
+  const open: string[] = []
   let sinceSession = 0
   const http: Server = createServer(async (request, response) => {
     response.on('error', () => {})
@@ -45,6 +48,11 @@ export async function startFaultServer(script: HttpFaults): Promise<HttpFaultSer
     }
     const message = JSON.parse(await read(request)) as Message
     requests.push({ method: 'POST', ...(message.method ? { rpc: message.method } : {}), headers: request.headers })
+    if (message.method !== undefined) {
+      const { method } = message
+      open.push(method)
+      response.on('close', () => open.splice(open.indexOf(method), 1))
+    }
     const fault = message.method === undefined ? undefined : script.http?.[message.method]
     if (fault && !spent(script, requests, message.method)) return misbehave(fault, response)
     if (script.forgetAfter !== undefined) {
@@ -62,6 +70,7 @@ export async function startFaultServer(script: HttpFaults): Promise<HttpFaultSer
     url: `http://127.0.0.1:${port}/mcp`,
     server,
     requests,
+    open: (rpc) => open.filter((method) => method === rpc).length,
     close: () =>
       new Promise((resolve) => {
         http.close(() => resolve())
@@ -80,6 +89,8 @@ async function answer(
   { response, sse }: { response: ServerResponse; sse: boolean },
 ): Promise<void> {
   response.writeHead(200, { 'content-type': sse ? 'text/event-stream' : 'application/json' })
+  // A client waits for the head of a stream, not for its first event.
+  if (sse) response.flushHeaders()
   const lines: string[] = []
   let answered = false
   const io: FaultIo = {

@@ -1,0 +1,83 @@
+/** The older HTTP+SSE transport, and servers of it that misbehave. */
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { FaultServer } from '../testing/fault-script.ts'
+import { nodeDrivers } from './node-drivers.ts'
+
+let host: Host
+let server: Server
+let gets: number
+afterEach(async () => {
+  await host.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+/** `start` says what the stream of events does first; `drop` ends it in the middle of a call. */
+async function start({ first, drop = false }: { first: (stream: ServerResponse) => void; drop?: boolean }) {
+  gets = 0
+  const rpc = new FaultServer({ era: 'legacy' })
+  let stream: ServerResponse | undefined
+  server = createServer(async (request, response) => {
+    if (request.method === 'GET') {
+      gets++
+      stream = response
+      return first(response)
+    }
+    const message = JSON.parse(Buffer.concat(await request.toArray()).toString())
+    response.writeHead(202).end()
+    if (drop && message.method === 'tools/call') return void stream?.end('retry: 0\n\n')
+    const send = (body: object) => void stream?.write(`event: message\ndata: ${JSON.stringify(body)}\n\n`)
+    await rpc.handle(message, { send, raw() {}, bytes() {}, exit() {} })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`
+  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  const timeouts = { introspectMs: 700, callMs: 5000, totalMs: 5000 }
+  const { stored } = await host.toolkits.register(
+    { name: 'kit', type: 'sse', url, timeouts },
+    { tier: 'user', userId: 'ann' },
+  )
+  return () =>
+    host.catalog.introspect(stored, 'ann').then(
+      (tools) => tools.length,
+      (error) => error.code,
+    )
+}
+
+const open = (stream: ServerResponse) => stream.writeHead(200, { 'content-type': 'text/event-stream' })
+const endpoint = (stream: ServerResponse) => open(stream).write('retry: 0\nevent: endpoint\ndata: /message\n\n')
+const call = () =>
+  host.calls.start({ userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' } }).outcome
+
+it('works', async () => {
+  const look = await start({ first: endpoint })
+  expect(await look()).toBe(1)
+  expect((await call()).status).toBe('ok')
+})
+
+it('one that sends nothing, or never says where to write, does not hold anybody up', async () => {
+  for (const first of [() => {}, (stream: ServerResponse) => void open(stream).write(': hello\n\n')]) {
+    const look = await start({ first })
+    const before = performance.now()
+    expect(await look()).toBe('server-timeout')
+    expect(performance.now() - before).toBeLessThan(2500)
+    const closing = performance.now()
+    await host.close()
+    expect(performance.now() - closing).toBeLessThan(1500)
+    server.closeAllConnections()
+  }
+})
+
+it('47, 48 a stream that drops in a call ends the call at once, and is not opened over and over', async () => {
+  const look = await start({ first: endpoint, drop: true })
+  await look()
+  const before = performance.now()
+  const outcome = await call()
+  expect(outcome).toMatchObject({ error: { code: 'session-lost' } })
+  expect(performance.now() - before).toBeLessThan(1500)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  expect(gets).toBeLessThan(5)
+})
