@@ -20,7 +20,7 @@ export async function httpTarget(
   era: Era,
   form: 'json' | 'sse',
 ): Promise<Target & { type: 'http' }> {
-  const child = spawn(process.execPath, [path(file), era, form], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [path(file), era, form], { stdio: ['pipe', 'pipe', 'inherit'] })
   const [url] = (await once(createInterface({ input: child.stdout }), 'line')) as [string]
   return { type: 'http', url, era, child }
 }

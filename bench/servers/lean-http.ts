@@ -29,3 +29,5 @@ const server = createServer((request, response) => {
 })
 server.keepAliveTimeout = 600_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
+// Ends with the bench, also where that is killed.
+process.stdin.on('end', () => process.exit()).resume()

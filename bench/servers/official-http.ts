@@ -36,3 +36,5 @@ async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promi
 const server = createServer((incoming, outgoing) => void serve(incoming, outgoing))
 server.keepAliveTimeout = 600_000
 server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`))
+// Ends with the bench, also where that is killed.
+process.stdin.on('end', () => process.exit()).resume()
