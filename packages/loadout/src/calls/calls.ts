@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import { idMaker } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
 import type { Inputs } from './inputs.ts'
 import { failed } from './resolve.ts'
@@ -31,6 +32,8 @@ interface Kept {
 }
 
 const KEPT_CALLS = 10_000
+/** Outcomes beyond this are not kept for a second look: they were given to who waited. */
+const KEPT_CHARACTERS = 1_000_000
 const KEPT_MS = 10 * 60_000
 /** How exact that is. At the default of 1 ms the cache sets a timer for almost every call. */
 const KEPT_STEP_MS = 1000
@@ -66,7 +69,7 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
       running.add(entry)
       const outcome = run(pipeline, call).then((result) => {
         running.delete(entry)
-        entry.state = { status: 'done', outcome: result }
+        entry.state = { status: 'done', outcome: smallEnough(result) }
         return result
       })
       return { callId: call.callId, outcome, asked }
@@ -78,6 +81,14 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
     },
   }
 }
+
+function smallEnough(outcome: CallOutcome): CallOutcome {
+  if ('error' in outcome || sizeOf(outcome.content) <= KEPT_CHARACTERS) return outcome
+  return { status: outcome.status, content: [{ type: 'text', text: 'The result was too large to be kept.' }] }
+}
+
+const sizeOf = (content: readonly JsonObject[]) =>
+  content.reduce((sum, block) => sum + String(block.text ?? block.data ?? '').length, 0)
 
 async function run(pipeline: CallHandler, call: ToolCall): Promise<CallOutcome> {
   try {

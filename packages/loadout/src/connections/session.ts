@@ -12,6 +12,7 @@ import {
 import { HostError } from '../errors.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import type { JsonObject } from '../schema/json.ts'
+import { type CallClock, startClock } from './call-clock.ts'
 import { calmProgress, calmStorm } from './calm.ts'
 import type {
   CallOptions,
@@ -57,7 +58,8 @@ export interface SessionParts {
 /** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
 export async function openSession(parts: SessionParts): Promise<Connection> {
   const { transport, target, hooks } = parts
-  const client = newClient(parts)
+  const clocks = new Set<CallClock>()
+  const client = newClient(parts, clocks)
   const { verdict, connectMs } = target
   try {
     const connecting = client.connect(tolerate(transport), {
@@ -72,7 +74,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     await transport.close().catch(() => {})
     throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
   }
-  const session = new Session(client, parts)
+  const session = new Session(client, parts, clocks)
   client.onclose = () => {
     session.ended = true
     hooks.onClosed()
@@ -103,7 +105,7 @@ function asConnectError(error: HostError): HostError {
   return protocolError('There is no MCP server at this address.', error.cause)
 }
 
-function newClient({ target, hooks, clientVersion }: SessionParts): Client {
+function newClient({ target, hooks, clientVersion }: SessionParts, clocks: ReadonlySet<CallClock>): Client {
   const onChanged = (kind: ListKind) => ({
     autoRefresh: false,
     debounceMs: 0,
@@ -124,11 +126,14 @@ function newClient({ target, hooks, clientVersion }: SessionParts): Client {
     const question = readQuestion(request.params as JsonObject)
     if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
     open++
+    const standing = [...clocks]
+    for (const clock of standing) clock.pause()
     try {
       const answer = await hooks.onQuestion(question, context.mcpReq.signal)
       return answer as ElicitResult
     } finally {
       open--
+      for (const clock of standing) clock.resume()
     }
   })
   return client
@@ -146,6 +151,8 @@ function readQuestion(params: JsonObject): Question | undefined {
 }
 
 class Session implements Connection {
+  /** The clocks of calls under way; they stand still while their user is asked. */
+  readonly #clocks: Set<CallClock>
   readonly info: ServerInfo
   readonly verdict: EraVerdict
   /** By the server, or by us. */
@@ -154,8 +161,9 @@ class Session implements Connection {
   readonly #parts: SessionParts
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionParts) {
+  constructor(client: Client, parts: SessionParts, clocks: Set<CallClock>) {
     this.#client = client
+    this.#clocks = clocks
     this.#parts = parts
     const era = client.getProtocolEra() ?? 'legacy'
     const server = client.getServerVersion()
@@ -263,24 +271,36 @@ class Session implements Connection {
   }
 
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
-    const { signal, timeoutMs, totalMs, onProgress } = options
-    // Also where nobody listens: progress keeps a long call alive.
-    const calm = calmProgress(onProgress ?? (() => {}))
+    const { signal, timeoutMs, onProgress } = options
+    const clock = startClock(options)
+    const calm = onProgress && calmProgress(onProgress)
+    this.#clocks.add(clock)
     try {
       return await work({
-        timeout: timeoutMs,
-        maxTotalTimeout: totalMs,
-        resetTimeoutOnProgress: true,
-        ...(signal ? { signal } : {}),
-        onprogress: calm.tell,
+        // Time is kept by our own clock, which knows when a person is asked.
+        timeout: NEVER_MS,
+        signal: signal ? AbortSignal.any([signal, clock.signal]) : clock.signal,
+        // Also where nobody listens: progress keeps a long call alive.
+        onprogress: (progress) => {
+          clock.progress()
+          calm?.tell(progress)
+        },
       })
     } catch (error) {
+      if (clock.expired && !signal?.aborted) throw lateAnswer(timeoutMs, error)
       throw asHostError(error, { signal, timeoutMs })
     } finally {
-      calm.end()
+      clock.stop()
+      this.#clocks.delete(clock)
+      calm?.end()
     }
   }
 }
+
+const NEVER_MS = 2_147_483_647
+
+const lateAnswer = (timeoutMs: number, cause: unknown) =>
+  new HostError('server-timeout', { detail: `The server did not answer within ${timeoutMs} ms.`, cause })
 
 function readResult(answer: JsonObject): ToolResult {
   const { content = [], structuredContent, isError } = answer

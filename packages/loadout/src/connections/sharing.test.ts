@@ -110,6 +110,32 @@ describe('a session', () => {
     expect(host.connections.status()).toHaveLength(1)
   })
 
+  it('waits for its user for longer than a call may take, and forgets the question with the call', async () => {
+    const server = await start({
+      era: 'legacy',
+      sse: true,
+      at: { 'tools/call': [{ do: 'ask', count: 1 }, { do: 'hang' }] },
+    })
+    await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 300, totalMs: 300 } }, ann)
+    const running = call('ann')
+    const input = await running.asked
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect(host.calls.get('ann', running.callId)).toMatchObject({ status: 'running', input: { id: input.id } })
+    host.inputs.answer('ann', input.id, { action: 'decline' })
+    expect(await running.outcome).toMatchObject({ error: { code: 'server-timeout' } })
+    expect(host.inputs.list('ann')).toEqual([])
+  })
+
+  it('declines questions that lead nowhere good', async () => {
+    const params = { mode: 'url', message: 'Sign in', url: 'javascript:alert(1)', elicitationId: 'x' }
+    const server = await start({ era: 'legacy', sse: true, at: { 'tools/call': { do: 'ask', count: 1, params } } })
+    await host.toolkits.register({ name: 'kit', url: server.url }, ann)
+    const asked: unknown[] = []
+    host.inputs.onAsked((_, input) => asked.push(input))
+    expect((await call('ann').outcome).status).toBe('ok')
+    expect(asked).toEqual([])
+  })
+
   it('is kept alive by progress that nobody listens to', async () => {
     const server = await start({ sse: true, at: { 'tools/call': { do: 'progress', count: 12, everyMs: 100 } } })
     await host.toolkits.register({ name: 'kit', url: server.url, timeouts: { callMs: 400, totalMs: 5000 } }, ann)

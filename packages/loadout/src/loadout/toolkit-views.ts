@@ -94,7 +94,10 @@ function stateOf(
     }
   // A connection that stands is no help where its tools cannot be had.
   const failedLook = row.introspectionStatus === 'error'
-  if (live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')) return live
+  const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
+  // What a server of the operator prints as it fails is the operator's to read.
+  if (standing)
+    return tier === 'app' && live.status === 'error' ? { ...live, reason: 'The server could not be reached.' } : live
   if (failedLook)
     return {
       status: 'error',

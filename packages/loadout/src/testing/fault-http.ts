@@ -95,7 +95,7 @@ async function answer(
   let answered = false
   const io: FaultIo = {
     send(body) {
-      answered = true
+      answered ||= 'result' in body || 'error' in body
       if (sse) response.write(`data: ${JSON.stringify(body)}\n\n`)
       else lines.push(JSON.stringify(body))
     },

@@ -20,7 +20,7 @@ export type Fault =
   | { do: 'bytes'; count: number; newline?: boolean }
   | { do: 'progress'; count: number; everyMs?: number }
   | { do: 'notify'; method: string; count: number }
-  | { do: 'ask'; count: number }
+  | { do: 'ask'; count: number; params?: Record<string, unknown> }
   | { do: 'twice' }
   | { do: 'pages' }
 
@@ -118,7 +118,7 @@ export class FaultServer {
             jsonrpc: '2.0',
             id: `ask-${i}`,
             method: 'elicitation/create',
-            params: { message: `Question ${i}`, requestedSchema: { type: 'object', properties: {} } },
+            params: fault.params ?? { message: `Question ${i}`, requestedSchema: { type: 'object', properties: {} } },
           })
         return false
       case 'pages':
