@@ -14,7 +14,15 @@ it('the built library is installed and used', () => {
     const modules = join(folder, 'node_modules')
     mkdirSync(modules)
     cpSync(join(ROOT, 'packages/loadout/dist'), join(modules, 'loadout'), { recursive: true })
-    for (const dependency of ['zod', 'idb', 'lru-cache', 'drizzle-orm', '@electric-sql', '@modelcontextprotocol', 'ipaddr.js'])
+    for (const dependency of [
+      'zod',
+      'idb',
+      'lru-cache',
+      'drizzle-orm',
+      '@electric-sql',
+      '@modelcontextprotocol',
+      'ipaddr.js',
+    ])
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
     writeFileSync(
       join(folder, 'use.mjs'),
