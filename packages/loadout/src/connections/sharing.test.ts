@@ -101,6 +101,19 @@ describe('a look', () => {
 })
 
 describe('a session', () => {
+  it('is not waited for by who gives up, and is there for the next', async () => {
+    const server = await start({ at: { 'server/discover': { do: 'delay', ms: 400 } } })
+    const echo = { name: 'echo', inputSchema: { type: 'object' } }
+    await host.toolkits.register({ name: 'kit', url: server.url, tools: [echo] }, ann)
+    const before = performance.now()
+    const request = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' as const } }
+    const given = await host.calls.start({ ...request, signal: AbortSignal.timeout(50) }).outcome
+    expect(given).toMatchObject({ error: { code: 'cancelled' } })
+    expect(performance.now() - before).toBeLessThan(300)
+    expect((await call('ann').outcome).status).toBe('ok')
+    expect(server.requests.filter((one) => one.rpc === 'server/discover')).toHaveLength(1)
+  })
+
   it('outlives an answer that says no', async () => {
     const server = await start({ at: { 'tools/call': { do: 'error', code: -32_602, message: 'No.' } } })
     await host.toolkits.register({ name: 'kit', url: server.url }, ann)

@@ -15,6 +15,7 @@ import {
 } from './collect-fields.ts'
 import { slugFrom } from './ids.ts'
 import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from './json.ts'
+import { readArgs, readAuth, readCallers, readPairs, readTools, readUrl, withoutUndefined } from './read-values.ts'
 import type { Tier } from './scope.ts'
 import { type Toolkit, toolkit } from './toolkit.ts'
 
@@ -42,13 +43,6 @@ const SERVER_TYPES: Record<string, 'stdio' | 'http' | 'sse' | 'custom'> = {
   streamableHTTP: 'http',
   sse: 'sse',
   custom: 'custom',
-}
-
-const CALLERS: Record<string, string> = {
-  direct: 'direct',
-  code: 'code',
-  code_execution_20250825: 'code',
-  code_execution_20260120: 'code',
 }
 
 export interface ReadOptions {
@@ -204,73 +198,11 @@ function kindOf({ type, command, url, tools }: Fields) {
   return tools !== undefined ? 'custom' : undefined
 }
 
-// A websocket's address is where its Streamable HTTP successor is.
-const readUrl = (value: unknown) => (typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value)
-
-// Source 000: tools by name.
-function readTools(value: unknown): unknown {
-  return isObject(value)
-    ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
-    : value
-}
-
 function readDisabled(given: Given | undefined, problems: FieldError[]): boolean | undefined {
   if (given === undefined) return undefined
   if (typeof given.value === 'boolean') return !given.value
   problems.push({ path: given.path, message: 'must be true or false' })
   return undefined
-}
-
-// Source 002: args as one comma-separated string.
-function readArgs(value: unknown): unknown {
-  if (typeof value !== 'string') return value
-  return value.trim() === '' ? [] : value.split(',').map((part) => part.trim())
-}
-
-// Source 002: `KEY=value` lines; source 000: values that are numbers or booleans become strings.
-function readPairs(value: unknown, divider: '=' | ':'): unknown {
-  if (typeof value === 'string') {
-    const lines = value
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '')
-    return Object.fromEntries(lines.map((line) => splitPair(line, divider)))
-  }
-  if (!isObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, isScalar(item) ? String(item) : item]))
-}
-
-function splitPair(line: string, divider: string): [string, string] {
-  const at = line.indexOf(divider)
-  return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
-}
-
-function readAuth(given: Fields): unknown {
-  const { auth, oauth } = given
-  if (auth === undefined && oauth?.value) return { type: 'oauth', ...oauthFields(oauth.value) }
-  const value = auth?.value
-  if (typeof value === 'string') return { type: value }
-  if (isObject(value) && value.type === 'oauth') return { type: 'oauth', ...oauthFields(value) }
-  return value
-}
-
-function oauthFields(value: unknown): JsonObject {
-  if (!isObject(value)) return {}
-  const { type: _type, client_id, client_secret, scope, ...rest } = value
-  const scopes = rest.scopes ?? scope
-  return withoutUndefined({
-    ...rest,
-    clientId: rest.clientId ?? client_id,
-    clientSecret: rest.clientSecret ?? client_secret,
-    scopes: typeof scopes === 'string' ? scopes.split(/\s+/).filter(Boolean) : scopes,
-  }) as JsonObject
-}
-
-function readCallers(value: unknown): unknown {
-  if (!Array.isArray(value)) return value
-  return [
-    ...new Set(value.map((item) => (typeof item === 'string' && Object.hasOwn(CALLERS, item) ? CALLERS[item] : item))),
-  ]
 }
 
 function readTier(given: Given | undefined, problems: FieldError[]): Tier | undefined {
@@ -304,7 +236,4 @@ function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldEr
   })
 }
 
-const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
 const show = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)
-const withoutUndefined = (record: Record<string, unknown>) =>
-  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))

@@ -66,7 +66,7 @@ export function findMistakes(draft: Draft, others: readonly Toolkit[]): FieldErr
       ? rowMistakes('env', draft.env)
       : { ...rowMistakes('headers', draft.headers), ...rowMistakes('authHeaders', draft.authHeaders) }
   // The API adds or updates by name; a form that says "add" must not overwrite.
-  const taken = others.find((other) => other.name === draft.name.trim() || other.id === asId(draft.name))
+  const taken = others.find((other) => sameName(other.name, draft.name))
   return taken ? { name: `You already have a server named “${taken.name}”. Choose another name.`, ...rows } : rows
 }
 
@@ -114,13 +114,5 @@ function sentence(subject: string, message: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 
-// As the server makes an id from a name.
-const asId = (name: string) =>
-  name
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(/[\u0300-\u036f]/g, '')
-    .replace(/[^a-z0-9_-]+/g, '-')
-    .replace(/^[-_]+/, '')
-    .slice(0, 48)
-    .replace(/-+$/, '')
+// Two that differ only in case would be two servers, and nobody could tell them apart.
+const sameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()

@@ -1,0 +1,61 @@
+/** The SDK's client as we want it: both eras, our own checks, storms calmed, and questions put to people. */
+import { Client, type ElicitResult } from '@modelcontextprotocol/client'
+import { cleanText } from '../schema/clean-text.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { CallClock } from './call-clock.ts'
+import { calmStorm } from './calm.ts'
+import type { ConnectionHooks, ConnectionTarget, ListKind, Question } from './connection.ts'
+import { NO_VALIDATION } from './no-validation.ts'
+
+const MAX_OPEN_QUESTIONS = 3
+
+export interface ClientParts {
+  target: ConnectionTarget
+  hooks: ConnectionHooks
+  clientVersion: string
+}
+
+export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: ReadonlySet<CallClock>): Client {
+  const onChanged = (kind: ListKind) => ({
+    autoRefresh: false,
+    debounceMs: 0,
+    onChanged: calmStorm(() => hooks.onListChanged(kind)),
+  })
+  const client = new Client(
+    { name: 'loadout', version: clientVersion },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
+      listChanged: { tools: onChanged('tools'), resources: onChanged('resources'), prompts: onChanged('prompts') },
+      // Output is checked by our own validator, which no schema of a server can block.
+      jsonSchemaValidator: NO_VALIDATION,
+    },
+  )
+  let open = 0
+  client.setRequestHandler('elicitation/create', async (request, context) => {
+    const question = readQuestion(request.params as JsonObject)
+    if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
+    open++
+    const standing = [...clocks]
+    for (const clock of standing) clock.pause()
+    try {
+      const answer = await hooks.onQuestion(question, context.mcpReq.signal)
+      return answer as ElicitResult
+    } finally {
+      open--
+      for (const clock of standing) clock.resume()
+    }
+  })
+  return client
+}
+
+/** Undefined where the question must not reach a person: a URL that is no web page. */
+function readQuestion(params: JsonObject): Question | undefined {
+  const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
+  const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
+  if (mode === 'url') {
+    const url = URL.parse(String(params.url ?? ''))
+    return url?.protocol === 'https:' || url?.protocol === 'http:' ? { mode, message, url: url.href } : undefined
+  }
+  return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
+}
