@@ -103,7 +103,8 @@ const REQUEST_HEADER = 'x-loadout-request'
 /** The SDK only says that a stream ended; the fetch knows why. */
 function noteBroken(fetch: FetchLike, broken: BrokenBodies): FetchLike {
   return (input, init) => {
-    const headers = new Headers(init?.headers)
+    // The SDK makes the headers for this one request; copying them would cost more than the rest of this.
+    const headers = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers)
     const id = headers.get(REQUEST_HEADER)
     if (id === null) return fetch(input, init)
     headers.delete(REQUEST_HEADER)
@@ -158,8 +159,10 @@ class EndingTransport extends StreamableHTTPClientTransport {
   }
 
   #control(id: string): AbortSignal {
-    const [oldest] = this.#controllers.keys()
-    if (this.#controllers.size >= MAX_CONTROLLERS && oldest !== undefined) this.#controllers.delete(oldest)
+    if (this.#controllers.size >= MAX_CONTROLLERS) {
+      const [oldest = ''] = this.#controllers.keys()
+      this.#controllers.delete(oldest)
+    }
     const controller = new AbortController()
     this.#controllers.set(id, controller)
     return controller.signal
