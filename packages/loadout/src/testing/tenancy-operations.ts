@@ -4,6 +4,8 @@ import { HostError } from '../errors.ts'
 import type { Access, CacheKey, ReadCache, Row, Storage, Transaction } from '../storage/storage.ts'
 import { configRow, threadRow, toolRow } from './rows.ts'
 
+const MOST_THREADS = 500
+
 export interface TenancyReport {
   operations: number
   failedTransactions: number
@@ -54,6 +56,8 @@ export const OPERATIONS: Operation[] = [
 ]
 
 async function addThread({ storage }: World, model: Model) {
+  // A list is read whole below its limit; a user with more would seem to have lost some.
+  if (model.threads.size >= MOST_THREADS) return
   const row = threadRow(model.userId, { title: `of ${model.userId}` })
   await storage.transaction(model, (tx) => tx.insert('threads', row))
   model.threads.set(row.threadId, row)
