@@ -1,9 +1,16 @@
 /** Servers on loopback for tests of what leaves: plain, TLS with a made-up authority, and names that exist only here. */
 import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type AddressInfo, type Socket as NetSocket, Socket } from 'node:net'
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Socket as NetSocket,
+  Socket,
+  type Server as TcpServer,
+} from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -108,4 +115,24 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
   } catch (error) {
     return String((error as { code?: unknown }).code ?? error)
   }
+}
+
+/** A server that answers each connection as the test says. */
+export async function raw(onSocket: (socket: Socket, index: number) => void) {
+  let count = 0
+  const server: TcpServer = createTcpServer((socket) => {
+    socket.on('error', () => {})
+    onSocket(socket, count++)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : 0
+  return { url: `http://127.0.0.1:${port}/`, connections: () => count, [Symbol.dispose]: () => server.close() }
+}
+
+export async function chunksOf<T>(stream: ReadableStream<T> | null | undefined): Promise<T[]> {
+  const chunks: T[] = []
+  for await (const chunk of stream ?? []) chunks.push(chunk)
+  return chunks
 }

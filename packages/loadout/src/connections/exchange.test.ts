@@ -1,8 +1,6 @@
-import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { codeOf, listen, names } from '../../../../test/loopback.ts'
+import { chunksOf, codeOf, listen, names, raw } from '../../../../test/loopback.ts'
 import { HostError } from '../errors.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 
@@ -16,24 +14,6 @@ function local(options: GuardOptions = {}) {
   return guarded.fetch
 }
 
-/** A server that answers each connection as the test says. */
-async function raw(onSocket: (socket: Socket, index: number) => void) {
-  let count = 0
-  const server: Server = createServer((socket) => {
-    socket.on('error', () => {})
-    onSocket(socket, count++)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
-  return { url: `http://127.0.0.1:${port}/`, connections: () => count, [Symbol.dispose]: () => server.close() }
-}
-async function chunksOf<T>(stream: ReadableStream<T> | null | undefined): Promise<T[]> {
-  const chunks: T[] = []
-  for await (const chunk of stream ?? []) chunks.push(chunk)
-  return chunks
-}
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
 describe('kept connections', () => {

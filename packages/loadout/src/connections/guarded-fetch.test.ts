@@ -1,8 +1,7 @@
 import { once } from 'node:events'
-import { createServer, type Server, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
-import { listen } from '../../../../test/loopback.ts'
+import { chunksOf, listen, raw } from '../../../../test/loopback.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 
 const open: GuardedFetch[] = []
@@ -13,25 +12,6 @@ function local(options: GuardOptions = {}) {
   const guarded = createGuardedFetch({ privateNetwork: true, connectTimeoutMs: 1000, ...options })
   open.push(guarded)
   return guarded.fetch
-}
-
-/** A server that answers each connection as the test says. */
-async function raw(onSocket: (socket: Socket, index: number) => void) {
-  let count = 0
-  const server: Server = createServer((socket) => {
-    socket.on('error', () => {})
-    onSocket(socket, count++)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' ? address?.port : 0
-  return { url: `http://127.0.0.1:${port}/`, connections: () => count, [Symbol.dispose]: () => server.close() }
-}
-async function chunksOf<T>(stream: ReadableStream<T> | null | undefined): Promise<T[]> {
-  const chunks: T[] = []
-  for await (const chunk of stream ?? []) chunks.push(chunk)
-  return chunks
 }
 
 describe('requests and answers', () => {

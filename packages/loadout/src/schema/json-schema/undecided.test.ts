@@ -1,20 +1,7 @@
 /** What we cannot decide is unknown where it matters, and nowhere else. */
 import { describe, expect, it } from 'vitest'
+import { check, condition } from '../../testing/check-schema.ts'
 import { compileSchema, type ValidationResult } from './validator.ts'
-
-function check(schema: unknown, value: unknown): ValidationResult {
-  const compiled = compileSchema(schema)
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors))
-  return compiled.validate(value)
-}
-
-/** A condition, without an object literal that looks like a promise. */
-const condition = (test: unknown, yes: unknown, no: unknown) =>
-  Object.fromEntries([
-    ['if', test],
-    ['then', yes],
-    ['else', no],
-  ])
 
 describe('what cannot be decided', () => {
   const far = { $ref: 'https://elsewhere.example/schema.json' }

@@ -1,19 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileSchema, type ValidationResult } from './validator.ts'
-
-function check(schema: unknown, value: unknown): ValidationResult {
-  const compiled = compileSchema(schema)
-  if (!compiled.ok) throw new Error(JSON.stringify(compiled.errors))
-  return compiled.validate(value)
-}
-
-/** A condition, without an object literal that looks like a promise. */
-const condition = (test: unknown, yes: unknown, no: unknown) =>
-  Object.fromEntries([
-    ['if', test],
-    ['then', yes],
-    ['else', no],
-  ])
+import { check, condition } from '../../testing/check-schema.ts'
+import { compileSchema } from './validator.ts'
 
 /** keyword, schema, values that match, values that do not. */
 type Row = [keyword: string, schema: unknown, good: unknown[], bad: unknown[]]
