@@ -96,6 +96,32 @@ describe('the pool', () => {
     await expect(lease(key('bob'))).rejects.toMatchObject({ code: 'too-many-connections' })
   })
 
+  for (const [cap, userIds] of [
+    ['host', ['ann', 'bob', 'cyd', 'dan']],
+    ['user', ['ann', 'ann', 'ann', 'ann']],
+  ] as const)
+    it(`at the cap of the ${cap} the longest idle goes, however long it is open, and nothing in use`, async () => {
+      start({ maxPerHost: cap === 'host' ? 3 : 99, maxPerUser: cap === 'user' ? 3 : 99, queueMs: 30 })
+      const keys = userIds.map((userId, i) => key(userId, `kit ${i}`)) as [PoolKey, PoolKey, PoolKey, PoolKey]
+      const leases = [await lease(keys[0]), await lease(keys[1]), await lease(keys[2])]
+      // The first is in use; of the others the one that was opened first idles for a shorter time.
+      leases[2]?.release()
+      await pause(2)
+      leases[1]?.release()
+      await lease(keys[3])
+      expect(opened.map((one) => one.closed)).toEqual([false, false, true, false])
+    })
+
+  it('a place that idles goes to who waits for one', async () => {
+    start({ maxPerHost: 1, queueMs: 500 })
+    const first = await lease(key('ann'))
+    const waiting = lease(key('bob'))
+    await pause(10)
+    first.release()
+    expect((await waiting).connection).toBe(opened[1])
+    expect(opened[0]?.closed).toBe(true)
+  })
+
   it('what is retired finishes its calls, then closes', async () => {
     start()
     const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]

@@ -58,6 +58,7 @@ interface Entry {
   leases: number
   retired: boolean
   ended: boolean
+  /** By the clock that never jumps. */
   idleSince: number
   /** One timer for many leases: when it fires too soon, it is set again for the rest. */
   idle: ReturnType<typeof setTimeout> | undefined
@@ -158,7 +159,7 @@ class ConnectionPool implements Pool {
       leases: 0,
       retired: false,
       ended: false,
-      idleSince: Date.now(),
+      idleSince: performance.now(),
       idle: undefined,
       freeSlot,
     }
@@ -202,8 +203,9 @@ class ConnectionPool implements Pool {
   }
 
   #startIdling(entry: Entry): void {
-    entry.idleSince = Date.now()
+    entry.idleSince = performance.now()
     if (entry.idle === undefined) this.#dropWhenIdle(entry, this.#options.idleMs)
+    this.#slots.offer()
   }
 
   #dropWhenIdle(entry: Entry, afterMs: number): void {
@@ -211,7 +213,7 @@ class ConnectionPool implements Pool {
       entry.idle = undefined
       // While it is leased there is nothing to wait for; the release starts anew.
       if (entry.leases > 0 || entry.retired) return
-      const leftMs = entry.idleSince + this.#options.idleMs - Date.now()
+      const leftMs = entry.idleSince + this.#options.idleMs - performance.now()
       if (leftMs > 0) this.#dropWhenIdle(entry, leftMs)
       else void this.#drop(entry)
     }
@@ -263,11 +265,14 @@ class ConnectionPool implements Pool {
 
   /** Makes room by closing what idles longest, of this user where that is given. */
   #evict(userId: string | null | undefined): boolean {
-    const idle = [...this.#entries.values()].find(
-      (entry) => entry.leases === 0 && entry.connection && (userId === undefined || entry.key.userId === userId),
-    )
-    if (!idle) return false
-    void this.#drop(idle)
+    let longest: Entry | undefined
+    for (const entry of this.#entries.values()) {
+      const idles = entry.leases === 0 && entry.connection !== undefined
+      if (!idles || (userId !== undefined && entry.key.userId !== userId)) continue
+      if (longest === undefined || entry.idleSince < longest.idleSince) longest = entry
+    }
+    if (!longest) return false
+    void this.#drop(longest)
     return true
   }
 }

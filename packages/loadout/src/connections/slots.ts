@@ -4,6 +4,8 @@ import { HostError } from '../errors.ts'
 export interface Slots {
   /** Resolves with how to give the place back. */
   take(userId: string | null): Promise<() => void>
+  /** Something idles now: whoever waits longest may have its place. */
+  offer(): void
 }
 
 interface Waiting {
@@ -47,6 +49,9 @@ export function createSlots(limits: SlotLimits, evict: (userId: string | null | 
     async take(userId) {
       if (!isFree(userId)) evict(full(userId) ? userId : undefined)
       return isFree(userId) ? occupy(userId) : turn(userId)
+    },
+    offer() {
+      queue.some(({ userId }) => evict(full(userId) ? userId : undefined))
     },
   }
 
