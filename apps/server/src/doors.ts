@@ -1,5 +1,6 @@
 /** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
 import { HostError, newId } from 'loadout'
 import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
 import type { Env } from './variables.ts'
@@ -80,20 +81,36 @@ async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number):
   return Buffer.concat(chunks)
 }
 
+/** What a route needs other than `read` for looking and `write` for changing; one of them is enough. */
+const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
+  'POST /api/tools/:toolkit/:tool/call': ['call'],
+  'POST /api/inputs/:id': ['call'],
+  // Who calls may see what comes of it, and what it asks.
+  'GET /api/calls/:id': ['read', 'call'],
+  'GET /api/inputs': ['read', 'call'],
+}
+
+/** By the route that will answer, not by how its path is spelled. */
+function scopesFor(c: Context<Env>): readonly KeyScope[] {
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+  return SCOPES[`${method} ${routePath(c, -1)}`] ?? [method === 'GET' ? 'read' : 'write']
+}
+
 export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env> {
   return async (c, next) => {
     const found = await authenticate(c.req.raw)
     if (!found) throw new HostError('unauthenticated')
     const who = parse(principal, found)
-    const needed: KeyScope = c.req.method === 'GET' || c.req.method === 'HEAD' ? 'read' : 'write'
-    assertScope(who.scopes, needed)
+    assertScope(who.scopes, ...scopesFor(c))
     c.set('principal', who)
     await next()
   }
 }
 
-export function assertScope(scopes: readonly KeyScope[], needed: KeyScope): void {
-  if (!scopes.includes(needed)) throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed}".` })
+/** One of the needed is enough. */
+function assertScope(scopes: readonly KeyScope[], ...needed: readonly KeyScope[]): void {
+  if (needed.some((scope) => scopes.includes(scope))) return
+  throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed.join('" or "')}".` })
 }
 
 export function assertOperator(who: Principal): void {

@@ -1,0 +1,58 @@
+/** What a key's scopes open: each scope against a route of each kind. */
+import { createHost } from 'loadout'
+import { KEY_SCOPES, type KeyScope } from 'loadout/schema'
+import { describe, expect, it } from 'vitest'
+import { createApp } from './app.ts'
+
+const ROUTES: Record<string, { body?: unknown; needs: readonly KeyScope[] }> = {
+  'GET /api/mcp': { needs: ['read'] },
+  'HEAD /api/mcp': { needs: ['read'] },
+  'GET /api/mcp/config/tools': { needs: ['read'] },
+  'GET /api/inputs': { needs: ['read', 'call'] },
+  'GET /api/calls/call_1': { needs: ['read', 'call'] },
+  'POST /api/tools/kit/echo/call': { body: {}, needs: ['call'] },
+  'POST /api/tools/a%2Fb/c%20d/call': { body: {}, needs: ['call'] },
+  'POST /api/inputs/input_1': { body: { action: 'decline' }, needs: ['call'] },
+  'POST /api/mcp': { body: { name: 'kit', command: 'x' }, needs: ['write'] },
+  'POST /api/mcp/kit/introspect': { needs: ['write'] },
+  'POST /api/mcp/config': { body: { name: 'kit', config_json: { command: 'x' } }, needs: ['write'] },
+  'POST /api/keys': { body: { name: 'k', scopes: [] }, needs: ['write'] },
+  'PATCH /api/preferences': { body: { theme: 'dark' }, needs: ['write'] },
+  'DELETE /api/mcp/kit': { needs: ['write'] },
+  // What only looks like a call is no call.
+  'POST /api/tools/kit/echo/call/': { body: {}, needs: ['write'] },
+  'PUT /api/tools/kit/echo/call': { body: {}, needs: ['write'] },
+  'POST /api/mcp/tools/call': { body: {}, needs: ['write'] },
+}
+
+async function lacks(scope: KeyScope, route: string, body: unknown): Promise<boolean> {
+  const app = createApp({
+    host: createHost(),
+    authenticate: () => ({ kind: 'api-key', userId: 'ann', role: 'operator', scopes: [scope] }),
+  })
+  const [method = '', path = ''] = route.split(' ')
+  const json = { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }
+  const answer = await app.request(path, { method, ...(body === undefined ? {} : json) })
+  if (answer.status !== 403) return false
+  return method === 'HEAD' || (await answer.json()).detail.includes('lacks the scope')
+}
+
+describe('the scopes of a key', () => {
+  for (const [route, { body, needs }] of Object.entries(ROUTES))
+    it(`${route} opens for ${needs.join(' or ')} alone`, async () => {
+      const open: KeyScope[] = []
+      for (const scope of KEY_SCOPES) if (!(await lacks(scope, route, body))) open.push(scope)
+      expect(open).toEqual(needs)
+    })
+
+  it('without any scope nothing opens', async () => {
+    const app = createApp({
+      host: createHost(),
+      authenticate: () => ({ kind: 'api-key', userId: 'ann', scopes: [] }),
+    })
+    for (const route of Object.keys(ROUTES)) {
+      const [method = '', path = ''] = route.split(' ')
+      expect([route, (await app.request(path, { method })).status]).toEqual([route, 403])
+    }
+  })
+})
