@@ -1,6 +1,7 @@
 /**
  * Writes what an introspection found, in one transaction: readers see the old tools until the new ones are in. What a
  * person accepted is pinned: the first sight of a tool pins it, a later difference is kept beside the pin until accepted.
+ * Looks at one toolkit by many processes are written one after another, and only what differs is written.
  */
 
 import { HostError } from '../errors.ts'
@@ -27,14 +28,15 @@ export async function storeCatalog(storage: Storage, stored: StoredToolkit, read
   )
   await again(() =>
     storage.transaction(accessTo(stored), async (tx) => {
+      // First, because it holds the record: whoever else looked waits here, and then finds what this one wrote.
+      if (!(await noteOutcome(tx, stored, { status: 'success', reason: told(read.warnings) }))) return
       const owner = { userId: stored.userId, uscoId: stored.uscoId }
-      if (!(await isCurrent(tx, stored))) return
       const tools = new Map(
         (await tx.list('userServerTools', { where: owner, limit: LIMIT })).map((row) => [row.name, row]),
       )
       const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
       const writer = new CatalogWriter(tx, owner)
-      for (const one of found) {
+      for (const one of inOrderOf(pins, found)) {
         await writer.tool(tools.get(one.manifest.name), one)
         await writer.pin(pins.get(one.manifest.name), one)
         tools.delete(one.manifest.name)
@@ -45,15 +47,15 @@ export async function storeCatalog(storage: Storage, stored: StoredToolkit, read
       }
       for (const gone of tools.values())
         if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
-      await noteOutcome(tx, stored.uscoId, { status: 'success', reason: told(read.warnings) })
     }),
   )
 }
 
-/** A look at a record that was changed meanwhile says nothing of the new one. */
-async function isCurrent(tx: Transaction, { uscoId, row }: StoredToolkit): Promise<boolean> {
-  const now = await tx.get('userServerConfigs', uscoId)
-  return now !== undefined && now.updatedAt.getTime() === row.updatedAt.getTime()
+/** Pins are written in the order in which they are accepted, so that neither waits for the other for ever. */
+function inOrderOf(pins: ReadonlyMap<string, PinRow>, found: readonly Found[]): Found[] {
+  const rank = new Map([...pins.keys()].map((name, index) => [name, index]))
+  const rankOf = ({ manifest }: Found) => rank.get(manifest.name) ?? pins.size
+  return found.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
 const MOST_WARNINGS = 50
@@ -67,7 +69,7 @@ function told(warnings: readonly string[]): string | null {
 /** Notes that an introspection failed. The tools stay as they are. */
 export async function storeFailure(storage: Storage, stored: StoredToolkit, reason: string): Promise<void> {
   await storage.transaction(accessTo(stored), async (tx) => {
-    if (await isCurrent(tx, stored)) await noteOutcome(tx, stored.uscoId, { status: 'error', reason })
+    await noteOutcome(tx, stored, { status: 'error', reason })
   })
 }
 
@@ -127,10 +129,13 @@ class CatalogWriter {
       isActive: true,
       reason: null,
     }
+    // The fingerprint stands for all that is described.
+    if (existing?.isActive && existing.fingerprint === fingerprint) return
     await this.#put(existing, manifest.name, described)
   }
 
   async setAside(existing: UserServerToolRow | undefined, name: string, reason: string): Promise<void> {
+    if (existing && !existing.isActive && existing.reason === reason) return
     if (existing) return this.deactivate(existing, reason)
     const nothing = { title: null, description: null, outputSchemaJson: null, annotationsJson: null, fingerprint: '' }
     await this.#put(undefined, name, { ...nothing, inputSchemaJson: { type: 'object' }, isActive: false, reason })
@@ -155,11 +160,16 @@ class CatalogWriter {
       })
     } else if (existing.fingerprint !== fingerprint) {
       if (existing.changedFingerprint === fingerprint) return
-      const set = { changedFingerprint: fingerprint, changedManifestJson: manifest as JsonObject }
-      await this.#tx.update('pins', existing.pinId, { set })
+      await this.#change(existing, { changedFingerprint: fingerprint, changedManifestJson: manifest as JsonObject })
     } else if (existing.changedFingerprint !== null) {
-      await this.#tx.update('pins', existing.pinId, { set: { changedFingerprint: null, changedManifestJson: null } })
+      await this.#change(existing, { changedFingerprint: null, changedManifestJson: null })
     }
+  }
+
+  /** Somebody may accept it at this moment: then all of it is looked at again. */
+  async #change(pin: PinRow, set: Pick<PinRow, 'changedFingerprint' | 'changedManifestJson'>): Promise<void> {
+    const where = { fingerprint: pin.fingerprint, changedFingerprint: pin.changedFingerprint }
+    if (!(await this.#tx.update('pins', pin.pinId, { set, where }))) throw new HostError('conflict')
   }
 
   async #put(
@@ -184,14 +194,17 @@ class CatalogWriter {
   }
 }
 
+/** Whether it was noted: a look at a record that was changed meanwhile says nothing of the new one. */
 async function noteOutcome(
   tx: Transaction,
-  uscoId: string,
+  { uscoId, row }: StoredToolkit,
   outcome: { status: 'success' | 'error'; reason: string | null },
-): Promise<void> {
-  await tx.update('userServerConfigs', uscoId, {
+): Promise<boolean> {
+  const noted = await tx.update('userServerConfigs', uscoId, {
     set: { introspectionStatus: outcome.status, introspectionReason: outcome.reason, introspectedAt: new Date() },
+    where: { updatedAt: row.updatedAt },
   })
+  return noted !== undefined
 }
 
 function accessTo({ userId }: StoredToolkit): Access {

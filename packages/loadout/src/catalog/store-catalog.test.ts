@@ -1,0 +1,80 @@
+/** What a look writes: what is new or changed, and that it was made. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { createHost, type Host } from '../host.ts'
+import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
+import type { FaultTool } from '../testing/fault-script.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })
+
+let host: Host
+let server: HttpFaultServer
+let told: string[]
+/** What the server lists; changed between looks. */
+const script: { tools: FaultTool[] } = { tools: [] }
+
+beforeEach(async () => {
+  script.tools = [tool('one'), tool('two', { annotations: { readOnlyHint: true }, title: 'Two' }), { name: 'bad' }]
+  server = await startFaultServer(script)
+  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  await host.toolkits.register({ name: 'kit', url: server.url }, ann)
+  await host.storage.watch((change) => change.kind === 'row' && told.push(change.collection))
+  await look()
+})
+afterEach(async () => {
+  await host.close()
+  await server.close()
+})
+
+/** Looks anew, and gives the collections of the rows that were written. */
+async function look(): Promise<string[]> {
+  told = []
+  await host.catalog.introspect(await host.toolkits.find('ann', 'kit'), 'ann')
+  return told.sort()
+}
+const rows = () =>
+  host.storage.transaction({ userId: 'ann' }, async (tx) => {
+    const tools = await tx.list('userServerTools')
+    return Object.fromEntries(tools.map(({ name, isActive, reason }) => [name, isActive || reason]))
+  })
+const lookedAt = async () => (await host.toolkits.find('ann', 'kit')).row.introspectedAt?.getTime() ?? 0
+
+describe('a look', () => {
+  it('that finds nothing new writes only that it was made', async () => {
+    const before = await lookedAt()
+    const had = await rows()
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await look()).toEqual(['userServerConfigs'])
+    expect(await lookedAt()).toBeGreaterThan(before)
+    expect(await rows()).toEqual(had)
+    expect(had).toMatchObject({ one: true, two: true, bad: expect.stringContaining('inputSchema') })
+  })
+
+  it('writes the one that changed, with its pin, and no other', async () => {
+    script.tools[0] = tool('one', { description: 'Another.' })
+    expect(await look()).toEqual(['pins', 'userServerConfigs', 'userServerTools'])
+    expect((await host.views.one('ann', 'kit')).tools.map((shown) => [shown.name, shown.description])).toEqual([
+      ['one', 'Another.'],
+      ['two', undefined],
+    ])
+    expect(await look()).toEqual(['userServerConfigs'])
+  })
+
+  it('writes what went and what came back, once', async () => {
+    const [one, two, bad] = script.tools as [FaultTool, FaultTool, FaultTool]
+    script.tools = [one, bad]
+    expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
+    expect(await rows()).toMatchObject({ two: 'the server no longer lists it' })
+    expect(await look()).toEqual(['userServerConfigs'])
+    script.tools = [one, two, bad]
+    expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
+    expect(await rows()).toMatchObject({ two: true })
+  })
+
+  it('tells another reason to set one aside', async () => {
+    script.tools[2] = { name: 'bad', inputSchema: { type: 'string' } }
+    expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
+    expect(await look()).toEqual(['userServerConfigs'])
+  })
+})
