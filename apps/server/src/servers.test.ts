@@ -270,6 +270,12 @@ describe('the catalog', () => {
     const { callId, input } = waiting.body
     expect((await request('GET', '/api/inputs')).body.items).toHaveLength(1)
     expect((await request('GET', `/api/calls/${callId}`)).status).toBe(202)
+    const wrong = { action: 'accept', content: { name: 7, check: true } }
+    expect(await request('POST', `/api/inputs/${input.id}`, wrong)).toMatchObject({
+      status: 422,
+      body: { code: 'invalid-input', errors: [{ path: 'content.name' }] },
+    })
+    expect((await request('GET', '/api/inputs')).body.items).toHaveLength(1)
     expect(
       (await request('POST', `/api/inputs/${input.id}`, { action: 'accept', content: { name: 'Ann', check: true } }))
         .status,

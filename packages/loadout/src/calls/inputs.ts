@@ -4,6 +4,7 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { newId } from '../schema/ids.ts'
 import type { Input } from './call.ts'
+import { checkAnswer } from './check-answer.ts'
 
 export interface Inputs {
   /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
@@ -13,7 +14,7 @@ export interface Inputs {
     signal: AbortSignal,
   ): Promise<QuestionAnswer>
   list(userId: string): Input[]
-  /** `not-found` where there is no such question of this user. */
+  /** `not-found` where there is no such question of this user; `invalid-input` where it does not fit, and stays open. */
   answer(userId: string, id: string, answer: QuestionAnswer): void
   /** Tells of each question that is put to a user. */
   onAsked(listener: (userId: string, input: Input) => void): () => void
@@ -30,7 +31,12 @@ interface Open {
 const EXPIRE_MS = 10 * 60_000
 const MAX_OPEN_PER_USER = 50
 
-export function createInputs(events: Emitter): Inputs {
+export interface InputOptions {
+  /** How long a question stays open. @default 600_000 */
+  expireMs?: number
+}
+
+export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOptions = {}): Inputs {
   const open = new Map<string, Open>()
   const listeners = new Set<(userId: string, input: Input) => void>()
   const settledListeners = new Set<(inputId: string) => void>()
@@ -50,7 +56,7 @@ export function createInputs(events: Emitter): Inputs {
           resolve(answer)
         }
         const cancel = () => settle({ action: 'cancel' })
-        const timer = setTimeout(cancel, EXPIRE_MS)
+        const timer = setTimeout(cancel, expireMs)
         signal.addEventListener('abort', cancel, { once: true })
         open.set(input.id, { userId, input, settle })
         events.emit({ type: 'input-requested', userId, toolkit, inputId: input.id })
@@ -62,7 +68,7 @@ export function createInputs(events: Emitter): Inputs {
       const found = open.get(id)
       if (!found || found.userId !== userId)
         throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
-      found.settle(answer)
+      found.settle(checkAnswer(found.input.question, answer))
     },
     onSettled(listener) {
       settledListeners.add(listener)

@@ -3,6 +3,7 @@ import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { type Compiled, compileSchema } from '../schema/json-schema/validator.ts'
 import type { Stage } from './compose.ts'
+import { placesIn } from './places-in.ts'
 import { failed } from './resolve.ts'
 
 const KEPT = 5000
@@ -22,11 +23,8 @@ export function withValidation(): Stage {
     // A schema that cannot be used was told at introspection; the server itself still checks.
     const result = schema.ok ? schema.validate(call.arguments) : { valid: true as const }
     if (result.valid !== false) return next(call)
-    const errors = result.errors.map(({ path, message }) => ({
-      path: path === '(root)' ? 'arguments' : `arguments.${path}`,
-      message,
-    }))
-    const detail = `The arguments do not fit the tool: ${errors.map((error) => `${error.path}: ${error.message}`).join('; ')}`
+    const { errors, told } = placesIn('arguments', result.errors)
+    const detail = `The arguments do not fit the tool: ${told}`
     return failed(new HostError('invalid-input', { detail, errors }))
   }
 }
