@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { modelName } from './model-name.ts'
+import { slugFrom } from '../schema/ids.ts'
+import { modelName, nameApart } from './model-name.ts'
 
 it('is what every provider takes, and never the same for two tools', () => {
   const pairs: Array<[string, string]> = [
@@ -18,5 +20,61 @@ it('is what every provider takes, and never the same for two tools', () => {
   expect(names[0]).toBe('mcp_filesystem_read_file')
   expect(new Set(names).size).toBe(pairs.length)
   for (const name of names) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
-  expect(names).toEqual(pairs.map(([toolkit, tool]) => modelName(toolkit, tool)))
+})
+
+// A model's history and people's grants name tools: these never change, in any version, on any machine.
+it.each([
+  ['filesystem', 'read_file', 'mcp_filesystem_read_file'],
+  ['a_b', 'c', 'mcp_a_b_c_b1fae8a2'],
+  ['kit', 'tool.with.dots', 'mcp_kit_tool_with_dots_62b43b67'],
+  ['kit', '漢字', 'mcp_kit____018f6432'],
+  ['kit', 't'.repeat(90), `mcp_kit_${'t'.repeat(47)}_45c970d9`],
+])('%s and %s are %s for ever', (toolkit, tool, name) => expect(modelName(toolkit, tool)).toBe(name))
+
+const odd = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 256 }),
+  fc.string({ unit: fc.constantFrom('a', 'b', '_', '-', '.', ' ', '/'), minLength: 1, maxLength: 100 }),
+  fc.constantFrom('read', 'Read', 'read_file', '../../etc', '__proto__', 'constructor', '\u202eevil', '漢字', '🛠️'),
+)
+const toolkitId = odd.map((name) => slugFrom(name) || 'kit')
+const pairs = fc.uniqueArray(fc.record({ toolkit: toolkitId, tool: odd }), {
+  selector: ({ toolkit, tool }) => `${toolkit}.${tool}`,
+  minLength: 10_000,
+  maxLength: 10_000,
+  size: 'max',
+})
+
+it('10,000 odd names: valid, unique, stable, resolvable by look-up', () => {
+  fc.assert(
+    fc.property(pairs, (odds) => {
+      const tools = odds.map(({ toolkit, tool }) => ({
+        ref: `${toolkit}.${tool}`,
+        modelName: modelName(toolkit, tool),
+      }))
+      const nameOf = (all: typeof tools) => {
+        const renamed = nameApart(all)
+        return new Map(all.map((tool) => [renamed.get(tool) ?? tool.modelName, tool.ref]))
+      }
+      const table = nameOf(tools)
+      expect(table.size).toBe(odds.length)
+      for (const name of table.keys()) expect(name).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
+      expect(new Set(table.values()).size).toBe(odds.length)
+      const again = odds.map(({ toolkit, tool }) => ({
+        ref: `${toolkit}.${tool}`,
+        modelName: modelName(toolkit, tool),
+      }))
+      expect(nameOf(again)).toEqual(table)
+    }),
+    { numRuns: 3 },
+  )
+}, 120_000)
+
+it('where names still meet, the first keeps it and the others get one of their own, always the same', () => {
+  const tools = Array.from({ length: 50 }, (_, index) => ({ ref: `kit.${index}`, modelName: 'mcp_same' }))
+  const renamed = nameApart(tools)
+  const [first, ...others] = tools
+  expect(renamed.has(first as never)).toBe(false)
+  expect(new Set([...renamed.values(), 'mcp_same']).size).toBe(50)
+  expect([...nameApart(tools)].map(([, name]) => name)).toEqual([...renamed].map(([, name]) => name))
+  expect(others.every((tool) => /^mcp_same_[0-9a-f]{16}$/.test(renamed.get(tool) ?? ''))).toBe(true)
 })

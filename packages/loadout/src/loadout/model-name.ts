@@ -1,15 +1,42 @@
-/** The name that a model sees: `mcp_<toolkit>_<tool>`, of at most 64 characters that every provider takes. */
+/**
+ * The name that a model sees: `mcp_<toolkit>_<tool>`, of at most 64 characters that every provider takes. It is looked up,
+ * never parsed. A name that had to be cut or cleaned ends with a hash of the pair, which stays the same for ever; where
+ * two tools still meet, the one that comes first keeps the name and the other gets a longer hash.
+ */
 const LONGEST = 64
 
 export function modelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
   // With a "_" in the toolkit's id the dividing line would be a guess: a_b and c, or a and b_c.
   const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST && !toolkit.includes('_')
-  if (exact) return clean
-  // Cut or cleaned, two tools could look alike; the hash of the pair tells them apart and stays the same for ever.
-  const hash = hashOf(JSON.stringify([toolkit, tool]))
-  return `${clean.slice(0, LONGEST - hash.length - 1)}_${hash}`
+  return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))
 }
+
+interface Named {
+  modelName: string
+  ref: string
+}
+
+/** New names for those tools whose name an earlier one has. Give those first that must keep theirs. */
+export function nameApart<T extends Named>(tools: Iterable<T>): ReadonlyMap<T, string> {
+  const taken = new Set<string>()
+  const renamed = new Map<T, string>()
+  for (const tool of tools) {
+    const name = taken.has(tool.modelName) ? freeName(tool, taken) : tool.modelName
+    if (name !== tool.modelName) renamed.set(tool, name)
+    taken.add(name)
+  }
+  return renamed
+}
+
+function freeName({ modelName: wanted, ref }: Named, taken: ReadonlySet<string>): string {
+  for (let round = 0; ; round++) {
+    const name = ending(wanted, hashOf(`${round} ${ref}`) + hashOf(`${ref} ${round}`))
+    if (!taken.has(name)) return name
+  }
+}
+
+const ending = (name: string, hash: string) => `${name.slice(0, LONGEST - hash.length - 1)}_${hash}`
 
 /** FNV-1a: eight hexadecimal digits, the same everywhere. */
 function hashOf(text: string): string {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { jsonObject } from './json.ts'
 import { tier } from './scope.ts'
-import { toolManifest, toolRef } from './tool.ts'
+import { allowedCaller, toolManifest, toolRef } from './tool.ts'
 
 /** Why a tool is carried, or is not. */
 export const reason = z.object({
@@ -16,20 +17,31 @@ export const reason = z.object({
     'disabled',
     'transform',
   ]),
+  /** Where it was decided. */
   tier: tier.optional(),
   detail: z.string(),
 })
 export type Reason = z.infer<typeof reason>
 
-/** One tool of a loadout, with the reason it is there. */
+/** One tool of a loadout, with where it comes from and the reasons it is carried or not. */
 export const loadoutEntry = z.object({
   ref: toolRef,
+  /** The name that a model sees. Looked up, never parsed. */
   modelName: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
+  /** The tier that the toolkit belongs to. */
   tier,
   toolkit: z.string(),
+  /** The stored toolkit, where it is one. */
   uscoId: z.string().optional(),
+  /** The tool's name at its server. */
+  tool: z.string(),
+  /** As the model gets it: overrides and transformers applied. */
   manifest: toolManifest,
+  providerOptions: jsonObject.optional(),
   deferred: z.boolean(),
+  allowedCallers: z.array(allowedCaller),
+  /** About what its definition costs in a model's context. */
+  tokens: z.number(),
   included: z.boolean(),
   reasons: z.array(reason),
 })

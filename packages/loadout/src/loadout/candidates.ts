@@ -1,0 +1,81 @@
+/** What a toolkit offers by its own record: overrides applied, and what it keeps back marked with the reason. */
+import type { CatalogTool } from '../catalog/catalog.ts'
+import { compileGlob } from '../schema/glob.ts'
+import type { Reason } from '../schema/loadout-entry.ts'
+import type { Tier } from '../schema/scope.ts'
+import type { Toolkit, ToolOverride } from '../schema/toolkit.ts'
+import { modelName } from './model-name.ts'
+import type { Candidate } from './overlay.ts'
+import { tighten } from './tighten.ts'
+import { tokensOf } from './tokens.ts'
+import { type ToolTransformer, transformTool } from './transform.ts'
+
+export interface Offer {
+  toolkit: Toolkit
+  tier: Tier
+  uscoId?: string | undefined
+  tools: readonly CatalogTool[]
+  /** In order; only for this toolkit. */
+  transformers?: readonly ToolTransformer[]
+}
+
+export function candidatesOf({ toolkit, tier, uscoId, tools, transformers = [] }: Offer): Candidate[] {
+  const include = toolkit.include.map(compileGlob)
+  const exclude = toolkit.exclude.map(compileGlob)
+  return tools.map((found) => {
+    const { name } = found.manifest
+    const override = Object.hasOwn(toolkit.overrides, name) ? toolkit.overrides[name] : undefined
+    const held =
+      heldByCatalog(found) ??
+      (override?.enabled === false ? off(tier, 'The tool is switched off in its toolkit.') : undefined) ??
+      (include.length > 0 && !include.some((glob) => glob.matches(name)) ? filtered(tier, 'include') : undefined) ??
+      (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined)
+    const candidate = offered({ toolkit, tier, uscoId }, found, override)
+    if (held) return { ...candidate, held }
+    const transformed = transformTool(candidate, transformers)
+    return transformed.held ? { ...candidate, held: transformed.held } : transformed.tool
+  })
+}
+
+function offered(
+  { toolkit, tier, uscoId }: Pick<Offer, 'toolkit' | 'tier' | 'uscoId'>,
+  { manifest }: CatalogTool,
+  override: ToolOverride = {},
+): Candidate {
+  const { id, deferLoading, allowedCallers } = toolkit
+  const annotations = tighten(manifest.annotations, override.annotations)
+  const shown = {
+    ...manifest,
+    name: override.name ?? manifest.name,
+    ...(override.title === undefined ? {} : { title: override.title }),
+    ...(override.description === undefined ? {} : { description: override.description }),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+  return {
+    ref: `${id}.${manifest.name}`,
+    modelName: modelName(id, shown.name),
+    tier,
+    toolkit: id,
+    ...(uscoId === undefined ? {} : { uscoId }),
+    tool: manifest.name,
+    manifest: shown,
+    ...(override.providerOptions === undefined ? {} : { providerOptions: override.providerOptions }),
+    deferred: override.deferLoading ?? deferLoading,
+    allowedCallers,
+    tokens: tokensOf(shown),
+  }
+}
+
+function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {
+  if (inactive !== undefined) return { kind: 'disabled', detail: `It cannot be used: ${inactive}.` }
+  if (changed !== undefined)
+    return { kind: 'pin', detail: 'Its server changed it since it was accepted; review the change and accept it.' }
+  return undefined
+}
+
+const off = (tier: Tier, detail: string): Reason => ({ kind: 'disabled', tier, detail })
+const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
+  kind: 'filter',
+  tier,
+  detail: list === 'include' ? 'It fits none of the globs in "include".' : 'It fits a glob in "exclude".',
+})

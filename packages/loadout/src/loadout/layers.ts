@@ -1,0 +1,96 @@
+/**
+ * What one tier says of a tool. Within a tier the most precise word holds: a tool by name, a glob over tools, a toolkit by
+ * name, a glob over toolkits; where two are equally precise, off holds. Between tiers `overlay.ts` decides.
+ */
+import { compileGlob, type Glob } from '../schema/glob.ts'
+import type { Reason } from '../schema/loadout-entry.ts'
+import type { Tier } from '../schema/scope.ts'
+
+export interface ActivationRule {
+  /** `github`, `github.delete_repo`, `github.create_*`, `*`. */
+  ref: string
+  on: boolean
+}
+
+/** The activations of one tier. */
+export interface Layer {
+  tier: Tier
+  rules: readonly ActivationRule[]
+}
+
+export interface Verdict {
+  tier: Tier
+  on: boolean
+  /** The rule that decided. */
+  ref: string
+  /** Whether it is off for no other reason than that a list of others is exclusive. */
+  unlisted: boolean
+}
+
+/** What a tier says of one toolkit, and of those of its tools that it names apart. */
+export interface ToolkitVerdicts {
+  whole: Verdict | undefined
+  /** Undefined where no rule of this tier names single tools of the toolkit. */
+  ofTool: ((tool: string) => Verdict | undefined) | undefined
+  /** Whether some of its tools are switched on by name. */
+  someOn: boolean
+}
+
+const EVERYTHING = '*'
+
+interface CompiledRule {
+  verdict: Verdict
+  toolkit: Glob
+  tool: Glob | undefined
+}
+
+/** The exclusive list: nothing but these. */
+export const exclusively = (refs: readonly string[]): ActivationRule[] => [
+  { ref: EVERYTHING, on: false },
+  ...refs.map((ref) => ({ ref, on: true })),
+]
+
+export function compileLayer({ tier, rules }: Layer): (toolkit: string) => ToolkitVerdicts {
+  if (rules.length === 0) return () => SILENT
+  const compiled = rules.map((rule) => compileRule(rule, tier))
+  return (toolkit) => {
+    const about = compiled.filter((rule) => rule.toolkit.matches(toolkit))
+    const tools = about.filter((rule) => rule.tool !== undefined)
+    const whole = mostPrecise(about.filter((rule) => rule.tool === undefined))
+    if (tools.length === 0) return { whole, ofTool: undefined, someOn: false }
+    const ofTool = (tool: string) => mostPrecise(tools.filter((rule) => rule.tool?.matches(tool))) ?? whole
+    return { whole, ofTool, someOn: tools.some((rule) => rule.verdict.on) }
+  }
+}
+
+const SILENT: ToolkitVerdicts = { whole: undefined, ofTool: undefined, someOn: false }
+
+function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
+  const dot = ref.indexOf('.')
+  return {
+    verdict: { tier, on, ref, unlisted: ref === EVERYTHING && !on },
+    toolkit: compileGlob(dot < 0 ? ref : ref.slice(0, dot)),
+    tool: dot < 0 ? undefined : compileGlob(ref.slice(dot + 1)),
+  }
+}
+
+function mostPrecise(rules: readonly CompiledRule[]): Verdict | undefined {
+  let best: CompiledRule | undefined
+  for (const rule of rules) {
+    const more = best === undefined ? 1 : precision(rule) - precision(best)
+    if (more > 0 || (more === 0 && !rule.verdict.on)) best = rule
+  }
+  return best?.verdict
+}
+
+function precision({ verdict, toolkit, tool }: CompiledRule): number {
+  if (verdict.ref === EVERYTHING) return 0
+  if (tool === undefined) return toolkit.literal ? 2 : 1
+  if (!tool.literal) return toolkit.literal ? 4 : 3
+  return toolkit.literal ? 6 : 5
+}
+
+export function reasonOf({ tier, on, ref, unlisted }: Verdict): Reason {
+  if (unlisted) return { kind: 'activation', tier, detail: `It is not in the list of the ${tier}.` }
+  return { kind: 'activation', tier, detail: `Switched ${on ? 'on' : 'off'} at the ${tier} tier by "${ref}".` }
+}

@@ -1,0 +1,57 @@
+/** The call tier: takes away from a loadout, and never adds. */
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { Counter } from './counter.ts'
+import { compileLayer, exclusively, reasonOf, type ToolkitVerdicts } from './layers.ts'
+import type { Loadout } from './overlay.ts'
+
+/** What one call leaves away. */
+export interface Narrowing {
+  /** Nothing but these: toolkits, tools, or globs over them. */
+  only?: readonly string[] | undefined
+  except?: readonly string[] | undefined
+  maxTools?: number | undefined
+  maxTokens?: number | undefined
+}
+
+export function narrow(loadout: Loadout, { only, except = [], maxTools, maxTokens }: Narrowing): Loadout {
+  if (only === undefined && except.length === 0 && maxTools === undefined && maxTokens === undefined) return loadout
+  const limit = (name: string, value: number | undefined) =>
+    value === undefined ? undefined : { name, value, tier: 'call' as const }
+  const counter = new Counter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
+  const listed = compileLayer({ tier: 'call', rules: only === undefined ? [] : exclusively(only) })
+  const left = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
+  const verdicts = new Map<string, readonly ToolkitVerdicts[]>()
+  const counts = new Map<string, number>()
+  const entries = loadout.entries.map((entry) => {
+    if (!entry.included) return entry
+    let about = verdicts.get(entry.toolkit)
+    if (!about) {
+      about = [listed(entry.toolkit), left(entry.toolkit)]
+      verdicts.set(entry.toolkit, about)
+    }
+    const judged = counter.add(judge(entry, about))
+    if (judged.included) counts.set(entry.toolkit, (counts.get(entry.toolkit) ?? 0) + 1)
+    return judged
+  })
+  return {
+    tools: counter.tools,
+    entries,
+    toolkits: loadout.toolkits.map((toolkit) =>
+      toolkit.toolCount === 0 ? toolkit : { ...toolkit, toolCount: counts.get(toolkit.id) ?? 0 },
+    ),
+    droppedToolkits: loadout.droppedToolkits,
+    tokens: counter.tokens,
+  }
+}
+
+function judge(entry: LoadoutEntry, about: readonly ToolkitVerdicts[]): LoadoutEntry {
+  const said = about
+    .map(({ whole, ofTool }) => (ofTool ? ofTool(entry.tool) : whole))
+    .filter((one) => one !== undefined)
+  if (said.length === 0) return entry
+  return {
+    ...entry,
+    included: said.every((verdict) => verdict.on),
+    reasons: [...entry.reasons, ...said.map(reasonOf)],
+  }
+}

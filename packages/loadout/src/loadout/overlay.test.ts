@@ -1,0 +1,256 @@
+/** The laws of the overlay, each with 10,000 random cases, and the cases that people meet. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { TIERS, type Tier } from '../schema/scope.ts'
+import { type ActivationRule, exclusively, type Layer } from './layers.ts'
+import { narrow } from './narrow.ts'
+import { type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
+
+const RUNS = { numRuns: 10_000 }
+const TOOLKITS = ['github', 'git', 'linkedin', 'files', 'a_b']
+const TOOLS = ['read', 'read_all', 'delete_repo', 'delete', 'x.y']
+
+const tier = fc.constantFrom<Tier>('app', 'user', 'thread')
+const glob = fc.constantFrom('*', 'git*', 'g?t', '{git,files}', '[a-l]*')
+const toolGlob = fc.constantFrom('*', 'delete*', 'read_*', '*_all', '{read,delete}')
+const ref = fc.oneof(
+  fc.constantFrom(...TOOLKITS),
+  glob,
+  fc
+    .tuple(fc.oneof(fc.constantFrom(...TOOLKITS), glob), fc.oneof(fc.constantFrom(...TOOLS), toolGlob))
+    .map((parts) => parts.join('.')),
+)
+const rule: fc.Arbitrary<ActivationRule> = fc.record({ ref, on: fc.boolean() })
+const rules = fc.uniqueArray(rule, { selector: ({ ref: one }) => one, maxLength: 6 })
+const layers: fc.Arbitrary<Layer[]> = fc.uniqueArray(fc.record({ tier, rules }), {
+  selector: (layer) => layer.tier,
+  maxLength: 3,
+})
+const toolkit = fc
+  .record({
+    id: fc.constantFrom(...TOOLKITS),
+    tier: fc.constantFrom<Tier>('app', 'user', 'call'),
+    offAt: fc.option(fc.constantFrom<Tier>('app', 'user'), { nil: undefined, freq: 5 }),
+    tools: fc.uniqueArray(fc.record({ name: fc.constantFrom(...TOOLS), held: fc.boolean(), tokens: fc.nat(50) }), {
+      selector: (tool) => tool.name,
+    }),
+  })
+  .map(({ id, tier: of, offAt, tools }): OfferedToolkit => offering(id, { tier: of, offAt, tools }))
+const toolkits = fc.uniqueArray(toolkit, { selector: (one) => `${one.tier} ${one.id}`, maxLength: 8 })
+const limits = fc.record(
+  { toolkits: limitOf('maxServersPerThread', 4), tools: limitOf('maxTools', 8), tokens: limitOf('maxTokens', 150) },
+  { requiredKeys: [] },
+)
+const input: fc.Arbitrary<OverlayInput> = fc.record({ toolkits, layers, limits })
+
+function limitOf(name: string, most: number) {
+  return fc.record({ name: fc.constant(name), value: fc.nat(most), tier: fc.constant<Tier>('user') })
+}
+
+type Tools = ReadonlyArray<string | { name: string; held?: boolean; tokens?: number }>
+function offering(
+  id: string,
+  { tier: of = 'user', tools = TOOLS, offAt }: { tier?: Tier; tools?: Tools; offAt?: Tier | undefined } = {},
+): OfferedToolkit {
+  const candidates = tools.map((tool) => {
+    const { name, held = false, tokens = 1 } = typeof tool === 'string' ? { name: tool } : tool
+    return {
+      ref: `${id}.${name}`,
+      modelName: `mcp_${id}_${name}`.replace(/\W/g, '_'),
+      tier: of,
+      toolkit: id,
+      tool: name,
+      manifest: { name, inputSchema: { type: 'object' } },
+      deferred: true,
+      allowedCallers: ['direct' as const],
+      tokens,
+      ...(held ? { held: { kind: 'pin' as const, detail: 'changed' } } : {}),
+    }
+  })
+  return { id, tier: of, offAt, candidates }
+}
+
+const key = ({ tier: of, ref: one }: { tier: Tier; ref: string }) => `${of} ${one}`
+const carried = (loadout: Loadout) => new Set(loadout.tools.map(key))
+const refs = (loadout: Loadout) => loadout.tools.map((tool) => tool.ref)
+const isSubset = (small: Set<string>, large: Set<string>) => [...small].every((one) => large.has(one))
+const check = (property: fc.IRawProperty<never>) => fc.assert(property as fc.IProperty<never>, RUNS)
+
+describe('the laws', () => {
+  it('provenance is complete: every tool once, in the given order, with where it is from and why', () => {
+    check(
+      fc.property(input, (given) => {
+        const { entries, tools, toolkits: all } = overlay(given)
+        expect(entries.map(key)).toEqual(given.toolkits.flatMap((one) => one.candidates.map(key)))
+        expect(tools).toEqual(entries.filter((entry) => entry.included))
+        expect(all.map(({ id, tier: of }) => [id, of])).toEqual(given.toolkits.map((one) => [one.id, one.tier]))
+        for (const { tier: of, included, reasons } of entries) {
+          expect(reasons[0]).toMatchObject({ kind: 'tier', tier: of })
+          const against = reasons.filter(
+            ({ kind, detail }) => kind !== 'tier' && !(kind === 'activation' && detail.includes('Switched on')),
+          )
+          expect(against.length > 0).toBe(!included)
+        }
+      }) as never,
+    )
+  })
+
+  it('the order of the layers does not matter, and a layer given twice is a layer given once', () => {
+    check(
+      fc.property(input, (given) => {
+        const once = overlay(given)
+        expect(overlay({ ...given, layers: [...given.layers].reverse() })).toEqual(once)
+        expect(carried(overlay({ ...given, layers: [...given.layers, ...given.layers] }))).toEqual(carried(once))
+        expect(overlay(given)).toEqual(once)
+      }) as never,
+    )
+  })
+
+  it('a tombstone is never undone from below', () => {
+    check(
+      fc.property(input, rules, tier, (given, more, at) => {
+        const above = given.layers.filter((layer) => TIERS.indexOf(layer.tier) < TIERS.indexOf(at))
+        const without = overlay({ ...given, layers: above, limits: {} })
+        const below = overlay({ ...given, layers: [...above, { tier: at, rules: more }], limits: {} })
+        expect(isSubset(carried(below), carried(without))).toBe(true)
+      }) as never,
+    )
+  })
+
+  it('a call narrows only, whatever it says', () => {
+    const narrowing = fc.record(
+      {
+        only: fc.array(ref, { maxLength: 4 }),
+        except: fc.array(ref, { maxLength: 4 }),
+        maxTools: fc.nat(9),
+        maxTokens: fc.nat(200),
+      },
+      { requiredKeys: [] },
+    )
+    check(
+      fc.property(input, narrowing, narrowing, (given, first, second) => {
+        const before = overlay(given)
+        const once = narrow(before, first)
+        expect(isSubset(carried(once), carried(before))).toBe(true)
+        expect(isSubset(carried(narrow(once, second)), carried(once))).toBe(true)
+        expect(carried(narrow(once, first))).toEqual(carried(once))
+        expect(once.entries.map(key)).toEqual(before.entries.map(key))
+        expect(once.tools.length).toBeLessThanOrEqual(first.maxTools ?? Number.POSITIVE_INFINITY)
+        expect(once.tokens).toBeLessThanOrEqual(first.maxTokens ?? Number.POSITIVE_INFINITY)
+      }) as never,
+    )
+  })
+
+  it('what is off, hidden or held back is never carried; limits hold; what is dropped is named', () => {
+    check(
+      fc.property(input, (given) => {
+        const loadout = overlay(given)
+        const lowest = (id: string) =>
+          given.toolkits
+            .filter((one) => one.id === id)
+            .map((one) => TIERS.indexOf(one.tier))
+            .sort((a, b) => b - a)[0]
+        for (const entry of loadout.tools) {
+          const of = given.toolkits.find((one) => one.id === entry.toolkit && one.tier === entry.tier)
+          expect(of?.offAt).toBeUndefined()
+          expect(TIERS.indexOf(entry.tier)).toBe(lowest(entry.toolkit))
+          expect(of?.candidates.find((one) => one.ref === entry.ref)?.held).toBeUndefined()
+        }
+        const stored = new Set(loadout.tools.filter((tool) => tool.tier !== 'call').map((tool) => tool.toolkit))
+        expect(stored.size).toBeLessThanOrEqual(given.limits?.toolkits?.value ?? Number.POSITIVE_INFINITY)
+        for (const dropped of loadout.droppedToolkits) expect(stored.has(dropped)).toBe(false)
+        expect(loadout.tools.length).toBeLessThanOrEqual(given.limits?.tools?.value ?? Number.POSITIVE_INFINITY)
+        expect(loadout.tokens).toBeLessThanOrEqual(given.limits?.tokens?.value ?? Number.POSITIVE_INFINITY)
+        expect(new Set(loadout.tools.map((tool) => tool.modelName)).size).toBe(loadout.tools.length)
+      }) as never,
+    )
+  })
+})
+
+describe('as people meet it', () => {
+  const kits = [offering('github'), offering('linkedin', { tier: 'app' }), offering('files', { tier: 'app' })]
+  const thread = (given: ActivationRule[]): Layer => ({ tier: 'thread', rules: given })
+
+  it('a thread without a choice of its own carries what its user has', () => {
+    expect(overlay({ toolkits: kits, layers: [] }).tools).toHaveLength(15)
+  })
+
+  it('a list is exclusive, and what is activated besides joins it', () => {
+    const only = exclusively(['linkedin'])
+    expect(new Set(overlay({ toolkits: kits, layers: [thread(only)] }).tools.map((tool) => tool.toolkit))).toEqual(
+      new Set(['linkedin']),
+    )
+    const joined = [...only, { ref: 'github.read', on: true }]
+    expect(refs(overlay({ toolkits: kits, layers: [thread(joined)] }))).toContain('github.read')
+    expect(overlay({ toolkits: kits, layers: [thread(exclusively([]))] }).tools).toEqual([])
+  })
+
+  it('one tool is switched off, or all that fit a glob', () => {
+    const off = overlay({ toolkits: kits, layers: [thread([{ ref: 'github.delete_repo', on: false }])] })
+    expect(refs(off)).not.toContain('github.delete_repo')
+    expect(refs(off)).toContain('linkedin.delete_repo')
+    const globbed = overlay({ toolkits: kits, layers: [thread([{ ref: '*.delete*', on: false }])] })
+    expect(refs(globbed).filter((one) => one.includes('delete'))).toEqual([])
+  })
+
+  it('what the operator switched off stays off, unless policy lets a thread undo it', () => {
+    const app: Layer = { tier: 'app', rules: [{ ref: '*.delete*', on: false }] }
+    const on = thread([{ ref: 'github.delete_repo', on: true }])
+    expect(refs(overlay({ toolkits: kits, layers: [app, on] }))).not.toContain('github.delete_repo')
+    const widened = overlay({
+      toolkits: kits,
+      layers: [app, on],
+      mayWiden: (one, { off, on: by }) => one.startsWith('github.') && off === 'app' && by === 'thread',
+    })
+    expect(refs(widened).filter((one) => one.includes('delete'))).toEqual(['github.delete_repo'])
+  })
+
+  it("a user's toolkit hides the app's of the same id, visibly; a call's hides both", () => {
+    const three = [offering('kb', { tier: 'user' }), offering('kb', { tier: 'app' }), offering('kb', { tier: 'call' })]
+    const loadout = overlay({ toolkits: three, layers: [] })
+    expect(new Set(loadout.tools.map((tool) => tool.tier))).toEqual(new Set(['call']))
+    const hidden = loadout.entries.find((entry) => entry.tier === 'app')
+    expect(hidden?.reasons.at(-1)).toEqual({
+      kind: 'shadowed',
+      tier: 'call',
+      detail: 'A toolkit of the same id at the call tier hides it.',
+    })
+  })
+
+  it('an exclusive thread still takes what a call brings, but its tombstones hold', () => {
+    const brought = offering('tavily', { tier: 'call', tools: ['search', 'delete'] })
+    const rulesOf = [...exclusively(['github']), { ref: '*.delete', on: false }]
+    expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).toContain('tavily.search')
+    expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).not.toContain('tavily.delete')
+  })
+
+  it('too many toolkits: those asked for by name stay, the rest is named', () => {
+    const many = Array.from({ length: 20 }, (_, index) => offering(`kit${index}`, { tools: ['one'] }))
+    const limit = { toolkits: { name: 'maxServersPerThread', value: 16, tier: 'user' as const } }
+    const loadout = overlay({ toolkits: many, layers: [thread([{ ref: 'kit19', on: true }])], limits: limit })
+    expect(refs(loadout)).toContain('kit19.one')
+    expect(loadout.droppedToolkits).toEqual(['kit15', 'kit16', 'kit17', 'kit18'])
+    expect(loadout.entries.find((entry) => entry.toolkit === 'kit15')?.reasons.at(-1)?.detail).toBe(
+      'maxServersPerThread is 16, and other toolkits come first.',
+    )
+  })
+
+  it('two tools that would look alike to a model get two names, and the app keeps its own', () => {
+    const user = offering('a', { tools: ['b'] })
+    const app = offering('a_b', { tier: 'app', tools: ['c'] })
+    const [mine] = user.candidates
+    const [theirs] = app.candidates
+    const alike = { modelName: 'mcp_alike' }
+    const loadout = overlay({
+      toolkits: [
+        { ...user, candidates: [{ ...mine, ...alike } as never] },
+        { ...app, candidates: [{ ...theirs, ...alike } as never] },
+      ],
+      layers: [],
+    })
+    expect(loadout.tools.map((tool) => [tool.tier, tool.modelName])).toEqual([
+      ['user', expect.stringMatching(/^mcp_alike_[0-9a-f]{16}$/)],
+      ['app', 'mcp_alike'],
+    ])
+  })
+})

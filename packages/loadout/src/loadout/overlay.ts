@@ -1,0 +1,236 @@
+/**
+ * Which tools a scope carries, and why: app ⊕ user ⊕ thread, and `narrow.ts` for ⊕ call. Pure: plain records in, plain
+ * records out, nothing is read, kept or changed. What holds of it, and is tested with thousands of random cases:
+ *
+ * - Every tool of every toolkit is in the result once, carried or not, with all reasons that decided.
+ * - Off is a tombstone: what a tier switches off, no lower tier switches on (unless `mayWiden`, the policy, says so).
+ * - The order of the toolkits and of their tools is the order of the result; the order of the layers does not matter.
+ * - A toolkit of a lower tier hides one of the same id above it, and the hidden one says so.
+ * - A call only narrows: with it, nothing is carried that was not carried without it.
+ */
+import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
+import { TIERS, type Tier } from '../schema/scope.ts'
+import { Counter, type Limit } from './counter.ts'
+import { compileLayer, type Layer, reasonOf, type ToolkitVerdicts, type Verdict } from './layers.ts'
+import { nameApart } from './model-name.ts'
+
+/** A tool that a toolkit offers, before anyone chose. */
+export type Candidate = Omit<LoadoutEntry, 'included' | 'reasons'> & {
+  /** Why its own toolkit keeps it back: inactive, changed, filtered, switched off. */
+  held?: Reason
+}
+
+/** A toolkit with what it offers. */
+export interface OfferedToolkit {
+  id: string
+  tier: Tier
+  uscoId?: string | undefined
+  /** The tier that switched it off, where one did. */
+  offAt?: Tier | undefined
+  candidates: readonly Candidate[]
+}
+
+export interface OverlayInput {
+  toolkits: readonly OfferedToolkit[]
+  layers: readonly Layer[]
+  limits?: { toolkits?: Limit | undefined; tools?: Limit | undefined; tokens?: Limit | undefined }
+  /** Whether policy lets a lower tier undo what a higher one switched off. @default never */
+  mayWiden?: (ref: string, change: { off: Tier; on: Tier }) => boolean
+}
+
+export interface CarriedToolkit {
+  id: string
+  tier: Tier
+  uscoId?: string | undefined
+  /** Whether its tools can be carried: not hidden, not switched off, within the limit. */
+  active: boolean
+  /** How many of its tools are carried. */
+  toolCount: number
+  reasons: Reason[]
+}
+
+export interface Loadout {
+  /** What the scope carries. */
+  tools: LoadoutEntry[]
+  /** Every tool that was looked at, carried or not. */
+  entries: LoadoutEntry[]
+  toolkits: CarriedToolkit[]
+  /** Toolkits that were left out because there were too many. */
+  droppedToolkits: string[]
+  /** About what the carried tools cost in a model's context. */
+  tokens: number
+}
+
+type MayWiden = NonNullable<OverlayInput['mayWiden']>
+const never: MayWiden = () => false
+
+export function overlay({ toolkits, layers, limits = {}, mayWiden = never }: OverlayInput): Loadout {
+  const ordered = [...layers].sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier))
+  const compiled = ordered.map(compileLayer)
+  const offers = withoutHidden(toolkits)
+  const renamed = nameApart(visible(offers))
+  const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
+  const dropped = overLimit(judged, limits.toolkits)
+  const entries: LoadoutEntry[] = []
+  const carried: CarriedToolkit[] = []
+  const counter = new Counter(limits.tools, limits.tokens)
+  for (const one of judged) {
+    const over = dropped.has(one) ? limits.toolkits : undefined
+    const before = counter.tools.length
+    for (const candidate of one.toolkit.candidates) {
+      const entry = entryOf(one, candidate, over)
+      const name = renamed.get(candidate)
+      entries.push(counter.add(name === undefined ? entry : { ...entry, modelName: name }))
+    }
+    carried.push(summaryOf(one, { over, toolCount: counter.tools.length - before }))
+  }
+  const droppedToolkits = [...dropped].map(({ toolkit }) => toolkit.id)
+  return { tools: counter.tools, entries, toolkits: carried, droppedToolkits, tokens: counter.tokens }
+}
+
+interface Offer {
+  toolkit: OfferedToolkit
+  /** The tier of the toolkit that hides this one. */
+  hiddenBy: Tier | undefined
+}
+
+/** One toolkit with what every tier says of it. */
+interface Judged extends Offer {
+  verdicts: readonly ToolkitVerdicts[]
+  mayWiden: MayWiden
+  /** What holds of all its tools that no tier names apart. */
+  shared: { included: boolean; reasons: Reason[] }
+  active: boolean
+  /** Whether a thread or call asked for it by name. */
+  asked: boolean
+}
+
+function withoutHidden(toolkits: readonly OfferedToolkit[]): Offer[] {
+  const lowest = new Map<string, OfferedToolkit>()
+  for (const toolkit of toolkits) {
+    const known = lowest.get(toolkit.id)
+    if (!known || TIERS.indexOf(toolkit.tier) > TIERS.indexOf(known.tier)) lowest.set(toolkit.id, toolkit)
+  }
+  return toolkits.map((toolkit) => {
+    const winner = lowest.get(toolkit.id)
+    return { toolkit, hiddenBy: winner === toolkit ? undefined : winner?.tier }
+  })
+}
+
+/** In the order in which names are given: the app's keep theirs, whatever a user or a call adds. */
+function* visible(offers: readonly Offer[]): Generator<Candidate> {
+  for (const tier of TIERS)
+    for (const { toolkit, hiddenBy } of offers)
+      if (toolkit.tier === tier && hiddenBy === undefined) yield* toolkit.candidates
+}
+
+function judge(
+  offer: Offer,
+  { compiled, mayWiden }: { compiled: ReadonlyArray<(toolkit: string) => ToolkitVerdicts>; mayWiden: MayWiden },
+): Judged {
+  const { toolkit, hiddenBy } = offer
+  const verdicts = compiled.map((verdictsOf) => verdictsOf(toolkit.id))
+  const from: Reason = { kind: 'tier', tier: toolkit.tier, detail: `The toolkit belongs to the ${toolkit.tier} tier.` }
+  const off: Reason[] = []
+  if (hiddenBy)
+    off.push({ kind: 'shadowed', tier: hiddenBy, detail: `A toolkit of the same id at the ${hiddenBy} tier hides it.` })
+  if (toolkit.offAt)
+    off.push({
+      kind: 'disabled',
+      tier: toolkit.offAt,
+      detail: `The toolkit is switched off at the ${toolkit.offAt} tier.`,
+    })
+  const own = { from, off, toolkit, mayWiden }
+  const shared = weigh(
+    toolkit.id,
+    verdicts.map(({ whole }) => whole),
+    own,
+  )
+  const someOn = verdicts.some((tier) => tier.someOn)
+  return {
+    ...offer,
+    verdicts,
+    mayWiden,
+    shared,
+    active: off.length === 0 && (shared.included || someOn),
+    asked: verdicts.some(({ whole, someOn: named }) => named || (whole?.on && whole.ref === toolkit.id)),
+  }
+}
+
+interface Weighing {
+  from: Reason
+  off: readonly Reason[]
+  toolkit: OfferedToolkit
+  mayWiden: MayWiden
+}
+
+/** All that the tiers say, from the highest to the lowest: one off is enough, and only policy lets a lower on undo it. */
+function weigh(
+  ref: string,
+  verdicts: ReadonlyArray<Verdict | undefined>,
+  { from, off, toolkit, mayWiden }: Weighing,
+): { included: boolean; reasons: Reason[] } {
+  const reasons = [from, ...off]
+  let offAt: Tier | undefined
+  for (const verdict of verdicts) {
+    if (verdict === undefined) continue
+    // A list chooses among what is stored; what the call itself brings was not there to choose.
+    if (verdict.unlisted && toolkit.tier === 'call') continue
+    reasons.push(reasonOf(verdict))
+    if (!verdict.on) offAt ??= verdict.tier
+    else if (offAt !== undefined && mayWiden(ref, { off: offAt, on: verdict.tier })) offAt = undefined
+  }
+  return { included: off.length === 0 && offAt === undefined, reasons }
+}
+
+function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined): LoadoutEntry {
+  const { held, ...offered } = candidate
+  const { included, reasons } = ofTool(judged, candidate)
+  const more: Reason[] = []
+  if (held) more.push(held)
+  if (over && included) more.push(tooManyToolkits(over))
+  return {
+    ...offered,
+    included: included && more.length === 0,
+    reasons: more.length === 0 ? reasons : [...reasons, ...more],
+  }
+}
+
+function ofTool(judged: Judged, { ref, tool }: Candidate): { included: boolean; reasons: Reason[] } {
+  const { verdicts, shared, toolkit, mayWiden } = judged
+  if (verdicts.every(({ ofTool }) => ofTool === undefined)) return shared
+  const [from, ...rest] = shared.reasons
+  const off = rest.filter((reason) => reason.kind !== 'activation')
+  const said = verdicts.map(({ whole, ofTool }) => (ofTool ? ofTool(tool) : whole))
+  return weigh(ref, said, { from: from as Reason, off, toolkit, mayWiden })
+}
+
+/** Those that were asked for by name stay first, then the given order. What a call brings has a limit of its own. */
+function overLimit(judged: readonly Judged[], limit: Limit | undefined): Set<Judged> {
+  const active = judged.filter((one) => one.active && one.toolkit.tier !== 'call')
+  if (limit === undefined || active.length <= limit.value) return new Set()
+  const ranked = [...active.filter((one) => one.asked), ...active.filter((one) => !one.asked)]
+  const kept = new Set(ranked.slice(0, limit.value))
+  return new Set(active.filter((one) => !kept.has(one)))
+}
+
+const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
+  kind: 'limit',
+  tier,
+  detail: `${name} is ${value}, and other toolkits come first.`,
+})
+
+function summaryOf(
+  { toolkit, shared, active }: Judged,
+  { over, toolCount }: { over: Limit | undefined; toolCount: number },
+): CarriedToolkit {
+  const { id, tier, uscoId } = toolkit
+  return {
+    id,
+    tier,
+    ...(uscoId === undefined ? {} : { uscoId }),
+    active: active && over === undefined,
+    toolCount,
+    reasons: over && active ? [...shared.reasons, tooManyToolkits(over)] : shared.reasons,
+  }
+}

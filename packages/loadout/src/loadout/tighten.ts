@@ -1,0 +1,15 @@
+/** Annotations are claims. They may be tightened, by an operator, a user or a transformer, and never relaxed. */
+import type { Annotations } from '../schema/tool.ts'
+
+/** Which value of a hint is the careful one. */
+const CAREFUL = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
+type Hint = keyof typeof CAREFUL
+
+/** The claims with those hints changed that are more careful than what was claimed. A title is no claim of effects. */
+export function tighten(claimed: Annotations | undefined, wanted: Annotations | undefined): Annotations | undefined {
+  if (wanted === undefined) return claimed
+  const result: Annotations = { ...claimed }
+  if (wanted.title !== undefined) result.title = wanted.title
+  for (const hint of Object.keys(CAREFUL) as Hint[]) if (wanted[hint] === CAREFUL[hint]) result[hint] = CAREFUL[hint]
+  return result
+}
