@@ -269,6 +269,11 @@ describe('the catalog', () => {
     })
     const { callId, input } = waiting.body
     expect((await request('GET', '/api/inputs')).body.items).toHaveLength(1)
+    const states = async () => [
+      (await request('GET', '/api/mcp')).body.toolkits[0].state.status,
+      (await request('GET', '/api/mcp/kit')).body.state.status,
+    ]
+    expect(await states()).toEqual(['input-needed', 'input-needed'])
     expect((await request('GET', `/api/calls/${callId}`)).status).toBe(202)
     const wrong = { action: 'accept', content: { name: 7, check: true } }
     expect(await request('POST', `/api/inputs/${input.id}`, wrong)).toMatchObject({
@@ -287,6 +292,7 @@ describe('the catalog', () => {
       done = await request('GET', `/api/calls/${callId}`)
     }
     expect(JSON.stringify(done.body.content)).toContain('Ann')
+    expect(await states()).toEqual(['connected', 'connected'])
   })
 })
 

@@ -71,6 +71,8 @@ class LiveConnector implements Connector {
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
+  /** How many questions of a toolkit wait for its user. */
+  readonly #asking = new Map<string, number>()
   /** What a connection was opened with, so that a server that repeats it is not believed. */
   readonly #secrets = new WeakMap<Connection, readonly string[]>()
 
@@ -99,7 +101,7 @@ class LiveConnector implements Connector {
   }
 
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
-    return this.#states.get(stateKey(stored.uscoId, sharerOf(stored, userId)))
+    return this.#stateAt(stateKey(stored.uscoId, sharerOf(stored, userId)))
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
@@ -142,7 +144,7 @@ class LiveConnector implements Connector {
       onQuestion: async (question, signal) =>
         sharerOf(stored, userId) === null
           ? { action: 'decline' }
-          : ask({ userId, toolkit: toolkit.id, uscoId }, question, signal),
+          : this.#asked({ uscoId, userId }, () => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal)),
     }
     const remembered = fingerprintOf(stored)
     try {
@@ -173,19 +175,40 @@ class LiveConnector implements Connector {
     }
   }
 
-  #onChange(key: PoolKey, change: PoolChange): void {
-    const state = stateFrom(change)
-    this.#states.set(stateKey(key.toolkit, key.userId), state)
-    const toolkit = this.#names.get(key.toolkit)
-    if (toolkit === undefined) return
-    this.#parts.events.emit({
-      type: 'state-changed',
-      userId: key.userId ?? APP_OWNER,
-      toolkit,
-      uscoId: key.toolkit,
-      state,
-    })
+  /** What people see while one of them is asked. */
+  async #asked<T>(who: { uscoId: string; userId: string }, asking: () => Promise<T>): Promise<T> {
+    const id = stateKey(who.uscoId, who.userId)
+    const count = (by: 1 | -1) => {
+      const open = (this.#asking.get(id) ?? 0) + by
+      if (open > 0) this.#asking.set(id, open)
+      else this.#asking.delete(id)
+      if (open === 0 || (open === 1 && by === 1)) this.#tell(who)
+    }
+    count(1)
+    return asking().finally(() => count(-1))
   }
+
+  #onChange(key: PoolKey, change: PoolChange): void {
+    this.#states.set(stateKey(key.toolkit, key.userId), stateFrom(change))
+    this.#tell({ uscoId: key.toolkit, userId: key.userId })
+  }
+
+  #stateAt(id: string): ToolkitState | undefined {
+    const state = this.#states.get(id)
+    return state?.status === 'connected' && this.#asking.has(id) ? INPUT_NEEDED : state
+  }
+
+  #tell({ uscoId, userId }: { uscoId: string; userId: string | null }): void {
+    const [toolkit, state] = [this.#names.get(uscoId), this.#stateAt(stateKey(uscoId, userId))]
+    if (toolkit === undefined || state === undefined) return
+    this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state })
+  }
+}
+
+const INPUT_NEEDED: ToolkitState = {
+  status: 'input-needed',
+  reason: 'The server asks you something.',
+  action: 'Answer its question, or decline it.',
 }
 
 /** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */

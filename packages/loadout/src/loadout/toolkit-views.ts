@@ -85,6 +85,8 @@ function stateOf(
   live: ToolkitState | undefined,
 ): ToolkitState {
   if (!enabled) return { status: 'disabled' }
+  // A person is waited for, and not for ever; whatever else there is to do is still there afterwards.
+  if (live?.status === 'input-needed') return live
   const changed = tools.filter((tool) => tool.changed !== undefined && tool.inactive === undefined)
   if (changed.length > 0)
     return {

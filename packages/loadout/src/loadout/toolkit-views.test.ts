@@ -1,0 +1,143 @@
+/** The state that people see while a server asks them something. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { createInputs } from '../calls/inputs.ts'
+import type { Connection, ConnectionHooks } from '../connections/connection.ts'
+import { createConnector } from '../connections/connector.ts'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { createHost, type Host } from '../host.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } }
+
+let host: Host
+let server: HttpFaultServer
+let told: string[]
+afterEach(async () => {
+  await host.close()
+  await server.close()
+})
+
+/** How a server of each era asks, and goes on. */
+const ASKS: Record<string, HttpFaults> = {
+  legacy: { era: 'legacy', sse: true, at: { 'tools/call': [{ do: 'ask', count: 1, params: FORM }, { do: 'hang' }] } },
+  modern: {
+    era: 'modern',
+    times: 1,
+    at: {
+      'tools/call': {
+        do: 'result',
+        result: {
+          resultType: 'input_required',
+          inputRequests: { who: { method: 'elicitation/create', params: { mode: 'form', ...FORM } } },
+        },
+      },
+    },
+  },
+}
+
+async function askedBy(script: HttpFaults) {
+  server = await startFaultServer(script)
+  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  told = []
+  host.events.on('state-changed', ({ userId, state }) => told.push(`${userId} ${state.status}`))
+  const { stored } = await host.toolkits.register(
+    { name: 'kit', url: server.url, timeouts: { callMs: 2000, totalMs: 2000 } },
+    ann,
+  )
+  await host.catalog.introspect(stored, 'ann')
+  const call = { userId: 'ann', toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' as const } }
+  const controller = new AbortController()
+  const running = host.calls.start({ ...call, signal: controller.signal })
+  return { running, controller, input: await running.asked, stored }
+}
+const status = async () => (await host.views.one('ann', 'kit')).state.status
+const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
+
+describe('while a server waits for an answer', () => {
+  for (const [era, script] of Object.entries(ASKS))
+    for (const answer of [{ action: 'accept', content: { name: 'Ann' } }, { action: 'decline' }] as const)
+      it(`the toolkit says so, until it is told to ${answer.action} (${era})`, async () => {
+        const { input, controller } = await askedBy(script)
+        expect((await host.views.one('ann', 'kit')).state).toEqual({
+          status: 'input-needed',
+          reason: expect.any(String),
+          action: expect.any(String),
+        })
+        expect((await host.views.list('ann')).map((kit) => kit.state.status)).toEqual(['input-needed'])
+        host.inputs.answer('ann', input.id, answer)
+        await turn()
+        expect(await status()).toBe('connected')
+        expect(told).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
+        controller.abort()
+      })
+
+  it('it comes before a change of the tools, which is told again afterwards', async () => {
+    const { input, controller, stored } = await askedBy(ASKS.legacy as HttpFaults)
+    await host.storage.transaction({ caller: 'introspection', userId: 'ann' }, async (tx) => {
+      const [pin] = await tx.list('pins', { where: { uscoId: stored.uscoId } })
+      const set = { changedFingerprint: 'other', changedManifestJson: { name: 'echo' } }
+      if (pin) await tx.update('pins', pin.pinId, { set })
+    })
+    expect(await status()).toBe('input-needed')
+    host.inputs.answer('ann', input.id, { action: 'decline' })
+    await turn()
+    expect(await status()).toBe('changed')
+    controller.abort()
+  })
+
+  it('it is so until the last of its questions is settled', async () => {
+    const [ask, hang] = [{ do: 'ask', count: 2, params: FORM } as const, { do: 'hang' } as const]
+    const { controller } = await askedBy({ era: 'legacy', sse: true, at: { 'tools/call': [ask, hang] } })
+    await turn()
+    const open = host.inputs.list('ann')
+    expect(open).toHaveLength(2)
+    const seen: string[] = []
+    for (const { id } of open) {
+      host.inputs.answer('ann', id, { action: 'decline' })
+      await turn()
+      seen.push(await status())
+    }
+    expect(seen).toEqual(['input-needed', 'connected'])
+    expect(told).toEqual(['ann connecting', 'ann connected', 'ann input-needed', 'ann connected'])
+    controller.abort()
+  })
+
+  it('it is so no longer when nobody answered in time, or the server went away', async () => {
+    const { stored, controller, running } = await askedBy(ASKS.legacy as HttpFaults)
+    let hooks: ConnectionHooks | undefined
+    const connector = createConnector({
+      drivers: {
+        async open(_target, given) {
+          hooks = given
+          return { isOpen: () => true, close: async () => {} } as Connection
+        },
+        close: async () => {},
+      },
+      secrets: async () => ({}),
+      events: host.events,
+      ask: createInputs(host.events, { expireMs: 30 }).ask,
+      onToolsChanged: () => {},
+    })
+    const seen: unknown[] = []
+    const see = () => seen.push(connector.stateOf(stored, 'ann')?.status)
+    await connector.use(stored, 'ann', {
+      repeatable: false,
+      async work() {
+        const asked = hooks?.onQuestion({ mode: 'form', message: '?' }, new AbortController().signal)
+        see()
+        expect(await asked).toEqual({ action: 'cancel' })
+        see()
+      },
+    })
+    expect(seen).toEqual(['input-needed', 'connected'])
+    await connector.close()
+
+    expect(await status()).toBe('input-needed')
+    await host.connections.reset(stored.uscoId)
+    controller.abort()
+    await running.outcome
+    await turn()
+    expect([await status(), host.inputs.list('ann')]).toEqual(['disconnected', []])
+  })
+})
