@@ -7,6 +7,12 @@ import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
 const manifest = named(toolManifest, 'ToolManifest')
+const storedTool = toolManifest
+  .extend({
+    is_active: z.boolean().openapi({ description: 'False: the server no longer lists it, or it was set aside' }),
+    reason: z.string().optional().openapi({ description: 'Why it is not active' }),
+  })
+  .openapi('StoredTool')
 const configBody = z.strictObject({
   uscoId: z.string().optional(),
   name: z.string(),
@@ -47,7 +53,7 @@ const tools = createRoute({
   summary: 'The stored tools by server name; what is stale is refreshed behind',
   request: { query: z.object({ uscoId: z.string().optional() }) },
   responses: {
-    200: json(z.object({ tools: z.record(z.string(), z.array(manifest)), cached: z.boolean() }), 'By name'),
+    200: json(z.object({ tools: z.record(z.string(), z.array(storedTool)), cached: z.boolean() }), 'By name'),
     ...problemResponses,
   },
 })
@@ -90,10 +96,8 @@ export function configRoutes(host: Host) {
       const configs = await own(userId, c.req.valid('query').uscoId)
       const cached = !configs.some((stored) => host.catalog.isStale(stored))
       const byId = await host.catalog.tools(userId, configs)
-      const active = (found: readonly CatalogTool[] = []) =>
-        found.filter((tool) => tool.inactive === undefined).map((tool) => tool.manifest)
       const grouped = Object.fromEntries(
-        configs.map((stored) => [stored.toolkit.name, active(byId.get(stored.uscoId))]),
+        configs.map((stored) => [stored.toolkit.name, (byId.get(stored.uscoId) ?? []).map(viewTool)]),
       )
       return c.json({ tools: grouped, cached }, 200)
     })
@@ -112,6 +116,10 @@ function assertType(given: z.infer<typeof configType> | undefined, found: z.infe
     detail: `config_type: ${message}`,
     errors: [{ path: 'config_type', message }],
   })
+}
+
+function viewTool({ manifest, inactive }: CatalogTool): z.infer<typeof storedTool> {
+  return { ...manifest, is_active: inactive === undefined, ...(inactive === undefined ? {} : { reason: inactive }) }
 }
 
 function viewConfig({ uscoId, toolkit, row }: StoredToolkit): z.infer<typeof config> {
