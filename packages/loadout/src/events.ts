@@ -8,8 +8,10 @@ export type HostEvent =
   | { type: 'toolkit-removed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
-  | { type: 'tool-loaded'; userId: string; threadId: string; ref: string }
-  | { type: 'tool-unloaded'; userId: string; threadId: string; ref: string }
+  | { type: 'tool-loaded'; userId: string; threadId?: string; ref: string }
+  | { type: 'tool-unloaded'; userId: string; threadId?: string; ref: string }
+  | { type: 'thread-changed'; userId: string; threadId: string }
+  | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }
   | { type: 'input-settled'; userId: string; toolkit: string; inputId: string }
   | { type: 'stored-changed'; userId: string; collection: string; id: string }

@@ -7,10 +7,11 @@ import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { CustomServer } from '../schema/server.ts'
 import type { Annotations, ToolManifest } from '../schema/tool.ts'
-import type { ReadCache, Storage } from '../storage/storage.ts'
+import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { type Acceptance, acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
@@ -75,10 +76,13 @@ class StoredCatalog implements Catalog {
     toolkits: readonly StoredToolkit[],
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>> {
     const { cache } = this.#parts
-    const stored = await cache.read({ userId, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(userId))
+    const read = (owner: string) =>
+      cache.read({ userId: owner, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(owner))
+    // What is the app's is kept once, however many users there are.
+    const [own, app] = await Promise.all([read(userId), read(APP_OWNER)])
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
-      const known = stored.get(one.uscoId)
+      const known = (one.userId === APP_OWNER ? app : own).get(one.uscoId)
       result.set(one.uscoId, known ?? given(one))
       // Failures are told by the state; a reader gets what there is.
       if (one.enabled && known && this.isStale(one)) this.introspect(one, userId).catch(() => {})
@@ -152,9 +156,10 @@ class StoredCatalog implements Catalog {
   }
 
   #load(userId: string): Promise<ReadonlyMap<string, CatalogTool[]>> {
-    return this.#parts.storage.transaction({ userId }, async (tx) => {
-      const rows = await tx.list('userServerTools', { limit: LIST_LIMIT })
-      const pins = await tx.list('pins', { limit: LIST_LIMIT })
+    const access: Access = userId === APP_OWNER ? { caller: 'app-config', userId } : { userId }
+    return this.#parts.storage.transaction(access, async (tx) => {
+      const rows = await tx.list('userServerTools', { where: { userId }, limit: LIST_LIMIT })
+      const pins = await tx.list('pins', { where: { userId }, limit: LIST_LIMIT })
       const pinOf = new Map(pins.map((pin) => [JSON.stringify([pin.uscoId, pin.name]), pin]))
       const tools = rows.map((row) => toTool(row, pinOf.get(JSON.stringify([row.uscoId, row.name]))))
       return Map.groupBy(tools, (tool) => tool.uscoId)

@@ -4,11 +4,12 @@ import { compileGlob } from '../schema/glob.ts'
 import type { Reason } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Toolkit, ToolOverride } from '../schema/toolkit.ts'
+import type { ToolTransformer } from '../schema/transformer.ts'
 import { modelName } from './model-name.ts'
 import type { Candidate } from './overlay.ts'
 import { tighten } from './tighten.ts'
 import { tokensOf } from './tokens.ts'
-import { type ToolTransformer, transformTool } from './transform.ts'
+import { transformTool } from './transform.ts'
 
 export interface Offer {
   toolkit: Toolkit
@@ -67,15 +68,20 @@ function offered(
 }
 
 function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {
-  if (inactive !== undefined) return { kind: 'disabled', detail: `It cannot be used: ${inactive}.` }
+  if (inactive !== undefined) return { kind: 'disabled', speaks: 'against', detail: `It cannot be used: ${inactive}.` }
   if (changed !== undefined)
-    return { kind: 'pin', detail: 'Its server changed it since it was accepted; review the change and accept it.' }
+    return {
+      kind: 'pin',
+      speaks: 'against',
+      detail: 'Its server changed it since it was accepted; review the change and accept it.',
+    }
   return undefined
 }
 
-const off = (tier: Tier, detail: string): Reason => ({ kind: 'disabled', tier, detail })
+const off = (tier: Tier, detail: string): Reason => ({ kind: 'disabled', speaks: 'against', tier, detail })
 const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
   kind: 'filter',
+  speaks: 'against',
   tier,
   detail: list === 'include' ? 'It fits none of the globs in "include".' : 'It fits a glob in "exclude".',
 })

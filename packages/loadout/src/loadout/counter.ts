@@ -28,7 +28,12 @@ export class Counter {
     if (this.#maxTokens && this.tokens + entry.tokens > this.#maxTokens.value) this.#full ??= this.#maxTokens
     if (this.#full) {
       const { name, value, tier } = this.#full
-      const reason: Reason = { kind: 'limit', tier, detail: `${name} is ${value}, and other tools come first.` }
+      const reason: Reason = {
+        kind: 'limit',
+        speaks: 'against',
+        tier,
+        detail: `${name} is ${value}, and other tools come first.`,
+      }
       return { ...entry, included: false, reasons: [...entry.reasons, reason] }
     }
     this.tools.push(entry)

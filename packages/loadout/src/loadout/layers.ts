@@ -91,6 +91,7 @@ function precision({ verdict, toolkit, tool }: CompiledRule): number {
 }
 
 export function reasonOf({ tier, on, ref, unlisted }: Verdict): Reason {
-  if (unlisted) return { kind: 'activation', tier, detail: `It is not in the list of the ${tier}.` }
-  return { kind: 'activation', tier, detail: `Switched ${on ? 'on' : 'off'} at the ${tier} tier by "${ref}".` }
+  if (unlisted) return { kind: 'activation', speaks: 'against', tier, detail: `It is not in the list of the ${tier}.` }
+  const detail = `Switched ${on ? 'on' : 'off'} at the ${tier} tier by "${ref}".`
+  return { kind: 'activation', speaks: on ? 'for' : 'against', tier, detail }
 }

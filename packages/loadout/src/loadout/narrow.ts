@@ -1,8 +1,10 @@
 /** The call tier: takes away from a loadout, and never adds. */
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ToolTransformer } from '../schema/transformer.ts'
 import { Counter } from './counter.ts'
 import { compileLayer, exclusively, reasonOf, type ToolkitVerdicts } from './layers.ts'
 import type { Loadout } from './overlay.ts'
+import { transformTool } from './transform.ts'
 
 /** What one call leaves away. */
 export interface Narrowing {
@@ -11,10 +13,13 @@ export interface Narrowing {
   except?: readonly string[] | undefined
   maxTools?: number | undefined
   maxTokens?: number | undefined
+  /** How this call shows its tools. */
+  transform?: readonly ToolTransformer[] | undefined
 }
 
-export function narrow(loadout: Loadout, { only, except = [], maxTools, maxTokens }: Narrowing): Loadout {
-  if (only === undefined && except.length === 0 && maxTools === undefined && maxTokens === undefined) return loadout
+export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
+  const { only, except = [], maxTools, maxTokens, transform = [] } = narrowing
+  if (Object.values(narrowing).every((value) => value === undefined)) return loadout
   const limit = (name: string, value: number | undefined) =>
     value === undefined ? undefined : { name, value, tier: 'call' as const }
   const counter = new Counter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
@@ -29,7 +34,7 @@ export function narrow(loadout: Loadout, { only, except = [], maxTools, maxToken
       about = [listed(entry.toolkit), left(entry.toolkit)]
       verdicts.set(entry.toolkit, about)
     }
-    const judged = counter.add(judge(entry, about))
+    const judged = counter.add(transformed(judge(entry, about), transform))
     if (judged.included) counts.set(entry.toolkit, (counts.get(entry.toolkit) ?? 0) + 1)
     return judged
   })
@@ -54,4 +59,10 @@ function judge(entry: LoadoutEntry, about: readonly ToolkitVerdicts[]): LoadoutE
     included: said.every((verdict) => verdict.on),
     reasons: [...entry.reasons, ...said.map(reasonOf)],
   }
+}
+
+function transformed(entry: LoadoutEntry, transformers: readonly ToolTransformer[]): LoadoutEntry {
+  if (!entry.included || transformers.length === 0) return entry
+  const { tool, held } = transformTool(entry, transformers)
+  return held ? { ...entry, included: false, reasons: [...entry.reasons, { ...held, tier: 'call' }] } : tool
 }

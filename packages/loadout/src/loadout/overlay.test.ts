@@ -64,7 +64,7 @@ function offering(
       deferred: true,
       allowedCallers: ['direct' as const],
       tokens,
-      ...(held ? { held: { kind: 'pin' as const, detail: 'changed' } } : {}),
+      ...(held ? { held: { kind: 'pin' as const, speaks: 'against' as const, detail: 'changed' } } : {}),
     }
   })
   return { id, tier: of, offAt, candidates }
@@ -86,9 +86,7 @@ describe('the laws', () => {
         expect(all.map(({ id, tier: of }) => [id, of])).toEqual(given.toolkits.map((one) => [one.id, one.tier]))
         for (const { tier: of, included, reasons } of entries) {
           expect(reasons[0]).toMatchObject({ kind: 'tier', tier: of })
-          const against = reasons.filter(
-            ({ kind, detail }) => kind !== 'tier' && !(kind === 'activation' && detail.includes('Switched on')),
-          )
+          const against = reasons.filter((reason) => reason.speaks === 'against')
           expect(against.length > 0).toBe(!included)
         }
       }) as never,
@@ -212,6 +210,7 @@ describe('as people meet it', () => {
     const hidden = loadout.entries.find((entry) => entry.tier === 'app')
     expect(hidden?.reasons.at(-1)).toEqual({
       kind: 'shadowed',
+      speaks: 'against',
       tier: 'call',
       detail: 'A toolkit of the same id at the call tier hides it.',
     })

@@ -130,13 +130,24 @@ function judge(
 ): Judged {
   const { toolkit, hiddenBy } = offer
   const verdicts = compiled.map((verdictsOf) => verdictsOf(toolkit.id))
-  const from: Reason = { kind: 'tier', tier: toolkit.tier, detail: `The toolkit belongs to the ${toolkit.tier} tier.` }
+  const from: Reason = {
+    kind: 'tier',
+    speaks: 'for',
+    tier: toolkit.tier,
+    detail: `The toolkit belongs to the ${toolkit.tier} tier.`,
+  }
   const off: Reason[] = []
   if (hiddenBy)
-    off.push({ kind: 'shadowed', tier: hiddenBy, detail: `A toolkit of the same id at the ${hiddenBy} tier hides it.` })
+    off.push({
+      kind: 'shadowed',
+      speaks: 'against',
+      tier: hiddenBy,
+      detail: `A toolkit of the same id at the ${hiddenBy} tier hides it.`,
+    })
   if (toolkit.offAt)
     off.push({
       kind: 'disabled',
+      speaks: 'against',
       tier: toolkit.offAt,
       detail: `The toolkit is switched off at the ${toolkit.offAt} tier.`,
     })
@@ -216,6 +227,7 @@ function overLimit(judged: readonly Judged[], limit: Limit | undefined): Set<Jud
 
 const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
   kind: 'limit',
+  speaks: 'against',
   tier,
   detail: `${name} is ${value}, and other toolkits come first.`,
 })

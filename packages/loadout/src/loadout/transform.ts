@@ -2,29 +2,12 @@
  * Transformers: `(tool) => tool | null`, applied in order. They change how a tool is shown and may take it away; they
  * cannot make it another tool, relax what its server claims, or hurt another: one that throws loses its own tool.
  */
-import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
-import type { Tier } from '../schema/scope.ts'
-import { type ToolManifest, toolManifest } from '../schema/tool.ts'
+import { toolManifest } from '../schema/tool.ts'
+import type { ShownTool, ToolTransformer } from '../schema/transformer.ts'
 import { modelName } from './model-name.ts'
 import { tighten } from './tighten.ts'
 import { tokensOf } from './tokens.ts'
-
-/** A tool as a transformer sees it. */
-export interface ShownTool extends ToolManifest {
-  providerOptions?: JsonObject
-  deferred: boolean
-}
-
-/** Where the tool comes from. */
-export interface ToolSource {
-  ref: string
-  toolkit: string
-  tier: Tier
-}
-
-/** Gives the tool as it is to be shown, or null to leave it out. */
-export type ToolTransformer = (tool: Readonly<ShownTool>, source: ToolSource) => ShownTool | null
 
 type Offered = Omit<LoadoutEntry, 'included' | 'reasons'>
 
@@ -51,7 +34,7 @@ export function transformTool<T extends Offered>(offered: T, transformers: reado
   return { tool: withShown(offered, shown) }
 }
 
-const leftOut = (detail: string): Reason => ({ kind: 'transform', detail })
+const leftOut = (detail: string): Reason => ({ kind: 'transform', speaks: 'against', detail })
 
 /** What a transformer gave back, checked as anything from outside is. */
 function read({ deferred, providerOptions, ...manifest }: ShownTool, before: ShownTool): ShownTool {

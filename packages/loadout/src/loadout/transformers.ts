@@ -2,8 +2,8 @@
 import { compileGlob } from '../schema/glob.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Annotations } from '../schema/tool.ts'
+import type { ShownTool, ToolSource, ToolTransformer } from '../schema/transformer.ts'
 import { tighten as tightened } from './tighten.ts'
-import type { ShownTool, ToolSource, ToolTransformer } from './transform.ts'
 
 /** Puts something before every name that a model sees. */
 export function prefix(text: string): ToolTransformer {

@@ -17,6 +17,8 @@ export const reason = z.object({
     'disabled',
     'transform',
   ]),
+  /** Whether it is a reason to carry the tool, or not to. */
+  speaks: z.enum(['for', 'against']),
   /** Where it was decided. */
   tier: tier.optional(),
   detail: z.string(),

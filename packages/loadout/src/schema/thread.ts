@@ -24,3 +24,11 @@ export const threadRow = z.strictObject({
   updatedAt: z.date(),
 })
 export type ThreadRow = z.infer<typeof threadRow>
+
+/** What a caller may give for a new one. */
+export const threadInput = z.strictObject({
+  id: threadId.optional(),
+  title: threadTitle.optional(),
+  settings: threadSettings.optional(),
+})
+export const threadPatch = z.strictObject({ title: threadTitle.optional(), settings: threadSettings.optional() })

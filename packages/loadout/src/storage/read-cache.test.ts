@@ -99,4 +99,22 @@ describe('the read cache', () => {
     for (const user of ['a', 'b', 'c']) await read(user)
     expect([await read('c'), await read('a')]).toEqual([3, 4])
   })
+
+  it('rows are bounded: who read least lately is forgotten first', async () => {
+    const { storage } = watched()
+    const cache = createReadCache(storage, { maxRows: 250 })
+    let loads = 0
+    const read = (userId: string) =>
+      cache.read({ userId, name: 'n' }, ['threads'], async () => {
+        loads++
+        return new Map([['kit', Array.from({ length: 100 }, (_, index) => index)]])
+      })
+    for (const userId of ['ann', 'bob', 'ann', 'cyd']) await read(userId)
+    expect(loads).toBe(3)
+    await read('ann')
+    await read('cyd')
+    expect(loads).toBe(3)
+    await read('bob')
+    expect(loads).toBe(4)
+  })
 })

@@ -1,7 +1,7 @@
 /**
  * Reads on the way of every call, kept in memory and dropped when `watch()` tells of a change. The invariants:
  * a key always carries the user; nothing is kept while the watch is not live; what was loaded before a change is
- * never kept after it; memory is bounded by users.
+ * never kept after it; memory is bounded, by users and by rows.
  */
 import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../schema/ids.ts'
@@ -10,15 +10,42 @@ import type { CacheKey, Change, Collection, ReadCache, Storage } from './storage
 interface Entry {
   value: Promise<unknown>
   collections: readonly Collection[]
+  /** About how many rows it holds, once it is loaded. */
+  weight: number
 }
 
 export interface ReadCacheOptions {
   /** How many users' reads are kept. @default 10_000 */
   maxUsers?: number
+  /** How many rows all of them may hold; the users who read least lately go first. @default 100_000 */
+  maxRows?: number
 }
 
-export function createReadCache(storage: Storage, { maxUsers = 10_000 }: ReadCacheOptions = {}): ReadCache {
-  const users = new LRUCache<string, Map<string, Entry>>({ max: maxUsers })
+export function createReadCache(
+  storage: Storage,
+  { maxUsers = 10_000, maxRows = 100_000 }: ReadCacheOptions = {},
+): ReadCache {
+  let rows = 0
+  const users = new LRUCache<string, Map<string, Entry>>({
+    max: maxUsers,
+    dispose: (entries) => {
+      for (const entry of entries.values()) rows -= entry.weight
+      entries.clear()
+    },
+  })
+  const drop = (entries: Map<string, Entry>, collection: Collection) => {
+    for (const [name, entry] of entries) {
+      if (!entry.collections.includes(collection)) continue
+      entries.delete(name)
+      rows -= entry.weight
+    }
+  }
+  const weigh = (entries: Map<string, Entry>, entry: Entry, value: unknown) => {
+    if (![...entries.values()].includes(entry)) return
+    entry.weight = weightOf(value)
+    rows += entry.weight
+    while (rows > maxRows && users.size > 1) users.pop()
+  }
   let live = false
   let stop: (() => void) | undefined
   let watching: Promise<void> | undefined
@@ -54,10 +81,13 @@ export function createReadCache(storage: Storage, { maxUsers = 10_000 }: ReadCac
       users.set(userId, entries)
       const kept = entries.get(name)
       if (kept) return kept.value as Promise<T>
-      const entry: Entry = { value: load(), collections }
+      const entry: Entry = { value: load(), collections, weight: 0 }
       entries.set(name, entry)
       // A failure is told to those who wait for it and is not kept.
-      entry.value.catch(() => entries.get(name) === entry && entries.delete(name))
+      entry.value.then(
+        (value) => weigh(entries, entry, value),
+        () => entries.get(name) === entry && entries.delete(name),
+      )
       return entry.value as Promise<T>
     },
     close() {
@@ -69,6 +99,11 @@ export function createReadCache(storage: Storage, { maxUsers = 10_000 }: ReadCac
   }
 }
 
-function drop(entries: Map<string, Entry>, collection: Collection): void {
-  for (const [name, entry] of entries) if (entry.collections.includes(collection)) entries.delete(name)
+/** Lists and lists by key are what grows; anything else counts as one. */
+function weightOf(value: unknown): number {
+  if (Array.isArray(value)) return value.length
+  if (!(value instanceof Map)) return 1
+  let sum = 0
+  for (const inner of value.values()) sum += weightOf(inner)
+  return sum
 }

@@ -6,11 +6,15 @@
 
 import type { Emitter, HostEvent } from '../events.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
-import { newId } from '../schema/ids.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { ToolTransformer } from '../schema/transformer.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { fromRow, type StoredToolkit } from './stored-toolkit.ts'
 import { again, createToolkitWriter, notFound, type SecretKeeper, type ToolkitOwner } from './toolkit-writer.ts'
-import { visibleTo } from './visible.ts'
+import { type Visible, visibleTo } from './visible.ts'
+
+const LIST_LIMIT = 10_000
+const NONE: readonly ToolTransformer[] = []
 
 export type { ToolkitOwner }
 
@@ -20,17 +24,32 @@ export interface Registered {
   warnings: string[]
 }
 
+export interface RegisterOptions {
+  /** The marketplace server that it is made from. */
+  serverId?: string
+  /** The one to update, where its id or name does not say it. */
+  uscoId?: string
+  /** How its tools are shown. Functions are not stored: this holds for this process, until it is registered again. */
+  transform?: readonly ToolTransformer[]
+}
+
 export interface Registry {
   /** Adds, or updates the one with the same id or name. */
-  register(input: unknown, owner: ToolkitOwner, options?: { serverId?: string; uscoId?: string }): Promise<Registered>
+  register(input: unknown, owner: ToolkitOwner, options?: RegisterOptions): Promise<Registered>
   /** Changes some fields of one. `id` is the toolkit's id or its `usco_…`. */
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
   /** Removes it with its tools and credentials. */
   remove(id: string, owner: ToolkitOwner): Promise<void>
   /** All that a user has: their own and the app's, the hidden ones left out. */
   list(userId: string): Promise<readonly StoredToolkit[]>
-  /** One of those, by its id or `usco_…`. */
+  /** Those, and beside them the hidden ones. */
+  offered(userId: string): Promise<Visible>
+  /** The app's own. */
+  app(): Promise<readonly StoredToolkit[]>
+  /** One of a user's, by its id or `usco_…`. */
   find(userId: string, id: string): Promise<StoredToolkit>
+  /** What was given with its registration in this process. */
+  transformersOf(uscoId: string): readonly ToolTransformer[]
   /** A user's own switch for a toolkit of the app. */
   setEnabled(userId: string, id: string, enabled: boolean): Promise<void>
 }
@@ -43,19 +62,30 @@ export interface RegistryParts {
 }
 
 export function createRegistry({ storage, cache, secrets, events }: RegistryParts): Registry {
+  const transformers = new Map<string, readonly ToolTransformer[]>()
   const writer = createToolkitWriter({ storage, secrets })
   const emit = (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
     events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent)
 
-  function list(userId: string): Promise<readonly StoredToolkit[]> {
-    return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], () =>
-      storage.transaction({ userId }, async (tx) => {
-        const rows = await tx.list('userServerConfigs', { limit: 10_000 })
-        const switches = await tx.list('activations', { where: { userId, threadId: '' }, limit: 10_000 })
-        return Object.freeze(visibleTo(rows, switches))
-      }),
+  const appToolkits = (): Promise<readonly StoredToolkit[]> =>
+    cache.read({ userId: APP_OWNER, name: 'toolkits' }, ['userServerConfigs'], () =>
+      storage.transaction({ caller: 'app-config', userId: APP_OWNER }, async (tx) =>
+        Object.freeze((await tx.list('userServerConfigs', { limit: LIST_LIMIT })).map(fromRow)),
+      ),
     )
+
+  function offered(userId: string): Promise<Visible> {
+    return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], async () => {
+      const app = await appToolkits()
+      return storage.transaction({ userId }, async (tx) => {
+        const own = await tx.list('userServerConfigs', { where: { userId }, limit: LIST_LIMIT })
+        const switches = await tx.list('activations', { where: { userId, threadId: '' }, limit: LIST_LIMIT })
+        return Object.freeze(visibleTo(own, app, switches))
+      })
+    })
   }
+
+  const list = async (userId: string) => (await offered(userId)).visible
 
   async function find(userId: string, id: string): Promise<StoredToolkit> {
     const found = (await list(userId)).find((one) => one.uscoId === id || one.toolkit.id === id)
@@ -66,8 +96,12 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
   return {
     list,
     find,
-    async register(input, owner, options = {}) {
+    offered,
+    app: appToolkits,
+    transformersOf: (uscoId) => transformers.get(uscoId) ?? NONE,
+    async register(input, owner, { transform, ...options } = {}) {
       const { row, created, warnings } = await writer.register(input, owner, options)
+      if (transform) transformers.set(row.uscoId, transform)
       emit(created ? 'toolkit-registered' : 'toolkit-updated', row)
       return { stored: fromRow(row), created, warnings }
     },
@@ -77,7 +111,9 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
       return { stored: fromRow(row), created: false, warnings }
     },
     async remove(id, owner) {
-      emit('toolkit-removed', await writer.remove(id, owner))
+      const row = await writer.remove(id, owner)
+      transformers.delete(row.uscoId)
+      emit('toolkit-removed', row)
     },
     async setEnabled(userId, id, enabled) {
       const { toolkit, uscoId } = await find(userId, id)

@@ -1,0 +1,170 @@
+/**
+ * Loadouts of live scopes: reads what is stored (from the cache, where nothing changed) and lays it over. What a toolkit
+ * offers is worked out once for all who have it and kept as long as its tools are.
+ */
+import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
+import type { ToolTransformer } from '../schema/transformer.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { Activations } from './activations.ts'
+import { candidatesOf } from './candidates.ts'
+import type { Limit } from './counter.ts'
+import type { Layer } from './layers.ts'
+import { type Narrowing, narrow } from './narrow.ts'
+import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
+import type { PreferenceStore } from './preferences.ts'
+import type { Threads } from './threads.ts'
+import { transformTool } from './transform.ts'
+
+/** Whose loadout: a user's, or that of one of their threads. */
+export interface LoadoutScope {
+  userId: string
+  threadId?: string | undefined
+}
+
+export interface LoadoutOptions {
+  /** What the call leaves away. */
+  narrow?: Narrowing | undefined
+  /** Toolkits that the call brings, with their tools. */
+  brought?: readonly OfferedToolkit[] | undefined
+  /** How the thread shows its tools. */
+  transform?: readonly ToolTransformer[] | undefined
+}
+
+export interface Loadouts {
+  of(scope: LoadoutScope, options?: LoadoutOptions): Promise<Loadout>
+  /** Why a scope does not carry one tool of a toolkit; undefined where it does. */
+  missing(scope: LoadoutScope, stored: StoredToolkit, found: CatalogTool): Promise<Reason[] | undefined>
+}
+
+export interface LoadoutParts {
+  registry: Pick<Registry, 'offered' | 'transformersOf'>
+  catalog: Pick<Catalog, 'tools'>
+  activations: Activations
+  threads: Pick<Threads, 'settings'>
+  preferences: Pick<PreferenceStore, 'get'>
+  /** The policy's word on whether a lower tier may undo what a higher one switched off. */
+  mayWiden?: OverlayInput['mayWiden']
+}
+
+export function createLoadouts(parts: LoadoutParts): Loadouts {
+  return new LiveLoadouts(parts)
+}
+
+/** What was worked out of a toolkit's tools; both keys are replaced by the cache when anything changes. */
+type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
+
+class LiveLoadouts implements Loadouts {
+  readonly #parts: LoadoutParts
+  readonly #kept: Kept = new WeakMap()
+
+  constructor(parts: LoadoutParts) {
+    this.#parts = parts
+  }
+
+  async of(scope: LoadoutScope, { narrow: narrowing = {}, brought = [], transform = [] }: LoadoutOptions = {}) {
+    const { registry, catalog, mayWiden } = this.#parts
+    const { visible, hidden } = await registry.offered(scope.userId)
+    const all = [...visible, ...hidden]
+    const tools = await catalog.tools(scope.userId, all)
+    const stored = all.map((one) => this.#offer(one, tools.get(one.uscoId) ?? []))
+    const toolkits = [...brought, ...stored].map((toolkit) => shownBy(toolkit, transform))
+    const layers = await this.#layers(scope, visible)
+    const limits = await this.#limits(scope)
+    return narrow(overlay({ toolkits, layers, limits, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
+  }
+
+  async missing(scope: LoadoutScope, stored: StoredToolkit, found: CatalogTool): Promise<Reason[] | undefined> {
+    const { registry, mayWiden } = this.#parts
+    const { visible } = await registry.offered(scope.userId)
+    const limits = await this.#limits(scope)
+    const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
+    // Only where there are too many does it matter what else there is.
+    if (crowded || limits.tools || limits.tokens) {
+      const { entries } = await this.of(scope)
+      const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
+      return entry?.included ? undefined : against(entry)
+    }
+    const [candidate] = candidatesOf({ ...offerOf(stored), tools: [found], transformers: this.#transformers(stored) })
+    const layers = await this.#layers(scope, visible)
+    if (layers.length === 0 && stored.enabled && candidate && !candidate.held) return undefined
+    const toolkits = [{ ...toolkitOf(stored), candidates: candidate ? [candidate] : [] }]
+    const [entry] = overlay({ toolkits, layers, ...(mayWiden ? { mayWiden } : {}) }).entries
+    return entry?.included ? undefined : against(entry)
+  }
+
+  #offer(stored: StoredToolkit, tools: readonly CatalogTool[]): OfferedToolkit {
+    const byToolkit = this.#kept.get(tools) ?? new WeakMap<StoredToolkit, readonly Candidate[]>()
+    this.#kept.set(tools, byToolkit)
+    const transformers = this.#transformers(stored)
+    let candidates = transformers.length === 0 ? byToolkit.get(stored) : undefined
+    if (!candidates) {
+      candidates = candidatesOf({ ...offerOf(stored), tools, transformers })
+      byToolkit.set(stored, candidates)
+    }
+    return { ...toolkitOf(stored), candidates }
+  }
+
+  #transformers({ uscoId }: StoredToolkit): readonly ToolTransformer[] {
+    return this.#parts.registry.transformersOf(uscoId)
+  }
+
+  /** Tiers that say nothing are left out. */
+  async #layers({ userId, threadId }: LoadoutScope, visible: readonly StoredToolkit[]): Promise<Layer[]> {
+    const { activations } = this.#parts
+    const [app, user, thread] = await Promise.all([
+      activations.list({}),
+      activations.list({ userId }),
+      threadId === undefined ? [] : activations.list({ userId, threadId }),
+    ])
+    // A user's switch for a toolkit of the app is not one for their own that hides it: that has a switch itself.
+    const own = new Set(visible.filter((stored) => stored.shadows).map((stored) => stored.toolkit.id))
+    const layers: Layer[] = [
+      { tier: 'app', rules: app },
+      { tier: 'user', rules: own.size === 0 ? user : user.filter((rule) => !own.has(rule.ref)) },
+      { tier: 'thread', rules: thread },
+    ]
+    return layers.filter((layer) => layer.rules.length > 0)
+  }
+
+  async #limits({ userId, threadId }: LoadoutScope): Promise<NonNullable<OverlayInput['limits']>> {
+    if (threadId === undefined) return {}
+    const { preferences, threads } = this.#parts
+    const [{ maxServersPerThread }, settings] = await Promise.all([
+      preferences.get(userId),
+      threads.settings(userId, threadId),
+    ])
+    const { maxToolkits, maxTools, maxTokens } = settings.limits
+    const own = (name: string, value: number | undefined): Limit | undefined =>
+      value === undefined ? undefined : { name, value, tier: 'thread' }
+    const toolkits: Limit =
+      maxToolkits !== undefined && maxToolkits < maxServersPerThread
+        ? { name: 'maxToolkits', value: maxToolkits, tier: 'thread' }
+        : { name: 'maxServersPerThread', value: maxServersPerThread, tier: 'user' }
+    return { toolkits, tools: own('maxTools', maxTools), tokens: own('maxTokens', maxTokens) }
+  }
+}
+
+const offerOf = ({ toolkit, tier, uscoId }: StoredToolkit) => ({ toolkit, tier, uscoId })
+
+function toolkitOf({ toolkit, tier, uscoId, enabled }: StoredToolkit): Omit<OfferedToolkit, 'candidates'> {
+  // What its owner did not switch off, the user did.
+  const offAt = enabled ? undefined : toolkit.enabled ? ('user' as const) : tier
+  return { id: toolkit.id, tier, uscoId, offAt }
+}
+
+function shownBy(toolkit: OfferedToolkit, transformers: readonly ToolTransformer[]): OfferedToolkit {
+  if (transformers.length === 0) return toolkit
+  const candidates = toolkit.candidates.map((candidate) => {
+    if (candidate.held) return candidate
+    const { tool, held } = transformTool(candidate, transformers)
+    return held ? { ...candidate, held: { ...held, tier: 'thread' as const } } : tool
+  })
+  return { ...toolkit, candidates }
+}
+
+/** The reasons that keep a tool back. */
+function against(entry: LoadoutEntry | undefined): Reason[] {
+  return (entry?.reasons ?? []).filter((reason) => reason.speaks === 'against')
+}

@@ -1,0 +1,134 @@
+/** Conversations: a name, a title and limits of their own. The key is (user, thread), so two users may use the same id. */
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import { newId, threadId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { parse } from '../schema/json.ts'
+import { type ThreadRow, type ThreadSettings, threadInput, threadPatch, threadSettings } from '../schema/thread.ts'
+import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
+
+export interface StoredThread {
+  id: string
+  title: string
+  settings: ThreadSettings
+  createdAt: Date
+  updatedAt: Date
+}
+
+export interface Threads {
+  /** `conflict` where the user has one of that id. */
+  create(userId: string, input?: unknown): Promise<StoredThread>
+  /** `not-found` where the user has none of that id. */
+  get(userId: string, id: string): Promise<StoredThread>
+  /** By id, which is by birth, the newest first. */
+  list(userId: string, page?: { after?: string | undefined; limit?: number }): Promise<StoredThread[]>
+  /** Changes the given fields and keeps the rest. */
+  update(userId: string, id: string, patch: unknown): Promise<StoredThread>
+  /** With its activations. */
+  delete(userId: string, id: string): Promise<void>
+  /** What a thread set for itself; nothing where it was never made. */
+  settings(userId: string, id: string): Promise<ThreadSettings>
+  /** Makes it where it is missing, inside the caller's transaction. */
+  ensure(userId: string, id: string): Promise<void>
+}
+
+const NO_SETTINGS: ThreadSettings = Object.freeze({ limits: {} })
+const LIST_LIMIT = 100_000
+
+export function createThreads(parts: { storage: Storage; cache: ReadCache; events: Emitter }): Threads {
+  const { storage, cache, events } = parts
+  const tell = (userId: string, id: string) => events.emit({ type: 'thread-changed', userId, threadId: id })
+
+  const insert = async (userId: string, row: Pick<ThreadRow, 'threadId' | 'title'> & { settings?: ThreadSettings }) => {
+    const now = new Date()
+    const { settings = NO_SETTINGS, ...given } = row
+    const whole = { ...given, userId, settingsJson: settings as JsonObject, createdAt: now, updatedAt: now }
+    await storage
+      .transaction({ userId }, (tx) => tx.insert('threads', whole))
+      .catch((error: unknown) => {
+        throw asThreadConflict(error, row.threadId)
+      })
+    tell(userId, row.threadId)
+    return viewOf(whole)
+  }
+
+  return {
+    async create(userId, input = {}) {
+      const { id = newId('thread'), title = '', settings } = parse(threadInput, input)
+      return insert(userId, { threadId: id, title, ...(settings ? { settings } : {}) })
+    },
+    async get(userId, id) {
+      return viewOf(await storage.transaction({ userId }, (tx) => own(tx, id)))
+    },
+    async list(userId, { after, limit = 100 } = {}) {
+      const page = { order: 'desc', limit, ...(after === undefined ? {} : { after }) } as const
+      return (await storage.transaction({ userId }, (tx) => tx.list('threads', page))).map(viewOf)
+    },
+    async update(userId, id, patch) {
+      const { title, settings } = parse(threadPatch, patch)
+      const row = await storage.transaction({ userId }, async (tx) => {
+        const before = await own(tx, id)
+        const set = {
+          ...(title === undefined ? {} : { title }),
+          ...(settings === undefined ? {} : { settingsJson: settings as JsonObject }),
+          updatedAt: new Date(),
+        }
+        return (await tx.update('threads', id, { set })) ?? before
+      })
+      tell(userId, id)
+      return viewOf(row)
+    },
+    async delete(userId, id) {
+      await storage.transaction({ userId }, async (tx) => {
+        await own(tx, id)
+        for (const row of await tx.list('activations', { where: { userId, threadId: id }, limit: LIST_LIMIT }))
+          await tx.delete('activations', row.activationId)
+        await tx.delete('threads', id)
+      })
+      tell(userId, id)
+    },
+    async settings(userId, id) {
+      const all = await cache.read({ userId, name: 'thread-settings' }, ['threads'], () =>
+        storage.transaction({ userId }, async (tx) => {
+          const rows = await tx.list('threads', { limit: LIST_LIMIT })
+          // Most threads set nothing, and then nothing of them is kept.
+          const set = rows.map(viewOf).filter(({ settings }) => Object.keys(settings.limits).length > 0)
+          return new Map(set.map((thread) => [thread.id, thread.settings]))
+        }),
+      )
+      return all.get(id) ?? NO_SETTINGS
+    },
+    async ensure(userId, id) {
+      parse(threadId, id)
+      const known = await storage.transaction({ userId }, (tx) => tx.get('threads', id))
+      if (known) return
+      await insert(userId, { threadId: id, title: '' }).catch((error: unknown) => {
+        // Somebody else made it just now, which is as good.
+        if (!HostError.is(error) || error.code !== 'conflict') throw error
+      })
+    },
+  }
+}
+
+async function own(tx: Transaction, id: string): Promise<ThreadRow> {
+  const row = await tx.get('threads', id)
+  if (!row) throw new HostError('not-found', { detail: `There is no thread "${id.slice(0, 80)}" of yours.` })
+  return row
+}
+
+const viewOf = ({ threadId: id, title, settingsJson, createdAt, updatedAt }: ThreadRow): StoredThread => ({
+  id,
+  title,
+  settings: threadSettings.parse(settingsJson),
+  createdAt,
+  updatedAt,
+})
+
+function asThreadConflict(error: unknown, id: string): unknown {
+  if (!HostError.is(error) || error.code !== 'conflict') return error
+  return new HostError('conflict', {
+    detail: `You have a thread "${id}" already.`,
+    errors: [{ path: 'id', message: 'is taken' }],
+    cause: error,
+  })
+}
