@@ -23,6 +23,7 @@ import { APP_OWNER } from './schema/ids.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
 import type { Access, BackupStorage, Storage } from './storage/storage.ts'
+import { createImports, type Imports } from './toolkits/imports.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
 
 export interface HostOptions {
@@ -42,6 +43,8 @@ export interface HostOptions {
 
 export interface Host extends AsyncDisposable {
   readonly toolkits: Registry
+  /** Configs of other apps, in. */
+  readonly imports: Imports
   /** Toolkits as people see them: with state and tools. */
   readonly views: ToolkitViews
   readonly catalog: Catalog
@@ -100,6 +103,7 @@ export function createHost(options: HostOptions = {}): Host {
     events,
     credentials,
     toolkits,
+    imports: createImports(toolkits),
     catalog,
     connections,
     inputs,

@@ -46,7 +46,15 @@ export const SERVER_FIELDS: readonly Field[] = [
   'oauth',
   'tools',
 ]
-const WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'options', 'spec']
+export const WRAPPERS: readonly string[] = [
+  'server',
+  'connection',
+  'transportSpec',
+  'config_json',
+  'options',
+  'spec',
+  'transport',
+]
 /** A record that brings one of these brings its whole server. */
 const SERVER_WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'transport']
 
@@ -75,7 +83,7 @@ export function collectFields(body: JsonObject): Collected {
       if (value === undefined) continue
       const path = prefix + key
       const field = names.get(key)
-      if (isObject(value) && (WRAPPERS.includes(key) || key === 'transport')) {
+      if (isObject(value) && WRAPPERS.includes(key)) {
         layers.push([`${path}.`, value])
         if (prefix === '' && SERVER_WRAPPERS.includes(key)) collected.wholeServer = true
       } else if (field === undefined) collected.unknown.push(path)

@@ -2,6 +2,7 @@
 export { type ApiKeyRow, apiKeyInput, apiKeyView } from './api-key.ts'
 export { approvalAnswer, approvalView } from './approval.ts'
 export { toolkitId, userId } from './ids.ts'
+export { exportedConfig, exportFormat, importOptions, importReport } from './import-report.ts'
 export { assertPlainJson, invalidInput, jsonObject, parse, parseJson } from './json.ts'
 export { preferences, preferencesPatch } from './preferences.ts'
 export {

@@ -31,6 +31,8 @@ export interface RegisterOptions {
   uscoId?: string
   /** How its tools are shown. Functions are not stored: this holds for this process, until it is registered again. */
   transform?: readonly ToolTransformer[]
+  /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
+  secrets?: Readonly<Record<string, string>>
 }
 
 export interface Registry {

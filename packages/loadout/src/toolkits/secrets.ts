@@ -1,7 +1,8 @@
 /**
  * Takes the secrets out of a server record and leaves `${secret:field}` in their place, so that what is stored, shown
  * and logged has none. Every environment and header value counts as one; in arguments and URLs what looks like one.
- * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood.
+ * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood. Who gives the
+ * secrets beside the record (an import) can name only those.
  */
 import { HostError } from '../errors.ts'
 import type { Auth, RemoteServer, Server, StdioServer } from '../schema/server.ts'
@@ -16,8 +17,13 @@ export interface TakenSecrets {
   kept: string[]
 }
 
-export function takeSecrets(server: Server, stored: readonly string[]): TakenSecrets {
-  const taker = new Taker(stored)
+/** With `given` the placeholders of the record mean those secrets, and none that is stored. */
+export function takeSecrets(
+  server: Server,
+  stored: readonly string[],
+  given?: Readonly<Record<string, string>>,
+): TakenSecrets {
+  const taker = new Taker(stored, given)
   return { server: taker.server(server), secrets: taker.secrets, kept: taker.kept }
 }
 
@@ -41,10 +47,12 @@ class Taker {
   readonly secrets: Record<string, string> = {}
   readonly kept: string[] = []
   readonly #stored: ReadonlySet<string>
+  readonly #given: Readonly<Record<string, string>> | undefined
   #next = 0
 
-  constructor(stored: readonly string[]) {
+  constructor(stored: readonly string[], given?: Readonly<Record<string, string>>) {
     this.#stored = new Set(stored)
+    this.#given = given
   }
 
   server(server: Server): Server {
@@ -132,8 +140,10 @@ class Taker {
   }
 
   #keep(field: string, place: string): void {
-    if (!this.#stored.has(field)) throw missing(place, placeholderFor(field))
-    this.kept.push(field)
+    const known = this.#given ? Object.hasOwn(this.#given, field) : this.#stored.has(field)
+    if (!known) throw missing(place, placeholderFor(field))
+    if (this.#given) this.secrets[field] = this.#given[field] as string
+    else this.kept.push(field)
   }
 
   #piece(prefix: string, secret: string): string {

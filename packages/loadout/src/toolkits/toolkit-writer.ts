@@ -24,8 +24,17 @@ export interface Written {
   warnings: string[]
 }
 
+export interface WriteOptions {
+  /** The server of the marketplace that this one is. */
+  serverId?: string
+  /** The one that is meant, whatever its id and name are. */
+  uscoId?: string
+  /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
+  secrets?: Readonly<Record<string, string>>
+}
+
 export interface ToolkitWriter {
-  register(input: unknown, owner: ToolkitOwner, options: { serverId?: string; uscoId?: string }): Promise<Written>
+  register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
   remove(id: string, owner: ToolkitOwner): Promise<UserServerConfigRow>
 }
@@ -35,6 +44,7 @@ interface Plan {
   existing: UserServerConfigRow | undefined
   toolkit: Toolkit
   serverId: string | null
+  given?: Readonly<Record<string, string>> | undefined
 }
 
 export function createToolkitWriter({ storage, secrets }: { storage: Storage; secrets: SecretKeeper }): ToolkitWriter {
@@ -43,11 +53,14 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
       throw asToolkitConflict(error)
     })
 
-  async function store(tx: Transaction, { owner, existing, toolkit, serverId }: Plan): Promise<UserServerConfigRow> {
+  async function store(
+    tx: Transaction,
+    { owner, existing, toolkit, serverId, given }: Plan,
+  ): Promise<UserServerConfigRow> {
     const uscoId = existing?.uscoId ?? newId('config')
     const keeper = { userId: owner, toolkit: uscoId }
     const known = existing ? await secrets.fields(tx, keeper) : []
-    const taken = takeSecrets(toolkit.server, known)
+    const taken = takeSecrets(toolkit.server, known, given)
     const columns = toColumns({ ...toolkit, server: taken.server }, serverId)
     const now = new Date()
     const row = existing
@@ -62,7 +75,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
   }
 
   return {
-    async register(input, owner, { serverId, uscoId }) {
+    async register(input, owner, { serverId, uscoId, secrets: given }) {
       const read = readToolkit(input)
       if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
       const userId = ownerIdOf(owner)
@@ -76,12 +89,9 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
           existing,
           toolkit: { ...read.toolkit, id },
           serverId: serverId ?? null,
+          given,
         })
-        const otherId = read.idGiven && id !== read.toolkit.id
-        const warnings = otherId
-          ? [`The toolkit of this name has the id "${id}"; "${read.toolkit.id}" was not used`]
-          : []
-        return { row, created: existing === undefined, warnings: [...warnings, ...read.warnings] }
+        return { row, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
       })
     },
 
@@ -169,6 +179,11 @@ async function freeId(tx: Transaction, userId: string, wanted: string): Promise<
     const [taken] = await tx.list('userServerConfigs', { where: { userId, slug: id } })
     if (!taken) return id
   }
+}
+
+function idWarnings({ idGiven, toolkit }: { idGiven: boolean; toolkit: Toolkit }, id: string): string[] {
+  const other = idGiven && id !== toolkit.id
+  return other ? [`The toolkit of this name has the id "${id}"; "${toolkit.id}" was not used`] : []
 }
 
 // Tokens that a sign-in stored are not part of the record, so a changed record does not take them away.

@@ -1,0 +1,133 @@
+/**
+ * Toolkits as a config that other apps read. Each secret is a placeholder with a readable name that is its own; what only
+ * we know stands under `loadout`, so that importing the config gives the same toolkits again.
+ */
+
+import { slugFrom } from '../schema/ids.ts'
+import type { ExportedConfig, ExportFormat } from '../schema/import-report.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { Auth, CustomServer, RemoteServer, Server } from '../schema/server.ts'
+import { toolkitOptions } from '../schema/toolkit.ts'
+import { PORTABLE_FIELDS } from './import/quirks.ts'
+import { nameSecrets } from './name-secrets.ts'
+import type { StoredToolkit } from './stored-toolkit.ts'
+import { PLACEHOLDER } from './url-secrets.ts'
+
+export interface ExportOptions {
+  /** @default 'mcpServers' */
+  format?: ExportFormat
+}
+
+export function exportToolkits(
+  toolkits: readonly StoredToolkit[],
+  { format = 'mcpServers' }: ExportOptions = {},
+): ExportedConfig {
+  const readable = toolkits.filter(({ toolkit }) => toolkit.server.type !== 'custom')
+  const names = nameSecrets(readable)
+  const write = (name: string) => (format === 'vscode' ? `\${input:${name}}` : `\${${name}}`)
+  const servers = Object.fromEntries(
+    readable.map((stored) => {
+      const secret = (field: string) => write(names.nameOf(stored.uscoId, field))
+      return [stored.toolkit.id, entryOf(stored, format, secret)]
+    }),
+  )
+  const skipped = toolkits
+    .filter(({ toolkit }) => toolkit.server.type === 'custom')
+    .map(({ toolkit: { id, name } }) => ({
+      id,
+      name,
+      reason: 'A custom toolkit has no server that another app reaches.',
+    }))
+  const rest = skipped.length > 0 ? { skipped } : {}
+  if (format === 'mcpServers') return { mcpServers: servers, ...rest }
+  const inputs = names.all.map(({ name, toolkit, field }) => ({
+    type: 'promptString' as const,
+    id: name,
+    description: `${field} of ${toolkit}`,
+    password: true,
+  }))
+  return { inputs, servers, ...rest }
+}
+
+function withSecrets(value: unknown, secret: (field: string) => string): unknown {
+  if (typeof value === 'string') return value.replace(PLACEHOLDER, (_, field: string) => secret(field))
+  if (Array.isArray(value)) return value.map((item) => withSecrets(item, secret))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withSecrets(inner, secret)]))
+}
+
+function entryOf({ toolkit }: StoredToolkit, format: ExportFormat, secret: (field: string) => string): JsonObject {
+  const server = toolkit.server as Exclude<Server, CustomServer>
+  const { fields, auth } = server.type === 'stdio' ? stdioFields(server, format) : remoteFields(server)
+  const own = { ...ownNames(toolkit), ...changedOptions(toolkit), ...(auth === undefined ? {} : { auth }) }
+  return {
+    ...(withSecrets(fields, secret) as JsonObject),
+    ...(toolkit.enabled ? {} : { disabled: true }),
+    ...(Object.keys(own).length > 0 ? { loadout: own } : {}),
+  }
+}
+
+interface Fields {
+  fields: JsonObject
+  /** How headers carry the sign-in, where they do. */
+  auth?: 'bearer' | string[] | undefined
+}
+
+function stdioFields({ command, args, env, cwd }: Extract<Server, { type: 'stdio' }>, format: ExportFormat): Fields {
+  const fields = {
+    // Where a type is optional its absence is read by more apps.
+    ...(format === 'vscode' ? { type: 'stdio' } : {}),
+    command,
+    ...(args.length > 0 ? { args } : {}),
+    ...(Object.keys(env).length > 0 ? { env } : {}),
+    ...(cwd === undefined ? {} : { cwd }),
+  }
+  return { fields }
+}
+
+function remoteFields({ type, url, headers, auth }: RemoteServer): Fields {
+  const signIn = headersOf(auth)
+  const taken = new Set(Object.keys(headers).map((name) => name.toLowerCase()))
+  // Where both say the same header, only the record as it is says which one is sent.
+  const clash = Object.keys(signIn).some((name) => taken.has(name.toLowerCase()))
+  const all = clash ? headers : { ...headers, ...signIn }
+  return {
+    fields: {
+      type,
+      url,
+      ...(Object.keys(all).length > 0 ? { headers: all } : {}),
+      ...(auth.type === 'oauth' ? { oauth: oauthFields(auth) } : {}),
+      ...(clash || (auth.type === 'headers' && Object.keys(signIn).length === 0) ? { auth } : {}),
+    },
+    auth: clash ? undefined : auth.type === 'bearer' ? 'bearer' : namesOf(signIn),
+  }
+}
+
+const namesOf = (headers: Record<string, string>) => {
+  const names = Object.keys(headers)
+  return names.length > 0 ? names : undefined
+}
+
+function headersOf(auth: Auth): Record<string, string> {
+  if (auth.type === 'bearer') return { Authorization: `Bearer ${auth.token}` }
+  return auth.type === 'headers' ? auth.headers : {}
+}
+
+// Claude Code reads the scopes as one text.
+function oauthFields({ type: _type, scopes, ...rest }: Extract<Auth, { type: 'oauth' }>): JsonObject {
+  if (scopes === undefined) return rest
+  return { ...rest, scopes: scopes.some((scope) => /\s/.test(scope)) ? scopes : scopes.join(' ') }
+}
+
+function ownNames({ id, name }: StoredToolkit['toolkit']): JsonObject {
+  if (name !== id) return { name }
+  return slugFrom(name) === id ? {} : { id }
+}
+
+function changedOptions(toolkit: StoredToolkit['toolkit']): JsonObject {
+  const defaults = toolkitOptions.parse({})
+  const changed = PORTABLE_FIELDS.filter(
+    (field) => toolkit[field] !== undefined && JSON.stringify(toolkit[field]) !== JSON.stringify(defaults[field]),
+  )
+  return Object.fromEntries(changed.map((field) => [field, toolkit[field]]))
+}

@@ -1,0 +1,132 @@
+/**
+ * The inputs of a config: what its `${…}` ask for. A name is one value, wherever it stands. Nothing is taken from our
+ * environment or file system: what nobody gave is missing.
+ */
+import { isObject, WRAPPERS } from '../../schema/collect-fields.ts'
+import type { ImportInput } from '../../schema/import-report.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { isSecretName, looksSecret } from '../looks-secret.ts'
+import { readTemplate, type Variable, variablesIn } from './variables.ts'
+
+/** Where a text stands in a record. */
+export interface Spot {
+  /** `env.GITHUB_TOKEN` */
+  place: string
+  /** `env` */
+  field: string
+}
+
+const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', 'auth', 'oauth'])
+// What is longer than any field may be is refused by the reader of toolkits, so it need not be read here.
+const LONGEST_TEXT = 8192
+
+type MapText = (text: string, spot: Spot) => string
+
+/** The record with each text that may hold variables mapped. Names, manifests and code are not such texts. */
+export function mapTexts(record: JsonObject, map: MapText, prefix = ''): JsonObject {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => {
+      const place = prefix + key
+      if (VALUE_FIELDS.has(key)) return [key, mapAll(value, { place, field: key }, map)]
+      const inner = isObject(value) && WRAPPERS.includes(key) ? mapTexts(value, map, `${place}.`) : value
+      return [key, inner]
+    }),
+  )
+}
+
+function mapAll(value: unknown, spot: Spot, map: MapText): unknown {
+  if (typeof value === 'string') return value.length <= LONGEST_TEXT && value.includes('${') ? map(value, spot) : value
+  const inside = (key: string) => ({ ...spot, place: `${spot.place}.${key}` })
+  if (Array.isArray(value)) return value.map((item, index) => mapAll(item, inside(String(index)), map))
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapAll(item, inside(key), map)]))
+}
+
+/** What a config says of an input (VS Code: `inputs`). */
+export interface Declared {
+  description?: string
+  default?: string
+  password: boolean
+  options?: string[]
+}
+
+const MOST_DECLARED = 1000
+
+export function readDeclared(inputs: unknown): { declared: Map<string, Declared>; warnings: string[] } {
+  const declared = new Map<string, Declared>()
+  const warnings: string[] = []
+  for (const given of Array.isArray(inputs) ? inputs.slice(0, MOST_DECLARED) : []) {
+    if (!isObject(given) || typeof given.id !== 'string') continue
+    if (given.type === 'command')
+      warnings.push(`The input "${given.id.slice(0, 80)}" is made by a command, which is not run; give its value`)
+    const options = Array.isArray(given.options) ? given.options.map(optionOf).filter((option) => option !== '') : []
+    declared.set(given.id, {
+      password: given.password === true,
+      ...(typeof given.description === 'string' ? { description: given.description.slice(0, 500) } : {}),
+      ...(typeof given.default === 'string' ? { default: given.default } : {}),
+      ...(options.length > 0 ? { options: options.slice(0, 100) } : {}),
+    })
+  }
+  return { declared, warnings }
+}
+
+const optionOf = (option: unknown) => {
+  const value = isObject(option) ? option.value : option
+  return typeof value === 'string' ? value : ''
+}
+
+/** An input with all that a config says of it. */
+export interface FoundInput extends ImportInput {
+  /** Where it stands, also its secret ones. */
+  fallback: string | undefined
+}
+
+/** The name of the value that a variable asks for. A placeholder of a stored secret means that of its own entry alone. */
+export const inputName = (variable: Variable, entry: string) =>
+  variable.name !== undefined && variable.isSecretRef ? `${entry}.${variable.name}` : variable.name
+
+const MOST_PLACES = 50
+
+/** The inputs of one entry, by name. */
+export function findInputs(
+  record: JsonObject,
+  { entry, declared }: { entry: string; declared: ReadonlyMap<string, Declared> },
+): Map<string, FoundInput> {
+  const inputs = new Map<string, FoundInput>()
+  mapTexts(record, (text, spot) => {
+    for (const variable of variablesIn(readTemplate(text).parts)) {
+      const name = inputName(variable, entry)
+      if (name === undefined) continue
+      const said = variable.isSecretRef ? undefined : declared.get(name)
+      const fallback = plainFallback(variable) ?? said?.default
+      const input = inputs.get(name) ?? {
+        name,
+        ...(said?.description === undefined ? {} : { description: said.description }),
+        ...(said?.options === undefined ? {} : { options: said.options }),
+        secret: variable.isSecretRef || said?.password === true || isSecretName(name),
+        places: [],
+        fallback,
+      }
+      input.fallback ??= fallback
+      input.secret ||= isSecretSpot(spot) || (fallback !== undefined && looksSecret(fallback))
+      if (input.places.length < MOST_PLACES && !input.places.includes(spot.place)) input.places.push(spot.place)
+      inputs.set(name, input)
+    }
+    return text
+  })
+  return inputs
+}
+
+function plainFallback({ fallback }: Variable): string | undefined {
+  return fallback?.every((part) => typeof part === 'string') ? fallback.join('') : undefined
+}
+
+function isSecretSpot({ field, place }: Spot): boolean {
+  if (field === 'auth') return !/\.(type|clientId|client_id|scopes?)(\.|$)/.test(place)
+  return ['env', 'headers', 'oauth'].includes(field) && isSecretName(place.slice(place.lastIndexOf('.') + 1))
+}
+
+/** An input as it is told. The default of a secret is one too. */
+export function toldInput({ fallback, ...input }: FoundInput): ImportInput {
+  return input.secret || fallback === undefined ? input : { ...input, default: fallback }
+}

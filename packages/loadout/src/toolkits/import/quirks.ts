@@ -1,0 +1,199 @@
+/**
+ * What the apps write differently from a server record of ours, made into one. Nothing is evaluated, read or run; what
+ * has no place here is told. Fields that are not named below go to the reader of toolkits as they are.
+ */
+import { isObject } from '../../schema/collect-fields.ts'
+import { toolkitId } from '../../schema/ids.ts'
+import { invalidFields, type JsonObject } from '../../schema/json.ts'
+import { readArgs, readPairs, withoutUndefined } from '../../schema/read-values.ts'
+
+export interface Settled {
+  record: JsonObject
+  warnings: string[]
+}
+
+interface Draft extends Settled {
+  /** Takes a field out of the record. */
+  take(field: string): unknown
+  warn(field: string, words: string): void
+}
+
+type Quirk = (draft: Draft) => void
+
+/** One entry of a config, as a record for the reader of toolkits. `${…}` is still in it. */
+export function settle(key: string, value: unknown): Settled {
+  if (!isObject(value)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
+  const record: JsonObject = { ...value }
+  // Some apps write every field, empty ones as null.
+  for (const [field, given] of Object.entries(record)) if (given === null) delete record[field]
+  const warnings: string[] = []
+  const draft: Draft = {
+    record,
+    warnings,
+    take: (field) => {
+      const taken = Object.hasOwn(record, field) ? record[field] : undefined
+      delete record[field]
+      return taken
+    },
+    warn: (field, words) => warnings.push(`"${field}" ${words}`),
+  }
+  for (const quirk of QUIRKS) quirk(draft)
+  nameIt(draft, key)
+  return { record, warnings }
+}
+
+const SPELLINGS: Record<string, string> = { serverUrl: 'url', transportType: 'type' }
+
+const spellings: Quirk = ({ record, take }) => {
+  for (const [theirs, ours] of Object.entries(SPELLINGS)) {
+    const value = take(theirs)
+    if (value !== undefined && record[ours] === undefined) record[ours] = value
+    else if (value !== undefined) record[theirs] = value
+  }
+}
+
+const OF_ANOTHER_MACHINE: Record<string, string> = {
+  envFile: 'names a file, which is not read; give its values as env',
+  headersHelper: 'names a command, which is not run; give its headers as headers',
+}
+
+const notOurs: Quirk = ({ take, warn }) => {
+  for (const [field, words] of Object.entries(OF_ANOTHER_MACHINE)) if (take(field) !== undefined) warn(field, words)
+}
+
+const APPROVALS = ['alwaysAllow', 'autoApprove', 'trust']
+
+const approvals: Quirk = ({ take, warn }) => {
+  for (const field of APPROVALS) {
+    const value = take(field)
+    const says = Array.isArray(value) ? value.length > 0 : value !== undefined && value !== false
+    if (says) warn(field, 'was not taken over: here policy decides which calls are approved')
+  }
+}
+
+// VS Code: a variable that is null is not set.
+const pairs: Quirk = ({ record, warn }) => {
+  for (const [field, divider] of [
+    ['env', '='],
+    ['headers', ':'],
+  ] as const) {
+    const value = readPairs(record[field], divider)
+    if (!isObject(value)) continue
+    const kept = Object.entries(value).filter(([name, inner]) => {
+      if (inner === null) warn(`${field}.${name}`, 'is null and was left out')
+      return inner !== null
+    })
+    record[field] = Object.fromEntries(kept)
+  }
+  if (typeof record.args === 'string') record.args = readArgs(record.args)
+}
+
+const OAUTH = ['clientId', 'client_id', 'clientSecret', 'client_secret', 'scopes', 'scope', 'type']
+
+/** Claude Code and VS Code: `oauth`. Cursor: `auth: { CLIENT_ID, CLIENT_SECRET, scopes }`. */
+const oauth: Quirk = ({ record, take, warn }) => {
+  const { auth } = record
+  if (isObject(auth) && auth.type === undefined && (auth.CLIENT_ID !== undefined || auth.CLIENT_SECRET !== undefined)) {
+    const { CLIENT_ID: clientId, CLIENT_SECRET: clientSecret, ...rest } = auth
+    take('auth')
+    record.oauth = withoutUndefined({ clientId, clientSecret, ...rest })
+  }
+  if (!isObject(record.oauth)) return
+  const given = record.oauth
+  for (const field of Object.keys(given).filter((name) => !OAUTH.includes(name)))
+    warn(`oauth.${field}`, 'is not a known field and was ignored')
+  record.oauth = Object.fromEntries(Object.entries(given).filter(([name]) => OAUTH.includes(name)))
+}
+
+/** A list of names is what may be used; a list with permissions is policy; manifests are ours. */
+const tools: Quirk = ({ record, take, warn }) => {
+  const value = record.tools
+  const excluded = take('exclude_tools')
+  if (isNames(excluded) && record.exclude === undefined) record.exclude = excluded
+  else if (excluded !== undefined) record.exclude_tools = excluded
+  if (!Array.isArray(value)) return
+  if (value.length === 0) {
+    take('tools')
+    warn('tools', 'is empty and was ignored; switch the toolkit or its tools off here')
+  } else if (isNames(value)) {
+    take('tools')
+    if (!value.includes('*')) record.include ??= value
+  } else if (value.some((tool) => isObject(tool) && 'permission_policy' in tool)) {
+    take('tools')
+    warn('tools', 'was not taken over: here policy decides which calls are approved')
+  }
+}
+
+const isNames = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((name) => typeof name === 'string')
+
+const SECONDS_AT_MOST = 3600
+
+/** Claude Code counts milliseconds and ignores less than 1000; Cline and its kin count seconds. */
+const timeout: Quirk = ({ record, take, warn }) => {
+  const value = record.timeout
+  if (typeof value !== 'number' || !(value > 0) || record.timeouts !== undefined) return
+  take('timeout')
+  const kin = [...APPROVALS, 'transportType', 'disabled'].some((field) => record[field] !== undefined)
+  const seconds = value < 1000 || (kin && value <= SECONDS_AT_MOST)
+  record.timeouts = { callMs: Math.ceil(seconds ? value * 1000 : value) }
+  warn('timeout', `was read as ${value} ${seconds ? 'seconds' : 'milliseconds'} for a call`)
+}
+
+// Claude Code: its tools are always in the context of the model.
+const alwaysLoad: Quirk = ({ record, take }) => {
+  if (typeof record.alwaysLoad === 'boolean') record.deferLoading ??= take('alwaysLoad') !== true
+}
+
+/** What a toolkit says beside its server, and keeps when it moves. */
+export const PORTABLE_FIELDS = [
+  'deferLoading',
+  'allowedCallers',
+  'include',
+  'exclude',
+  'overrides',
+  'timeouts',
+  'shared',
+  'account',
+  'tools',
+] as const
+const OWN_FIELDS: readonly string[] = ['id', 'name', ...PORTABLE_FIELDS]
+
+/** What our own export says beyond the fields of the apps. */
+const own: Quirk = ({ record, take, warn }) => {
+  const value = take('loadout')
+  if (!isObject(value)) return
+  for (const [field, given] of Object.entries(value)) {
+    if (OWN_FIELDS.includes(field)) record[field] = given
+    else if (field === 'auth') authBack(record, given)
+    else warn(`loadout.${field}`, 'is not a known field and was ignored')
+  }
+}
+
+/** Headers that carry the sign-in go back to where they came from. */
+function authBack(record: JsonObject, names: unknown): void {
+  if (!isObject(record.headers) || record.auth !== undefined) return
+  const headers = { ...record.headers }
+  const { Authorization: bearer } = headers
+  if (names === 'bearer' && typeof bearer === 'string' && bearer.startsWith('Bearer ')) {
+    delete headers.Authorization
+    record.auth = { type: 'bearer', token: bearer.slice('Bearer '.length) }
+  } else if (isNames(names)) {
+    const moved = names.filter((name) => Object.hasOwn(headers, name))
+    record.auth = { type: 'headers', headers: Object.fromEntries(moved.map((name) => [name, headers[name]])) }
+    for (const name of moved) delete headers[name]
+  }
+  record.headers = headers
+}
+
+// The timeout looks at what approvals take away.
+const QUIRKS: readonly Quirk[] = [timeout, spellings, notOurs, approvals, pairs, oauth, tools, alwaysLoad, own]
+
+/** The key names the toolkit. Where the entry has a name of its own, the key is its id. */
+function nameIt({ record }: Draft, key: string): void {
+  const named = record.name !== undefined || record.serverName !== undefined
+  if (!named) record.name = key
+  else if (record.id === undefined && record.slug === undefined && record.name !== key && isId(key)) record.id = key
+}
+
+const isId = (key: string) => toolkitId.safeParse(key).success

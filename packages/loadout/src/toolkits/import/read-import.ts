@@ -1,0 +1,137 @@
+/**
+ * A config of another app, as records for the reader of toolkits: one entry a server, each with what it asks for, what it
+ * lacks and what is wrong with it. Pure: it knows the config and the values that were given, and nothing else.
+ */
+import { type FieldError, HostError } from '../../errors.ts'
+import { type ImportInput, MOST_ENTRIES } from '../../schema/import-report.ts'
+import { assertPlainJson, invalidFields, type JsonObject } from '../../schema/json.ts'
+import { type ReadToolkit, readToolkit } from '../../schema/read-toolkit.ts'
+import { takeSecrets } from '../secrets.ts'
+import { type Expanded, expandRecord } from './expand.ts'
+import { type Declared, type FoundInput, findInputs, readDeclared, toldInput } from './inputs.ts'
+import { settle } from './quirks.ts'
+import { findServers } from './shapes.ts'
+
+export interface ImportEntry {
+  /** As the config calls it. */
+  name: string
+  /** For the reader of toolkits, together with `secrets`. */
+  record: JsonObject
+  /** Secrets that placeholders of the record mean, by field. */
+  secrets: Record<string, string>
+  /** What the record means, where it is whole. */
+  read?: ReadToolkit
+  inputs: ImportInput[]
+  /** Inputs without a value. */
+  missing: string[]
+  warnings: string[]
+  problem?: HostError
+}
+
+export interface ReadImport {
+  /** How the config was read: `mcpServers`, `servers`, `map` or `server`. */
+  shape: string
+  entries: ImportEntry[]
+  warnings: string[]
+}
+
+const MOST_INPUTS = 100
+
+export function readImport(config: unknown, values: Readonly<Record<string, string>> = {}): ReadImport {
+  assertPlainJson(config)
+  const { shape, servers, inputs: given, ignored } = findServers(config)
+  if (servers.length > MOST_ENTRIES)
+    throw invalidFields([
+      { path: shape, message: `holds ${servers.length} servers; at most ${MOST_ENTRIES} are taken at once` },
+    ])
+  const { declared, warnings } = readDeclared(given)
+  const drafts = servers.map(([name, value]) => draftOf(name, value, declared))
+  shareSecrecy(drafts)
+  const asked = new Set(drafts.flatMap((draft) => [...draft.inputs.keys()]))
+  const unused = Object.keys(values).filter((name) => !asked.has(name))
+  return {
+    shape,
+    entries: drafts.map((draft) => entryOf(draft, values)),
+    warnings: [
+      ...(ignored.length > 0 ? [`Not read: ${listed(ignored)}`] : []),
+      ...warnings,
+      ...(unused.length > 0 ? [`Nothing asks for the values ${listed(unused)}`] : []),
+    ],
+  }
+}
+
+interface Draft {
+  name: string
+  record: JsonObject
+  inputs: Map<string, FoundInput>
+  warnings: string[]
+  problem?: HostError
+}
+
+function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, Declared>): Draft {
+  try {
+    const { record, warnings } = settle(name, value)
+    const inputs = findInputs(record, { entry: name, declared })
+    if (inputs.size > MOST_INPUTS)
+      throw invalidFields([{ path: '(body)', message: `asks for more than ${MOST_INPUTS} inputs` }])
+    return { name, record, inputs, warnings }
+  } catch (problem) {
+    if (!HostError.is(problem)) throw problem
+    return { name, record: {}, inputs: new Map(), warnings: [], problem }
+  }
+}
+
+/** A name is one value, so what is a secret in one entry is one in all. */
+function shareSecrecy(drafts: readonly Draft[]): void {
+  const inputs = drafts.flatMap((draft) => [...draft.inputs.values()])
+  const secret = new Set(inputs.filter((input) => input.secret).map((input) => input.name))
+  for (const input of inputs) input.secret = secret.has(input.name)
+}
+
+function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Readonly<Record<string, string>>) {
+  const expanded = expandRecord(record, { entry: name, values, inputs })
+  const entry: ImportEntry = {
+    name,
+    record: expanded.record,
+    secrets: expanded.secrets,
+    inputs: [...inputs.values()].map(toldInput),
+    missing: [...expanded.missing.keys()],
+    warnings: [...warnings, ...expanded.warnings],
+  }
+  if (problem) return { ...entry, problem }
+  try {
+    if (expanded.problems.length > 0) throw invalidFields(expanded.problems)
+    const read = readWhole(expanded)
+    return read ? { ...entry, read, warnings: [...entry.warnings, ...read.warnings] } : entry
+  } catch (thrown) {
+    if (!HostError.is(thrown)) throw thrown
+    return { ...entry, problem: thrown }
+  }
+}
+
+/** What a record means. One that lacks values is looked at all the same: no value can mend what else is wrong. */
+function readWhole({ record, secrets, missing }: Expanded): ReadToolkit | undefined {
+  try {
+    const read = readToolkit(record)
+    if (missing.size > 0) return undefined
+    takeSecrets(read.toolkit.server, [], secrets)
+    return read
+  } catch (thrown) {
+    if (!HostError.is(thrown) || missing.size === 0) throw thrown
+    const waiting = [...missing.values()].flat()
+    const others = (thrown.errors ?? []).filter((error) => !waiting.some((place) => touches(error, place)))
+    if (others.length > 0) throw invalidFields(others)
+    return undefined
+  }
+}
+
+const touches = ({ path }: FieldError, place: string) =>
+  path === place || place.startsWith(`${path}.`) || path.startsWith(`${place}.`)
+
+const MOST_LISTED = 10
+
+function listed(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_LISTED).map((name) => `"${name.slice(0, 80)}"`)
+  const more = names.length - shown.length
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}

@@ -1,0 +1,87 @@
+/**
+ * `${…}` in a text: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:id}`, `${userHome}` and whatever else stands
+ * between the braces. Read in one pass, so that a hostile text costs no more than its length. Nothing is looked up here.
+ */
+
+export interface Variable {
+  /** As it is written. */
+  raw: string
+  /** Undefined where what stands between the braces names nothing. */
+  name: string | undefined
+  /** `${secret:…}`, the placeholder of a stored secret. Whose, nobody can say. */
+  isSecretRef: boolean
+  fallback: Part[] | undefined
+}
+
+export type Part = string | Variable
+
+export interface Template {
+  parts: Part[]
+  /** Whether a `${` is never closed; it stays as it is. */
+  unclosed: boolean
+}
+
+interface Frame {
+  from: number
+  parts: Part[]
+}
+
+const DEEPEST = 8
+const LONGEST_NAME = 200
+
+export function readTemplate(text: string): Template {
+  const root: Frame = { from: 0, parts: [] }
+  const open: Frame[] = []
+  let at = 0
+  for (const { 0: brace, index } of text.matchAll(/\$\{|\}/g)) {
+    const top = open.at(-1)
+    if (brace === '}' && !top) continue
+    add(top ?? root, text.slice(at, index))
+    at = index + brace.length
+    if (brace === '${') open.push({ from: index, parts: [] })
+    else if (top) {
+      open.pop()
+      add(open.at(-1) ?? root, variableOf(text.slice(top.from, at), top.parts, open.length))
+    }
+  }
+  add(open.at(-1) ?? root, text.slice(at))
+  const unclosed = open.length > 0
+  for (const frame of open) add(root, '${', ...frame.parts)
+  return { parts: root.parts, unclosed }
+}
+
+function add(frame: Frame, ...parts: Part[]): void {
+  for (const part of parts) if (part !== '') frame.parts.push(part)
+}
+
+const KINDS = /^(env|input|secret):/
+// The same thing in two spellings.
+const SPELLINGS: Record<string, string> = { '/': 'pathSeparator' }
+
+function variableOf(raw: string, parts: readonly Part[], depth: number): Variable {
+  const [first = '', ...rest] = parts
+  const text = typeof first === 'string' ? first : ''
+  const divider = text.indexOf(':-')
+  const fallback = divider < 0 ? undefined : [text.slice(divider + 2), ...rest].filter((part) => part !== '')
+  const inner = (divider < 0 ? text : text.slice(0, divider)).trim()
+  const bare = inner.replace(KINDS, '')
+  const name = Object.hasOwn(SPELLINGS, bare) ? SPELLINGS[bare] : bare
+  const readable =
+    depth < DEEPEST &&
+    typeof first === 'string' &&
+    (divider >= 0 || rest.length === 0) &&
+    name !== undefined &&
+    name.length <= LONGEST_NAME &&
+    /^[^\p{Cc}\p{Cf}]+$/u.test(name)
+  const isSecretRef = inner.startsWith('secret:')
+  return readable ? { raw, name, isSecretRef, fallback } : { raw, name: undefined, isSecretRef, fallback: undefined }
+}
+
+/** Every variable of a template, also those in the defaults of others. */
+export function* variablesIn(parts: readonly Part[]): Generator<Variable> {
+  for (const part of parts) {
+    if (typeof part === 'string') continue
+    yield part
+    yield* variablesIn(part.fallback ?? [])
+  }
+}

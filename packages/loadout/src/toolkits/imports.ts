@@ -1,0 +1,139 @@
+/**
+ * Configs of other apps, in: previewed, or applied entry by entry through the registry, so that every check of a
+ * registration holds. A preview writes nothing and says what applying would do. No entry is lost without a word.
+ */
+import { HostError } from '../errors.ts'
+import { type ImportedEntry, type ImportOptions, type ImportReport, importOptions } from '../schema/import-report.ts'
+import { invalidFields, parse } from '../schema/json.ts'
+import { readConfigText } from '../schema/read-config-text.ts'
+import type { ReadToolkit } from '../schema/read-toolkit.ts'
+import { type ImportEntry, readImport } from './import/read-import.ts'
+import type { Registry, ToolkitOwner } from './registry.ts'
+
+export interface Imports {
+  /** What `apply` would do. `source` is a config, or its text (JSON, with comments where people left them). */
+  preview(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
+  /** Adds or updates what is whole; what lacks a value or is broken is told and not written. */
+  apply(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
+}
+
+export function createImports(registry: Registry): Imports {
+  const own = async (owner: ToolkitOwner) =>
+    owner.tier === 'app'
+      ? registry.app()
+      : (await registry.list(owner.userId)).filter((stored) => stored.tier === 'user')
+
+  async function preview(source: unknown, owner: ToolkitOwner, options: ImportOptions = {}) {
+    const { values, only } = parse(importOptions, options)
+    const { shape, entries, warnings } = readImport(
+      typeof source === 'string' ? readConfigText(source) : source,
+      values,
+    )
+    const plan = createPlan(
+      owner,
+      (await own(owner)).map(({ toolkit }) => ({ id: toolkit.id, name: toolkit.name })),
+    )
+    const meant = entries.filter(({ name }) => only === undefined || only.includes(name))
+    const unknown = (only ?? []).filter((name) => !entries.some((entry) => entry.name === name))
+    const report: ImportReport = {
+      shape,
+      entries: meant.map((entry) => plan(entry)),
+      warnings: [...warnings, ...unknown.map((name) => `There is no entry "${name.slice(0, 80)}"`)],
+    }
+    return { report, meant }
+  }
+
+  async function write(planned: ImportedEntry, { record, secrets }: ImportEntry, owner: ToolkitOwner) {
+    try {
+      const { stored, created, warnings } = await registry.register(record, owner, { secrets })
+      const status = created ? ('added' as const) : ('updated' as const)
+      return { ...planned, status, id: stored.toolkit.id, warnings: [...new Set([...planned.warnings, ...warnings])] }
+    } catch (error) {
+      if (!HostError.is(error)) throw error
+      return { ...planned, ...rejected(error), id: undefined }
+    }
+  }
+
+  return {
+    preview: async (source, owner, options) => (await preview(source, owner, options)).report,
+    async apply(source, owner, options) {
+      const { report, meant } = await preview(source, owner, options)
+      const entries: ImportedEntry[] = []
+      // One after the other: an id that is free for one is not free for the next.
+      for (const [index, planned] of report.entries.entries()) {
+        const entry = meant[index] as ImportEntry
+        const isWhole = planned.status === 'added' || planned.status === 'updated'
+        entries.push(isWhole ? await write(planned, entry, owner) : planned)
+      }
+      return { ...report, entries }
+    },
+  }
+}
+
+interface Place {
+  id: string
+  name: string
+  /** The entry of this import that is or will be there. */
+  entry?: string
+}
+
+/** Says of one entry after the other what becomes of it, as the registry would. */
+function createPlan({ tier }: ToolkitOwner, existing: readonly Place[]) {
+  const places: Place[] = existing.map((place) => ({ ...place }))
+
+  return function plan(entry: ImportEntry): ImportedEntry {
+    const { inputs, missing, warnings, read } = entry
+    const told = { name: entry.name.slice(0, 300), inputs, missing, warnings }
+    if (entry.problem) return { ...told, ...rejected(entry.problem) }
+    if (!read)
+      return { ...told, status: 'needs-input', reason: `It needs a value for ${missing.map(quoted).join(', ')}.` }
+    const found = findPlace(places, read)
+    const refusal = read.tier !== undefined && read.tier !== tier ? wrongTier(read.tier) : found.refusal
+    if (refusal) return { ...told, ...rejected(refusal) }
+    const place = found.place ?? { id: freeId(places, read), name: '' }
+    if (!found.place) places.push(place)
+    Object.assign(place, { name: read.toolkit.name, entry: entry.name })
+    return { ...told, id: place.id, status: found.place ? 'updated' : 'added' }
+  }
+}
+
+function findPlace(places: readonly Place[], { toolkit, idGiven }: ReadToolkit) {
+  const sameId = idGiven ? places.find((place) => place.id === toolkit.id) : undefined
+  const sameName = places.find((place) => place.name === toolkit.name)
+  const place = sameId ?? sameName
+  if (place?.entry !== undefined) return { refusal: taken(place.entry, place === sameId ? 'id' : 'name') }
+  if (sameId && sameName && sameId !== sameName)
+    return {
+      refusal: new HostError('conflict', {
+        detail: `The toolkit "${sameName.id}" has the name of this entry, and "${sameId.id}" its id.`,
+        errors: [{ path: 'name', message: 'is already taken' }],
+      }),
+    }
+  return { place }
+}
+
+function freeId(places: readonly Place[], { toolkit, idGiven }: ReadToolkit): string {
+  for (let count = 1; ; count++) {
+    const id = count === 1 || idGiven ? toolkit.id : `${toolkit.id.slice(0, 44)}-${count}`
+    if (idGiven || !places.some((place) => place.id === id)) return id
+  }
+}
+
+function taken(entry: string, path: 'id' | 'name'): HostError {
+  const message = `is also that of the entry "${entry.slice(0, 80)}" of this import`
+  return new HostError('conflict', { detail: `Its ${path} ${message}.`, errors: [{ path, message }] })
+}
+
+function wrongTier(tier: string): HostError {
+  return invalidFields([{ path: 'scope', message: `is "${tier}", but this import is for the other tier` }])
+}
+
+/** By its fields where it has some: they name places and no text that somebody gave. */
+function rejected(error: HostError) {
+  const { errors, message } = error
+  const reason =
+    errors && errors.length > 0 ? errors.map((field) => `${field.path}: ${field.message}`).join('; ') : message
+  return { status: 'rejected' as const, reason, ...(errors ? { errors } : {}) }
+}
+
+const quoted = (name: string) => `"${name.slice(0, 80)}"`
