@@ -29,7 +29,6 @@ export interface Exchange {
   payload: Payload | undefined
   /** Whether the request may arrive twice. */
   repeatable: boolean
-  signal: AbortSignal | undefined
   route: Route
   maxResponseBytes: number
   traffic: Traffic
@@ -37,62 +36,148 @@ export interface Exchange {
   onBodyFailure?: ((error: HostError) => void) | undefined
 }
 
+/** Who waits for an answer: gets it, or why there is none. */
+export interface Waiting {
+  onAnswer(message: IncomingMessage, body: ResponseBody | undefined): void
+  onFailure(error: unknown): void
+  /** Nothing more will arrive of an answer. */
+  onDone(): void
+}
+
 const WITHOUT_BODY = new Set([204, 205, 304])
 
-export function exchange(outgoing: Exchange): Promise<LeanResponse> {
-  return new Promise((resolve, reject) => attempt({ outgoing, resolve, reject, fresh: false }))
-}
-
-interface Attempt {
-  outgoing: Exchange
-  resolve: (response: LeanResponse) => void
-  reject: (error: unknown) => void
-  fresh: boolean
-}
-
-function attempt(current: Attempt): void {
-  const { outgoing, resolve, reject, fresh } = current
-  const { url, method, headers, route, signal, traffic } = outgoing
-  if (signal?.aborted) {
-    reject(signal.reason)
-    return
-  }
-  const request = route.send({ ...route.target, method, headers, agent: route.agent(fresh) })
-  let body: ResponseBody | undefined
-  let settled = false
-  const onAbort = () => {
-    reject(signal?.reason)
-    body?.abort(signal?.reason)
-    request.destroy()
-  }
-  const release = () => signal?.removeEventListener('abort', onAbort)
-  const fail = (error: Error) => {
-    if (settled) return
-    settled = true
-    release()
-    if (!fresh && mayRepeat(outgoing, request, error)) attempt({ ...current, fresh: true })
-    else reject(explain(error, outgoing))
-  }
-  signal?.addEventListener('abort', onAbort)
-  traffic.requests.add(request)
-  request.once('response', (message: IncomingMessage) => {
-    settled = true
-    try {
-      body = bodyOf(message, outgoing, release)
-      resolve(new LeanResponse({ ...headOf(message), url: hrefOf(url) }, body ?? null))
-    } catch (error) {
-      release()
-      reject(error)
-      request.destroy()
+export function exchange(outgoing: Exchange & { signal: AbortSignal | undefined }): Promise<LeanResponse> {
+  const { signal } = outgoing
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason)
+      return
     }
+    const release = () => signal?.removeEventListener('abort', onAbort)
+    const stop = begin(outgoing, {
+      onAnswer: (message, body) => resolve(new LeanResponse(headOf(message, outgoing.url), body ?? null)),
+      onFailure(error) {
+        release()
+        reject(error)
+      },
+      onDone: release,
+    })
+    const onAbort = () => stop(signal?.reason)
+    signal?.addEventListener('abort', onAbort)
   })
-  request.on('error', fail)
-  request.once('close', () => {
-    traffic.requests.delete(request)
-    // An answer that switches protocols closes the connection without a word.
-    if (!settled) fail(closedEarly())
-  })
-  write(request, outgoing.payload?.data)
+}
+
+/** Sends it. What is given back ends it: who waits for the answer, or reads it, gets the reason. */
+export function begin(outgoing: Exchange, waiting: Waiting): (reason: unknown) => void {
+  const flight = new Flight(outgoing, waiting)
+  flight.send(false)
+  return (reason) => flight.stop(reason)
+}
+
+class Flight {
+  readonly #outgoing: Exchange
+  readonly #waiting: Waiting
+  #request: ClientRequest | undefined
+  #body: ResponseBody | undefined
+  #stopped: { reason: unknown } | undefined
+  /** Whether nothing more will arrive: its connection may already be another's. */
+  #isOver = false
+
+  constructor(outgoing: Exchange, waiting: Waiting) {
+    this.#outgoing = outgoing
+    this.#waiting = waiting
+  }
+
+  send(fresh: boolean): void {
+    const { method, headers, route, traffic, payload } = this.#outgoing
+    const request = route.send({ ...route.target, method, headers, agent: route.agent(fresh) })
+    let settled = false
+    const fail = (error: Error) => {
+      if (settled) return
+      settled = true
+      if (!fresh && this.#mayRepeat(request, error)) this.send(true)
+      else this.#fail(this.#explain(error))
+    }
+    this.#request = request
+    traffic.requests.add(request)
+    request.on('response', (message: IncomingMessage) => {
+      settled = true
+      this.#take(message)
+    })
+    request.on('error', fail)
+    request.on('close', () => {
+      traffic.requests.delete(request)
+      // An answer that switches protocols closes the connection without a word.
+      if (!settled) fail(closedEarly())
+    })
+    write(request, payload?.data)
+  }
+
+  stop(reason: unknown): void {
+    if (this.#isOver) return
+    this.#stopped = { reason }
+    this.#fail(reason)
+    this.#body?.abort(reason)
+    this.#request?.destroy()
+  }
+
+  #take(message: IncomingMessage): void {
+    try {
+      this.#body = this.#bodyOf(message)
+      this.#waiting.onAnswer(message, this.#body)
+    } catch (error) {
+      this.#fail(error)
+      this.#request?.destroy()
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true
+    this.#waiting.onFailure(error)
+  }
+
+  #finish(): void {
+    this.#isOver = true
+    this.#waiting.onDone()
+  }
+
+  #mayRepeat(request: ClientRequest, error: Error): boolean {
+    const { payload, repeatable, traffic } = this.#outgoing
+    if (!request.reusedSocket || this.#stopped || traffic.closed) return false
+    const data = payload?.data
+    if (data !== undefined && typeof data !== 'string' && !(data instanceof Uint8Array)) return false
+    return repeatable ? isReset(error) : isUnsent(error)
+  }
+
+  #bodyOf(message: IncomingMessage): ResponseBody | undefined {
+    const { headers, statusCode = 0 } = message
+    const { url, method, maxResponseBytes: limit, onBodyFailure } = this.#outgoing
+    const length = headers['content-length']
+    if (method === 'HEAD' || WITHOUT_BODY.has(statusCode) || length === '0') {
+      message.resume()
+      this.#finish()
+      return undefined
+    }
+    const perEvent = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
+    if (!perEvent && Number(length) > limit) throw tooLarge(url.origin, limit)
+    return new ResponseBody(decoded(message, headers['content-encoding']), {
+      limit,
+      perEvent,
+      explain: (error) => this.#explain(error ?? closedEarly()),
+      tooLarge: () => {
+        const error = tooLarge(url.origin, limit, perEvent ? 'event' : 'answer')
+        onBodyFailure?.(error)
+        return error
+      },
+      onDone: () => this.#finish(),
+    })
+  }
+
+  #explain(error: unknown): unknown {
+    if (this.#stopped) return this.#stopped.reason
+    const { url, traffic } = this.#outgoing
+    return traffic.closed ? new HostError('shutting-down', { cause: error }) : networkError(error, url.origin)
+  }
 }
 
 function write(request: ClientRequest, data: string | Uint8Array | Readable | undefined): void {
@@ -101,51 +186,12 @@ function write(request: ClientRequest, data: string | Uint8Array | Readable | un
   else data.on('error', (error) => request.destroy(error)).pipe(request)
 }
 
-function mayRepeat({ payload, repeatable, signal, traffic }: Exchange, request: ClientRequest, error: Error): boolean {
-  if (!request.reusedSocket || signal?.aborted || traffic.closed) return false
-  const data = payload?.data
-  if (data !== undefined && typeof data !== 'string' && !(data instanceof Uint8Array)) return false
-  return repeatable ? isReset(error) : isUnsent(error)
-}
-
-function bodyOf(message: IncomingMessage, outgoing: Exchange, release: () => void): ResponseBody | undefined {
-  const { headers, statusCode = 0 } = message
-  const { url, maxResponseBytes: limit } = outgoing
-  const length = headers['content-length']
-  if (outgoing.method === 'HEAD' || WITHOUT_BODY.has(statusCode) || length === '0') {
-    message.resume()
-    release()
-    return undefined
-  }
-  const perEvent = /^text\/event-stream\b/i.test(headers['content-type'] ?? '')
-  if (!perEvent && Number(length) > limit) throw tooLarge(url.origin, limit)
-  return new ResponseBody(decoded(message, headers['content-encoding']), {
-    limit,
-    perEvent,
-    explain: (error) => explain(error ?? closedEarly(), outgoing),
-    tooLarge: () => {
-      const error = tooLarge(url.origin, limit, perEvent ? 'event' : 'answer')
-      outgoing.onBodyFailure?.(error)
-      return error
-    },
-    onDone: release,
-  })
-}
-
-function explain(error: unknown, { url, signal, traffic }: Exchange): unknown {
-  if (signal?.aborted) return signal.reason
-  return traffic.closed ? new HostError('shutting-down', { cause: error }) : networkError(error, url.origin)
-}
-
 function closedEarly(): Error {
   return Object.assign(new Error('closed'), { code: 'ECONNRESET' })
 }
 
-function headOf({ rawHeaders, statusCode = 0, statusMessage = '' }: IncomingMessage) {
-  const headers = new Headers()
-  for (let index = 0; index < rawHeaders.length; index += 2)
-    headers.append(rawHeaders[index] ?? '', rawHeaders[index + 1] ?? '')
-  return { status: statusCode, statusText: statusMessage, headers }
+export function headOf({ rawHeaders, statusCode = 0, statusMessage = '' }: IncomingMessage, url: URL) {
+  return { status: statusCode, statusText: statusMessage, rawHeaders, url: hrefOf(url) }
 }
 
 function hrefOf(url: URL): string {

@@ -8,6 +8,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import { type AddressOptions, createAddressGuard, parseUrl } from './address-guard.ts'
+import { directLine } from './direct-line.ts'
+import type { OpenLine } from './direct-post.ts'
 import { exchange, type Traffic } from './exchange.ts'
 import { createRoutes, type Route } from './guarded-agents.ts'
 import type { GuardedInit } from './guarded-init.ts'
@@ -34,6 +36,7 @@ export interface GuardOptions extends AddressOptions {
 
 export interface GuardedFetch {
   fetch: FetchLike
+  openLine: OpenLine
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>
 }
@@ -79,7 +82,8 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const method = init.method?.toUpperCase() ?? 'GET'
     const route = routes.to(url)
     const caller = init.headers instanceof Headers ? init.headers : new Headers(init.headers)
-    const headers = headersOf(caller, { url, method, payload, route })
+    const headers = headersOf(caller, { url, route, contentType: payload?.contentType })
+    addLength(headers, method, payload)
     const repeatable = REPEATABLE.has(method) || caller.has('idempotency-key')
     const signal = init.signal ?? undefined
     const { onBodyFailure } = init as GuardedInit
@@ -97,11 +101,20 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     })
   }
 
+  const openLine: OpenLine = (input, headers) => {
+    const url = new URL(input)
+    guard.checkUrl(url)
+    const route = routes.to(url)
+    const fixed = headersOf(headers, { url, route })
+    return directLine({ url, route, headers: fixed, maxResponseBytes, traffic })
+  }
+
   const fetch: FetchLike = async (input, init = {}) =>
     init.redirect === 'manual' ? send(input, init) : followRedirects(send, { url: parseUrl(input), init }, maxRedirects)
 
   return {
     fetch: Object.assign(fetch, { maxRedirects }),
+    openLine,
     async close() {
       traffic.closed = true
       for (const request of traffic.requests) request.destroy()
@@ -112,13 +125,12 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 
 interface HeaderNeeds {
   url: URL
-  method: string
-  payload: Payload | undefined
   route: Route
+  contentType?: string | undefined
 }
 
 /** Names and values in turn, the form that costs `node:http` least. */
-function headersOf(caller: Headers, { url, method, payload, route }: HeaderNeeds): string[] {
+function headersOf(caller: Headers, { url, route, contentType }: HeaderNeeds): string[] {
   const headers = ['host', url.host, ...route.headers]
   caller.forEach((value, name) => {
     if (!OWN_HEADERS.has(name)) headers.push(name, value)
@@ -129,11 +141,14 @@ function headersOf(caller: Headers, { url, method, payload, route }: HeaderNeeds
   add('accept', '*/*')
   add('accept-encoding', ACCEPT_ENCODING)
   add('user-agent', 'loadout')
-  add('content-type', payload?.contentType)
+  add('content-type', contentType)
+  return headers
+}
+
+function addLength(headers: string[], method: string, payload: Payload | undefined): void {
   const data = payload?.data
   if (typeof data === 'string') headers.push('content-length', String(Buffer.byteLength(data)))
   else if (data instanceof Uint8Array) headers.push('content-length', String(data.length))
   else if (data) headers.push('transfer-encoding', 'chunked')
   else if (method !== 'GET' && method !== 'HEAD') headers.push('content-length', '0')
-  return headers
 }

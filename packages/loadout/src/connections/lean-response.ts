@@ -10,7 +10,8 @@ export interface ResponseHead {
   statusText: string
   /** The URL that answered, after redirects. */
   url: string
-  headers: Headers
+  /** Names and values in turn. */
+  rawHeaders: readonly string[]
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
@@ -21,24 +22,31 @@ export class LeanResponse implements Response {
     Object.setPrototypeOf(LeanResponse.prototype, Response.prototype)
   }
 
-  readonly headers: Headers
   readonly status: number
   readonly statusText: string
   readonly url: string
   readonly type = 'default'
   redirected = false
+  readonly #rawHeaders: readonly string[]
+  #headers: Headers | undefined
   #source: ResponseBody | null
   #stream: ReadableStream<Bytes> | null
   #used = false
 
   constructor(head: ResponseHead, body: ResponseBody | ReadableStream<Bytes> | null) {
-    this.headers = head.headers
+    this.#rawHeaders = head.rawHeaders
     this.status = head.status
     this.statusText = head.statusText
     this.url = head.url
     const isStream = body instanceof ReadableStream
     this.#source = isStream ? null : body
     this.#stream = isStream ? body : null
+  }
+
+  /** Made when they are asked for: who reads an answer directly never does. */
+  get headers(): Headers {
+    this.#headers ??= readHeaders(this.#rawHeaders)
+    return this.#headers
   }
 
   get ok(): boolean {
@@ -91,8 +99,11 @@ export class LeanResponse implements Response {
     const [mine, theirs] = this.body?.tee() ?? [null, null]
     this.#source = null
     this.#stream = mine
-    const head = { status: this.status, statusText: this.statusText, url: this.url, headers: new Headers(this.headers) }
-    const copy = new LeanResponse(head, theirs)
+    const rawHeaders = [...this.headers].flat()
+    const copy = new LeanResponse(
+      { status: this.status, statusText: this.statusText, url: this.url, rawHeaders },
+      theirs,
+    )
     copy.redirected = this.redirected
     return copy
   }
@@ -107,4 +118,10 @@ export class LeanResponse implements Response {
     this.#used = true
     return Buffer.from(await new Response(this.#stream).arrayBuffer())
   }
+}
+
+function readHeaders(raw: readonly string[]): Headers {
+  const headers = new Headers()
+  for (let index = 0; index < raw.length; index += 2) headers.append(raw[index] ?? '', raw[index + 1] ?? '')
+  return headers
 }

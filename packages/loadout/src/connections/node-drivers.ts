@@ -43,8 +43,8 @@ export function nodeDrivers({
       close: processes.close,
     },
     remote: {
-      user: httpConnections({ fetch: forUsers.fetch, clientVersion }),
-      app: httpConnections({ fetch: forApp.fetch, clientVersion }),
+      user: httpConnections({ ...forUsers, clientVersion }),
+      app: httpConnections({ ...forApp, clientVersion }),
     },
     async close() {
       await Promise.all([forUsers.close(), forApp.close()])

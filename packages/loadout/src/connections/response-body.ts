@@ -24,6 +24,13 @@ export interface BodyWatch {
   onDone: () => void
 }
 
+/** Takes what arrives, as it arrives. */
+export interface Sink {
+  onChunk(chunk: Buffer): void
+  /** Once, after the last chunk; with the error where the body broke off. */
+  onEnd(error: unknown): void
+}
+
 export class ResponseBody {
   readonly #stream: Readable
   readonly #watch: BodyWatch
@@ -33,6 +40,7 @@ export class ResponseBody {
   #done = false
   #error: unknown
   #takesAll = false
+  #sink: Sink | undefined
   #wake: (() => void) | undefined
 
   constructor(stream: Readable, watch: BodyWatch) {
@@ -52,6 +60,11 @@ export class ResponseBody {
     while (!this.#done) await this.#more()
     if (this.#error !== undefined) throw this.#error
     return this.#drain()
+  }
+
+  /** For whoever takes it before anything has arrived, in place of the other ways to read it. */
+  pour(sink: Sink): void {
+    this.#sink = sink
   }
 
   stream(onRead: () => void): ReadableStream<Bytes> {
@@ -126,6 +139,10 @@ export class ResponseBody {
       this.abort(this.#watch.tooLarge())
       return
     }
+    if (this.#sink) {
+      this.#sink.onChunk(chunk)
+      return
+    }
     this.#held.push(chunk)
     this.#heldBytes += chunk.length
     if (this.#takesAll) return
@@ -137,6 +154,7 @@ export class ResponseBody {
     if (this.#done) return
     this.#done = true
     this.#watch.onDone()
+    this.#sink?.onEnd(this.#error)
     this.#wake?.()
   }
 

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { EventLines } from './event-lines.ts'
+
+function read(pieces: string[]) {
+  const events: string[] = []
+  const lines = new EventLines((data, type) => void events.push(`${type}|${data}`))
+  for (const piece of pieces) lines.feed(piece)
+  return { events, lastEventId: lines.lastEventId, retryMs: lines.retryMs }
+}
+
+const STREAM =
+  ': hello\n\nevent: message\nid: 7\ndata: {"a":\ndata:  1}\n\nretry: 30\n\ndata\n\nid: 8\n\nother: x\ndata:b\n\ndata: open'
+
+it('reads fields, comments, several lines of data, and nothing that is not ended', () => {
+  const expected = { events: ['message|{"a":\n 1}', '|', '|b'], lastEventId: '7', retryMs: 30 }
+  expect(read([STREAM])).toEqual(expected)
+  for (const end of ['\r\n', '\r']) expect(read([STREAM.replaceAll('\n', end)])).toEqual(expected)
+})
+
+it('is the same however the text is cut', () => {
+  for (const end of ['\n', '\r\n', '\r'])
+    for (let size = 1; size < 12; size++) {
+      const text = STREAM.replaceAll('\n', end)
+      const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+        text.slice(i * size, (i + 1) * size),
+      )
+      expect(read(pieces)).toEqual(read([STREAM]))
+    }
+})
+
+it('takes no id with a NUL and no retry that is not a number', () => {
+  const { lastEventId, retryMs } = read(['id: a\0b\nretry: soon\ndata: x\n\n'])
+  expect([lastEventId, retryMs]).toEqual([undefined, undefined])
+})

@@ -1,0 +1,63 @@
+/**
+ * The events in the text of an event stream, by the WHATWG's rules: lines end with LF, CR or both, an event at an empty
+ * line, and what is not ended is none. Text may come in any pieces.
+ */
+const LINE_END = /\r\n|\n|\r/
+
+export class EventLines {
+  /** Of the last event that had one. */
+  lastEventId: string | undefined
+  retryMs: number | undefined
+  readonly #onEvent: (data: string, type: string) => void
+  /** What has come of a line that is not ended yet; joined once, when it is. */
+  #pieces: string[] = []
+  #afterReturn = false
+  #data: string | undefined
+  #type = ''
+  #id = ''
+
+  constructor(onEvent: (data: string, type: string) => void) {
+    this.#onEvent = onEvent
+  }
+
+  feed(piece: string): void {
+    if (piece === '') return
+    // A line that ended with the last piece may have ended with both.
+    const text = this.#afterReturn && piece.startsWith('\n') ? piece.slice(1) : piece
+    this.#afterReturn = piece.endsWith('\r')
+    if (!text.includes('\n') && !text.includes('\r')) {
+      this.#pieces.push(text)
+      return
+    }
+    const whole = this.#pieces.length === 0 ? text : this.#pieces.join('') + text
+    const lines = whole.split(LINE_END)
+    const rest = lines.pop() ?? ''
+    this.#pieces = rest === '' ? [] : [rest]
+    for (const line of lines) this.#take(line)
+  }
+
+  #take(line: string): void {
+    if (line === '') {
+      this.#end()
+      return
+    }
+    const colon = line.indexOf(':')
+    const name = colon === -1 ? line : line.slice(0, colon)
+    const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1)
+    if (name === 'data') this.#data = this.#data === undefined ? value : `${this.#data}\n${value}`
+    else if (name === 'event') this.#type = value
+    else if (name === 'id' && !value.includes('\0')) this.#id = value
+    else if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value)
+  }
+
+  #end(): void {
+    const [data, type, id] = [this.#data, this.#type, this.#id]
+    this.#data = undefined
+    this.#type = ''
+    this.#id = ''
+    // Without data it is no event, and its id does not count.
+    if (data === undefined) return
+    if (id !== '') this.lastEventId = id
+    this.#onEvent(data, type)
+  }
+}

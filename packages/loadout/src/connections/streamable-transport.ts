@@ -1,0 +1,155 @@
+/**
+ * The SDK's Streamable HTTP where a request whose stream ends without its answer fails at once, and not at its timeout, and
+ * where a request that was given up is given up on the wire too.
+ *
+ * A tool call takes the short way where the driver has one. What that way does not know (another answer than a 200 in JSON
+ * or events, a stream that can be resumed) goes on in the SDK with the answer that is already there: nothing is sent twice.
+ */
+import {
+  type FetchLike,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  StreamableHTTPClientTransport,
+  type StreamableHTTPClientTransportOptions,
+  type TransportSendOptions,
+} from '@modelcontextprotocol/client'
+import type { HostError } from '../errors.ts'
+import { DirectAnswer, type DirectCall, type Receiver } from './direct-answer.ts'
+import { DirectLines, isPlainSend, type Way } from './direct-lines.ts'
+import type { OpenLine } from './direct-post.ts'
+import { STREAM_ENDED } from './failures.ts'
+import type { GuardedInit } from './guarded-init.ts'
+import { tellRateLimits } from './rate-limit.ts'
+
+export interface StreamableOptions extends StreamableHTTPClientTransportOptions {
+  /** Adds the server's secrets by itself. */
+  fetch: FetchLike
+  /** Where the driver has the short way. */
+  openLine?: OpenLine | undefined
+  secrets: Readonly<Record<string, string>>
+}
+
+/** Carries the id of a request to the fetch; it goes no further. */
+const REQUEST_HEADER = 'x-loadout-request'
+const MAX_CONTROLLERS = 1000
+
+export class StreamableTransport extends StreamableHTTPClientTransport {
+  readonly #answers: Answers
+  readonly #lines: DirectLines | undefined
+  readonly #controllers = new Map<string, AbortController>()
+  /** What ends a request on the short way, by its id. */
+  readonly #stops = new Map<string, (reason: unknown) => void>()
+  readonly #receiver: Receiver = {
+    deliver: (message) => this.onmessage?.(message),
+    pass: (error) => this.onerror?.(error),
+    end: ({ request }) => this.#tellEnd(request),
+    fail: (call, error) => this.#fail(call, error),
+    takeOver: ({ request, options }, response) => this.#sendBySdk(request, options, response),
+    forget: ({ request }) => void this.#stops.delete(String(request.id)),
+  }
+
+  constructor(url: URL, { openLine, secrets, fetch, ...options }: StreamableOptions) {
+    const answers = new Answers()
+    super(url, { ...options, fetch: tellRateLimits(answers.watch(fetch)) })
+    this.#answers = answers
+    this.#lines = openLine && new DirectLines(url, openLine, secrets)
+  }
+
+  override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
+    const single = !Array.isArray(message) && 'method' in message ? message : undefined
+    if (single?.method === 'notifications/cancelled') this.#giveUp(single.params?.requestId)
+    if (!single || !('id' in single)) return super.send(message as JSONRPCMessage, options)
+    const request = single as JSONRPCRequest
+    const way = isPlainSend(options) ? this.#lines?.wayOf(request, this) : undefined
+    return way ? this.#sendDirectly({ request, options }, way) : this.#sendBySdk(request, options)
+  }
+
+  override close(): Promise<void> {
+    for (const stop of this.#stops.values()) stop(new DOMException('The connection was closed.', 'AbortError'))
+    return super.close()
+  }
+
+  #sendDirectly(call: DirectCall, { line, headers }: Way): Promise<void> {
+    const { request, options } = call
+    const signal = options?.requestSignal
+    return new Promise((resolve, reject) => {
+      signal?.throwIfAborted()
+      const answer = new DirectAnswer(call, this.#receiver, { resolve, reject })
+      const onBodyFailure = (error: HostError) => void this.#answers.broken.set(String(request.id), error)
+      const end = line({ body: JSON.stringify(request), headers, onBodyFailure }, answer)
+      const stop = (reason: unknown) => {
+        answer.isStopped = true
+        this.#stops.delete(String(request.id))
+        end(reason)
+      }
+      this.#stops.set(String(request.id), stop)
+      signal?.addEventListener('abort', () => stop(signal.reason))
+    })
+  }
+
+  #fail({ request }: DirectCall, error: Error): void {
+    this.#stops.delete(String(request.id))
+    this.#answers.broken.delete(String(request.id))
+    this.onerror?.(error)
+  }
+
+  /** `ready`: the answer, where it is already there. */
+  #sendBySdk(request: JSONRPCRequest, options?: TransportSendOptions, ready?: Response): Promise<void> {
+    const id = String(request.id)
+    if (ready) this.#answers.ready.set(id, ready)
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.()
+      this.#tellEnd(request)
+    }
+    const headers = { ...options?.headers, [REQUEST_HEADER]: id }
+    const requestSignal = options?.requestSignal ?? this.#control(id)
+    return super.send(request, { ...options, headers, requestSignal, onRequestStreamEnd })
+  }
+
+  #tellEnd({ id }: JSONRPCRequest): void {
+    const data = this.#answers.broken.get(String(id))
+    this.#answers.broken.delete(String(id))
+    this.#controllers.delete(String(id))
+    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED, message: 'The stream ended.', data } })
+  }
+
+  #control(id: string): AbortSignal {
+    if (this.#controllers.size >= MAX_CONTROLLERS) {
+      const [oldest = ''] = this.#controllers.keys()
+      this.#controllers.delete(oldest)
+    }
+    const controller = new AbortController()
+    this.#controllers.set(id, controller)
+    return controller.signal
+  }
+
+  #giveUp(requestId: unknown): void {
+    const id = String(requestId)
+    this.#controllers.get(id)?.abort()
+    this.#controllers.delete(id)
+    this.#stops.get(id)?.(new DOMException('The request was given up.', 'AbortError'))
+  }
+}
+
+/** What is known of answers beside what the SDK is told, by the request's id. */
+class Answers {
+  /** Why one broke off: the SDK only says that a stream ended. */
+  readonly broken = new Map<string, HostError>()
+  /** Those that are already there. */
+  readonly ready = new Map<string, Response>()
+
+  watch(fetch: FetchLike): FetchLike {
+    return async (input, init) => {
+      // The SDK makes the headers for this one request; copying them would cost more than the rest of this.
+      const headers = init?.headers instanceof Headers ? init.headers : new Headers(init?.headers)
+      const id = headers.get(REQUEST_HEADER)
+      if (id === null) return fetch(input, init)
+      headers.delete(REQUEST_HEADER)
+      const ready = this.ready.get(id)
+      this.ready.delete(id)
+      if (ready) return ready
+      const onBodyFailure = (error: HostError) => void this.broken.set(id, error)
+      return fetch(input, { ...init, headers, onBodyFailure } as GuardedInit)
+    }
+  }
+}
