@@ -17,6 +17,7 @@ import { callRoutes } from './routes/calls.ts'
 import { configRoutes } from './routes/configs.ts'
 import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
+import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
@@ -92,6 +93,7 @@ export function createApp({
   return app
     .route('/', healthRoutes(host, version))
     .route('/api', configRoutes(host))
+    .route('/api', importRoutes(host))
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))

@@ -19,7 +19,13 @@ export { ERRORS, type ErrorCode, type FieldError, HostError } from './errors.ts'
 export type { Emitter, HostEvent, HostEventType } from './events.ts'
 export { createHost, type Host, type HostOptions } from './host.ts'
 export { APP_OWNER, newId } from './schema/ids.ts'
-export type { ExportedConfig, ExportFormat, ImportedEntry, ImportOptions, ImportReport } from './schema/import-report.ts'
+export type {
+  ExportedConfig,
+  ExportFormat,
+  ImportedEntry,
+  ImportOptions,
+  ImportReport,
+} from './schema/import-report.ts'
 export type { Principal, PrincipalInput } from './schema/principal.ts'
 export type { Scope, Tier } from './schema/scope.ts'
 export type { Server } from './schema/server.ts'

@@ -1,0 +1,90 @@
+/** Configs of other apps, in and out. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { exportToolkits, type Host, type ImportReport } from 'loadout'
+import { exportedConfig, exportFormat, importOptions, importReport, parse } from 'loadout/schema'
+import { json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+/** The body is read by the library's own reader; here it is only said to be an object. */
+const importBody = z.record(z.string(), z.unknown()).openapi('ImportInput', {
+  description:
+    'A config as it is (`{ mcpServers }`, `{ servers, inputs? }`, servers by name, or one server), or `{ config | text, values?, preview?, only? }`. `text` is JSON with comments and trailing commas; `values` are those of inputs, by name; `only` names the entries that are meant.',
+  example: {
+    config: { mcpServers: { github: { command: 'npx', args: ['server'], env: { GITHUB_TOKEN: '${GITHUB_TOKEN}' } } } },
+    values: { GITHUB_TOKEN: '…' },
+    preview: true,
+  },
+})
+
+const save = createRoute({
+  method: 'post',
+  path: '/mcp/import',
+  summary: "Add or update the caller's toolkits from a config of another app; tells what became of each entry",
+  request: {
+    query: z.object({ preview: z.enum(['true', 'false']).optional() }),
+    body: jsonBodyOf(importBody),
+  },
+  responses: { 200: json(named(importReport, 'ImportReport'), 'What became of each entry'), ...problemResponses },
+})
+const list = createRoute({
+  method: 'get',
+  path: '/mcp/export',
+  summary: "The caller's own toolkits as a config that other apps read, secrets as placeholders",
+  request: { query: z.object({ format: exportFormat.optional() }) },
+  responses: { 200: json(named(exportedConfig, 'ExportedConfig'), 'The config'), ...problemResponses },
+})
+
+export function importRoutes(host: Host) {
+  return new OpenAPIHono<Env>()
+    .openapi(save, async (c) => {
+      const { userId } = c.var.principal
+      const { source, preview, options } = readBody(c.req.valid('json'))
+      const owner = { tier: 'user', userId } as const
+      if (preview || c.req.valid('query').preview === 'true')
+        return c.json(await host.imports.preview(source, owner, options), 200)
+      const report = await host.imports.apply(source, owner, options)
+      void lookBehind(host, userId, report)
+      return c.json(report, 200)
+    })
+    .openapi(list, async (c) => {
+      const toolkits = await host.toolkits.list(c.var.principal.userId)
+      const own = toolkits.filter((stored) => stored.tier === 'user')
+      return c.json(exportToolkits(own, c.req.valid('query')), 200)
+    })
+}
+
+const wrapped = importOptions.extend({
+  config: z.unknown().optional(),
+  text: z.string().optional(),
+  preview: z.boolean().optional(),
+})
+const beside = wrapped.pick({ values: true, preview: true, only: true })
+
+/** A config with options around it, with options beside it, or alone. */
+function readBody(body: Record<string, unknown>) {
+  if (typeof body.text === 'string' || body.config !== undefined) {
+    const { config, text, preview = false, ...options } = parse(wrapped, body)
+    return { source: text ?? config, preview, options }
+  }
+  // In a bare map these are names like any other.
+  if (body.mcpServers === undefined && body.servers === undefined) return { source: body, preview: false, options: {} }
+  const { values, only, preview, ...source } = body
+  const { preview: isPreview = false, ...options } = parse(beside, { values, only, preview })
+  return { source, preview: isPreview, options }
+}
+
+const AT_ONCE = 4
+
+/** Looks at what was imported, a few at a time: a large config must not start all of its servers in one moment. */
+async function lookBehind(host: Host, userId: string, { entries }: ImportReport): Promise<void> {
+  const ids = entries.flatMap(({ id, status }) => (id && (status === 'added' || status === 'updated') ? [id] : []))
+  const look = async () => {
+    for (let id = ids.shift(); id !== undefined; id = ids.shift()) {
+      const stored = await host.toolkits.find(userId, id)
+      // A failure is in the state of the toolkit.
+      if (stored.enabled) await host.catalog.introspect(stored, userId).catch(() => {})
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, () => look().catch(() => {})))
+}
