@@ -1,5 +1,5 @@
 /** The README's first command, as a newcomer gives it, and the command line beside it. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -96,6 +96,26 @@ describe('the loadout command', () => {
     expect((await loadout('--help')).out).toContain('backup')
     expect((await loadout('start', '--help')).out).toContain('--port')
     expect((await loadout('fly')).code).toBe(1)
+  })
+
+  it('imports a config, says what it lacks, and gives it back with placeholders', async () => {
+    const flags = ['--json', '--data-dir', join(folder, 'import')]
+    const file = join(folder, 'mcp.json')
+    const values = join(folder, 'values.json')
+    await writeFile(values, '{ "B_KEY": "planted-b" }')
+    const env = { A: '${A_KEY}', B: '${B_KEY}' }
+    await writeFile(file, `{ // mine\n "mcpServers": { "kit": ${JSON.stringify({ command: '/nowhere', env })}, }, }`)
+    const lacking = await loadout('import', file, '--value', 'A_KEY=planted-a', ...flags)
+    expect([lacking.code, JSON.parse(lacking.out).entries[0].missing]).toEqual([1, ['B_KEY']])
+    const preview = await loadout('import', file, '--preview', ...flags)
+    expect([preview.code, JSON.parse(preview.out).entries[0].status]).toEqual([0, 'needs-input'])
+    const whole = await loadout('import', file, '--value', 'A_KEY=planted-a', '--values', values, ...flags)
+    expect([whole.code, JSON.parse(whole.out).entries[0].status]).toEqual([0, 'added'])
+    const { out } = await loadout('export', ...flags)
+    expect(JSON.parse(out)).toEqual({ mcpServers: { kit: { command: '/nowhere', env: { A: '${A}', B: '${B}' } } } })
+    for (const text of [lacking.out, preview.out, whole.out, out]) expect(text).not.toContain('planted')
+    const odd = await loadout('import', values, '--value', 'nonsense', ...flags)
+    expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
   })
 
   it('works on the folder itself, or through the live server that holds it; backs up and restores', async () => {

@@ -10,6 +10,8 @@ await runMain(
       start: () => import('./commands/start.ts').then((module) => module.start),
       status: () => import('./commands/status.ts').then((module) => module.status),
       toolkits: () => import('./commands/toolkits.ts').then((module) => module.toolkits),
+      import: () => import('./commands/import.ts').then((module) => module.importConfig),
+      export: () => import('./commands/export.ts').then((module) => module.exportConfig),
       backup: () => import('./commands/backup.ts').then((module) => module.backup),
       restore: () => import('./commands/restore.ts').then((module) => module.restore),
     },

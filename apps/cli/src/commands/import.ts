@@ -1,0 +1,78 @@
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { defineCommand } from 'citty'
+import type { InferResponseType } from 'hono/client'
+import { HostError } from 'loadout'
+import { parse, parseJson } from 'loadout/schema'
+import { z } from 'zod'
+import { assertOk, type Client, connect } from '../client.ts'
+import { COMMON, configFrom } from '../options.ts'
+import { print, table } from '../print.ts'
+
+type Report = InferResponseType<Client['api']['mcp']['import']['$post'], 200>
+
+export const importConfig = defineCommand({
+  meta: { name: 'import', description: 'Add toolkits from a config of another app' },
+  args: {
+    file: { type: 'positional', description: 'The config, for example .mcp.json', required: true },
+    preview: { type: 'boolean', description: 'Say what it would do, and write nothing', default: false },
+    value: { type: 'string', description: 'The value of an input; as often as needed', valueHint: 'NAME=value' },
+    values: { type: 'string', description: 'A JSON file with the values of inputs, by name', valueHint: 'file' },
+    only: { type: 'string', description: 'The entry that is meant; as often as needed', valueHint: 'name' },
+    ...COMMON,
+  },
+  run: ({ args, rawArgs }) =>
+    print(args.json, async () => {
+      const text = await readFile(args.file, 'utf8')
+      const values = { ...(await readValues(args.values)), ...pairsOf(repeated(rawArgs, 'value')) }
+      const only = repeated(rawArgs, 'only')
+      const { preview } = args
+      await using connection = await connect(configFrom(args))
+      const answer = await connection.client.api.mcp.import.$post({
+        query: {},
+        json: { text, values, preview, ...(only.length > 0 ? { only } : {}) },
+      })
+      await assertOk(answer)
+      const report = (await answer.json()) as Report
+      const isWhole = report.entries.every(({ status }) => status === 'added' || status === 'updated')
+      if (!preview && !isWhole) process.exitCode = 1
+      return { data: report, text: describe(report, preview) }
+    }),
+})
+
+/** Every value of a flag: the parser of commands keeps only the last. */
+function repeated(rawArgs: string[], name: string): string[] {
+  const options = { [name]: { type: 'string', multiple: true } } as const
+  const { values } = parseArgs({ args: rawArgs, options, strict: false, allowPositionals: true })
+  return [values[name] ?? []].flat().filter((value) => typeof value === 'string')
+}
+
+function pairsOf(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1)
+        throw new HostError('invalid-input', {
+          detail: 'A --value lacks its "=".',
+          action: 'Write --value NAME=value.',
+        })
+      return [pair.slice(0, at), pair.slice(at + 1)]
+    }),
+  )
+}
+
+async function readValues(file: string | undefined): Promise<Record<string, string>> {
+  if (file === undefined) return {}
+  return parse(z.record(z.string(), z.string()), parseJson(await readFile(file, 'utf8')))
+}
+
+function describe({ entries, warnings }: Report, preview: boolean): string {
+  const rows = entries.map(({ name, status, id, reason }) => [name, status, reason ?? id ?? ''].map(shown))
+  const notes = entries.flatMap((entry) => entry.warnings.map((warning) => shown(`${entry.name}: ${warning}`)))
+  const head = preview ? ['This is a preview; nothing was written.'] : []
+  const body = rows.length > 0 ? [table(rows)] : ['There are no servers in it.']
+  return [...head, ...body, ...notes, ...warnings.map(shown)].join('\n')
+}
+
+// The names are a stranger's text, and a terminal obeys what it cannot show.
+const shown = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, '')
