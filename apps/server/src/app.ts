@@ -12,6 +12,7 @@ import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
+import { appRoutes } from './routes/app.ts'
 import { backupRoutes } from './routes/backup.ts'
 import { callRoutes } from './routes/calls.ts'
 import { configRoutes } from './routes/configs.ts'
@@ -21,6 +22,7 @@ import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
+import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
 import type { Env } from './variables.ts'
 
@@ -97,6 +99,8 @@ export function createApp({
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
+    .route('/api', threadRoutes(host))
+    .route('/api', appRoutes(host))
     .route('/api', eventRoutes(host, stopping))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))

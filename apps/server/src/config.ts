@@ -49,6 +49,8 @@ export interface Config {
   model: string | undefined
   toolCacheTtlMs: number
   secretPath: string | undefined
+  /** Where toolkits for all users may be defined; the first file that exists is used. */
+  globalFiles: string[]
   logLevel: string
   /** What commands of stdio servers get of our environment: these names and no others. */
   commandEnv: Record<string, string>
@@ -92,6 +94,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     model: values.LOADOUT_MODEL,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,
+    globalFiles: ['./mcp-servers.json', join(homedir(), '.loadout', 'mcp-servers.json')],
     logLevel: values.LOG_LEVEL,
     commandEnv: Object.fromEntries(COMMAND_ENV.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     proxy:

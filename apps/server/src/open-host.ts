@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createHost, type Host, HostError, type KeyRing, masterKeyRing, type Storage } from 'loadout'
-import { keyFileRing, nodeDrivers } from 'loadout/node'
+import { fileSource, keyFileRing, localFiles, nodeDrivers } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
@@ -13,13 +13,25 @@ export async function openHost(config: Config, log: Log): Promise<Host> {
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
-  return createHost({
+  const host = createHost({
     storage: openStorage(config),
     keyRing,
     drivers: openDrivers(config),
     toolCacheTtlMs: config.toolCacheTtlMs,
+    sources: [fileSource({ paths: config.globalFiles })],
+    files: localFiles({ secretPath: config.secretPath }),
     onListenerError,
   })
+  logResolutions(host, log)
+  return host
+}
+
+/** What is defined in files, and where each name of an invocation was found, is told in the log. */
+function logResolutions(host: Host, log: Log): void {
+  host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) =>
+    log.warn(problem, 'a file of toolkits is broken'),
+  )
+  host.events.on('toolkits-resolved', ({ type: _, ...resolution }) => log.info(resolution, 'toolkits resolved'))
 }
 
 function openStorage({ databaseUrl, dataDir }: Config): Storage {

@@ -114,6 +114,16 @@ export const ERRORS = {
   ),
   cancelled: kind(499, 'The call was cancelled', 'Nothing: it was cancelled on request.'),
   'tool-not-found': kind(404, 'There is no such tool', 'List the tools of the toolkit, or refresh them.'),
+  'not-carried': kind(
+    403,
+    'The tool is not in the loadout of this scope',
+    'Activate the toolkit or tool where the detail says it is off.',
+  ),
+  'function-missing': kind(
+    502,
+    'The function of the tool is not in this process',
+    'Register the tool with its function when the host is made, in every process.',
+  ),
   'tool-changed': kind(409, 'The tool changed since it was accepted', 'Review the change and accept it.'),
   'invalid-schema': kind(422, 'The JSON Schema cannot be used', 'Correct the schema at the place named in `errors`.'),
   'shutting-down': retryable(503, 'The host is shutting down', 'Try again in a moment.'),

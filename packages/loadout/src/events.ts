@@ -10,6 +10,17 @@ export type HostEvent =
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'tool-loaded'; userId: string; threadId?: string; ref: string }
   | { type: 'tool-unloaded'; userId: string; threadId?: string; ref: string }
+  | {
+      type: 'toolkits-resolved'
+      userId: string
+      runId?: string
+      resolved: ReadonlyArray<{ name: string; toolkit: string; from: string; tools: readonly string[] }>
+      missing: readonly string[]
+      failed: ReadonlyArray<{ id: string; reason: string }>
+      dropped: readonly string[]
+      warnings: readonly string[]
+    }
+  | { type: 'source-broken'; userId: string; source: string; entry?: string; line?: number; message: string }
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }

@@ -3,7 +3,9 @@ import { type Calls, createCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
 import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
+import { type Invocation, invoke } from './calls/invocation.ts'
 import { resolveTool } from './calls/resolve.ts'
+import { withLoadout } from './calls/with-loadout.ts'
 import { withPin } from './calls/with-pin.ts'
 import { withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
@@ -17,14 +19,29 @@ import type { KeyRing } from './credentials/key-ring.ts'
 import { lazyKeyRing, processKeyRing } from './credentials/lazy-key-ring.ts'
 import { HostError } from './errors.ts'
 import { createEmitter, type Emitter } from './events.ts'
+import { type Activations, createActivations } from './loadout/activations.ts'
+import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
+import type { LocalFiles } from './loadout/find-toolkits.ts'
+import { followToolkits } from './loadout/follow-toolkits.ts'
+import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
+import type { OverlayInput } from './loadout/overlay.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
+import type { SetupOptions } from './loadout/setup-toolkits.ts'
+import { createThreads, type Threads } from './loadout/threads.ts'
 import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
+import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
+import type { AppConfigInput } from './schema/app-config.ts'
 import { APP_OWNER } from './schema/ids.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
-import type { Access, BackupStorage, Storage } from './storage/storage.ts'
+import type { BackupStorage, Storage } from './storage/storage.ts'
+import { createThread, type Thread, type ThreadAddress, type ThreadOptions } from './thread.ts'
+import { type AppConfigStore, createAppConfig, toolkitDefaults } from './toolkits/app-config.ts'
+import type { DefinedTool } from './toolkits/define-tool.ts'
+import { createFunctions } from './toolkits/functions.ts'
 import { createImports, type Imports } from './toolkits/imports.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
+import { createSources, givenSource, type Sources, type ToolkitSource } from './toolkits/sources.ts'
 
 export interface HostOptions {
   /** Where everything is kept. @default memory() */
@@ -33,6 +50,18 @@ export interface HostOptions {
   keyRing?: KeyRing | (() => Promise<KeyRing>)
   /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
   drivers?: Drivers
+  /** Servers for all users, by name, in any spelling. */
+  mcpServers?: Record<string, unknown>
+  /** The app's own functions as tools for all users: the toolkit `app`. */
+  tools?: readonly DefinedTool[]
+  /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */
+  sources?: readonly ToolkitSource[]
+  /** Files of local work, for the local principal alone. `localFiles()` of `loadout/node`. */
+  files?: LocalFiles
+  /** What holds for everyone; what an operator stores lies over it. */
+  app?: AppConfigInput
+  /** Lets a lower tier undo what a higher one switched off. @default never */
+  mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
   /** How long discovered tools are served without looking again. @default 3_600_000 */
@@ -43,20 +72,37 @@ export interface HostOptions {
 
 export interface Host extends AsyncDisposable {
   readonly toolkits: Registry
-  /** Configs of other apps, in. */
+  /** Config formats in and out. */
   readonly imports: Imports
+  /** Toolkits that are defined outside the database, and what is wrong with them. */
+  readonly sources: Sources
+  /** What holds for everyone. */
+  readonly app: AppConfigStore
   /** Toolkits as people see them: with state and tools. */
   readonly views: ToolkitViews
   readonly catalog: Catalog
   readonly connections: Connector
   readonly resources: Resources
   readonly prompts: Prompts
+  readonly threads: Threads
+  readonly activations: Activations
+  readonly loadouts: Loadouts
   readonly calls: Calls
   readonly inputs: Inputs
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   readonly events: Emitter
   readonly storage: Storage
+  /** One conversation. It need not exist: what it is told makes it. */
+  thread(address: ThreadAddress, options?: ThreadOptions): Thread
+  /** The tools of one invocation, by the names that it asks for; without names, all that its context carries. */
+  setupToolkits(names: readonly string[] | undefined, options: SetupOptions): Promise<Invocation>
+  /** Looks at a server without registering it. */
+  discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
+  /** Opens connections ahead: a user's, or without one those that all users share. */
+  warm(scope?: { userId?: string }): Promise<Warmed[]>
+  /** What is connected, for whom, since when and with how many tools. */
+  status(): Promise<{ storage: string; connections: LiveConnection[] }>
   /** A copy of the data, where the storage is one that can be copied. */
   readonly backup?: () => Promise<Uint8Array>
   /** Opens the storage and follows changes that other processes make. Everything else waits for the storage by itself. */
@@ -65,103 +111,110 @@ export interface Host extends AsyncDisposable {
 }
 
 export function createHost(options: HostOptions = {}): Host {
-  const storage = options.storage ?? memory()
-  const events = createEmitter(options.onListenerError)
-  const cache = createReadCache(storage)
-  const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
-  const inputs = createInputs(events)
-  const toolkits = createRegistry({ storage, cache, secrets: credentials, events })
-  const connections = createConnector({
-    drivers: options.drivers ?? webDrivers(),
-    secrets: (owner) => credentials.open(owner),
-    events,
-    ask: inputs.ask,
-    onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
-    ...(options.pool ? { pool: options.pool } : {}),
-  })
-  const catalog = createCatalog({
-    storage,
-    cache,
-    connector: connections,
-    events,
-    ...(options.toolCacheTtlMs === undefined ? {} : { ttlMs: options.toolCacheTtlMs }),
-  })
-  const pipeline = resolveTool(
-    { registry: toolkits, catalog },
-    compose([withPin, withValidation()], executeCall(connections)),
-  )
-  const following = followToolkits({ storage, events, connections })
+  const base = createBase(options)
+  const { storage, events, cache, credentials, inputs, registry, sources } = base
+  const { connector, catalog } = createReach(base, options)
+  const kept = { storage, cache, events }
+  const preferences = createPreferences(kept)
+  const threads = createThreads(kept)
+  const activations = createActivations(kept)
+  const { mayWiden, files } = options
+  const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
+  const stages = [withLoadout(loadouts), withPin, withValidation()]
+  const pipeline = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
+  const calls = createCalls({ pipeline, inputs })
+  const following = followToolkits({ storage, events, connections: connector })
   const close = async () => {
-    await connections.close()
+    await sources.close()
+    await connector.close()
     await catalog.settled()
     cache.close()
     await following.stop()
     await storage.close()
   }
   return {
-    storage,
-    events,
-    credentials,
-    toolkits,
-    imports: createImports(toolkits),
-    catalog,
-    connections,
-    inputs,
-    ...createResources({ registry: toolkits, connector: connections }),
-    calls: createCalls({ pipeline, inputs }),
-    views: createToolkitViews({ registry: toolkits, catalog, connector: connections }),
-    preferences: createPreferences({ storage, cache, events }),
+    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls },
+    ...{ threads, activations, loadouts, preferences },
+    toolkits: registry,
+    connections: connector,
+    imports: createImports(registry),
+    ...createResources({ registry, connector }),
+    views: createToolkitViews({ registry, catalog, connector, loadouts }),
+    thread: (address, how) => createThread({ activations, threads, loadouts, calls, events }, address, how),
+    setupToolkits: (names, how) =>
+      invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events }, names, how),
+    discover: (record, how = {}) => discover({ catalog, connector }, record, how),
+    warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
+    status: async () => ({
+      storage: storage.name,
+      connections: await liveConnections({ registry, connector, catalog }),
+    }),
     ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
     async ready() {
       await storage.ready()
       await following.start()
+      await sources.ready()
     },
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-/**
- * A toolkit that changed or went away lets its calls finish, and then its connections close; also where another process
- * did it. Changes by others are told as events from the time that somebody listens for them.
- */
-function followToolkits({
-  storage,
-  events,
-  connections,
-}: {
-  storage: Storage
-  events: Emitter
-  connections: Connector
-}) {
-  const stopEvents = events.on((event) => {
-    if (event.type === 'toolkit-removed' || event.type === 'toolkit-updated') void connections.reset(event.uscoId)
-    // A user's switch for a toolkit of the app is theirs alone.
-    if (event.type === 'toolkit-switched') void connections.reset(event.uscoId, event.userId)
+/** What is kept: storage, secrets, and which toolkits there are. */
+function createBase(options: HostOptions) {
+  const storage = options.storage ?? memory()
+  const events = createEmitter(options.onListenerError)
+  const cache = createReadCache(storage)
+  const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
+  const functions = createFunctions()
+  const app = createAppConfig({ storage, cache }, options.app)
+  const given = sourcesOf(options)
+  const registry: Registry = createRegistry({
+    ...{ storage, cache, events, functions, secrets: credentials },
+    defaults: async () => toolkitDefaults(await app.get()),
+    ready: given.length === 0 ? undefined : () => sources.ready(),
   })
-  async function closeRemoved({ userId, id }: { userId: string; id: string }): Promise<void> {
-    if (!connections.status().some(({ key }) => key.toolkit === id)) return
-    const access: Access = userId === APP_OWNER ? { caller: 'app-config', userId } : { userId }
-    const row = await storage.transaction(access, (tx) => tx.get('userServerConfigs', id))
-    if (!row) await connections.retire(id)
-  }
-  let watching: Promise<() => void> | undefined
-  return {
-    start() {
-      watching ??= storage.watch((change) => {
-        if (change.kind !== 'row') return
-        const { collection, userId, id } = change
-        events.emit({ type: 'stored-changed', userId, collection, id })
-        if (collection === 'userServerConfigs') void closeRemoved(change).catch(() => {})
-      })
-      return watching
+  const sources = createSources(
+    {
+      registry,
+      secrets: (owner) => credentials.open(owner),
+      onProblem: (problem) => events.emit({ type: 'source-broken', userId: APP_OWNER, ...problem }),
     },
-    async stop() {
-      stopEvents()
-      const unwatch = await watching?.catch(() => undefined)
-      unwatch?.()
-    },
-  }
+    given,
+  )
+  return { storage, events, cache, credentials, functions, app, registry, sources, inputs: createInputs(events) }
+}
+
+/** What reaches servers, and what is known of their tools. */
+function createReach(
+  { storage, cache, events, credentials, inputs }: ReturnType<typeof createBase>,
+  options: HostOptions,
+) {
+  const { toolCacheTtlMs: ttlMs, pool } = options
+  const connector = createConnector({
+    drivers: options.drivers ?? webDrivers(),
+    secrets: (owner) => credentials.open(owner),
+    events,
+    ask: inputs.ask,
+    onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
+    ...(pool ? { pool } : {}),
+  })
+  const catalog: Catalog = createCatalog({
+    storage,
+    cache,
+    connector,
+    events,
+    ...(ttlMs === undefined ? {} : { ttlMs }),
+  })
+  return { connector, catalog }
+}
+
+function sourcesOf({ mcpServers, tools, sources = [] }: HostOptions): ToolkitSource[] {
+  return [
+    ...(mcpServers ? [givenSource('createHost({ mcpServers })', mcpServers)] : []),
+    ...(tools ? [givenSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
+    ...sources,
+  ]
 }
 
 function chooseKeyRing(storage: Storage, given: HostOptions['keyRing']): KeyRing {

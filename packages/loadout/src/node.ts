@@ -1,11 +1,17 @@
 /** What needs Node: the ambient execution context, and key rings from a file or the environment's setting. */
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Invocation } from './calls/invocation.ts'
 import { createExecutionContext, type ExecutionContext, type ExecutionContextSource } from './context.ts'
+import { HostError } from './errors.ts'
+import type { Host } from './host.ts'
+import type { SetupOptions } from './loadout/setup-toolkits.ts'
 
 export { createGuardedFetch, type GuardOptions } from './connections/guarded-fetch.ts'
 export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.ts'
 export { addKey, keyFileRing } from './credentials/key-file.ts'
 export { folderHolder } from './storage/folder-lock.ts'
+export { type FileSourceOptions, fileSource } from './toolkits/file-source.ts'
+export { type LocalFilesOptions, localFiles } from './toolkits/local-files.ts'
 
 // The one thing that is ambient: whose invocation the current asynchronous work belongs to.
 const ambient = new AsyncLocalStorage<ExecutionContext>()
@@ -18,4 +24,19 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
 
 export function getExecutionContext(): ExecutionContext | undefined {
   return ambient.getStore()
+}
+
+/** `host.setupToolkits` in the context that is ambient, where none is given. */
+export function setupToolkits(
+  host: Pick<Host, 'setupToolkits'>,
+  names: readonly string[] | undefined,
+  options: Partial<SetupOptions> = {},
+): Promise<Invocation> {
+  const context = options.context ?? getExecutionContext()
+  if (!context)
+    throw new HostError('invalid-input', {
+      detail: 'There is no execution context here.',
+      action: 'Call it inside withExecutionContext(…), or give it a context.',
+    })
+  return host.setupToolkits(names, { ...options, context })
 }

@@ -16,6 +16,8 @@ export interface ToolCall {
   arguments: JsonObject
   caller: Caller
   threadId?: string | undefined
+  /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
+  brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
 }

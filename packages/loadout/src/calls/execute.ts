@@ -1,20 +1,18 @@
 /** The last stage: the only place where a tool is called. */
 import type { Connector } from '../connections/connector.ts'
-import { HostError } from '../errors.ts'
+import type { Functions } from '../toolkits/functions.ts'
 import type { CallHandler, ResolvedCall } from './call.ts'
+import { runFunction } from './run-function.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000
 const LONGEST_WAIT_MS = 30_000
 
-export function executeCall(connector: Connector): CallHandler<ResolvedCall> {
-  return async ({ stored, found, userId, arguments: input, signal, onProgress }) => {
-    if (stored.toolkit.server.type === 'custom')
-      throw new HostError('protocol-error', {
-        detail: 'Custom toolkits cannot be called yet.',
-        action: 'Use a toolkit with a server.',
-      })
+export function executeCall(connector: Connector, functions: Functions): CallHandler<ResolvedCall> {
+  return async (call) => {
+    const { stored, found, userId, arguments: input, signal, onProgress } = call
     const { callMs = CALL_MS, totalMs = TOTAL_MS, connectMs } = stored.toolkit.timeouts
+    if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs })
     const { name, inputSchema, annotations } = found.manifest
     const result = await connector.use(stored, userId, {
       connectMs,

@@ -14,7 +14,7 @@ export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandl
   const lookUp = async (stored: StoredToolkit, userId: string) =>
     (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   return async (call: ToolCall): Promise<CallOutcome> => {
-    const stored = assertEnabled(await registry.find(call.userId, call.toolkit))
+    const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
     let tools = await lookUp(stored, call.userId)
     if (tools.length === 0) {
       await catalog.introspect(stored, call.userId)
@@ -27,7 +27,7 @@ export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandl
 }
 
 export const failed = (error: HostError): CallOutcome => ({
-  status: error.code === 'sign-in-needed' ? 'sign-in-needed' : 'failed',
+  status: error.code === 'sign-in-needed' ? 'sign-in-needed' : error.code === 'not-carried' ? 'denied' : 'failed',
   error,
 })
 

@@ -13,6 +13,7 @@ import type { CustomServer } from '../schema/server.ts'
 import type { Annotations, ToolManifest } from '../schema/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { type Acceptance, acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
 
@@ -56,6 +57,7 @@ const LIST_LIMIT = 100_000
 const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
 const LEAST_TTL_MS = 10_000
+const MOST_CARRIED = 1000
 
 export function createCatalog(parts: CatalogParts): Catalog {
   return new StoredCatalog(parts)
@@ -66,6 +68,8 @@ class StoredCatalog implements Catalog {
   readonly #looking = new Map<string, Promise<ToolManifest[]>>()
   /** How long a server says that its list holds. */
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
+  /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
+  readonly #carried = new LRUCache<string, readonly CatalogTool[]>({ max: MOST_CARRIED })
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
@@ -82,10 +86,10 @@ class StoredCatalog implements Catalog {
     const [own, app] = await Promise.all([read(userId), read(APP_OWNER)])
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
-      const known = (one.userId === APP_OWNER ? app : own).get(one.uscoId)
+      const known = one.carried ? this.#carried.get(one.uscoId) : (one.userId === APP_OWNER ? app : own).get(one.uscoId)
       result.set(one.uscoId, known ?? given(one))
       // Failures are told by the state; a reader gets what there is.
-      if (one.enabled && known && this.isStale(one)) this.introspect(one, userId).catch(() => {})
+      if (one.enabled && known && !one.carried && this.isStale(one)) this.introspect(one, userId).catch(() => {})
     }
     return result
   }
@@ -130,13 +134,17 @@ class StoredCatalog implements Catalog {
       const timeoutMs = timeouts.introspectMs ?? introspectMs
       const read =
         server.type === 'custom' ? await readCustom(server) : await this.#readServer(stored, userId, timeoutMs)
+      if (stored.carried) {
+        this.#carried.set(stored.uscoId, await toolsOf(stored, read))
+        return read.manifests
+      }
       await storeCatalog(storage, stored, read)
       this.#tell(stored)
       return read.manifests
     } catch (thrown) {
       const error = HostError.from(thrown)
       // That it was not even tried says nothing new of the server.
-      if (error.code !== 'cooling-down')
+      if (error.code !== 'cooling-down' && !stored.carried)
         await storeFailure(storage, stored, `${error.code}: ${error.message}`).catch(() => {})
       throw error
     }
@@ -174,6 +182,20 @@ class StoredCatalog implements Catalog {
 /** What a record brought along, for one that was never looked at. */
 const given = ({ uscoId, toolkit }: StoredToolkit): CatalogTool[] =>
   (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '' }))
+
+/** What was found of a toolkit that is not stored: seen for the first time, each time. */
+async function toolsOf({ uscoId }: StoredToolkit, { manifests, setAside }: ReadManifests): Promise<CatalogTool[]> {
+  const found = await Promise.all(
+    manifests.map(async (manifest) => ({ uscoId, manifest, pin: await fingerprintOf(manifest) })),
+  )
+  const bad = setAside.map(({ name, reason }) => ({
+    uscoId,
+    manifest: { name, inputSchema: { type: 'object' } },
+    pin: '',
+    inactive: reason,
+  }))
+  return [...found, ...bad]
+}
 
 /** A custom toolkit's tools are in its own definition; they pass the same checks. */
 function readCustom(server: CustomServer): Promise<ReadManifests> {

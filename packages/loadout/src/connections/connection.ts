@@ -17,6 +17,8 @@ export interface ConnectionTarget {
   verdict?: EraVerdict | undefined
   /** What must not be repeated in a failure's words. */
   secrets?: readonly string[]
+  /** A transport of the MCP SDK that the app itself built, in place of the server. */
+  transport?: unknown
 }
 
 /** A server's question to the user, in the middle of a call. */
@@ -55,7 +57,7 @@ export interface ToolResult {
 
 export interface ServerInfo {
   era: EraVerdict['era']
-  transport: 'stdio' | 'http' | 'sse'
+  transport: 'stdio' | 'http' | 'sse' | 'given'
   protocolVersion: string
   name?: string | undefined
   version?: string | undefined

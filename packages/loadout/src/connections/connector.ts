@@ -13,7 +13,7 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
 import type { Drivers } from './drivers.ts'
 import { wasAnswered } from './failures.ts'
-import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions } from './pool.ts'
+import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
 
 export interface ConnectorParts {
   drivers: Drivers
@@ -54,7 +54,8 @@ export interface Connector {
   retire(uscoId: string, keep?: StoredToolkit): Promise<void>
   /** Closes, forgets failures and starts afresh at the next use: for one user, or for all where the toolkit itself changed. */
   reset(uscoId: string, userId?: string): Promise<void>
-  status(): ReturnType<ReturnType<typeof createPool>['status']>
+  /** What is open, with the id of its toolkit. */
+  status(): Array<PoolStatus & { toolkit: string }>
   close(): Promise<void>
 }
 
@@ -114,7 +115,7 @@ class LiveConnector implements Connector {
   }
 
   status() {
-    return this.#pool.status()
+    return this.#pool.status().map((one) => ({ ...one, toolkit: this.#names.get(one.key.toolkit) ?? one.key.toolkit }))
   }
 
   async close(): Promise<void> {
@@ -135,7 +136,7 @@ class LiveConnector implements Connector {
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
     const { drivers, secrets, ask, onToolsChanged } = this.#parts
-    const opened = await secrets({ userId: stored.userId, toolkit: uscoId })
+    const opened = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
     const filled = fillSecrets(toolkit.server, opened)
     const hooks: ConnectionHooks = {
       onClosed,
@@ -149,7 +150,8 @@ class LiveConnector implements Connector {
     const remembered = fingerprintOf(stored)
     try {
       const verdict = this.#verdicts.get(remembered)
-      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened) }
+      const transport = stored.carried?.transport?.()
+      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened), transport }
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))

@@ -2,9 +2,11 @@
  * The one door to a live server. Whoever connects (a call, an introspection, a look without registering) comes through
  * `open`, and here it is decided whether a command may be run and which fetch may be used.
  */
+import type { Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
+import { openSession } from './session.ts'
 
 /** Who may run stdio servers of their own (SPEC 4.3). */
 export type StdioPolicy = 'off' | 'templates' | 'sandbox' | 'on'
@@ -26,6 +28,8 @@ export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts
   return {
     async open(target, hooks, tier) {
       const { server } = target
+      // The app's code built it, so it is the app's own word that it may be used.
+      if (target.transport) return openGiven(target, hooks)
       if (server.type === 'custom')
         throw new HostError('protocol-error', { detail: 'A custom toolkit has no server to connect to.' })
       if (server.type !== 'stdio') return (tier === 'app' ? remote.app : remote.user)(target, hooks)
@@ -38,6 +42,11 @@ export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts
       await close?.()
     },
   }
+}
+
+function openGiven(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
+  const transport = target.transport as Transport
+  return openSession({ transport, kind: 'given', target, hooks, clientVersion: '0.1.0' })
 }
 
 /** The policy, for every route that can connect. What the operator set up at the app tier is the operator's own word. */

@@ -46,8 +46,15 @@ export interface Pool {
   retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
   /** Lets the next lease try at once, whatever failed before. */
   forgive(toolkit: string, userId?: string | null): void
-  status(): Array<{ key: PoolKey; connection: Connection; openedAt: Date; leases: number }>
+  status(): PoolStatus[]
   close(): Promise<void>
+}
+
+export interface PoolStatus {
+  key: PoolKey
+  connection: Connection
+  openedAt: Date
+  leases: number
 }
 
 interface Entry {

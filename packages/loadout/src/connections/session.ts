@@ -124,7 +124,7 @@ class Session implements Connection {
     this.verdict =
       era === 'modern'
         ? { era, discover: (client.getDiscoverResult() ?? {}) as JsonObject }
-        : { era: 'legacy', ...(parts.kind === 'stdio' ? {} : { transport: parts.kind }) }
+        : { era: 'legacy', ...(parts.kind === 'http' || parts.kind === 'sse' ? { transport: parts.kind } : {}) }
   }
 
   async list(kind: ListKind, options: CallOptions): Promise<RawList> {

@@ -2,32 +2,42 @@
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { candidatesOf } from './candidates.ts'
+import type { Loadouts } from './loadouts.ts'
 import { modelName } from './model-name.ts'
+import { tokensOf } from './tokens.ts'
 
 export interface ToolkitViews {
   list(userId: string): Promise<ToolkitView[]>
   one(userId: string, id: string): Promise<ToolkitView>
+  /** One of the app's, as those see it who may change it. */
+  asOperator(stored: StoredToolkit): Promise<ToolkitView & { source?: string }>
 }
 
-// A rule of thumb for JSON: four characters a token. The search counts exactly.
-const CHARACTERS_A_TOKEN = 4
-
-export function createToolkitViews({
-  registry,
-  catalog,
-  connector,
-}: {
+export interface ViewParts {
   registry: Registry
   catalog: Catalog
   connector: Connector
-}): ToolkitViews {
+  loadouts: Pick<Loadouts, 'of'>
+}
+
+export function createToolkitViews({ registry, catalog, connector, loadouts }: ViewParts): ToolkitViews {
   async function views(userId: string, toolkits: readonly StoredToolkit[]): Promise<ToolkitView[]> {
     const tools = await catalog.tools(userId, toolkits)
+    // Names and switches are what the user's loadout says, so that nothing is told in two ways.
+    const { entries } = await loadouts.of({ userId })
+    const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
     return toolkits.map((stored) =>
-      viewOf(stored, { tools: tools.get(stored.uscoId) ?? [], live: connector.stateOf(stored, userId) }),
+      viewOf(stored, {
+        tools: tools.get(stored.uscoId) ?? [],
+        entries: byToolkit.get(stored.uscoId) ?? [],
+        live: connector.stateOf(stored, userId),
+        operator: false,
+      }),
     )
   }
   return {
@@ -36,29 +46,51 @@ export function createToolkitViews({
       const [view] = await views(userId, [await registry.find(userId, id)])
       return view as ToolkitView
     },
+    async asOperator(stored) {
+      const tools = (await catalog.tools(stored.userId, [stored])).get(stored.uscoId) ?? []
+      const { toolkit, tier, uscoId } = stored
+      const entries = candidatesOf({ toolkit, tier, uscoId, tools }).map(({ held, ...candidate }) => ({
+        ...candidate,
+        included: held === undefined,
+        reasons: held ? [held] : [],
+      }))
+      const live = connector.stateOf(stored, stored.userId)
+      const { source } = toolkit
+      return {
+        ...viewOf(stored, { tools, entries, live, operator: true }),
+        ...(source === undefined ? {} : { source }),
+      }
+    },
   }
 }
 
-function viewOf(
-  stored: StoredToolkit,
-  { tools, live }: { tools: readonly CatalogTool[]; live: ToolkitState | undefined },
-): ToolkitView {
+interface Seen {
+  tools: readonly CatalogTool[]
+  entries: readonly LoadoutEntry[]
+  live: ToolkitState | undefined
+  /** Whether it is shown to those who may change it. */
+  operator: boolean
+}
+
+function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen): ToolkitView {
   const { toolkit, uscoId, tier, enabled, shadows } = stored
-  const shown = tools.filter((tool) => tool.inactive === undefined).map((tool) => viewTool(stored, tool))
+  const entryOf = new Map(entries.map((entry) => [entry.tool, entry]))
+  const shown = tools.filter((tool) => tool.inactive === undefined)
+  // An app toolkit's server is the operator's business: users see its kind, not its insides.
+  const closed = tier === 'app' && !operator
   return {
     id: toolkit.id,
     uscoId,
     name: toolkit.name,
     tier,
-    readOnly: tier === 'app',
+    readOnly: closed || toolkit.source !== undefined,
     enabled,
-    // An app toolkit's server is the operator's business: users see its kind, not its insides.
-    server: tier === 'app' ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
+    server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
     options: optionsOf(toolkit),
-    state: stateOf(stored, tools, live),
-    tools: shown,
+    state: stateOf(stored, tools, { live, closed }),
+    tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
     toolCount: shown.length,
-    tokens: shown.reduce((sum, tool) => sum + tokensOf(tool), 0),
+    tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
     setAside: tools.flatMap(({ manifest, inactive }) =>
       inactive === undefined ? [] : [{ name: manifest.name, reason: inactive }],
     ),
@@ -66,13 +98,21 @@ function viewOf(
   }
 }
 
-function viewTool({ toolkit }: StoredToolkit, { manifest, pin, changed }: CatalogTool): ToolView {
+/** What switches one tool off, whatever becomes of its toolkit. */
+const SWITCHES = new Set<Reason['kind']>(['activation', 'filter', 'transform'])
+
+function viewTool(
+  { toolkit }: StoredToolkit,
+  { manifest, pin, changed }: CatalogTool,
+  entry: LoadoutEntry | undefined,
+): ToolView {
   const override = Object.hasOwn(toolkit.overrides, manifest.name) ? toolkit.overrides[manifest.name] : undefined
+  const off = entry?.reasons.some(({ kind, speaks }) => speaks === 'against' && SWITCHES.has(kind)) ?? false
   return {
     ...manifest,
     ref: `${toolkit.id}.${manifest.name}`,
-    modelName: modelName(toolkit.id, manifest.name),
-    enabled: override?.enabled ?? true,
+    modelName: entry?.modelName ?? modelName(toolkit.id, override?.name ?? manifest.name),
+    enabled: override?.enabled !== false && !off,
     pin,
     ...(changed === undefined ? {} : { changed }),
   }
@@ -80,9 +120,9 @@ function viewTool({ toolkit }: StoredToolkit, { manifest, pin, changed }: Catalo
 
 /** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
 function stateOf(
-  { enabled, row, tier }: StoredToolkit,
+  { enabled, row }: StoredToolkit,
   tools: readonly CatalogTool[],
-  live: ToolkitState | undefined,
+  { live, closed }: { live: ToolkitState | undefined; closed: boolean },
 ): ToolkitState {
   if (!enabled) return { status: 'disabled' }
   // A person is waited for, and not for ever; whatever else there is to do is still there afterwards.
@@ -99,18 +139,14 @@ function stateOf(
   const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
   if (standing)
-    return tier === 'app' && live.status === 'error' ? { ...live, reason: 'The server could not be reached.' } : live
+    return closed && live.status === 'error' ? { ...live, reason: 'The server could not be reached.' } : live
   if (failedLook)
     return {
       status: 'error',
-      reason:
-        tier === 'app'
-          ? 'The last look at its tools failed.'
-          : (row.introspectionReason ?? 'The last look at its tools failed.'),
+      reason: closed
+        ? 'The last look at its tools failed.'
+        : (row.introspectionReason ?? 'The last look at its tools failed.'),
       action: 'Correct the toolkit, or refresh its tools.',
     }
   return { status: 'disconnected' }
 }
-
-const tokensOf = ({ name, description = '', inputSchema }: ToolView) =>
-  Math.ceil((name.length + description.length + JSON.stringify(inputSchema).length) / CHARACTERS_A_TOKEN)

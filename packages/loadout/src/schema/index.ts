@@ -1,9 +1,12 @@
 /** The shapes of the wire, for servers and clients of it. */
+export { activationRef } from './activation.ts'
 export { type ApiKeyRow, apiKeyInput, apiKeyView } from './api-key.ts'
+export { appConfig, appConfigPatch } from './app-config.ts'
 export { approvalAnswer, approvalView } from './approval.ts'
 export { toolkitId, userId } from './ids.ts'
 export { exportedConfig, exportFormat, importOptions, importReport } from './import-report.ts'
 export { assertPlainJson, invalidInput, jsonObject, parse, parseJson } from './json.ts'
+export { loadoutEntry, reason } from './loadout-entry.ts'
 export { preferences, preferencesPatch } from './preferences.ts'
 export {
   KEY_SCOPES,
@@ -15,6 +18,8 @@ export {
   type Role,
   role,
 } from './principal.ts'
+export { tier } from './scope.ts'
 export { configType } from './server.ts'
+export { threadInput, threadPatch, threadSettings } from './thread.ts'
 export { toolManifest } from './tool.ts'
 export { STATES, type ToolkitView, toolkitOptions, toolkitState, toolkitView, toolView } from './toolkit.ts'

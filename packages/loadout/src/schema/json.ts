@@ -120,3 +120,12 @@ const depthOf = (issues: readonly z.core.$ZodIssue[]) => Math.max(0, ...issues.m
 const shown = (path: readonly string[]) => (path.length === 0 ? '(body)' : path.join('.').slice(0, 300))
 
 const dotted = (path: readonly PropertyKey[]) => (path.length === 0 ? '(body)' : path.map(String).join('.'))
+
+// A database may give keys back in another order.
+export const sameJson = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b)
+const sorted = (value: unknown): string =>
+  JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  )

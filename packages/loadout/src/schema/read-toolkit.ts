@@ -17,7 +17,7 @@ import { slugFrom } from './ids.ts'
 import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from './json.ts'
 import { readArgs, readAuth, readCallers, readPairs, readTools, readUrl, withoutUndefined } from './read-values.ts'
 import type { Tier } from './scope.ts'
-import { type Toolkit, toolkit } from './toolkit.ts'
+import { type Toolkit, type ToolkitDefaults, toolkit } from './toolkit.ts'
 
 export interface ReadToolkit {
   toolkit: Toolkit
@@ -51,16 +51,18 @@ export interface ReadOptions {
   name?: string
   /** The record that this one changes: what is not given stays as it is there. */
   over?: Toolkit
+  /** What holds where the record says nothing. */
+  defaults?: ToolkitDefaults
 }
 
-export function readToolkit(input: unknown, { id, name, over }: ReadOptions = {}): ReadToolkit {
+export function readToolkit(input: unknown, { id, name, over, defaults = {} }: ReadOptions = {}): ReadToolkit {
   if (!isObject(input)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   assertPlainJson(input)
   const collected = collectFields(input)
   const given = over ? layOver(collected, over) : collected.fields
   const problems = [...collected.problems]
   const tier = readTier(given.tier, problems)
-  const record = toRecord(given, { id, name, problems })
+  const record = { ...defaults, ...toRecord(given, { id, name, problems }) }
   const parsed = toolkit.safeParse(record)
   const errors = [
     ...problems,

@@ -41,10 +41,14 @@ export const toolkitOptions = z.strictObject({
   shared: z.boolean().default(false),
   /** Whose account this is, where one server is bound more than once. */
   account: z.string().max(200).optional(),
+  /** What defines it outside the database: a file, or the app's code. It is read-only everywhere else. */
+  source: z.string().max(300).optional(),
   /** Manifests known in advance, used until the first introspection. */
   tools: z.array(toolManifest).max(2000).optional(),
 })
 export type ToolkitOptions = z.infer<typeof toolkitOptions>
+/** What an app sets for toolkits whose record says nothing of it. */
+export type ToolkitDefaults = Partial<Pick<ToolkitOptions, 'deferLoading' | 'allowedCallers'>>
 
 export const toolkitName = z
   .string()

@@ -7,10 +7,19 @@
 import type { Emitter, HostEvent } from '../events.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { ToolkitDefaults } from '../schema/toolkit.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
+import { type Functions, type ToolFunction, takeFunctions } from './functions.ts'
 import { fromRow, type StoredToolkit } from './stored-toolkit.ts'
-import { again, createToolkitWriter, notFound, type SecretKeeper, type ToolkitOwner } from './toolkit-writer.ts'
+import {
+  again,
+  createToolkitWriter,
+  notFound,
+  type SecretKeeper,
+  type ToolkitOwner,
+  type WriteOptions,
+} from './toolkit-writer.ts'
 import { type Visible, visibleTo } from './visible.ts'
 
 const LIST_LIMIT = 10_000
@@ -24,15 +33,9 @@ export interface Registered {
   warnings: string[]
 }
 
-export interface RegisterOptions {
-  /** The marketplace server that it is made from. */
-  serverId?: string
-  /** The one to update, where its id or name does not say it. */
-  uscoId?: string
+export interface RegisterOptions extends Omit<WriteOptions, 'defaults'> {
   /** How its tools are shown. Functions are not stored: this holds for this process, until it is registered again. */
   transform?: readonly ToolTransformer[]
-  /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
-  secrets?: Readonly<Record<string, string>>
 }
 
 export interface Registry {
@@ -40,8 +43,8 @@ export interface Registry {
   register(input: unknown, owner: ToolkitOwner, options?: RegisterOptions): Promise<Registered>
   /** Changes some fields of one. `id` is the toolkit's id or its `usco_…`. */
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
-  /** Removes it with its tools and credentials. */
-  remove(id: string, owner: ToolkitOwner): Promise<void>
+  /** Removes it with its tools and credentials. Calls in flight finish. `source` is who defined it, where that was not a person. */
+  remove(id: string, owner: ToolkitOwner, source?: string): Promise<void>
   /** All that a user has: their own and the app's, the hidden ones left out. */
   list(userId: string): Promise<readonly StoredToolkit[]>
   /** Those, and beside them the hidden ones. */
@@ -52,6 +55,10 @@ export interface Registry {
   find(userId: string, id: string): Promise<StoredToolkit>
   /** What was given with its registration in this process. */
   transformersOf(uscoId: string): readonly ToolTransformer[]
+  /** The functions of its tools, in this process. */
+  bind(stored: StoredToolkit, functions: ReadonlyMap<string, ToolFunction>): void
+  /** What the app sets for records that say nothing of it. */
+  defaults(): Promise<ToolkitDefaults>
   /** A user's own switch for a toolkit of the app. */
   setEnabled(userId: string, id: string, enabled: boolean): Promise<void>
 }
@@ -61,32 +68,21 @@ export interface RegistryParts {
   cache: ReadCache
   secrets: SecretKeeper
   events: Emitter
+  functions: Functions
+  /** What the app sets for records that say nothing of it. */
+  defaults(): Promise<ToolkitDefaults>
+  /** Waited for before anything is shown: what is defined outside the database may not be there yet. */
+  ready?: (() => Promise<void>) | undefined
 }
 
-export function createRegistry({ storage, cache, secrets, events }: RegistryParts): Registry {
+export function createRegistry(parts: RegistryParts): Registry {
+  const { storage, secrets, events, functions, defaults } = parts
   const transformers = new Map<string, readonly ToolTransformer[]>()
   const writer = createToolkitWriter({ storage, secrets })
   const emit = (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
     events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent)
 
-  const appToolkits = (): Promise<readonly StoredToolkit[]> =>
-    cache.read({ userId: APP_OWNER, name: 'toolkits' }, ['userServerConfigs'], () =>
-      storage.transaction({ caller: 'app-config', userId: APP_OWNER }, async (tx) =>
-        Object.freeze((await tx.list('userServerConfigs', { limit: LIST_LIMIT })).map(fromRow)),
-      ),
-    )
-
-  function offered(userId: string): Promise<Visible> {
-    return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], async () => {
-      const app = await appToolkits()
-      return storage.transaction({ userId }, async (tx) => {
-        const own = await tx.list('userServerConfigs', { where: { userId }, limit: LIST_LIMIT })
-        const switches = await tx.list('activations', { where: { userId, threadId: '' }, limit: LIST_LIMIT })
-        return Object.freeze(visibleTo(own, app, switches))
-      })
-    })
-  }
-
+  const { appToolkits, offered } = createReads(parts)
   const list = async (userId: string) => (await offered(userId)).visible
 
   async function find(userId: string, id: string): Promise<StoredToolkit> {
@@ -101,8 +97,13 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
     offered,
     app: appToolkits,
     transformersOf: (uscoId) => transformers.get(uscoId) ?? NONE,
-    async register(input, owner, { transform, ...options } = {}) {
-      const { row, created, warnings } = await writer.register(input, owner, options)
+    defaults,
+    bind: ({ userId, toolkit }, given) => functions.put({ userId, toolkit: toolkit.id }, given),
+    async register(given, owner, { transform, ...options } = {}) {
+      const { input, functions: own } = takeFunctions(given)
+      const withDefaults = { ...options, defaults: await defaults() }
+      const { row, created, warnings } = await writer.register(input, owner, withDefaults)
+      functions.put({ userId: row.userId, toolkit: row.slug }, own)
       if (transform) transformers.set(row.uscoId, transform)
       emit(created ? 'toolkit-registered' : 'toolkit-updated', row)
       return { stored: fromRow(row), created, warnings }
@@ -112,10 +113,12 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
       emit('toolkit-updated', row)
       return { stored: fromRow(row), created: false, warnings }
     },
-    async remove(id, owner) {
-      const row = await writer.remove(id, owner)
+    async remove(id, owner, source) {
+      const { row, tools } = await writer.remove(id, owner, source)
       transformers.delete(row.uscoId)
+      functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
       emit('toolkit-removed', row)
+      for (const tool of tools) events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
     },
     async setEnabled(userId, id, enabled) {
       const { toolkit, uscoId } = await find(userId, id)
@@ -125,6 +128,30 @@ export function createRegistry({ storage, cache, secrets, events }: RegistryPart
       events.emit({ type: 'toolkit-switched', userId, toolkit: toolkit.id, uscoId })
     },
   }
+}
+
+/** The app's toolkits are read and kept once, however many users there are. */
+function createReads({ storage, cache, ready }: RegistryParts) {
+  const appToolkits = (): Promise<readonly StoredToolkit[]> =>
+    cache.read({ userId: APP_OWNER, name: 'toolkits' }, ['userServerConfigs'], () =>
+      storage.transaction({ caller: 'app-config', userId: APP_OWNER }, async (tx) =>
+        Object.freeze((await tx.list('userServerConfigs', { limit: LIST_LIMIT })).map(fromRow)),
+      ),
+    )
+
+  async function offered(userId: string): Promise<Visible> {
+    await ready?.()
+    return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], async () => {
+      const app = await appToolkits()
+      return storage.transaction({ userId }, async (tx) => {
+        const own = await tx.list('userServerConfigs', { where: { userId }, limit: LIST_LIMIT })
+        const switches = await tx.list('activations', { where: { userId, threadId: '' }, limit: LIST_LIMIT })
+        return Object.freeze(visibleTo(own, app, switches))
+      })
+    })
+  }
+
+  return { appToolkits, offered }
 }
 
 async function switchToolkit(

@@ -11,11 +11,13 @@ export interface StoredToolkit {
   uscoId: string
   /** Whose: a user, or the app (''). */
   userId: string
-  tier: Extract<Tier, 'app' | 'user'>
+  tier: Extract<Tier, 'app' | 'user' | 'call'>
   toolkit: Toolkit
   row: UserServerConfigRow
   /** For an app toolkit seen by a user: what that user switched. Else as the toolkit says. */
   enabled: boolean
+  /** Not stored: its secrets, and the transport that the app built for it, are in this process alone. */
+  carried?: { secrets(): Readonly<Record<string, string>>; transport?: () => unknown }
   /** The tier of the toolkit that this one hides. */
   shadows?: Tier
 }

@@ -2,8 +2,9 @@
 import { HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import { sameJson } from '../schema/json.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
-import type { Toolkit } from '../schema/toolkit.ts'
+import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { takeSecrets } from './secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
@@ -31,12 +32,17 @@ export interface WriteOptions {
   uscoId?: string
   /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
   secrets?: Readonly<Record<string, string>>
+  /** The source that defines it, outside the database. Only that source changes it. */
+  source?: string
+  /** What holds where the record says nothing. */
+  defaults?: ToolkitDefaults
 }
 
 export interface ToolkitWriter {
   register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
-  remove(id: string, owner: ToolkitOwner): Promise<UserServerConfigRow>
+  /** The row that is gone, and the names of its tools. */
+  remove(id: string, owner: ToolkitOwner, source?: string): Promise<{ row: UserServerConfigRow; tools: string[] }>
 }
 
 interface Plan {
@@ -53,41 +59,21 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
       throw asToolkitConflict(error)
     })
 
-  async function store(
-    tx: Transaction,
-    { owner, existing, toolkit, serverId, given }: Plan,
-  ): Promise<UserServerConfigRow> {
-    const uscoId = existing?.uscoId ?? newId('config')
-    const keeper = { userId: owner, toolkit: uscoId }
-    const known = existing ? await secrets.fields(tx, keeper) : []
-    const taken = takeSecrets(toolkit.server, known, given)
-    const columns = toColumns({ ...toolkit, server: taken.server }, serverId)
-    const now = new Date()
-    const row = existing
-      ? await tx.update('userServerConfigs', uscoId, { set: { ...columns, updatedAt: now } })
-      : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
-    if (!row) throw notFound(uscoId)
-    const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
-    await secrets.clear(tx, keeper, unused)
-    await secrets.save(tx, keeper, taken.secrets)
-    if (existing && !sameJson(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
-    return row
-  }
-
   return {
-    async register(input, owner, { serverId, uscoId, secrets: given }) {
-      const read = readToolkit(input)
+    async register(input, owner, { serverId, uscoId, secrets: given, source, defaults }) {
+      const read = readToolkit(input, defaults ? { defaults } : {})
       if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
       const userId = ownerIdOf(owner)
       return inTransaction(owner, async (tx) => {
         const existing = uscoId === undefined ? await findExisting(tx, userId, read) : await ownRow(tx, userId, uscoId)
         if (uscoId !== undefined && !existing) throw notFound(uscoId)
+        if (existing) assertSource(existing, source)
         // An id that was not given stays what it is, or becomes the next free one made from the name.
         const id = existing?.slug ?? (read.idGiven ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
-        const row = await store(tx, {
+        const row = await store(tx, secrets, {
           owner: userId,
           existing,
-          toolkit: { ...read.toolkit, id },
+          toolkit: { ...read.toolkit, id, ...(source === undefined ? {} : { source }) },
           serverId: serverId ?? null,
           given,
         })
@@ -100,23 +86,48 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
       return inTransaction(owner, async (tx) => {
         const existing = await ownRow(tx, userId, id)
         if (!existing) throw notFound(id)
+        assertSource(existing, undefined)
         const { toolkit, warnings } = readToolkit(changes, { over: fromRow(existing).toolkit })
-        const row = await store(tx, { owner: userId, existing, toolkit, serverId: existing.serverId })
+        const row = await store(tx, secrets, { owner: userId, existing, toolkit, serverId: existing.serverId })
         return { row, created: false, warnings }
       })
     },
 
-    async remove(id, owner) {
-      const userId = ownerIdOf(owner)
-      return storage.transaction(accessOf(owner), async (tx) => {
-        const existing = await ownRow(tx, userId, id)
-        if (!existing) throw notFound(id)
-        await tx.delete('userServerConfigs', existing.uscoId)
-        await secrets.clear(tx, { userId, toolkit: existing.uscoId })
-        return existing
-      })
-    },
+    remove: (id, owner, source) =>
+      storage.transaction(accessOf(owner), async (tx) => {
+        const userId = ownerIdOf(owner)
+        const row = await ownRow(tx, userId, id)
+        if (!row) throw notFound(id)
+        assertSource(row, source)
+        const where = { userId, uscoId: row.uscoId }
+        const tools = (await tx.list('userServerTools', { where, limit: 10_000 })).map((tool) => tool.name)
+        await tx.delete('userServerConfigs', row.uscoId)
+        await secrets.clear(tx, { userId, toolkit: row.uscoId })
+        return { row, tools }
+      }),
   }
+}
+
+async function store(
+  tx: Transaction,
+  secrets: SecretKeeper,
+  { owner, existing, toolkit, serverId, given }: Plan,
+): Promise<UserServerConfigRow> {
+  const uscoId = existing?.uscoId ?? newId('config')
+  const keeper = { userId: owner, toolkit: uscoId }
+  const known = existing ? await secrets.fields(tx, keeper) : []
+  const taken = takeSecrets(toolkit.server, known, given)
+  const columns = toColumns({ ...toolkit, server: taken.server }, serverId)
+  const now = new Date()
+  const row = existing
+    ? await tx.update('userServerConfigs', uscoId, { set: { ...columns, updatedAt: now } })
+    : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
+  if (!row) throw notFound(uscoId)
+  const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
+  await secrets.clear(tx, keeper, unused)
+  await secrets.save(tx, keeper, taken.secrets)
+  if (existing && !sameJson(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
+  return row
 }
 
 const TRIES = 3
@@ -143,15 +154,6 @@ async function forgetPins(tx: Transaction, userId: string, uscoId: string): Prom
   for (const pin of await tx.list('pins', { where: { userId, uscoId }, limit: 10_000 }))
     await tx.delete('pins', pin.pinId)
 }
-
-// A database may give keys back in another order.
-const sameJson = (a: unknown, b: unknown) => sorted(a) === sorted(b)
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 
 async function insertConfig(
   tx: Transaction,
@@ -195,6 +197,12 @@ const accessOf = (owner: ToolkitOwner): Access =>
 
 export function notFound(id: string): HostError {
   return new HostError('not-found', { detail: `There is no toolkit "${id.slice(0, 80)}" of yours.` })
+}
+
+function assertSource({ optionsJson, slug }: UserServerConfigRow, source: string | undefined): void {
+  if (optionsJson.source === source) return
+  const where = optionsJson.source ?? 'the database'
+  throw new HostError('read-only', { detail: `"${slug}" is defined by ${where}; change it there.` })
 }
 
 function wrongTier(tier: string): HostError {

@@ -1,0 +1,104 @@
+/** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { APP_OWNER, type Host, type StoredToolkit } from 'loadout'
+import { appConfig, appConfigPatch, toolkitView } from 'loadout/schema'
+import { assertOperator } from '../doors.ts'
+import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const toolkit = toolkitView
+  .extend({ source: z.string().optional(), warnings: z.array(z.string()).optional() })
+  .openapi('AppToolkit')
+const problem = z
+  .object({ source: z.string(), entry: z.string().optional(), line: z.number().optional(), message: z.string() })
+  .openapi('SourceProblem')
+const record = z.record(z.string(), z.unknown())
+
+const list = createRoute({
+  method: 'get',
+  path: '/app/toolkits',
+  summary: "The app's toolkits, and what is wrong with the files that define some",
+  responses: {
+    200: json(z.object({ toolkits: z.array(toolkit), problems: z.array(problem) }), 'All of them'),
+    ...problemResponses,
+  },
+})
+const save = createRoute({
+  method: 'post',
+  path: '/app/toolkits',
+  summary: 'Add one for all users, or update the one with the same id or name',
+  request: { body: jsonBodyOf(record) },
+  responses: { 200: json(toolkit, 'Updated'), 201: json(toolkit, 'Added'), ...problemResponses },
+})
+const change = createRoute({
+  method: 'patch',
+  path: '/app/toolkits/{id}',
+  summary: 'Change one',
+  request: { params: idParam, body: jsonBodyOf(record) },
+  responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
+})
+const remove = createRoute({
+  method: 'delete',
+  path: '/app/toolkits/{id}',
+  summary: 'Delete one with its tools and credentials',
+  request: { params: idParam },
+  responses: { 204: { description: 'Deleted' }, ...problemResponses },
+})
+const config = named(appConfig, 'AppConfig')
+const showConfig = createRoute({
+  method: 'get',
+  path: '/app/config',
+  summary: 'What holds for everyone',
+  responses: { 200: json(config, 'It'), ...problemResponses },
+})
+const changeConfig = createRoute({
+  method: 'patch',
+  path: '/app/config',
+  summary: 'Change some of it',
+  request: { body: jsonBodyOf(appConfigPatch) },
+  responses: { 200: json(config, 'As it is now'), ...problemResponses },
+})
+
+const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
+  assertOperator(c.var.principal)
+  await next()
+}
+
+export function appRoutes(host: Host) {
+  const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
+    const view = await host.views.asOperator(stored)
+    return { ...view, ...(warnings.length > 0 ? { warnings } : {}) }
+  }
+  const afterLook = async (stored: StoredToolkit, warnings: string[]) => {
+    // A failure is in the state of the view; the record is saved all the same.
+    if (stored.enabled) await host.catalog.introspect(stored, APP_OWNER).catch(() => {})
+    const now = (await host.toolkits.app()).find((one) => one.uscoId === stored.uscoId) ?? stored
+    return viewOf(now, warnings)
+  }
+
+  const app = new OpenAPIHono<Env>()
+  app.use('/app/*', operatorsOnly)
+  return app
+    .openapi(list, async (c) => {
+      const toolkits = await Promise.all((await host.toolkits.app()).map((stored) => viewOf(stored)))
+      return c.json({ toolkits, problems: [...host.sources.problems()] }, 200)
+    })
+    .openapi(save, async (c) => {
+      const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'app' })
+      return c.json(await afterLook(stored, warnings), created ? 201 : 200)
+    })
+    .openapi(change, async (c) => {
+      const { stored, warnings } = await host.toolkits.update(c.req.valid('param').id, c.req.valid('json'), {
+        tier: 'app',
+      })
+      return c.json(await afterLook(stored, warnings), 200)
+    })
+    .openapi(remove, async (c) => {
+      await host.toolkits.remove(c.req.valid('param').id, { tier: 'app' })
+      return c.body(null, 204)
+    })
+    .openapi(showConfig, async (c) => c.json(await host.app.get(), 200))
+    .openapi(changeConfig, async (c) => c.json(await host.app.update(c.req.valid('json')), 200))
+}

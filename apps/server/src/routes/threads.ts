@@ -1,0 +1,226 @@
+/** Conversations and what they carry. What is not the caller's does not exist. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Host, Narrowing, StoredThread, Thread } from 'loadout'
+import {
+  activationRef,
+  loadoutEntry,
+  reason as reasonSchema,
+  threadInput,
+  threadPatch,
+  threadSettings,
+  tier as tierSchema,
+} from 'loadout/schema'
+import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const activation = z.object({ ref: z.string(), on: z.boolean() }).openapi('Activation')
+const thread = z
+  .object({
+    id: z.string(),
+    title: z.string(),
+    settings: threadSettings,
+    createdAt: z.string(),
+    updatedAt: z.string(),
+  })
+  .openapi('Thread')
+const reason = named(reasonSchema, 'Reason')
+const tool = loadoutEntry.extend({ reasons: z.array(reason) }).openapi('LoadoutTool')
+const loadout = z
+  .object({
+    tools: z.array(tool),
+    toolkits: z.array(
+      z.object({
+        id: z.string(),
+        tier: tierSchema,
+        uscoId: z.string().optional(),
+        active: z.boolean(),
+        toolCount: z.number(),
+        reasons: z.array(reason),
+      }),
+    ),
+    droppedToolkits: z.array(z.string()),
+    tokens: z.number(),
+  })
+  .openapi('Loadout')
+const explained = z
+  .object({
+    items: z.array(
+      z.object({
+        ref: z.string(),
+        modelName: z.string(),
+        tier: tierSchema,
+        included: z.boolean(),
+        reasons: z.array(reason),
+      }),
+    ),
+  })
+  .openapi('Explanation')
+
+const listed = z.object({ items: z.array(activation) })
+const refs = z.string().transform((text) => text.split(',').map((ref) => ref.trim()))
+const count = z.coerce.number().int().min(0).max(100_000_000)
+const narrowing = z.object({
+  only: refs
+    .pipe(z.array(activationRef))
+    .optional()
+    .openapi({ type: 'string', description: 'Refs, divided by commas' }),
+  except: refs
+    .pipe(z.array(activationRef))
+    .optional()
+    .openapi({ type: 'string', description: 'Refs, divided by commas' }),
+  maxTools: count.optional(),
+  maxTokens: count.optional(),
+})
+
+const create = createRoute({
+  method: 'post',
+  path: '/threads',
+  summary: 'Begin a thread',
+  request: { body: jsonBodyOf(threadInput) },
+  responses: { 201: json(thread, 'It'), ...problemResponses },
+})
+const page = z.object({
+  cursor: z.string().max(300).optional(),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+})
+const list = createRoute({
+  method: 'get',
+  path: '/threads',
+  summary: "The caller's threads, the newest first",
+  request: { query: page },
+  responses: {
+    200: json(z.object({ items: z.array(thread), nextCursor: z.string().optional() }), 'A page of them'),
+    ...problemResponses,
+  },
+})
+const show = createRoute({
+  method: 'get',
+  path: '/threads/{id}',
+  summary: 'One thread',
+  request: { params: idParam },
+  responses: { 200: json(thread, 'It'), ...problemResponses },
+})
+const change = createRoute({
+  method: 'patch',
+  path: '/threads/{id}',
+  summary: 'Rename it, or set its limits',
+  request: { params: idParam, body: jsonBodyOf(threadPatch) },
+  responses: { 200: json(thread, 'Changed'), ...problemResponses },
+})
+const remove = createRoute({
+  method: 'delete',
+  path: '/threads/{id}',
+  summary: 'Delete it with what it switched',
+  request: { params: idParam },
+  responses: { 204: { description: 'Deleted' }, ...problemResponses },
+})
+
+const activationPath = {
+  path: '/threads/{id}/activations',
+  responses: { 200: json(listed, 'As they are now'), ...problemResponses },
+} as const
+const showActivations = createRoute({
+  method: 'get',
+  ...activationPath,
+  summary: 'What the thread itself switched',
+  request: { params: idParam },
+})
+const useList = createRoute({
+  method: 'put',
+  ...activationPath,
+  summary: 'These toolkits (or tools, or globs) and no others',
+  request: { params: idParam, body: jsonBodyOf(z.strictObject({ toolkits: z.array(z.string()).max(1000) })) },
+})
+const activate = createRoute({
+  method: 'post',
+  ...activationPath,
+  summary: 'Switch one toolkit, tool or glob on or off',
+  request: { params: idParam, body: jsonBodyOf(z.strictObject({ ref: z.string(), on: z.boolean() })) },
+})
+const reset = createRoute({
+  method: 'delete',
+  ...activationPath,
+  summary: 'Forget what the thread switched: of one ref, or all',
+  request: { params: idParam, query: z.object({ ref: z.string().max(400).optional() }) },
+})
+const showLoadout = createRoute({
+  method: 'get',
+  path: '/threads/{id}/loadout',
+  summary: 'The tools that the thread carries; a call may narrow them',
+  request: { params: idParam, query: narrowing },
+  responses: { 200: json(loadout, 'Them'), ...problemResponses },
+})
+const explain = createRoute({
+  method: 'get',
+  path: '/threads/{id}/explain',
+  summary: 'For every tool, why the thread carries it or not',
+  request: { params: idParam, query: narrowing },
+  responses: { 200: json(explained, 'All of them'), ...problemResponses },
+})
+
+export function threadRoutes(host: Host) {
+  /** A thread of the caller, or 404. */
+  const own = async (userId: string, id: string): Promise<Thread> => {
+    await host.threads.get(userId, id)
+    return host.thread({ userId, threadId: id })
+  }
+  const switched = async (one: Thread) => ({ items: (await one.activations()).map(({ ref, on }) => ({ ref, on })) })
+
+  const threads = new OpenAPIHono<Env>()
+    .openapi(create, async (c) => {
+      return c.json(view(await host.threads.create(c.var.principal.userId, c.req.valid('json'))), 201)
+    })
+    .openapi(list, async (c) => {
+      const { cursor, limit } = c.req.valid('query')
+      const items = await host.threads.list(c.var.principal.userId, { after: cursor, limit })
+      const last = items.length === limit ? items.at(-1) : undefined
+      return c.json({ items: items.map(view), ...(last ? { nextCursor: last.id } : {}) }, 200)
+    })
+    .openapi(show, async (c) => {
+      return c.json(view(await host.threads.get(c.var.principal.userId, c.req.valid('param').id)), 200)
+    })
+    .openapi(change, async (c) => {
+      const { id } = c.req.valid('param')
+      return c.json(view(await host.threads.update(c.var.principal.userId, id, c.req.valid('json'))), 200)
+    })
+    .openapi(remove, async (c) => {
+      await host.threads.delete(c.var.principal.userId, c.req.valid('param').id)
+      return c.body(null, 204)
+    })
+  return threads
+    .openapi(showActivations, async (c) => {
+      return c.json(await switched(await own(c.var.principal.userId, c.req.valid('param').id)), 200)
+    })
+    .openapi(useList, async (c) => {
+      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      await one.use(c.req.valid('json').toolkits)
+      return c.json(await switched(one), 200)
+    })
+    .openapi(activate, async (c) => {
+      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      const { ref, on } = c.req.valid('json')
+      await (on ? one.activate(ref) : one.deactivate(ref))
+      return c.json(await switched(one), 200)
+    })
+    .openapi(reset, async (c) => {
+      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      await one.reset(c.req.valid('query').ref)
+      return c.json(await switched(one), 200)
+    })
+    .openapi(showLoadout, async (c) => {
+      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      const { entries: _, ...carried } = await one.loadout(c.req.valid('query') as Narrowing)
+      return c.json(carried, 200)
+    })
+    .openapi(explain, async (c) => {
+      const one = await own(c.var.principal.userId, c.req.valid('param').id)
+      return c.json({ items: await one.explain(c.req.valid('query') as Narrowing) }, 200)
+    })
+}
+
+const view = ({ createdAt, updatedAt, ...rest }: StoredThread) => ({
+  ...rest,
+  createdAt: createdAt.toISOString(),
+  updatedAt: updatedAt.toISOString(),
+})

@@ -1,0 +1,59 @@
+/** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
+import { HostError } from '../errors.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { Caller } from '../schema/tool.ts'
+import type { CallOutcome, ToolCall } from './call.ts'
+import type { Calls } from './calls.ts'
+import { failed } from './resolve.ts'
+
+export interface NamedCall {
+  /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */
+  name: string
+  arguments: JsonObject
+  caller?: Caller | undefined
+  signal?: AbortSignal | undefined
+  onProgress?: ToolCall['onProgress']
+}
+
+export interface CallPlace {
+  calls: Pick<Calls, 'start'>
+  loadout: Loadout
+  userId: string
+  threadId?: string | undefined
+  brought?: ToolCall['brought']
+}
+
+export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
+  const entry = findTool(place.loadout, call.name)
+  if (!entry) return failed(unknownTool(place.loadout, call.name))
+  if (!entry.included) {
+    const why = entry.reasons.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
+    return failed(
+      new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why.join(' ')}`.trim() }),
+    )
+  }
+  const { userId, threadId, brought } = place
+  const { caller = { type: 'direct' }, signal, onProgress } = call
+  const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
+  const request = { userId, threadId, brought, toolkit, tool: entry.tool, arguments: call.arguments }
+  return place.calls.start({ ...request, caller, signal, onProgress }).outcome
+}
+
+/** What is carried comes first: a hidden tool has the same ref. */
+export function findTool({ tools, entries }: Loadout, name: string): LoadoutEntry | undefined {
+  const isIt = (entry: LoadoutEntry) => entry.modelName === name || entry.ref === name
+  return tools.find(isIt) ?? entries.find(isIt)
+}
+
+const SHOWN = 20
+
+function unknownTool({ tools }: Loadout, name: string): HostError {
+  const names = tools.map((tool) => tool.modelName)
+  const there =
+    names.length === 0
+      ? 'There are none.'
+      : `There are: ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}.`
+  return new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}'. ${there}` })
+}

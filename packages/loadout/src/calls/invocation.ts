@@ -1,0 +1,76 @@
+/**
+ * One invocation's tools, ready to be called. It ends once: calls that are still under way are given up, so that every
+ * connection it used is free again; `close` also closes those that it alone can have opened.
+ */
+import type { Connector } from '../connections/connector.ts'
+import type { ExecutionContext } from '../context.ts'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import { type Setup, type SetupOptions, type SetupParts, setupToolkits } from '../loadout/setup-toolkits.ts'
+import type { CallOutcome } from './call.ts'
+import { callByName, type NamedCall } from './call-by-name.ts'
+import type { Calls } from './calls.ts'
+import { failed } from './resolve.ts'
+
+export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
+  /** Calls a tool by the name that a model saw, or by its ref. */
+  call(call: NamedCall): Promise<CallOutcome>
+  /** The end of the run: its connections go back to the pool, where the next run of this user may find them. */
+  release(): Promise<void>
+  /** The same, and the connections of toolkits that it carried are closed. */
+  close(): Promise<void>
+}
+
+export interface InvocationParts extends SetupParts {
+  calls: Pick<Calls, 'start'>
+  connector: Pick<Connector, 'retire'>
+  events: Emitter
+}
+
+/** Sets up, and tells how each name was resolved. */
+export async function invoke(
+  parts: InvocationParts,
+  names: readonly string[] | undefined,
+  options: SetupOptions,
+): Promise<Invocation> {
+  const setup = await setupToolkits(parts, names, options)
+  const { principal, runId } = options.context
+  const { resolved, missing, failedToolkits: failed, droppedToolkits: dropped, warnings } = setup
+  const told = { resolved, missing, failed, dropped, warnings }
+  parts.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...told })
+  return createInvocation(parts, setup, options.context)
+}
+
+function createInvocation(
+  parts: Pick<InvocationParts, 'calls' | 'connector'>,
+  setup: Setup,
+  context: ExecutionContext,
+): Invocation {
+  const { brought, ...told } = setup
+  const { userId } = context.principal
+  const { threadId } = context.scope
+  const over = new AbortController()
+  const underWay = new Set<Promise<CallOutcome>>()
+  const release = async () => {
+    over.abort()
+    await Promise.allSettled(underWay)
+  }
+  return {
+    ...told,
+    async call(call) {
+      if (over.signal.aborted)
+        return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
+      const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
+      const place = { calls: parts.calls, loadout: setup.loadout, userId, threadId, brought }
+      const outcome = callByName(place, { ...call, signal: AbortSignal.any(signals) })
+      underWay.add(outcome)
+      return outcome.finally(() => underWay.delete(outcome))
+    },
+    release,
+    async close() {
+      await release()
+      await Promise.all([...brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
+    },
+    [Symbol.asyncDispose]: release,
+  }
+}

@@ -1,0 +1,17 @@
+import { HostError } from '../errors.ts'
+import type { Loadouts } from '../loadout/loadouts.ts'
+import type { Stage } from './compose.ts'
+import { failed } from './resolve.ts'
+
+/** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
+export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
+  return (next) => async (call) => {
+    const { userId, threadId, stored, found, tool } = call
+    const missing = await loadouts.missing({ userId, threadId }, stored, found)
+    if (missing === undefined) return next(call)
+    const why = missing.map((reason) => reason.detail).join(' ')
+    return failed(
+      new HostError('not-carried', { detail: `The tool '${stored.toolkit.id}.${tool}' is not carried. ${why}`.trim() }),
+    )
+  }
+}

@@ -1,0 +1,42 @@
+/** Whether what somebody names exists, and if not, what does. */
+import { HostError } from '../errors.ts'
+import { activationRef } from '../schema/activation.ts'
+import { compileGlob } from '../schema/glob.ts'
+import { parse } from '../schema/json.ts'
+import type { Loadout } from './overlay.ts'
+
+const SHOWN = 30
+
+export interface RefCheck {
+  /** Where the refs stand in the input: `ref`, `toolkits`. */
+  path: string
+  /** Whether a glob may fit nothing yet, as one that forbids may. */
+  mayFitNothing: boolean
+}
+
+/** Throws `invalid-input` with the place of each ref that names nothing, and what could be named instead. */
+export function assertRefs(refs: readonly string[], { entries, toolkits }: Loadout, check: RefCheck): void {
+  parse(activationRef.array(), refs)
+  const ids = [...new Set(toolkits.map(({ id }) => id))]
+  const errors = refs.flatMap((ref, index) => {
+    const dot = ref.indexOf('.')
+    const kit = compileGlob(dot < 0 ? ref : ref.slice(0, dot))
+    const tool = dot < 0 ? undefined : compileGlob(ref.slice(dot + 1))
+    if (check.mayFitNothing && !(kit.literal && (tool?.literal ?? true))) return []
+    const place = check.path === 'ref' ? check.path : `${check.path}.${index}`
+    if (ref !== '*' && !ids.some((id) => kit.matches(id)))
+      return [{ path: place, message: `"${ref}" names no toolkit of yours; there ${list(ids)}` }]
+    if (!tool) return []
+    const known = entries.filter((entry) => kit.matches(entry.toolkit))
+    // Of a toolkit that was never looked at, nobody knows what it has.
+    if (known.length === 0 || known.some((entry) => tool.matches(entry.tool))) return []
+    return [{ path: place, message: `"${ref}" names no tool; there ${list(known.map((entry) => entry.ref))}` }]
+  })
+  if (errors.length > 0)
+    throw new HostError('invalid-input', { detail: errors.map((error) => error.message).join('; '), errors })
+}
+
+function list(names: readonly string[]): string {
+  if (names.length === 0) return 'are none'
+  return `${names.length === 1 ? 'is' : 'are'} ${names.slice(0, SHOWN).join(', ')}${names.length > SHOWN ? ', …' : ''}`
+}

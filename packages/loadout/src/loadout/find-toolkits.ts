@@ -1,0 +1,153 @@
+/**
+ * From the name that an invocation asks for to a toolkit, each name for itself: what the context carries, then what is
+ * stored for the user, then the files of local work. Only the local principal ever reaches a file.
+ */
+import type { ExecutionContext } from '../context.ts'
+import type { CredentialStore } from '../credentials/credential-store.ts'
+import { HostError } from '../errors.ts'
+import type { SecretRef } from '../schema/credential.ts'
+import { readToolkit } from '../schema/read-toolkit.ts'
+import type { Toolkit } from '../schema/toolkit.ts'
+import { carryToolkit } from '../toolkits/carry.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { PLACEHOLDER } from '../toolkits/url-secrets.ts'
+
+/** Files of local work. */
+export interface LocalFiles {
+  /** In the order in which they are looked at; an explicit path comes first. */
+  inOrder(path?: string): readonly LocalFile[]
+}
+export interface LocalFile {
+  /** As people know it: the path itself, `MCP_SECRET_PATH`, `./mcp-secret.json`. */
+  name: string
+  /** Its records by name; undefined where there is no such file. */
+  read(): Promise<Record<string, unknown> | undefined>
+}
+
+export interface FindParts {
+  registry: Pick<Registry, 'list'>
+  credentials: Pick<CredentialStore, 'open'>
+  files?: LocalFiles | undefined
+}
+
+export interface FindOptions {
+  context: ExecutionContext
+  /** A file that is looked at before the others. For the local principal alone. */
+  path?: string | undefined
+  /** Transports that the app built, by the name of their toolkit. Each is asked for one when it connects. */
+  transports?: Readonly<Record<string, () => unknown>> | undefined
+}
+
+export interface Found {
+  name: string
+  /** `context`, `transport`, `stored`, or the file. */
+  from: string
+  /** Undefined where the record that was found cannot be used. */
+  stored?: StoredToolkit
+  error?: HostError
+}
+
+/** What stands in the record of a toolkit whose transport the app built; nothing is ever sent there. */
+const IN_PROCESS = { type: 'http', url: 'http://in-process.invalid/' } as const
+
+export class ToolkitFinder {
+  /** What was noticed on the way, for people. */
+  readonly warnings: string[] = []
+  readonly #parts: FindParts
+  readonly #options: FindOptions
+  readonly #files = new Map<string, Promise<Record<string, unknown>>>()
+
+  constructor(parts: FindParts, options: FindOptions) {
+    this.#parts = parts
+    this.#options = options
+  }
+
+  /** The names that the invocation itself brings, in their order. */
+  carried(): string[] {
+    const { context, transports = {} } = this.#options
+    return [...Object.keys(context.toolkits), ...Object.keys(transports)]
+  }
+
+  async find(name: string): Promise<Found | undefined> {
+    const { context, transports = {} } = this.#options
+    if (Object.hasOwn(context.toolkits, name))
+      return this.#carry(name, 'context', () => context.toolkits[name] as Toolkit)
+    if (Object.hasOwn(transports, name))
+      return this.#carry(name, 'transport', () => readToolkit({ server: IN_PROCESS }, { id: name, name }).toolkit)
+    const stored = (await this.#stored()).find(({ toolkit }) => toolkit.id === name || toolkit.name === name)
+    if (stored) return { name, from: 'stored', stored }
+    return this.#inFiles(name)
+  }
+
+  /** All names that there are. */
+  async available(): Promise<string[]> {
+    const files = await Promise.all(this.#local().map((file) => this.#read(file)))
+    const stored = (await this.#stored()).map(({ toolkit }) => toolkit.id)
+    return [...new Set([...this.carried(), ...stored, ...files.flatMap((records) => Object.keys(records))])]
+  }
+
+  #stored(): Promise<readonly StoredToolkit[]> {
+    return this.#parts.registry.list(this.#options.context.principal.userId)
+  }
+
+  async #inFiles(name: string): Promise<Found | undefined> {
+    for (const file of this.#local()) {
+      const records = await this.#read(file)
+      if (!Object.hasOwn(records, name)) continue
+      this.warnings.push(
+        `"${name}" comes from ${file.name}, because no toolkit of that name is stored or in the context. Add it to your servers to use it elsewhere.`,
+      )
+      return this.#carry(name, file.name, () => readToolkit(records[name], { id: name, name }).toolkit)
+    }
+    return undefined
+  }
+
+  /** A session or a key is somebody else's: no file and no environment of this machine is theirs. */
+  #local(): readonly LocalFile[] {
+    const { context, path } = this.#options
+    return context.principal.kind === 'local' ? (this.#parts.files?.inOrder(path) ?? []) : []
+  }
+
+  /** Each file is read once; one that is broken is told once, and the next is looked at. */
+  #read(file: LocalFile): Promise<Record<string, unknown>> {
+    const known = this.#files.get(file.name)
+    if (known) return known
+    const reading = file.read().then(
+      (records) => records ?? {},
+      (error: unknown) => {
+        this.warnings.push(`${file.name} cannot be used: ${HostError.from(error).message}`)
+        return {}
+      },
+    )
+    this.#files.set(file.name, reading)
+    return reading
+  }
+
+  async #carry(name: string, from: string, read: () => Toolkit): Promise<Found> {
+    const { context, transports = {} } = this.#options
+    try {
+      const toolkit = read()
+      const secrets = await this.#secretsOf(toolkit)
+      const transport = from === 'transport' ? transports[name] : undefined
+      const stored = await carryToolkit(toolkit, { userId: context.principal.userId, secrets, transport })
+      return { name, from, stored }
+    } catch (error) {
+      return { name, from, error: HostError.from(error) }
+    }
+  }
+
+  /** The context carries secrets as references; only those that the toolkit names are opened. */
+  async #secretsOf({ server }: Toolkit): Promise<Record<string, string>> {
+    const { secrets, principal } = this.#options.context
+    const named = [...JSON.stringify(server).matchAll(PLACEHOLDER)].map((match) => match[1] as string)
+    const opened: Record<string, string> = {}
+    for (const name of named) {
+      const ref: SecretRef | undefined = Object.hasOwn(secrets, name) ? secrets[name] : undefined
+      if (!ref) continue
+      const fields = await this.#parts.credentials.open({ userId: principal.userId, toolkit: ref.toolkit })
+      if (Object.hasOwn(fields, ref.field)) opened[name] = fields[ref.field] as string
+    }
+    return opened
+  }
+}

@@ -1,0 +1,82 @@
+/** Opens connections ahead of the first call, and tells which are open. */
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Connector } from '../connections/connector.ts'
+import { HostError } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+
+export interface Warmed {
+  id: string
+  status: 'connected' | 'failed'
+  reason?: string
+  action?: string
+}
+
+/** A live connection. */
+export interface LiveConnection {
+  /** The toolkit's id. */
+  toolkit: string
+  uscoId: string
+  /** Whose; none where all users share it. */
+  userId: string | null
+  since: Date
+  /** Calls on it now. */
+  calls: number
+  tools: number
+}
+
+export interface WarmParts {
+  registry: Pick<Registry, 'list' | 'app'>
+  connector: Connector
+  catalog: Pick<Catalog, 'tools'>
+}
+
+const AT_ONCE = 8
+
+/** For a user, all that they have switched on; without one, what the app shares among all. */
+export async function warm({ registry, connector }: WarmParts, userId: string | undefined): Promise<Warmed[]> {
+  const all =
+    userId === undefined ? (await registry.app()).filter((one) => one.toolkit.shared) : await registry.list(userId)
+  const waiting = all.filter((one) => one.enabled && one.toolkit.server.type !== 'custom')
+  const warmed: Warmed[] = []
+  const next = async (): Promise<void> => {
+    for (let stored = waiting.shift(); stored; stored = waiting.shift())
+      warmed.push(await open(connector, stored, userId ?? APP_OWNER))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, next))
+  return warmed
+}
+
+async function open(connector: Connector, stored: StoredToolkit, userId: string): Promise<Warmed> {
+  const { id } = stored.toolkit
+  try {
+    const connectMs = stored.toolkit.timeouts.connectMs
+    await connector.use(stored, userId, { repeatable: true, connectMs, work: async () => {} })
+    return { id, status: 'connected' }
+  } catch (error) {
+    const { message: reason, action } = HostError.from(error)
+    return { id, status: 'failed', reason, action }
+  }
+}
+
+/** What is connected, for whom, since when and with how many tools. */
+export async function liveConnections({ registry, connector, catalog }: WarmParts): Promise<LiveConnection[]> {
+  const toolsOf = async (userId: string, uscoId: string) => {
+    const known = userId === APP_OWNER ? await registry.app() : await registry.list(userId)
+    const stored = known.find((one) => one.uscoId === uscoId)
+    if (!stored) return 0
+    const tools = (await catalog.tools(userId, [stored])).get(uscoId) ?? []
+    return tools.filter((tool) => tool.inactive === undefined).length
+  }
+  return Promise.all(
+    connector.status().map(async ({ key, toolkit, openedAt, leases }) => ({
+      toolkit,
+      uscoId: key.toolkit,
+      userId: key.userId,
+      since: openedAt,
+      calls: leases,
+      tools: await toolsOf(key.userId ?? APP_OWNER, key.toolkit),
+    })),
+  )
+}

@@ -1,0 +1,119 @@
+/** One conversation of one user: what it carries, why, and calls from within it. */
+
+import type { CallOutcome } from './calls/call.ts'
+import { callByName, type NamedCall } from './calls/call-by-name.ts'
+import type { Calls } from './calls/calls.ts'
+import type { Emitter } from './events.ts'
+import type { Activations } from './loadout/activations.ts'
+import { assertRefs } from './loadout/check-refs.ts'
+import type { ActivationRule } from './loadout/layers.ts'
+import type { Loadouts } from './loadout/loadouts.ts'
+import type { Narrowing } from './loadout/narrow.ts'
+import type { Loadout } from './loadout/overlay.ts'
+import type { Threads } from './loadout/threads.ts'
+import { threadId as threadIdSchema, userId as userIdSchema } from './schema/ids.ts'
+import { parse } from './schema/json.ts'
+import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
+import type { Tier } from './schema/scope.ts'
+import type { ToolTransformer } from './schema/transformer.ts'
+
+export interface ThreadAddress {
+  userId: string
+  threadId: string
+}
+
+export interface ThreadOptions {
+  /** How this thread shows its tools, in order. */
+  transform?: readonly ToolTransformer[]
+}
+
+/** Why a tool is carried, or is not. */
+export interface Explanation {
+  ref: string
+  modelName: string
+  tier: Tier
+  included: boolean
+  reasons: Reason[]
+}
+
+export interface Thread extends ThreadAddress {
+  /** Switches on toolkits, tools, or what fits a glob. What does not exist is an error that lists what does. */
+  activate(...refs: string[]): Promise<void>
+  /** Switches off, for this thread; no call undoes it. */
+  deactivate(...refs: string[]): Promise<void>
+  /** These and no others. */
+  use(refs: readonly string[]): Promise<void>
+  /** Forgets what the thread said of one ref, or of all: then it carries what its user has. */
+  reset(ref?: string): Promise<void>
+  /** What the thread itself switched, in the order in which it did. */
+  activations(): Promise<readonly ActivationRule[]>
+  /** What it carries; a call may narrow it. */
+  loadout(narrow?: Narrowing): Promise<Loadout>
+  /** Every tool there is, with why it is carried or not. */
+  explain(narrow?: Narrowing): Promise<Explanation[]>
+  /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called. */
+  call(call: NamedCall & { narrow?: Narrowing }): Promise<CallOutcome>
+}
+
+export interface ThreadParts {
+  activations: Activations
+  threads: Pick<Threads, 'ensure'>
+  loadouts: Pick<Loadouts, 'of'>
+  calls: Pick<Calls, 'start'>
+  events: Emitter
+}
+
+/** More at once would drown who listens; they look anew instead. */
+const MOST_EVENTS = 500
+
+export function createThread(parts: ThreadParts, address: ThreadAddress, { transform }: ThreadOptions = {}): Thread {
+  const userId = parse(userIdSchema, address.userId)
+  const threadId = parse(threadIdSchema, address.threadId)
+  const scope = { userId, threadId }
+  const loadout = (narrow?: Narrowing) => parts.loadouts.of(scope, { narrow, transform })
+
+  /** Writes, and tells which tools came and went by it. */
+  async function change(work: (before: Loadout) => Promise<void>): Promise<void> {
+    const before = await loadout()
+    await work(before)
+    const after = await loadout()
+    const told = [
+      ...difference(after.tools, before.tools).map((ref) => ({ type: 'tool-loaded' as const, ref })),
+      ...difference(before.tools, after.tools).map((ref) => ({ type: 'tool-unloaded' as const, ref })),
+    ]
+    for (const event of told.slice(0, MOST_EVENTS)) parts.events.emit({ ...event, userId, threadId })
+  }
+  const set = (refs: readonly string[], on: boolean) =>
+    change(async (before) => {
+      assertRefs(refs, before, { path: 'ref', mayFitNothing: !on })
+      await parts.threads.ensure(userId, threadId)
+      for (const ref of refs) await parts.activations.set(scope, ref, on)
+    })
+
+  return {
+    ...scope,
+    activate: (...refs) => set(refs, true),
+    deactivate: (...refs) => set(refs, false),
+    use: (refs) =>
+      change(async (before) => {
+        assertRefs(refs, before, { path: 'toolkits', mayFitNothing: false })
+        await parts.threads.ensure(userId, threadId)
+        await parts.activations.use(scope, refs)
+      }),
+    reset: (ref) => change(() => parts.activations.clear(scope, ref)),
+    activations: () => parts.activations.list(scope),
+    loadout,
+    async explain(narrow) {
+      const { entries } = await loadout(narrow)
+      return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
+    },
+    async call({ narrow, ...call }) {
+      return callByName({ calls: parts.calls, loadout: await loadout(narrow), ...scope }, call)
+    },
+  }
+}
+
+function difference(all: readonly LoadoutEntry[], without: readonly LoadoutEntry[]): string[] {
+  const known = new Set(without.map((tool) => tool.ref))
+  return all.map((tool) => tool.ref).filter((ref) => !known.has(ref))
+}

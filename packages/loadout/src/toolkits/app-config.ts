@@ -1,0 +1,62 @@
+/** What the app sets for everyone: discovery of servers, and what holds where a toolkit's record says nothing. */
+import { type AppConfig, type AppConfigInput, appConfig, appConfigPatch } from '../schema/app-config.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import { type JsonObject, parse } from '../schema/json.ts'
+import type { ToolkitDefaults } from '../schema/toolkit.ts'
+import type { ReadCache, Storage } from '../storage/storage.ts'
+import { again } from './toolkit-writer.ts'
+
+export interface AppConfigStore {
+  get(): Promise<AppConfig>
+  /** Changes the given fields and keeps the rest. */
+  update(patch: unknown): Promise<AppConfig>
+}
+
+const ROW_ID = 'app'
+const ACCESS = { caller: 'app-config', userId: APP_OWNER } as const
+
+/** `base` is what the code that makes the host gives; what an operator stores lies over it. */
+export function createAppConfig(
+  { storage, cache }: { storage: Storage; cache: ReadCache },
+  base: AppConfigInput = {},
+): AppConfigStore {
+  const over = (stored: JsonObject): AppConfig => {
+    const { discovery, defaults } = appConfigPatch.parse(stored)
+    return parse(appConfig, {
+      discovery: { ...base.discovery, ...discovery },
+      defaults: { ...base.defaults, ...defaults },
+    })
+  }
+  return {
+    get: () =>
+      cache.read({ userId: APP_OWNER, name: 'app-config' }, ['appConfig'], () =>
+        storage.transaction(ACCESS, async (tx) =>
+          Object.freeze(over((await tx.get('appConfig', ROW_ID))?.valueJson ?? {})),
+        ),
+      ),
+    async update(input) {
+      const patch = parse(appConfigPatch, input)
+      return again(() =>
+        storage.transaction(ACCESS, async (tx) => {
+          const row = await tx.get('appConfig', ROW_ID)
+          const before = appConfigPatch.parse(row?.valueJson ?? {})
+          const valueJson = {
+            discovery: { ...before.discovery, ...patch.discovery },
+            defaults: { ...before.defaults, ...patch.defaults },
+          }
+          // What does not hold together is refused before it is stored.
+          const whole = over(valueJson)
+          if (row) await tx.update('appConfig', ROW_ID, { set: { valueJson, updatedAt: new Date() } })
+          else await tx.insert('appConfig', { configId: ROW_ID, valueJson, updatedAt: new Date() })
+          return whole
+        }),
+      )
+    },
+  }
+}
+
+/** The defaults of toolkits in the words of a record. */
+export function toolkitDefaults({ defaults }: AppConfig): ToolkitDefaults {
+  const { deferLoading, enableProgrammaticCalling } = defaults
+  return { deferLoading, ...(enableProgrammaticCalling ? {} : { allowedCallers: ['direct'] }) }
+}

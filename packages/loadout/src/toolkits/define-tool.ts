@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { JsonObject } from '../schema/json.ts'
+import type { Annotations } from '../schema/tool.ts'
+import type { FunctionContext } from './functions.ts'
+
+export interface ToolDefinition<S extends z.ZodType | JsonObject> {
+  name: string
+  title?: string
+  description?: string
+  /** A Zod schema, from which `execute` gets its types, or a JSON Schema. @default an object without properties */
+  inputSchema?: S
+  outputSchema?: JsonObject
+  annotations?: Annotations
+  execute(input: S extends z.ZodType ? z.output<S> : JsonObject, context: FunctionContext): unknown
+}
+
+/** A tool made of an app's own function, ready for `createHost({ tools })` or the `tools` of a toolkit. */
+export interface DefinedTool {
+  name: string
+  title?: string
+  description?: string
+  inputSchema: JsonObject
+  outputSchema?: JsonObject
+  annotations?: Annotations
+  execute(input: JsonObject, context: FunctionContext): unknown
+}
+
+/** An app's own function as a tool beside those of servers: listed, searched, approved, audited and called like them. */
+export function defineTool<const S extends z.ZodType | JsonObject = JsonObject>(
+  definition: ToolDefinition<S>,
+): DefinedTool {
+  const { inputSchema, execute, ...rest } = definition
+  if (!(inputSchema instanceof z.ZodType))
+    return { ...rest, inputSchema: inputSchema ?? { type: 'object' }, execute: execute as DefinedTool['execute'] }
+  const { $schema: _, ...json } = z.toJSONSchema(inputSchema, { io: 'input' })
+  return {
+    ...rest,
+    inputSchema: json,
+    // Defaults and transforms are the schema's own; the pipeline has checked the rest.
+    execute: async (input, context) => execute((await inputSchema.parseAsync(input)) as never, context),
+  }
+}
