@@ -112,6 +112,23 @@ describe('imports', () => {
     expect(await host.imports.apply(clash, ann)).toEqual(await host.imports.preview(clash, ann))
   })
 
+  it('an update changes what the config speaks of; what its user set beside the server stays', async () => {
+    const host = createHost()
+    await host.imports.apply({ kit: { ...FILES, env: { OLD: '1' } } }, ann)
+    const overrides = { read: { enabled: false } }
+    await host.toolkits.update('kit', { enabled: false, overrides, exclude: ['b'], deferLoading: false }, ann)
+    await host.imports.apply({ kit: { command: 'new', alwaysLoad: false, exclude_tools: ['c'] } }, ann)
+    expect((await host.toolkits.find('ann', 'kit')).toolkit).toMatchObject({
+      enabled: false,
+      overrides,
+      exclude: ['c'],
+      deferLoading: true,
+      server: { command: 'new', args: [], env: {} },
+    })
+    await host.imports.apply({ kit: { command: 'new', disabled: false } }, ann)
+    expect((await host.toolkits.find('ann', 'kit')).toolkit).toMatchObject({ enabled: true, overrides })
+  })
+
   it('only some entries, by name', async () => {
     const host = createHost()
     const report = await host.imports.apply({ mcpServers: { a: FILES, b: FILES } }, ann, { only: ['b', 'c'] })

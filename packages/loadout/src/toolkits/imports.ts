@@ -3,10 +3,13 @@
  * registration holds. A preview writes nothing and says what applying would do. No entry is lost without a word.
  */
 import { HostError } from '../errors.ts'
+import { collectFields } from '../schema/collect-fields.ts'
 import { type ImportedEntry, type ImportOptions, type ImportReport, importOptions } from '../schema/import-report.ts'
-import { invalidFields, parse } from '../schema/json.ts'
+import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
 import { readConfigText } from '../schema/read-config-text.ts'
 import type { ReadToolkit } from '../schema/read-toolkit.ts'
+import type { Toolkit } from '../schema/toolkit.ts'
+import { PORTABLE_FIELDS } from './import/quirks.ts'
 import { type ImportEntry, readImport } from './import/read-import.ts'
 import type { Registry, ToolkitOwner } from './registry.ts'
 
@@ -29,9 +32,10 @@ export function createImports(registry: Registry): Imports {
       typeof source === 'string' ? readConfigText(source) : source,
       values,
     )
+    const toolkits = (await own(owner)).map(({ toolkit }) => toolkit)
     const plan = createPlan(
       owner,
-      (await own(owner)).map(({ toolkit }) => ({ id: toolkit.id, name: toolkit.name })),
+      toolkits.map(({ id, name }) => ({ id, name })),
     )
     const meant = entries.filter(({ name }) => only === undefined || only.includes(name))
     const unknown = (only ?? []).filter((name) => !entries.some((entry) => entry.name === name))
@@ -40,10 +44,10 @@ export function createImports(registry: Registry): Imports {
       entries: meant.map((entry) => plan(entry)),
       warnings: [...warnings, ...unknown.map((name) => `There is no entry "${name.slice(0, 80)}"`)],
     }
-    return { report, meant }
+    return { report, meant, toolkits }
   }
 
-  async function write(planned: ImportedEntry, { record, secrets }: ImportEntry, owner: ToolkitOwner) {
+  async function write(planned: ImportedEntry, { record, secrets }: Writing, owner: ToolkitOwner) {
     try {
       const { stored, created, warnings } = await registry.register(record, owner, { secrets })
       const status = created ? ('added' as const) : ('updated' as const)
@@ -57,17 +61,31 @@ export function createImports(registry: Registry): Imports {
   return {
     preview: async (source, owner, options) => (await preview(source, owner, options)).report,
     async apply(source, owner, options) {
-      const { report, meant } = await preview(source, owner, options)
+      const { report, meant, toolkits } = await preview(source, owner, options)
       const entries: ImportedEntry[] = []
       // One after the other: an id that is free for one is not free for the next.
       for (const [index, planned] of report.entries.entries()) {
-        const entry = meant[index] as ImportEntry
+        const { record, secrets } = meant[index] as ImportEntry
         const isWhole = planned.status === 'added' || planned.status === 'updated'
-        entries.push(isWhole ? await write(planned, entry, owner) : planned)
+        const before = toolkits.find(({ id }) => planned.status === 'updated' && id === planned.id)
+        const writing = { secrets, record: before ? withKept(record, before) : record }
+        entries.push(isWhole ? await write(planned, writing, owner) : planned)
       }
       return { ...report, entries }
     },
   }
+}
+
+type Writing = Pick<ImportEntry, 'record' | 'secrets'>
+
+/** What its user set beside the server stays where the config does not speak of it: above all that it is switched off. */
+function withKept(record: JsonObject, before: Toolkit): JsonObject {
+  const { fields } = collectFields(record)
+  const kept = (['enabled', ...PORTABLE_FIELDS] as const).filter(
+    // Manifests known in advance are those of the server that was.
+    (field) => field !== 'tools' && fields[field] === undefined && !(field === 'enabled' && fields.disabled),
+  )
+  return { ...Object.fromEntries(kept.map((field) => [field, before[field]])), ...record }
 }
 
 interface Place {
@@ -128,12 +146,14 @@ function wrongTier(tier: string): HostError {
   return invalidFields([{ path: 'scope', message: `is "${tier}", but this import is for the other tier` }])
 }
 
+const LONGEST_REASON = 1000
+
 /** By its fields where it has some: they name places and no text that somebody gave. */
 function rejected(error: HostError) {
   const { errors, message } = error
   const reason =
     errors && errors.length > 0 ? errors.map((field) => `${field.path}: ${field.message}`).join('; ') : message
-  return { status: 'rejected' as const, reason, ...(errors ? { errors } : {}) }
+  return { status: 'rejected' as const, reason: reason.slice(0, LONGEST_REASON), ...(errors ? { errors } : {}) }
 }
 
 const quoted = (name: string) => `"${name.slice(0, 80)}"`

@@ -130,3 +130,20 @@ describe('secrets leave the record', () => {
     )
   })
 })
+
+describe('secrets that are given beside the record', () => {
+  const server = (arg: string) => readServer({ command: 'x', args: ['--db', arg] })
+
+  it('stand behind its placeholders, however plain they are', () => {
+    const { secrets, kept } = takeSecrets(server('--name=${secret:args.input0}'), [], { 'args.input0': 'x' })
+    expect([secrets, kept]).toEqual([{ 'args.input0': 'x' }, []])
+  })
+
+  it('are the only ones that it can name: nothing stored is kept', () => {
+    const stored = ['args.0', 'env.A']
+    for (const record of [server('${secret:args.0}'), readServer({ command: 'x', env: { A: '${secret:env.A}' } })]) {
+      expect(takeSecrets(record, stored).kept).toHaveLength(1)
+      expect(() => takeSecrets(record, stored, {})).toThrow('names no secret')
+    }
+  })
+})

@@ -13,7 +13,7 @@ export interface Expanded {
   /** Values behind the placeholders of the record, by field. */
   secrets: Record<string, string>
   /** Inputs that nobody gave a value, with the places that wait for it. */
-  missing: Map<string, string[]>
+  missing: Map<string, Set<string>>
   warnings: string[]
   problems: FieldError[]
 }
@@ -27,6 +27,10 @@ export interface Known {
 /** Environment and headers are secrets as a whole, wherever their values come from. */
 const HIDDEN_IN = new Set(['args', 'url'])
 
+/** A short text can ask for a long value many times over: an entry grows no further than this. */
+const MOST_CHARACTERS = 256 * 1024
+const MOST_TOLD = 50
+
 export function expandRecord(record: JsonObject, known: Known): Expanded {
   const expander = new Expander(known)
   const { secrets, missing, warnings, problems } = expander
@@ -35,18 +39,22 @@ export function expandRecord(record: JsonObject, known: Known): Expanded {
 
 class Expander {
   readonly secrets: Record<string, string> = {}
-  readonly missing = new Map<string, string[]>()
+  readonly missing = new Map<string, Set<string>>()
   readonly warnings: string[] = []
   readonly problems: FieldError[] = []
   readonly #known: Known
+  readonly #placeholders = new Map<string, string>()
+  #length = 0
 
   constructor(known: Known) {
     this.#known = known
   }
 
   text(text: string, spot: Spot): string {
+    if (this.#length > MOST_CHARACTERS) return text
     const { parts, unclosed } = readTemplate(text)
-    if (unclosed) this.warnings.push(`"${spot.place}" holds a "\${" that is not closed; it stays as it is`)
+    if (unclosed && this.warnings.length < MOST_TOLD)
+      this.warnings.push(`"${spot.place}" holds a "\${" that is not closed; it stays as it is`)
     const plain = this.#join(parts, spot, false)
     if (!HIDDEN_IN.has(spot.field)) return plain
     const hidden = this.#join(parts, spot, true)
@@ -55,7 +63,14 @@ class Expander {
   }
 
   #join(parts: readonly Part[], spot: Spot, hide: boolean): string {
-    return parts.map((part) => (typeof part === 'string' ? part : this.#value(part, spot, hide))).join('')
+    let text = ''
+    for (const part of parts) {
+      const piece = typeof part === 'string' ? part : this.#value(part, spot, hide)
+      this.#length += piece.length
+      if (this.#length > MOST_CHARACTERS) return this.#tooLong(spot)
+      text += piece
+    }
+    return text
   }
 
   #value(variable: Variable, spot: Spot, hide: boolean): string {
@@ -77,23 +92,31 @@ class Expander {
   }
 
   #hide(field: string, value: string): string {
-    const known = Object.keys(this.secrets).find((key) => key.startsWith(`${field}.`) && this.secrets[key] === value)
-    const key = known ?? `${field}.input${Object.keys(this.secrets).length}`
+    const known = JSON.stringify([field, value])
+    const key = this.#placeholders.get(known) ?? `${field}.input${this.#placeholders.size}`
+    this.#placeholders.set(known, key)
     this.secrets[key] = value
     return `\${secret:${key}}`
   }
 
   #lack(name: string, raw: string, { place }: Spot): string {
-    const places = this.missing.get(name) ?? []
-    if (!places.includes(place)) places.push(place)
-    this.missing.set(name, places)
+    this.missing.set(name, (this.missing.get(name) ?? new Set()).add(place))
     return raw
   }
 
   #unreadable({ raw }: Variable, { place }: Spot): string {
-    if (!this.problems.some((problem) => problem.path === place))
-      this.problems.push({ path: place, message: `"${raw.slice(0, 60)}" names nothing that could be given a value` })
+    this.#problem(place, `"${raw.slice(0, 60)}" names nothing that could be given a value`)
     return raw
+  }
+
+  #tooLong({ place }: Spot): string {
+    this.#problem(place, 'makes the entry too long with its values')
+    return ''
+  }
+
+  #problem(path: string, message: string): void {
+    const told = this.problems.length >= MOST_TOLD || this.problems.some((problem) => problem.path === path)
+    if (!told) this.problems.push({ path, message })
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { isObject, WRAPPERS } from '../../schema/collect-fields.ts'
 import type { ImportInput } from '../../schema/import-report.ts'
-import type { JsonObject } from '../../schema/json.ts'
+import { invalidFields, type JsonObject } from '../../schema/json.ts'
 import { isSecretName, looksSecret } from '../looks-secret.ts'
 import { readTemplate, type Variable, variablesIn } from './variables.ts'
 
@@ -50,7 +50,11 @@ export interface Declared {
   options?: string[]
 }
 
+// One declaration is told in every entry that uses it, so each is kept small.
 const MOST_DECLARED = 1000
+const MOST_OPTIONS = 20
+const LONGEST_OPTION = 50
+const LONGEST_TOLD = 300
 
 export function readDeclared(inputs: unknown): { declared: Map<string, Declared>; warnings: string[] } {
   const declared = new Map<string, Declared>()
@@ -62,9 +66,9 @@ export function readDeclared(inputs: unknown): { declared: Map<string, Declared>
     const options = Array.isArray(given.options) ? given.options.map(optionOf).filter((option) => option !== '') : []
     declared.set(given.id, {
       password: given.password === true,
-      ...(typeof given.description === 'string' ? { description: given.description.slice(0, 500) } : {}),
-      ...(typeof given.default === 'string' ? { default: given.default } : {}),
-      ...(options.length > 0 ? { options: options.slice(0, 100) } : {}),
+      ...(typeof given.description === 'string' ? { description: given.description.slice(0, LONGEST_TOLD) } : {}),
+      ...(isDefault(given.default) ? { default: given.default } : {}),
+      ...(options.length > 0 ? { options: options.slice(0, MOST_OPTIONS) } : {}),
     })
   }
   return { declared, warnings }
@@ -72,20 +76,23 @@ export function readDeclared(inputs: unknown): { declared: Map<string, Declared>
 
 const optionOf = (option: unknown) => {
   const value = isObject(option) ? option.value : option
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' ? value.slice(0, LONGEST_OPTION) : ''
 }
 
-/** An input with all that a config says of it. */
+const isDefault = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST_TEXT
+
+/** An input with its default, also where that is a secret. */
 export interface FoundInput extends ImportInput {
-  /** Where it stands, also its secret ones. */
   fallback: string | undefined
 }
 
 /** The name of the value that a variable asks for. A placeholder of a stored secret means that of its own entry alone. */
 export const inputName = (variable: Variable, entry: string) =>
-  variable.name !== undefined && variable.isSecretRef ? `${entry}.${variable.name}` : variable.name
+  variable.name !== undefined && variable.isSecretRef ? `${entry.slice(0, 100)}.${variable.name}` : variable.name
 
+const MOST_INPUTS = 50
 const MOST_PLACES = 50
+const LONGEST_PLACE = 300
 
 /** The inputs of one entry, by name. */
 export function findInputs(
@@ -109,8 +116,11 @@ export function findInputs(
       }
       input.fallback ??= fallback
       input.secret ||= isSecretSpot(spot) || (fallback !== undefined && looksSecret(fallback))
-      if (input.places.length < MOST_PLACES && !input.places.includes(spot.place)) input.places.push(spot.place)
+      const place = spot.place.slice(0, LONGEST_PLACE)
+      if (input.places.length < MOST_PLACES && !input.places.includes(place)) input.places.push(place)
       inputs.set(name, input)
+      if (inputs.size > MOST_INPUTS)
+        throw invalidFields([{ path: '(body)', message: `asks for more than ${MOST_INPUTS} inputs` }])
     }
     return text
   })
@@ -128,5 +138,6 @@ function isSecretSpot({ field, place }: Spot): boolean {
 
 /** An input as it is told. The default of a secret is one too. */
 export function toldInput({ fallback, ...input }: FoundInput): ImportInput {
-  return input.secret || fallback === undefined ? input : { ...input, default: fallback }
+  const tells = !input.secret && fallback !== undefined && fallback.length <= LONGEST_TOLD
+  return tells ? { ...input, default: fallback } : input
 }

@@ -358,10 +358,30 @@ describe('hostile configs', () => {
   it('too many entries, too many inputs, a pit', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`s${i}`, { command: 'x' }]))
     expect(refused({ mcpServers: many })).toMatchObject({ errors: [{ path: 'mcpServers' }] })
-    const args = Array.from({ length: 101 }, (_, i) => `\${V${i}}`)
-    expect(one({ command: 'x', args }).problem?.message).toContain('more than 100 inputs')
+    const args = Array.from({ length: 51 }, (_, i) => `\${V${i}}`)
+    expect(one({ command: 'x', args }).problem?.message).toContain('more than 50 inputs')
     const pit = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`)
     expect(refused({ mcpServers: { a: pit } }).code).toBe('invalid-input')
+  })
+
+  it('a small config cannot become a large one', () => {
+    const sizeOf = (config: object, values?: Record<string, string>) =>
+      JSON.stringify(readImport(config, values)).length
+    const long = 'x'.repeat(8192)
+    const many = (text: string) => Array.from({ length: 100_000 }, () => text)
+    const bomb = { mcpServers: { a: { command: 'x', args: many('a${A}${A}') } } }
+    expect(sizeOf(bomb, { A: long })).toBeLessThan(3_000_000)
+    expect(readImport(bomb, { A: long }).entries[0]?.problem?.message).toContain('too long')
+    for (const text of ['${}', '${A', '${A}', '${KEY:-b}'])
+      expect(sizeOf({ mcpServers: { a: { command: 'x', args: many(text) } } })).toBeLessThan(5_000_000)
+    const names = Array.from({ length: 45 }, (_, i) => `i${i}`)
+    const inputs = names.map((id) => ({ id, description: long, default: long, options: many(long).slice(0, 300) }))
+    const entry = { command: 'x', args: names.map((id) => `\${input:${id}}`) }
+    const servers = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`s${i}`, entry]))
+    const told = readImport({ inputs, servers }).entries.map((one) => one.inputs)
+    expect(JSON.stringify(told).length / (200 * 45)).toBeLessThan(1600)
+    const nulls = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`n${i}`, null]))
+    expect(one({ command: 'x', env: nulls }).warnings).toHaveLength(51)
   })
 
   it('"${" that is not closed stays; "${}" names nothing', () => {

@@ -35,7 +35,7 @@ export interface ReadImport {
   warnings: string[]
 }
 
-const MOST_INPUTS = 100
+const MOST_WARNINGS = 50
 
 export function readImport(config: unknown, values: Readonly<Record<string, string>> = {}): ReadImport {
   assertPlainJson(config)
@@ -52,13 +52,18 @@ export function readImport(config: unknown, values: Readonly<Record<string, stri
   return {
     shape,
     entries: drafts.map((draft) => entryOf(draft, values)),
-    warnings: [
+    warnings: atMost([
       ...(ignored.length > 0 ? [`Not read: ${listed(ignored)}`] : []),
-      ...warnings,
       ...(unused.length > 0 ? [`Nothing asks for the values ${listed(unused)}`] : []),
-    ],
+      ...warnings,
+    ]),
   }
 }
+
+const atMost = (warnings: readonly string[]) =>
+  warnings.length > MOST_WARNINGS
+    ? [...warnings.slice(0, MOST_WARNINGS), `and ${warnings.length - MOST_WARNINGS} more`]
+    : [...warnings]
 
 interface Draft {
   name: string
@@ -71,10 +76,7 @@ interface Draft {
 function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, Declared>): Draft {
   try {
     const { record, warnings } = settle(name, value)
-    const inputs = findInputs(record, { entry: name, declared })
-    if (inputs.size > MOST_INPUTS)
-      throw invalidFields([{ path: '(body)', message: `asks for more than ${MOST_INPUTS} inputs` }])
-    return { name, record, inputs, warnings }
+    return { name, record, inputs: findInputs(record, { entry: name, declared }), warnings }
   } catch (problem) {
     if (!HostError.is(problem)) throw problem
     return { name, record: {}, inputs: new Map(), warnings: [], problem }
@@ -96,13 +98,14 @@ function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Rea
     secrets: expanded.secrets,
     inputs: [...inputs.values()].map(toldInput),
     missing: [...expanded.missing.keys()],
-    warnings: [...warnings, ...expanded.warnings],
+    warnings: atMost([...warnings, ...expanded.warnings]),
   }
   if (problem) return { ...entry, problem }
   try {
     if (expanded.problems.length > 0) throw invalidFields(expanded.problems)
-    const read = readWhole(expanded)
-    return read ? { ...entry, read, warnings: [...entry.warnings, ...read.warnings] } : entry
+    const read = readExpanded(expanded)
+    const all = { ...entry, warnings: atMost([...entry.warnings, ...(read?.warnings ?? [])]) }
+    return read && entry.missing.length === 0 ? { ...all, read } : all
   } catch (thrown) {
     if (!HostError.is(thrown)) throw thrown
     return { ...entry, problem: thrown }
@@ -110,15 +113,14 @@ function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Rea
 }
 
 /** What a record means. One that lacks values is looked at all the same: no value can mend what else is wrong. */
-function readWhole({ record, secrets, missing }: Expanded): ReadToolkit | undefined {
+function readExpanded({ record, secrets, missing }: Expanded): ReadToolkit | undefined {
   try {
     const read = readToolkit(record)
-    if (missing.size > 0) return undefined
-    takeSecrets(read.toolkit.server, [], secrets)
+    if (missing.size === 0) takeSecrets(read.toolkit.server, [], secrets)
     return read
   } catch (thrown) {
     if (!HostError.is(thrown) || missing.size === 0) throw thrown
-    const waiting = [...missing.values()].flat()
+    const waiting = [...missing.values()].flatMap((places) => [...places])
     const others = (thrown.errors ?? []).filter((error) => !waiting.some((place) => touches(error, place)))
     if (others.length > 0) throw invalidFields(others)
     return undefined
