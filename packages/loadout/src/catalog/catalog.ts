@@ -180,8 +180,9 @@ class StoredCatalog implements Catalog {
 }
 
 /** What a record brought along, for one that was never looked at. */
-const given = ({ uscoId, toolkit }: StoredToolkit): CatalogTool[] =>
-  (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '' }))
+function given({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
+  return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '' }))
+}
 
 /** What was found of a toolkit that is not stored: seen for the first time, each time. */
 async function toolsOf({ uscoId }: StoredToolkit, { manifests, setAside }: ReadManifests): Promise<CatalogTool[]> {

@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest'
-import { startClock } from './call-clock.ts'
+import { CallClocks } from './call-clock.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 it('ends without progress, goes on with it, and ends at the total in any case', async () => {
-  const still = startClock({ timeoutMs: 40, totalMs: 1000 })
-  const moving = startClock({ timeoutMs: 60, totalMs: 200 })
+  const clocks = new CallClocks()
+  const still = clocks.start({ timeoutMs: 40, totalMs: 1000 })
+  const moving = clocks.start({ timeoutMs: 60, totalMs: 200 })
   for (let i = 0; i < 4; i++) {
     await pause(30)
     moving.progress()
@@ -19,7 +20,8 @@ it('ends without progress, goes on with it, and ends at the total in any case', 
 })
 
 it('stands still while somebody is asked, and then goes on', async () => {
-  const clock = startClock({ timeoutMs: 60, totalMs: 90 })
+  const clocks = new CallClocks()
+  const clock = clocks.start({ timeoutMs: 60, totalMs: 90 })
   clock.pause()
   await pause(150)
   expect(clock.expired).toBe(false)
@@ -28,8 +30,40 @@ it('stands still while somebody is asked, and then goes on', async () => {
   expect(clock.expired).toBe(false)
   await pause(80)
   expect(clock.expired).toBe(true)
-  const stopped = startClock({ timeoutMs: 10, totalMs: 10 })
+  const stopped = clocks.start({ timeoutMs: 10, totalMs: 10 })
   stopped.stop()
   await pause(30)
   expect(stopped.expired).toBe(false)
+})
+
+it('keeps the time of many at once, whichever began first', async () => {
+  const clocks = new CallClocks()
+  const long = clocks.start({ timeoutMs: 150, totalMs: 1000 })
+  const short = clocks.start({ timeoutMs: 30, totalMs: 1000 })
+  const ended = clocks.start({ timeoutMs: 20, totalMs: 1000 })
+  ended.stop()
+  expect(clocks.running()).toHaveLength(2)
+  await pause(70)
+  expect([long.expired, short.expired, ended.expired]).toEqual([false, true, false])
+  const next = clocks.start({ timeoutMs: 30, totalMs: 1000 })
+  await pause(60)
+  expect([long.expired, next.expired]).toEqual([false, true])
+  await pause(80)
+  expect([long.expired, clocks.running().length]).toEqual([true, 0])
+})
+
+it('counts no pause twice, and a progress within one', async () => {
+  const clock = new CallClocks().start({ timeoutMs: 60, totalMs: 1000 })
+  await pause(40)
+  clock.pause()
+  clock.pause()
+  await pause(50)
+  clock.progress()
+  clock.resume()
+  await pause(50)
+  clock.resume()
+  await pause(40)
+  expect(clock.expired).toBe(false)
+  await pause(50)
+  expect(clock.expired).toBe(true)
 })

@@ -1,6 +1,8 @@
 /**
- * The time of one call: it ends after a while without progress, and after the total in any case. While a person is asked
- * something it stands still: nobody can be hurried by a server's timeout.
+ * The time of calls: each ends after a while without progress, and after its total in any case. While a person is asked
+ * something the clocks stand still: nobody can be hurried by a server's timeout.
+ *
+ * One timer serves all calls of a session. It stays armed when a call ends, because the next one mostly ends later anyway.
  */
 export interface CallClock {
   readonly signal: AbortSignal
@@ -12,57 +14,106 @@ export interface CallClock {
   stop(): void
 }
 
-export function startClock({ timeoutMs, totalMs }: { timeoutMs: number; totalMs: number }): CallClock {
-  const controller = new AbortController()
-  let sinceProgress = 0
-  let total = 0
-  let startedAt = performance.now()
-  let pauses = 0
-  let expired = false
-  let timer: ReturnType<typeof setTimeout> | undefined
+interface Limits {
+  timeoutMs: number
+  totalMs: number
+}
 
-  /** Adds what has passed since the clock last ran. */
-  const count = () => {
-    const now = performance.now()
-    if (pauses === 0) {
-      sinceProgress += now - startedAt
-      total += now - startedAt
-    }
-    startedAt = now
+const LONGEST_TIMER_MS = 2_147_483_647
+
+export class CallClocks {
+  readonly #running = new Set<Clock>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #firesAt = Number.POSITIVE_INFINITY
+
+  start(limits: Limits): CallClock {
+    const clock = new Clock(limits, this)
+    this.#running.add(clock)
+    this.watch(clock)
+    return clock
   }
-  const check = () => {
-    count()
-    if (sinceProgress < timeoutMs && total < totalMs) return run()
-    expired = true
-    controller.abort(new Error('The time ran out.'))
+
+  /** Those of the calls under way. */
+  running(): CallClock[] {
+    return [...this.#running]
   }
-  const run = () => {
-    clearTimeout(timer)
+
+  /** Makes sure of being there when its time is up. */
+  watch(clock: Clock): void {
+    const dueAt = clock.dueAt()
+    if (dueAt >= this.#firesAt) return
+    clearTimeout(this.#timer)
+    this.#firesAt = dueAt
     // A millisecond more, so that a timer that comes early is not followed by many short ones.
-    if (pauses === 0) timer = setTimeout(check, Math.min(timeoutMs - sinceProgress, totalMs - total) + 1)
+    const wait = Math.min(dueAt - performance.now() + 1, LONGEST_TIMER_MS)
+    const timer = setTimeout(() => this.#check(), wait)
+    // A call that is awaited holds the process by itself.
+    timer.unref?.()
+    this.#timer = timer
   }
-  run()
 
-  return {
-    signal: controller.signal,
-    get expired() {
-      return expired
-    },
-    progress() {
-      // The timer is left as it is: when it fires, it finds that there is time left.
-      count()
-      sinceProgress = 0
-    },
-    pause() {
-      count()
-      pauses++
-      clearTimeout(timer)
-    },
-    resume() {
-      count()
-      pauses = Math.max(0, pauses - 1)
-      if (!expired) run()
-    },
-    stop: () => clearTimeout(timer),
+  remove(clock: Clock): void {
+    this.#running.delete(clock)
+  }
+
+  #check(): void {
+    this.#firesAt = Number.POSITIVE_INFINITY
+    const now = performance.now()
+    for (const clock of this.#running)
+      if (clock.dueAt() > now) this.watch(clock)
+      else clock.expire()
+  }
+}
+
+class Clock implements CallClock {
+  expired = false
+  readonly #limits: Limits
+  readonly #clocks: CallClocks
+  readonly #controller = new AbortController()
+  /** Both are moved on by the time that it stood still. */
+  #startedAt = performance.now()
+  #progressAt = this.#startedAt
+  #pausedAt = 0
+  #pauses = 0
+
+  constructor(limits: Limits, clocks: CallClocks) {
+    this.#limits = limits
+    this.#clocks = clocks
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  dueAt(): number {
+    if (this.#pauses > 0) return Number.POSITIVE_INFINITY
+    return Math.min(this.#progressAt + this.#limits.timeoutMs, this.#startedAt + this.#limits.totalMs)
+  }
+
+  progress(): void {
+    // The timer is left as it is: when it fires, it finds that there is time left.
+    this.#progressAt = this.#pauses > 0 ? this.#pausedAt : performance.now()
+  }
+
+  pause(): void {
+    if (this.#pauses++ === 0) this.#pausedAt = performance.now()
+  }
+
+  resume(): void {
+    if (this.#pauses === 0 || --this.#pauses > 0) return
+    const stood = performance.now() - this.#pausedAt
+    this.#startedAt += stood
+    this.#progressAt += stood
+    if (!this.expired) this.#clocks.watch(this)
+  }
+
+  stop(): void {
+    this.#clocks.remove(this)
+  }
+
+  expire(): void {
+    this.stop()
+    this.expired = true
+    this.#controller.abort(new Error('The time ran out.'))
   }
 }

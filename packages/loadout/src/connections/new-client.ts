@@ -2,7 +2,7 @@
 import { Client, type ElicitResult } from '@modelcontextprotocol/client'
 import { cleanText } from '../schema/clean-text.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { CallClock } from './call-clock.ts'
+import type { CallClocks } from './call-clock.ts'
 import { calmStorm } from './calm.ts'
 import type { ConnectionHooks, ConnectionTarget, ListKind, Question } from './connection.ts'
 import { NO_VALIDATION } from './no-validation.ts'
@@ -15,7 +15,7 @@ export interface ClientParts {
   clientVersion: string
 }
 
-export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: ReadonlySet<CallClock>): Client {
+export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: CallClocks): Client {
   const onChanged = (kind: ListKind) => ({
     autoRefresh: false,
     debounceMs: 0,
@@ -36,7 +36,7 @@ export function newClient({ target, hooks, clientVersion }: ClientParts, clocks:
     const question = readQuestion(request.params as JsonObject)
     if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
     open++
-    const standing = [...clocks]
+    const standing = clocks.running()
     for (const clock of standing) clock.pause()
     try {
       const answer = await hooks.onQuestion(question, context.mcpReq.signal)

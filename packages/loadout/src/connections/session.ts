@@ -5,7 +5,7 @@
 import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
-import { type CallClock, startClock } from './call-clock.ts'
+import { CallClocks } from './call-clock.ts'
 import { calmProgress } from './calm.ts'
 import type {
   CallOptions,
@@ -49,7 +49,7 @@ export interface SessionParts {
 /** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
 export async function openSession(parts: SessionParts): Promise<Connection> {
   const { transport, target, hooks } = parts
-  const clocks = new Set<CallClock>()
+  const clocks = new CallClocks()
   const client = newClient(parts, clocks)
   const { verdict, connectMs } = target
   try {
@@ -98,7 +98,7 @@ function asConnectError(error: HostError): HostError {
 
 class Session implements Connection {
   /** The clocks of calls under way; they stand still while their user is asked. */
-  readonly #clocks: Set<CallClock>
+  readonly #clocks: CallClocks
   readonly info: ServerInfo
   readonly verdict: EraVerdict
   /** By the server, or by us. */
@@ -107,7 +107,7 @@ class Session implements Connection {
   readonly #parts: SessionParts
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionParts, clocks: Set<CallClock>) {
+  constructor(client: Client, parts: SessionParts, clocks: CallClocks) {
     this.#client = client
     this.#clocks = clocks
     this.#parts = parts
@@ -218,9 +218,8 @@ class Session implements Connection {
 
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { signal, timeoutMs, onProgress } = options
-    const clock = startClock(options)
+    const clock = this.#clocks.start(options)
     const calm = onProgress && calmProgress(onProgress)
-    this.#clocks.add(clock)
     try {
       return await work({
         // Time is kept by our own clock, which knows when a person is asked.
@@ -237,7 +236,6 @@ class Session implements Connection {
       throw asHostError(error, { signal, timeoutMs })
     } finally {
       clock.stop()
-      this.#clocks.delete(clock)
       calm?.end()
     }
   }

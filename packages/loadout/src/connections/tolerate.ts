@@ -30,19 +30,24 @@ export function unwrapResult(result: JsonObject): JsonObject {
 function carry(message: JSONRPCMessage): JSONRPCMessage {
   const result = (message as { result?: unknown }).result as JsonObject | undefined
   if (typeof result !== 'object' || result === null) return message
-  const part = CARRIED.find((name) => Array.isArray(result[name]))
+  const part = partOf(result)
   // What asks for input, or was wrapped already, passes as it is.
   if (part === undefined || result.resultType === 'input_required' || isWrapped(result)) return message
   const { nextCursor, ttlMs, cacheScope } = result
-  const carrier = {
+  const carrier: JsonObject = {
     resultType: 'complete',
     [part]: [],
-    ...(nextCursor === undefined ? {} : { nextCursor }),
     ttlMs: typeof ttlMs === 'number' ? ttlMs : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
     _meta: { [AS_SENT]: result },
   }
+  if (nextCursor !== undefined) carrier.nextCursor = nextCursor
   return { ...message, result: carrier } as JSONRPCMessage
+}
+
+function partOf(result: JsonObject): string | undefined {
+  for (const name of CARRIED) if (Array.isArray(result[name])) return name
+  return undefined
 }
 
 const isWrapped = (result: JsonObject) => (result._meta as JsonObject | undefined)?.[AS_SENT] !== undefined

@@ -30,6 +30,8 @@ export interface LoadoutOptions {
   brought?: readonly OfferedToolkit[] | undefined
   /** How the thread shows its tools. */
   transform?: readonly ToolTransformer[] | undefined
+  /** Whether looks at new toolkits are never waited for. */
+  behind?: boolean | undefined
 }
 
 export interface Loadouts {
@@ -40,7 +42,7 @@ export interface Loadouts {
 
 export interface LoadoutParts {
   registry: Pick<Registry, 'offered' | 'transformersOf'>
-  catalog: Pick<Catalog, 'tools'>
+  catalog: Pick<Catalog, 'tools' | 'introspect'>
   activations: Activations
   threads: Pick<Threads, 'settings'>
   preferences: Pick<PreferenceStore, 'get'>
@@ -51,6 +53,9 @@ export interface LoadoutParts {
 export function createLoadouts(parts: LoadoutParts): Loadouts {
   return new LiveLoadouts(parts)
 }
+
+const FIRST_LOOK_MS = 5000
+const GRACE_MS = 300
 
 /** What was worked out of a toolkit's tools; both keys are replaced by the cache when anything changes. */
 type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
@@ -63,12 +68,12 @@ class LiveLoadouts implements Loadouts {
     this.#parts = parts
   }
 
-  async of(scope: LoadoutScope, { narrow: narrowing = {}, brought = [], transform = [] }: LoadoutOptions = {}) {
-    const { registry, catalog, mayWiden } = this.#parts
+  async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
+    const { narrow: narrowing = {}, brought = [], transform = [], behind = false } = options
+    const { registry, mayWiden } = this.#parts
+    await this.#firstLooks(scope.userId, !behind)
     const { visible, hidden } = await registry.offered(scope.userId)
-    const all = [...visible, ...hidden]
-    const tools = await catalog.tools(scope.userId, all)
-    const stored = all.map((one) => this.#offer(one, tools.get(one.uscoId) ?? []))
+    const stored = await this.#offers(scope.userId, [...visible, ...hidden])
     const toolkits = [...brought, ...stored].map((toolkit) => shownBy(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
@@ -92,6 +97,36 @@ class LiveLoadouts implements Loadouts {
     const toolkits = [{ ...toolkitOf(stored), candidates: candidate ? [candidate] : [] }]
     const [entry] = overlay({ toolkits, layers, ...(mayWiden ? { mayWiden } : {}) }).entries
     return entry?.included ? undefined : against(entry)
+  }
+
+  /**
+   * A toolkit that nobody looked at yet is looked at now. It is waited for only where there is nothing else to give, and
+   * not much longer than for the first that answers: who takes longer is there next time.
+   */
+  async #firstLooks(userId: string, wait: boolean): Promise<void> {
+    const { registry, catalog } = this.#parts
+    const { visible } = await registry.offered(userId)
+    const isUnseen = ({ enabled, row, toolkit }: StoredToolkit) =>
+      enabled && row.introspectedAt === null && !toolkit.tools
+    const unseen = visible.filter(isUnseen)
+    if (unseen.length === 0) return
+    // What needs no server is there at once.
+    const [own, servers] = divide(unseen, (stored) => stored.toolkit.server.type === 'custom')
+    const look = (stored: StoredToolkit) => catalog.introspect(stored, userId)
+    await Promise.allSettled(own.map(look))
+    const looks = servers.map(look)
+    const all = Promise.allSettled(looks)
+    if (!wait || servers.length < visible.length) return
+    const first = Promise.any(looks).then(
+      () => pause(GRACE_MS),
+      () => {},
+    )
+    await Promise.race([all, first, pause(FIRST_LOOK_MS)])
+  }
+
+  async #offers(userId: string, toolkits: readonly StoredToolkit[]): Promise<OfferedToolkit[]> {
+    const tools = await this.#parts.catalog.tools(userId, toolkits)
+    return toolkits.map((one) => this.#offer(one, tools.get(one.uscoId) ?? []))
   }
 
   #offer(stored: StoredToolkit, tools: readonly CatalogTool[]): OfferedToolkit {
@@ -145,6 +180,17 @@ class LiveLoadouts implements Loadouts {
     return { toolkits, tools: own('maxTools', maxTools), tokens: own('maxTokens', maxTokens) }
   }
 }
+
+function divide<T>(all: readonly T[], first: (one: T) => boolean): [T[], T[]] {
+  return [all.filter(first), all.filter((one) => !first(one))]
+}
+
+/** Keeps nobody's process alive. */
+const pause = (ms: number) =>
+  new Promise<void>((resolve) => {
+    const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
+    if (typeof timer === 'object') timer.unref?.()
+  })
 
 const offerOf = ({ toolkit, tier, uscoId }: StoredToolkit) => ({ toolkit, tier, uscoId })
 

@@ -29,7 +29,7 @@ export function createToolkitViews({ registry, catalog, connector, loadouts }: V
   async function views(userId: string, toolkits: readonly StoredToolkit[]): Promise<ToolkitView[]> {
     const tools = await catalog.tools(userId, toolkits)
     // Names and switches are what the user's loadout says, so that nothing is told in two ways.
-    const { entries } = await loadouts.of({ userId })
+    const { entries } = await loadouts.of({ userId }, { behind: true })
     const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
     return toolkits.map((stored) =>
       viewOf(stored, {

@@ -51,6 +51,8 @@ export interface Registry {
   offered(userId: string): Promise<Visible>
   /** The app's own. */
   app(): Promise<readonly StoredToolkit[]>
+  /** Those of them that are stored by now, without waiting for what is defined outside. */
+  appStored(): Promise<readonly StoredToolkit[]>
   /** One of a user's, by its id or `usco_…`. */
   find(userId: string, id: string): Promise<StoredToolkit>
   /** What was given with its registration in this process. */
@@ -95,7 +97,11 @@ export function createRegistry(parts: RegistryParts): Registry {
     list,
     find,
     offered,
-    app: appToolkits,
+    appStored: appToolkits,
+    async app() {
+      await parts.ready?.()
+      return appToolkits()
+    },
     transformersOf: (uscoId) => transformers.get(uscoId) ?? NONE,
     defaults,
     bind: ({ userId, toolkit }, given) => functions.put({ userId, toolkit: toolkit.id }, given),

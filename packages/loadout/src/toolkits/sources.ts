@@ -45,7 +45,7 @@ export interface Sources {
 }
 
 export interface SourceParts {
-  registry: Pick<Registry, 'register' | 'remove' | 'app' | 'bind' | 'defaults'>
+  registry: Pick<Registry, 'register' | 'remove' | 'appStored' | 'bind' | 'defaults'>
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
   onProblem?: ((problem: SourceProblem) => void) | undefined
 }
@@ -99,7 +99,7 @@ async function apply(
   { records = {}, lineOf }: SourceRead,
 ): Promise<SourceProblem[]> {
   const problems: SourceProblem[] = []
-  const before = await parts.registry.app()
+  const before = await parts.registry.appStored()
   const mine = new Map(before.filter((one) => one.toolkit.source === source).map((one) => [one.toolkit.id, one]))
   const kept = new Set<string>()
   for (const [name, record] of Object.entries(records)) {

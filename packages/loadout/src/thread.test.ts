@@ -1,0 +1,292 @@
+/** Threads over a host whose tools are functions of its own: what a thread carries, why, and that calls keep to it. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { createHost, type Host } from './host.ts'
+import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transformers.ts'
+import { defineTool } from './toolkits/define-tool.ts'
+
+const ann = { userId: 'ann', threadId: 'jobs' }
+const tool = (name: string, annotations = {}) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+  annotations,
+  execute: (input: { text?: string }) => `${name}: ${input.text ?? ''}`,
+})
+const github = {
+  name: 'github',
+  tools: [
+    tool('list_issues', { readOnlyHint: true }),
+    tool('create_issue'),
+    tool('delete_repo', { destructiveHint: true }),
+  ],
+}
+const linkedin = { name: 'linkedin', tools: [tool('search_jobs', { readOnlyHint: true }), tool('apply')] }
+
+let host: Host
+beforeEach(async () => {
+  host = createHost({ tools: [defineTool({ name: 'now', inputSchema: z.object({}), execute: () => 'noon' })] })
+  await register(github)
+  await register(linkedin)
+})
+afterEach(() => host.close())
+
+async function register(
+  input: object,
+  owner: Parameters<Host['toolkits']['register']>[1] = { tier: 'user', userId: 'ann' },
+  options = {},
+) {
+  const { stored } = await host.toolkits.register(input, owner, options)
+  await host.catalog.introspect(stored, 'ann')
+  return stored
+}
+const refs = async (thread = host.thread(ann)) => (await thread.loadout()).tools.map(({ ref }) => ref)
+
+describe('what a thread carries', () => {
+  it('without a choice of its own: what its user has, the app’s functions too', async () => {
+    expect(await refs()).toEqual([
+      'github.list_issues',
+      'github.create_issue',
+      'github.delete_repo',
+      'linkedin.search_jobs',
+      'linkedin.apply',
+      'app.now',
+    ])
+  })
+
+  it('activates, deactivates, uses a list, and forgets it again; tells which tools came and went', async () => {
+    const thread = host.thread(ann)
+    const told: string[] = []
+    host.events.on((event) => {
+      if (event.type === 'tool-loaded' || event.type === 'tool-unloaded') told.push(`${event.type} ${event.ref}`)
+    })
+    await thread.deactivate('github.delete_repo')
+    expect(await refs()).not.toContain('github.delete_repo')
+    await thread.use(['linkedin'])
+    expect(await refs()).toEqual(['linkedin.search_jobs', 'linkedin.apply'])
+    await thread.activate('github.*_issue*')
+    expect(await refs()).toEqual([
+      'github.list_issues',
+      'github.create_issue',
+      'linkedin.search_jobs',
+      'linkedin.apply',
+    ])
+    await thread.reset()
+    expect(await refs()).toContain('github.delete_repo')
+    expect(told.slice(0, 3)).toEqual([
+      'tool-unloaded github.delete_repo',
+      'tool-unloaded github.list_issues',
+      'tool-unloaded github.create_issue',
+    ])
+    expect(told).toContain('tool-loaded github.delete_repo')
+  })
+
+  it('what does not exist cannot be activated, and the error lists what does', async () => {
+    const thread = host.thread(ann)
+    await expect(thread.activate('gitlab')).rejects.toMatchObject({
+      code: 'invalid-input',
+      errors: [{ path: 'ref', message: '"gitlab" names no toolkit of yours; there are github, linkedin, app' }],
+    })
+    await expect(thread.activate('github.delete')).rejects.toThrow(/github\.list_issues, github\.create_issue/)
+    await expect(thread.deactivate('github.delete_rep')).rejects.toMatchObject({ code: 'invalid-input' })
+    await expect(thread.use(['linkedin', 'nope'])).rejects.toMatchObject({ errors: [{ path: 'toolkits.1' }] })
+    await expect(thread.activate('a b')).rejects.toMatchObject({ code: 'invalid-input' })
+    // What forbids may come before what it forbids.
+    await thread.deactivate('*.drop_*')
+  })
+
+  it('a call narrows further: only, except, maxTools, maxTokens', async () => {
+    const thread = host.thread(ann)
+    const only = await thread.loadout({ only: ['github'], except: ['*.delete_*'] })
+    expect(only.tools.map(({ ref }) => ref)).toEqual(['github.list_issues', 'github.create_issue'])
+    expect((await thread.loadout({ maxTools: 1 })).tools).toHaveLength(1)
+    const [first] = (await thread.loadout()).tools
+    expect((await thread.loadout({ maxTokens: first?.tokens ?? 0 })).tools).toHaveLength(1)
+  })
+
+  it('limits of a thread are its own, and of a user they hold in every thread', async () => {
+    await host.threads.create('ann', { id: 'small', settings: { limits: { maxTools: 2 } } })
+    expect(await refs(host.thread({ userId: 'ann', threadId: 'small' }))).toHaveLength(2)
+    await host.preferences.update('ann', { maxServersPerThread: 1 })
+    const { tools, droppedToolkits } = await host.thread(ann).loadout()
+    expect(new Set(tools.map(({ toolkit }) => toolkit))).toEqual(new Set(['github']))
+    expect(droppedToolkits).toEqual(['linkedin', 'app'])
+    await host.thread(ann).activate('linkedin')
+    expect(new Set((await host.thread(ann).loadout()).tools.map(({ toolkit }) => toolkit))).toEqual(
+      new Set(['linkedin']),
+    )
+  })
+
+  it('explains every tool, carried or not', async () => {
+    const thread = host.thread(ann)
+    await host.activations.set({}, '*.delete_*', false)
+    await thread.use(['github'])
+    const items = await thread.explain()
+    const why = (ref: string) => items.find((item) => item.ref === ref)
+    expect(why('github.list_issues')).toMatchObject({
+      included: true,
+      modelName: 'mcp_github_list_issues',
+      tier: 'user',
+      reasons: [
+        { kind: 'tier', tier: 'user', speaks: 'for' },
+        { kind: 'activation', tier: 'thread', speaks: 'for', detail: 'Switched on at the thread tier by "github".' },
+      ],
+    })
+    expect(why('github.delete_repo')?.included).toBe(false)
+    expect(why('github.delete_repo')?.reasons).toContainEqual({
+      kind: 'activation',
+      tier: 'app',
+      speaks: 'against',
+      detail: 'Switched off at the app tier by "*.delete_*".',
+    })
+    expect(why('linkedin.apply')?.reasons.at(-1)?.detail).toBe('It is not in the list of the thread.')
+  })
+
+  it('two threads, two users, the same ids: none sees another', async () => {
+    await register(github, { tier: 'user', userId: 'bob' })
+    await host.thread(ann).use(['linkedin'])
+    expect(await refs(host.thread({ userId: 'bob', threadId: 'jobs' }))).toContain('github.delete_repo')
+    expect(await refs(host.thread({ userId: 'ann', threadId: 'other' }))).toContain('github.delete_repo')
+    expect(await host.thread({ userId: 'bob', threadId: 'jobs' }).activations()).toEqual([])
+    await expect(host.threads.get('bob', 'jobs')).rejects.toMatchObject({ code: 'not-found' })
+    await host.threads.delete('ann', 'jobs')
+    expect(await host.thread(ann).activations()).toEqual([])
+  })
+
+  it('what its record keeps back is not carried: include, exclude, a tool that is off, a changed one', async () => {
+    await register({ ...github, include: ['*issue*'], exclude: ['create_*'] })
+    expect(await refs()).toEqual(['github.list_issues', 'linkedin.search_jobs', 'linkedin.apply', 'app.now'])
+    await register({
+      ...github,
+      overrides: { delete_repo: { enabled: false }, list_issues: { name: 'issues', title: 'Issues' } },
+    })
+    const { tools } = await host.thread(ann).loadout()
+    expect(tools.map(({ ref, modelName }) => [ref, modelName]).slice(0, 2)).toEqual([
+      ['github.list_issues', 'mcp_github_issues'],
+      ['github.create_issue', 'mcp_github_create_issue'],
+    ])
+    expect(tools[0]?.manifest).toMatchObject({ name: 'issues', title: 'Issues' })
+  })
+})
+
+describe('calls keep to the loadout', () => {
+  const call = (name: string, threadId = 'jobs', text = 'x') =>
+    host.thread({ userId: 'ann', threadId }).call({ name, arguments: { text } })
+
+  it('by the name that a model saw, or by the ref', async () => {
+    expect(await call('mcp_github_list_issues')).toMatchObject({ status: 'ok', content: [{ text: 'list_issues: x' }] })
+    expect(await call('linkedin.apply')).toMatchObject({ status: 'ok', content: [{ text: 'apply: x' }] })
+    expect(await call('mcp_github_nothing')).toMatchObject({
+      status: 'failed',
+      error: { code: 'tool-not-found', message: expect.stringContaining('mcp_github_list_issues') },
+    })
+  })
+
+  it('what is off is denied with the reason, through a thread and past it', async () => {
+    await host.thread(ann).deactivate('github.delete_repo')
+    const denied = { status: 'denied', error: { code: 'not-carried', status: 403 } }
+    expect(await call('github.delete_repo')).toMatchObject(denied)
+    const direct = {
+      userId: 'ann',
+      toolkit: 'github',
+      tool: 'delete_repo',
+      arguments: {},
+      caller: { type: 'direct' as const },
+    }
+    expect(await host.calls.start({ ...direct, threadId: 'jobs' }).outcome).toMatchObject(denied)
+    expect(await host.calls.start(direct).outcome).toMatchObject({ status: 'ok' })
+    await host.activations.set({}, 'github.delete_repo', false)
+    const outcome = await host.calls.start(direct).outcome
+    expect(outcome).toMatchObject(denied)
+    expect('error' in outcome && outcome.error.message).toContain('Switched off at the app tier')
+  })
+
+  it('a toolkit beyond the limit of the thread is not called either', async () => {
+    await host.preferences.update('ann', { maxServersPerThread: 1 })
+    expect(await call('github.list_issues')).toMatchObject({ status: 'ok' })
+    expect(await call('linkedin.apply')).toMatchObject({ status: 'denied' })
+    const direct = {
+      userId: 'ann',
+      toolkit: 'linkedin',
+      tool: 'apply',
+      arguments: {},
+      caller: { type: 'direct' as const },
+    }
+    expect(await host.calls.start({ ...direct, threadId: 'jobs' }).outcome).toMatchObject({ status: 'denied' })
+    expect(await host.calls.start(direct).outcome).toMatchObject({ status: 'ok' })
+  })
+})
+
+describe('transformers', () => {
+  it('prefix, describe, filter, provider options and tightened annotations, in order, per toolkit', async () => {
+    const transform = [
+      filter({ exclude: ['delete_*'] }),
+      prefix('gh_'),
+      describedAs('[GitHub]'),
+      providerOptions({ openai: { strict: true } }),
+      tighten({ destructiveHint: true, readOnlyHint: false }),
+    ]
+    await register(github, { tier: 'user', userId: 'ann' }, { transform })
+    const { tools, entries } = await host.thread(ann).loadout()
+    expect(tools.find(({ ref }) => ref === 'github.list_issues')).toMatchObject({
+      modelName: 'mcp_github_gh_list_issues',
+      tool: 'list_issues',
+      providerOptions: { openai: { strict: true } },
+      manifest: {
+        name: 'gh_list_issues',
+        description: '[GitHub] Does list_issues.',
+        annotations: { readOnlyHint: false, destructiveHint: true },
+      },
+    })
+    expect(entries.find(({ ref }) => ref === 'github.delete_repo')?.reasons.at(-1)?.detail).toBe(
+      'The transformer "filter" left it out.',
+    )
+    expect(await host.thread(ann).call({ name: 'mcp_github_gh_list_issues', arguments: {} })).toMatchObject({
+      status: 'ok',
+    })
+  })
+
+  it('per thread and per call; filter by annotation', async () => {
+    const careful = host.thread(ann, { transform: [filter({ annotations: { readOnlyHint: true } })] })
+    expect(await refs(careful)).toEqual(['github.list_issues', 'linkedin.search_jobs'])
+    const { tools } = await careful.loadout({ transform: [prefix('x_'), filter({ include: ['x_search*'] })] })
+    expect(tools.map(({ modelName }) => modelName)).toEqual(['mcp_linkedin_x_search_jobs'])
+    expect(await careful.call({ name: 'github.create_issue', arguments: {} })).toMatchObject({ status: 'denied' })
+    expect(await refs()).toHaveLength(6)
+  })
+
+  it('one that throws, gives nonsense or writes into the tool loses only that tool, and says so', async () => {
+    const bad = host.thread(ann, {
+      transform: [
+        function breaks(shown, { ref }) {
+          if (ref === 'github.create_issue') throw new Error('no thanks')
+          if (ref === 'github.list_issues') return { nonsense: true } as never
+          if (ref === 'linkedin.apply') Object.assign(shown.inputSchema, { type: 'evil' })
+          return shown
+        },
+      ],
+    })
+    const { entries, tools } = await bad.loadout()
+    expect(tools.map(({ ref }) => ref)).toEqual(['github.delete_repo', 'linkedin.search_jobs', 'app.now'])
+    const why = (ref: string) => entries.find((entry) => entry.ref === ref)?.reasons.at(-1)
+    expect(why('github.create_issue')).toMatchObject({
+      kind: 'transform',
+      tier: 'thread',
+      detail: 'The transformer "breaks" failed on it: no thanks',
+    })
+    expect(why('linkedin.apply')?.detail).toContain('read only')
+    expect(
+      (await host.thread(ann).loadout()).tools.find(({ ref }) => ref === 'linkedin.apply')?.manifest.inputSchema.type,
+    ).toBe('object')
+  })
+
+  it('never relaxes what a server claims', async () => {
+    const loose = host.thread(ann, {
+      transform: [(shown) => ({ ...shown, annotations: { readOnlyHint: true, destructiveHint: false } })],
+    })
+    const { tools } = await loose.loadout()
+    const annotations = (ref: string) => tools.find((one) => one.ref === ref)?.manifest.annotations
+    expect(annotations('github.delete_repo')).toEqual({ destructiveHint: true })
+    expect(annotations('github.list_issues')).toEqual({ readOnlyHint: true })
+  })
+})
