@@ -27,7 +27,7 @@ const call = createRoute({
     body: jsonBodyOf(
       z.strictObject({
         arguments: z.record(z.string(), z.unknown()).default({}),
-        threadId: z.string().optional(),
+        threadId: idText.optional(),
         wait: z.boolean().default(true),
       }),
     ),

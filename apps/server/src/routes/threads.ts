@@ -10,7 +10,7 @@ import {
   threadSettings,
   tier as tierSchema,
 } from 'loadout/schema'
-import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -58,7 +58,8 @@ const explained = z
   .openapi('Explanation')
 
 const listed = z.object({ items: z.array(activation) })
-const refs = z.string().transform((text) => text.split(',').map((ref) => ref.trim()))
+// A comma inside braces belongs to a glob.
+const refs = z.string().transform((text) => text.split(/,(?![^{}]*\})/).map((ref) => ref.trim()))
 const count = z.coerce.number().int().min(0).max(100_000_000)
 const narrowing = z.object({
   only: refs
@@ -81,7 +82,7 @@ const create = createRoute({
   responses: { 201: json(thread, 'It'), ...problemResponses },
 })
 const page = z.object({
-  cursor: z.string().max(300).optional(),
+  cursor: idText.optional(),
   limit: z.coerce.number().int().min(1).max(500).default(100),
 })
 const list = createRoute({
@@ -130,13 +131,13 @@ const useList = createRoute({
   method: 'put',
   ...activationPath,
   summary: 'These toolkits (or tools, or globs) and no others',
-  request: { params: idParam, body: jsonBodyOf(z.strictObject({ toolkits: z.array(z.string()).max(1000) })) },
+  request: { params: idParam, body: jsonBodyOf(z.strictObject({ toolkits: z.array(activationRef).max(1000) })) },
 })
 const activate = createRoute({
   method: 'post',
   ...activationPath,
   summary: 'Switch one toolkit, tool or glob on or off',
-  request: { params: idParam, body: jsonBodyOf(z.strictObject({ ref: z.string(), on: z.boolean() })) },
+  request: { params: idParam, body: jsonBodyOf(z.strictObject({ ref: activationRef, on: z.boolean() })) },
 })
 const reset = createRoute({
   method: 'delete',
@@ -173,9 +174,11 @@ export function threadRoutes(host: Host) {
     })
     .openapi(list, async (c) => {
       const { cursor, limit } = c.req.valid('query')
-      const items = await host.threads.list(c.var.principal.userId, { after: cursor, limit })
-      const last = items.length === limit ? items.at(-1) : undefined
-      return c.json({ items: items.map(view), ...(last ? { nextCursor: last.id } : {}) }, 200)
+      // One more than asked for tells whether there is a next page.
+      const found = await host.threads.list(c.var.principal.userId, { after: cursor, limit: limit + 1 })
+      const items = found.slice(0, limit).map(view)
+      const last = found.length > limit ? items.at(-1) : undefined
+      return c.json({ items, ...(last ? { nextCursor: last.id } : {}) }, 200)
     })
     .openapi(show, async (c) => {
       return c.json(view(await host.threads.get(c.var.principal.userId, c.req.valid('param').id)), 200)
