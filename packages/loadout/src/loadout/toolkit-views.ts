@@ -26,10 +26,12 @@ export interface ViewParts {
 }
 
 export function createToolkitViews({ registry, catalog, connector, loadouts }: ViewParts): ToolkitViews {
-  async function views(userId: string, toolkits: readonly StoredToolkit[]): Promise<ToolkitView[]> {
-    const tools = await catalog.tools(userId, toolkits)
-    // Names and switches are what the user's loadout says, so that nothing is told in two ways.
+  async function views(userId: string, read: () => Promise<readonly StoredToolkit[]>): Promise<ToolkitView[]> {
+    // Names and switches are what the user's loadout says, so that nothing is told in two ways. It comes first, because
+    // it looks at what nobody looked at yet.
     const { entries } = await loadouts.of({ userId }, { behind: true })
+    const toolkits = await read()
+    const tools = await catalog.tools(userId, toolkits)
     const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
     return toolkits.map((stored) =>
       viewOf(stored, {
@@ -41,9 +43,9 @@ export function createToolkitViews({ registry, catalog, connector, loadouts }: V
     )
   }
   return {
-    list: async (userId) => views(userId, await registry.list(userId)),
+    list: (userId) => views(userId, () => registry.list(userId)),
     async one(userId, id) {
-      const [view] = await views(userId, [await registry.find(userId, id)])
+      const [view] = await views(userId, async () => [await registry.find(userId, id)])
       return view as ToolkitView
     },
     async asOperator(stored) {
