@@ -13,8 +13,8 @@ import type { ResponseBody, Sink } from './response-body.ts'
 const JSON_TYPE = /^application\/json *(;[^,]*)?$/i
 const EVENTS_TYPE = /^text\/event-stream *(;[^,]*)?$/i
 
-export function directLine(parts: Pick<Exchange, 'url' | 'route' | 'headers' | 'maxResponseBytes' | 'traffic'>): Line {
-  const { url, route, maxResponseBytes, traffic } = parts
+export function directLine(parts: Omit<Exchange, 'method' | 'payload' | 'onBodyFailure'>): Line {
+  const { url, route, repeatable, maxResponseBytes, traffic } = parts
   return ({ body, headers, onBodyFailure }, reader) => {
     if (traffic.closed) throw new HostError('shutting-down')
     const outgoing: Exchange = {
@@ -22,7 +22,7 @@ export function directLine(parts: Pick<Exchange, 'url' | 'route' | 'headers' | '
       method: 'POST',
       headers: [...parts.headers, ...headers, 'content-length', String(Buffer.byteLength(body))],
       payload: { data: body, contentType: undefined },
-      repeatable: false,
+      repeatable,
       route,
       maxResponseBytes,
       traffic,

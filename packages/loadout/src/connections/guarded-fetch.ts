@@ -4,6 +4,7 @@
  * Each request, and each hop of its redirects, is judged before a connection is made: its URL, every address of its name,
  * and the peer that answered. Answers are bounded in decoded bytes. Errors are `HostError`s; an abort stays the abort's
  * own reason. It runs on kept `node:http` connections because the global fetch is about half of what a call costs the MCP client.
+ * Calls may leave by `openLine`, which is the same without the web's objects: one guard, one set of routes, one limit.
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
@@ -106,7 +107,8 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     guard.checkUrl(url)
     const route = routes.to(url)
     const fixed = headersOf(headers, { url, route })
-    return directLine({ url, route, headers: fixed, maxResponseBytes, traffic })
+    const repeatable = headers.has('idempotency-key')
+    return directLine({ url, route, headers: fixed, repeatable, maxResponseBytes, traffic })
   }
 
   const fetch: FetchLike = async (input, init = {}) =>
