@@ -1,0 +1,152 @@
+/** Source 001's table of benefits, each row that concerns tiers; and what removal promises. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { EVERYTHING } from '../../../test/real-servers.ts'
+import { nodeDrivers } from './connections/node-drivers.ts'
+import { createHost, type Host } from './host.ts'
+
+const FAULTY = fileURLToPath(new URL('./testing/fault-stdio.ts', import.meta.url))
+const node = process.execPath
+const ann = { tier: 'user', userId: 'ann' } as const
+const bob = { tier: 'user', userId: 'bob' } as const
+const everything = { name: 'Everything', command: node, args: [EVERYTHING] }
+
+let folder: string
+let host: Host
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-tiers-'))
+  host = createHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+})
+afterEach(async () => {
+  await host.close()
+  await rm(folder, { recursive: true, force: true })
+})
+const thread = (userId: string, threadId = 't') => host.thread({ userId, threadId })
+const refs = async (userId: string, threadId?: string) =>
+  (await thread(userId, threadId).loadout()).tools.map(({ ref }) => ref)
+
+describe('benefits of source 001', () => {
+  it('add server at runtime: dynamic registration, without a restart', async () => {
+    expect(await refs('ann')).toEqual([])
+    await host.toolkits.register(everything, ann)
+    expect(await refs('ann')).toContain('everything.echo')
+    await host.toolkits.update('everything', { exclude: ['echo'] }, ann)
+    expect(await refs('ann')).not.toContain('everything.echo')
+    await host.toolkits.remove('everything', ann)
+    expect(await refs('ann')).toEqual([])
+  })
+
+  it('per-user servers: user-level isolation', async () => {
+    await host.toolkits.register({ ...everything, name: 'kb' }, { tier: 'app' })
+    await host.toolkits.register({ ...everything, name: 'mine' }, ann)
+    expect(new Set((await refs('ann')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['kb', 'mine']))
+    expect(new Set((await refs('bob')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['kb']))
+    const call = { name: 'mine.echo', arguments: { message: 'x' } }
+    expect(await thread('bob').call(call)).toMatchObject({ status: 'failed', error: { code: 'tool-not-found' } })
+  })
+
+  it('per-thread activation: thread-specific', async () => {
+    await host.toolkits.register({ ...everything, name: 'work-slack' }, ann)
+    await host.toolkits.register({ ...everything, name: 'my-linkedin' }, ann)
+    await thread('ann', 'job-hunt').use(['my-linkedin'])
+    expect(new Set((await refs('ann', 'job-hunt')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['my-linkedin']))
+    expect((await refs('ann', 'work')).some((ref) => ref.startsWith('work-slack.'))).toBe(true)
+  })
+
+  it('credential isolation: per user, also for the same server and field', async () => {
+    const withKey = (key: string) => ({ ...everything, env: { API_KEY: key } })
+    await host.toolkits.register(withKey('key of ann'), ann)
+    await host.toolkits.register(withKey('key of bob'), bob)
+    const env = async (userId: string) =>
+      JSON.stringify(await thread(userId).call({ name: 'everything.get-env', arguments: {} }))
+    const [mine, theirs] = await Promise.all([env('ann'), env('bob')])
+    expect([mine.includes('key of ann'), mine.includes('key of bob')]).toEqual([true, false])
+    expect([theirs.includes('key of ann'), theirs.includes('key of bob')]).toEqual([false, true])
+  })
+
+  it('multi-tenancy: the same ids everywhere, nothing mixed', async () => {
+    await host.toolkits.register({ ...everything, account: 'a' }, ann)
+    await host.toolkits.register({ ...everything, account: 'b' }, bob)
+    await thread('ann', 'same').use([])
+    expect(await refs('ann', 'same')).toEqual([])
+    expect(await refs('bob', 'same')).toContain('everything.echo')
+    await host.toolkits.remove('everything', ann)
+    expect(await refs('bob', 'same')).toContain('everything.echo')
+  })
+
+  it('zero configuration: nothing is there that nobody added', async () => {
+    expect(await host.toolkits.app()).toEqual([])
+    expect((await thread('ann').loadout()).entries).toEqual([])
+  })
+})
+
+describe('a toolkit that is removed', () => {
+  it('calls in flight finish, then its process is gone, its tools unloaded and its credentials cleared', async () => {
+    const script = join(folder, 'slow')
+    await writeFile(script, JSON.stringify({ at: { 'tools/call': { do: 'delay', ms: 700 } } }))
+    const { stored } = await host.toolkits.register(
+      { name: 'slow', command: node, args: [FAULTY, script], env: { TOKEN: 's3cret' } },
+      ann,
+    )
+    expect(await refs('ann')).toEqual(['slow.echo'])
+    const told: string[] = []
+    host.events.on((event) => {
+      if (event.type === 'toolkit-removed' || event.type === 'tool-unloaded') told.push(event.type)
+    })
+    const call = thread('ann').call({ name: 'slow.echo', arguments: { text: 'still here' } })
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    const pid = host.connections.status()[0]?.connection.diagnostics().pid as number
+    await host.toolkits.remove('slow', ann)
+    expect(await refs('ann')).toEqual([])
+    expect(await host.credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({})
+    expect(told).toEqual(['toolkit-removed', 'tool-unloaded'])
+    expect(await call).toMatchObject({ status: 'ok', content: [{ text: expect.stringContaining('still here') }] })
+    await expect.poll(() => isAlive(pid), { timeout: 5000 }).toBe(false)
+    expect(host.connections.status()).toEqual([])
+    const after = await host.calls.start({
+      userId: 'ann',
+      toolkit: 'slow',
+      tool: 'echo',
+      arguments: {},
+      caller: { type: 'direct' },
+    }).outcome
+    expect(after).toMatchObject({ status: 'failed', error: { code: 'not-found' } })
+  })
+
+  it("a user's toolkit hides the app's of the same id, and removed it shows again", async () => {
+    await host.toolkits.register({ id: 'kb', name: 'App', tools: [tool('from_app')] }, { tier: 'app' })
+    await host.toolkits.register({ id: 'kb', name: 'Mine', tools: [tool('from_ann')] }, ann)
+    expect(await refs('ann')).toEqual(['kb.from_ann'])
+    expect(await refs('bob')).toEqual(['kb.from_app'])
+    expect((await host.views.list('ann')).map(({ name, shadows }) => [name, shadows])).toEqual([['Mine', 'app']])
+    const hidden = (await thread('ann').explain()).find(({ ref }) => ref === 'kb.from_app')
+    expect(hidden).toMatchObject({ included: false, tier: 'app' })
+    expect(hidden?.reasons.some(({ kind }) => kind === 'shadowed')).toBe(true)
+    await host.toolkits.remove('kb', ann)
+    expect(await refs('ann')).toEqual(['kb.from_app'])
+  })
+
+  it("a user's switch for the app's toolkit is not one for their own of the same id", async () => {
+    await host.toolkits.register({ id: 'kb', name: 'App', tools: [tool('from_app')] }, { tier: 'app' })
+    await host.toolkits.setEnabled('ann', 'kb', false)
+    expect(await refs('ann')).toEqual([])
+    await host.toolkits.register({ id: 'kb', name: 'Mine', tools: [tool('from_ann')] }, ann)
+    expect(await refs('ann')).toEqual(['kb.from_ann'])
+    await host.toolkits.remove('kb', ann)
+    expect(await refs('ann')).toEqual([])
+  })
+})
+
+const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: () => name })
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
