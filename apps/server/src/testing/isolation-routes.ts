@@ -1,0 +1,82 @@
+/** Who meets in `isolation.ts`, and how the routes of the app are filled. A new route that is not said here is a finding there. */
+export const USERS = ['ann', 'bob'] as const
+export type User = (typeof USERS)[number]
+export const OPERATOR = 'olga'
+export type Who = User | typeof OPERATOR
+
+/** In every name, title, description, secret and result of a user, and in nothing of anybody else. */
+export const MARKS: Record<User, string> = { ann: 'mark-7f3a91', bob: 'mark-2c9d58' }
+
+/** What one user has. `kit` and `trip` are ids that both have; these nobody else has. */
+export interface Things {
+  kitUscoId: string
+  onlyKit: string
+  onlyUscoId: string
+  onlyThread: string
+  callId: string
+  inputId: string
+  keyId: string
+}
+
+/** Which things a path names, by its beginning. The first name is the one that belongs to somebody. */
+export const PARAMS: Record<string, (things: Things) => Array<Record<string, string>>> = {
+  '/api/mcp/{id}': ({ onlyKit, onlyUscoId, kitUscoId }) =>
+    [onlyKit, onlyUscoId, kitUscoId].map((id) => ({ id, name: 'simple-prompt' })),
+  '/api/threads/{id}': ({ onlyThread }) => [{ id: onlyThread }],
+  '/api/calls/{id}': ({ callId }) => [{ id: callId }],
+  '/api/keys/{id}': ({ keyId }) => [{ id: keyId }],
+  '/api/inputs/{id}': ({ inputId }) => [{ id: inputId }],
+  '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
+    [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
+  '/api/app/toolkits/{id}': ({ onlyKit, onlyUscoId, kitUscoId }) =>
+    [onlyKit, onlyUscoId, kitUscoId].map((id) => ({ id })),
+}
+
+/** What is sent where a path names a thing: valid, so that no other refusal hides the one that is looked for. */
+export const BODIES: Record<string, object | null> = {
+  'PATCH /api/mcp/{id}': { enabled: true },
+  'POST /api/mcp/{id}/introspect': null,
+  'POST /api/mcp/{id}/accept': {},
+  'POST /api/mcp/{id}/prompts/{name}': {},
+  'POST /api/tools/{toolkit}/{tool}/call': { arguments: { message: 'hi', text: 'hi' } },
+  'POST /api/inputs/{id}': { action: 'decline' },
+  'PATCH /api/threads/{id}': { title: 'taken over' },
+  'PUT /api/threads/{id}/activations': { toolkits: ['kit'] },
+  'POST /api/threads/{id}/activations': { ref: 'kit', on: false },
+  'PATCH /api/app/toolkits/{id}': { enabled: false },
+}
+
+export const QUERIES: Record<string, string> = {
+  'GET /api/mcp/{id}/resources/read': `?uri=${encodeURIComponent('demo://resource/static/document/architecture.md')}`,
+}
+
+/** These answer for as long as somebody listens; they are listened to all the while. */
+export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
+
+export const OPERATORS = /^\/api\/app\//
+
+interface Named {
+  body?: object
+  query?: string
+  status: number
+}
+const custom = { tools: [{ name: 'a', inputSchema: { type: 'object' }, execute: 'return 1' }] }
+
+/** Routes that name things elsewhere than in their path, with the other's. To give a new thing the other's id is no crime. */
+export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
+  'POST /api/mcp/config': ({ onlyUscoId }) => ({
+    body: { uscoId: onlyUscoId, name: 'taken over', config_json: custom },
+    status: 404,
+  }),
+  'POST /api/mcp/config/introspect': ({ onlyUscoId }) => ({ body: { uscoId: onlyUscoId }, status: 404 }),
+  'GET /api/mcp/config/tools': ({ kitUscoId }) => ({ query: `?uscoId=${kitUscoId}`, status: 404 }),
+  'GET /api/threads': ({ onlyThread }) => ({ query: `?cursor=${onlyThread}`, status: 200 }),
+  'POST /api/mcp': ({ onlyKit }) => ({ body: { id: onlyKit, name: 'another', ...custom }, status: 201 }),
+  'POST /api/mcp/import': () => ({ body: { mcpServers: { kit: custom } }, status: 200 }),
+  'POST /api/threads': ({ onlyThread }) => ({ body: { id: onlyThread, title: 'another' }, status: 201 }),
+  'PATCH /api/preferences': () => ({ body: { costLimits: { maxCallsPerHour: 1 } }, status: 200 }),
+  // A user is no thing that could be hidden; that only operators may is told for every user id.
+  'POST /api/keys': (_, other) => ({ body: { name: 'taken over', userId: other }, status: 403 }),
+  'POST /api/app/toolkits': ({ onlyKit }) => ({ body: { id: onlyKit, name: 'for all', ...custom }, status: 403 }),
+  'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),
+}
