@@ -7,6 +7,7 @@ import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { Calls } from './calls.ts'
 import { failed } from './resolve.ts'
+import { isOnlyChanged } from './with-loadout.ts'
 
 export interface NamedCall {
   /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */
@@ -28,11 +29,10 @@ export interface CallPlace {
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
   const entry = findTool(place.loadout, call.name)
   if (!entry) return failed(unknownTool(place.loadout, call.name))
-  if (!entry.included) {
-    const why = entry.reasons.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
-    return failed(
-      new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why.join(' ')}`.trim() }),
-    )
+  const against = entry.reasons.filter((reason) => reason.speaks === 'against')
+  if (!entry.included && !isOnlyChanged(against)) {
+    const why = against.map((reason) => reason.detail).join(' ')
+    return failed(new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why}`.trim() }))
   }
   const { userId, threadId, brought } = place
   const { caller = { type: 'direct' }, signal, onProgress } = call

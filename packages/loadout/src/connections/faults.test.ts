@@ -353,6 +353,11 @@ describe('faults of a stdio server', () => {
     await host.connections.reset((await host.toolkits.find('ann', 'faulty')).uscoId)
     await look()
     expect(codeOf(await call())).toBe('tool-changed')
+    const thread = host.thread({ userId: 'ann', threadId: 't' })
+    const callInThread = () => thread.call({ name: 'faulty.echo', arguments: {} })
+    expect(codeOf(await callInThread())).toBe('tool-changed')
+    await thread.deactivate('faulty')
+    expect(codeOf(await callInThread())).toBe('not-carried')
     const { state: shown, tools } = await view()
     expect(shown.status).toBe('changed')
     expect(tools[0]?.changed).toMatchObject({
