@@ -34,6 +34,7 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: tests('.browser.test'),
+          globalSetup: './test/start-page-servers.ts',
           testTimeout: 30_000,
           browser: {
             enabled: true,

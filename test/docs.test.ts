@@ -1,5 +1,5 @@
 /** Examples are programs: what the docs show is what runs. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { ROOT, start } from './run-process.ts'
@@ -10,8 +10,15 @@ const stories = readdirSync(EXAMPLES, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
   .map((entry) => entry.name)
 
+const isPage = (story: string) => existsSync(join(EXAMPLES, story, 'index.html'))
+
 describe('examples', () => {
-  for (const story of stories)
+  for (const story of stories.filter(isPage))
+    it(`${story} is a page, and has a test that runs it in a browser`, () => {
+      expect(read(`examples/${story}/main.browser.test.ts`)).toContain(`/examples/${story}/index.html`)
+    })
+
+  for (const story of stories.filter((name) => !isPage(name)))
     it(`${story} checks itself`, async () => {
       const program = start([`examples/${story}/main.ts`])
       expect(await program.ended, program.stderr()).toBe(0)

@@ -18,8 +18,14 @@ export interface RunningServer {
   close(): Promise<void>
 }
 
-/** One that echoes, in the given era; each answer waits a moment of its own, so that answers overtake each other. */
-export async function startHttpServer(era: 'legacy' | 'modern'): Promise<RunningServer> {
+/**
+ * One that echoes, in the given era; each answer waits a moment of its own, so that answers overtake each other. With
+ * `cors`, pages may reach it, and read the header of that name.
+ */
+export async function startHttpServer(
+  era: 'legacy' | 'modern',
+  { cors }: { cors?: string } = {},
+): Promise<RunningServer> {
   const running = { calls: 0 }
   const makeServer = () => {
     const server = new McpServer({ name: `test ${era}`, version: '1.0.0' })
@@ -35,7 +41,8 @@ export async function startHttpServer(era: 'legacy' | 'modern'): Promise<Running
     return server
   }
   const handler = createMcpHandler(makeServer)
-  const http = createServer(era === 'modern' ? onNode((request) => handler.fetch(request)) : withSessions(makeServer))
+  const listener = era === 'modern' ? onNode((request) => handler.fetch(request)) : withSessions(makeServer)
+  const http = createServer(cors === undefined ? listener : withCors(listener, cors))
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const { port } = http.address() as AddressInfo
   return Object.assign(running, {
@@ -78,6 +85,17 @@ function withSessions(makeServer: () => McpServer): RequestListener {
     await makeServer().connect(transport)
     return transport.handleRequest(request)
   })
+}
+
+function withCors(listener: RequestListener, exposed: string): RequestListener {
+  return (incoming, outgoing) => {
+    outgoing.setHeader('access-control-allow-origin', '*')
+    outgoing.setHeader('access-control-allow-methods', 'GET, POST, DELETE')
+    outgoing.setHeader('access-control-allow-headers', '*')
+    outgoing.setHeader('access-control-expose-headers', exposed)
+    if (incoming.method === 'OPTIONS') outgoing.writeHead(204).end()
+    else listener(incoming, outgoing)
+  }
 }
 
 /** A web handler as a listener of `node:http`. */
