@@ -23,6 +23,8 @@ export interface Verdict {
   on: boolean
   /** The rule that decided. */
   ref: string
+  /** The same for people. */
+  reason: Reason
   /** Whether it is off for no other reason than that a list of others is exclusive. */
   unlisted: boolean
 }
@@ -58,7 +60,7 @@ export function compileLayer({ tier, rules }: Layer): (toolkit: string) => Toolk
     const tools = about.filter((rule) => rule.tool !== undefined)
     const whole = mostPrecise(about.filter((rule) => rule.tool === undefined))
     if (tools.length === 0) return { whole, ofTool: undefined, someOn: false }
-    const ofTool = (tool: string) => mostPrecise(tools.filter((rule) => rule.tool?.matches(tool))) ?? whole
+    const ofTool = (tool: string) => mostPrecise(tools, tool) ?? whole
     return { whole, ofTool, someOn: tools.some((rule) => rule.verdict.on) }
   }
 }
@@ -67,18 +69,21 @@ const SILENT: ToolkitVerdicts = { whole: undefined, ofTool: undefined, someOn: f
 
 function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
   const dot = ref.indexOf('.')
+  const unlisted = ref === EVERYTHING && !on
   return {
-    verdict: { tier, on, ref, unlisted: ref === EVERYTHING && !on },
+    verdict: { tier, on, ref, unlisted, reason: reasonOf({ tier, on, ref, unlisted }) },
     toolkit: compileGlob(dot < 0 ? ref : ref.slice(0, dot)),
     tool: dot < 0 ? undefined : compileGlob(ref.slice(dot + 1)),
   }
 }
 
-function mostPrecise(rules: readonly CompiledRule[]): Verdict | undefined {
+/** Of those that fit the tool, where one is given. */
+function mostPrecise(rules: readonly CompiledRule[], tool?: string): Verdict | undefined {
   let best: CompiledRule | undefined
   for (const rule of rules) {
     const more = best === undefined ? 1 : precision(rule) - precision(best)
-    if (more > 0 || (more === 0 && !rule.verdict.on)) best = rule
+    const wins = more > 0 || (more === 0 && !rule.verdict.on)
+    if (wins && (tool === undefined || rule.tool?.matches(tool))) best = rule
   }
   return best?.verdict
 }
@@ -90,7 +95,7 @@ function precision({ verdict, toolkit, tool }: CompiledRule): number {
   return toolkit.literal ? 6 : 5
 }
 
-export function reasonOf({ tier, on, ref, unlisted }: Verdict): Reason {
+function reasonOf({ tier, on, ref, unlisted }: Omit<Verdict, 'reason'>): Reason {
   if (unlisted) return { kind: 'activation', speaks: 'against', tier, detail: `It is not in the list of the ${tier}.` }
   const detail = `Switched ${on ? 'on' : 'off'} at the ${tier} tier by "${ref}".`
   return { kind: 'activation', speaks: on ? 'for' : 'against', tier, detail }

@@ -63,6 +63,7 @@ type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Cand
 class LiveLoadouts implements Loadouts {
   readonly #parts: LoadoutParts
   readonly #kept: Kept = new WeakMap()
+  readonly #single = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
 
   constructor(parts: LoadoutParts) {
     this.#parts = parts
@@ -91,10 +92,10 @@ class LiveLoadouts implements Loadouts {
       const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
       return entry?.included ? undefined : against(entry)
     }
-    const [candidate] = candidatesOf({ ...offerOf(stored), tools: [found], transformers: this.#transformers(stored) })
+    const candidate = this.#candidate(stored, found)
     const layers = await this.#layers(scope, visible)
-    if (layers.length === 0 && stored.enabled && candidate && !candidate.held) return undefined
-    const toolkits = [{ ...toolkitOf(stored), candidates: candidate ? [candidate] : [] }]
+    if (layers.length === 0 && stored.enabled && !candidate.held) return undefined
+    const toolkits = [{ ...toolkitOf(stored), candidates: [candidate] }]
     const [entry] = overlay({ toolkits, layers, ...(mayWiden ? { mayWiden } : {}) }).entries
     return entry?.included ? undefined : against(entry)
   }
@@ -139,6 +140,16 @@ class LiveLoadouts implements Loadouts {
       byToolkit.set(stored, candidates)
     }
     return { ...toolkitOf(stored), candidates }
+  }
+
+  /** One tool by itself: on the way of every call. */
+  #candidate(stored: StoredToolkit, found: CatalogTool): Candidate {
+    const known = this.#single.get(found)
+    if (known?.stored === stored) return known.candidate
+    const [candidate] = candidatesOf({ ...offerOf(stored), tools: [found], transformers: this.#transformers(stored) })
+    const single = { stored, candidate: candidate as Candidate }
+    if (this.#transformers(stored).length === 0) this.#single.set(found, single)
+    return single.candidate
   }
 
   #transformers({ uscoId }: StoredToolkit): readonly ToolTransformer[] {

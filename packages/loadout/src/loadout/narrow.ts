@@ -2,7 +2,7 @@
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import { Counter } from './counter.ts'
-import { compileLayer, exclusively, reasonOf, type ToolkitVerdicts } from './layers.ts'
+import { compileLayer, exclusively, type ToolkitVerdicts } from './layers.ts'
 import type { Loadout } from './overlay.ts'
 import { transformTool } from './transform.ts'
 
@@ -57,7 +57,7 @@ function judge(entry: LoadoutEntry, about: readonly ToolkitVerdicts[]): LoadoutE
   return {
     ...entry,
     included: said.every((verdict) => verdict.on),
-    reasons: [...entry.reasons, ...said.map(reasonOf)],
+    reasons: [...entry.reasons, ...said.map((verdict) => verdict.reason)],
   }
 }
 

@@ -11,7 +11,7 @@
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
 import { Counter, type Limit } from './counter.ts'
-import { compileLayer, type Layer, reasonOf, type ToolkitVerdicts, type Verdict } from './layers.ts'
+import { compileLayer, type Layer, type ToolkitVerdicts, type Verdict } from './layers.ts'
 import { nameApart } from './model-name.ts'
 
 /** A tool that a toolkit offers, before anyone chose. */
@@ -94,12 +94,19 @@ interface Offer {
   hiddenBy: Tier | undefined
 }
 
+interface Weighed {
+  included: boolean
+  reasons: Reason[]
+}
+
 /** One toolkit with what every tier says of it. */
 interface Judged extends Offer {
   verdicts: readonly ToolkitVerdicts[]
   mayWiden: MayWiden
   /** What holds of all its tools that no tier names apart. */
-  shared: { included: boolean; reasons: Reason[] }
+  shared: Weighed
+  /** What was found of tools that some tier names apart, by what the tiers say of them; undefined where none does. */
+  weighed: Array<{ said: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
   active: boolean
   /** Whether a thread or call asked for it by name. */
   asked: boolean
@@ -163,6 +170,7 @@ function judge(
     verdicts,
     mayWiden,
     shared,
+    weighed: verdicts.every(({ ofTool }) => ofTool === undefined) ? undefined : [],
     active: off.length === 0 && (shared.included || someOn),
     asked: verdicts.some(({ whole, someOn: named }) => named || (whole?.on && whole.ref === toolkit.id)),
   }
@@ -180,14 +188,14 @@ function weigh(
   ref: string,
   verdicts: ReadonlyArray<Verdict | undefined>,
   { from, off, toolkit, mayWiden }: Weighing,
-): { included: boolean; reasons: Reason[] } {
+): Weighed {
   const reasons = [from, ...off]
   let offAt: Tier | undefined
   for (const verdict of verdicts) {
     if (verdict === undefined) continue
     // A list chooses among what is stored; what the call itself brings was not there to choose.
     if (verdict.unlisted && toolkit.tier === 'call') continue
-    reasons.push(reasonOf(verdict))
+    reasons.push(verdict.reason)
     if (!verdict.on) offAt ??= verdict.tier
     else if (offAt !== undefined && mayWiden(ref, { off: offAt, on: verdict.tier })) offAt = undefined
   }
@@ -195,25 +203,26 @@ function weigh(
 }
 
 function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined): LoadoutEntry {
-  const { held, ...offered } = candidate
   const { included, reasons } = ofTool(judged, candidate)
+  if (candidate.held === undefined && !(over && included)) return { ...candidate, included, reasons }
+  const { held, ...offered } = candidate
   const more: Reason[] = []
   if (held) more.push(held)
   if (over && included) more.push(tooManyToolkits(over))
-  return {
-    ...offered,
-    included: included && more.length === 0,
-    reasons: more.length === 0 ? reasons : [...reasons, ...more],
-  }
+  return { ...offered, included: false, reasons: [...reasons, ...more] }
 }
 
-function ofTool(judged: Judged, { ref, tool }: Candidate): { included: boolean; reasons: Reason[] } {
-  const { verdicts, shared, toolkit, mayWiden } = judged
-  if (verdicts.every(({ ofTool }) => ofTool === undefined)) return shared
+/** A toolkit's tools fall into few kinds; each kind is weighed once. */
+function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref, tool }: Candidate): Weighed {
+  if (weighed === undefined) return shared
+  const said = verdicts.map(({ whole, ofTool: of }) => (of ? of(tool) : whole))
+  const known = weighed.find((kind) => kind.said.every((verdict, index) => verdict === said[index]))
+  if (known && mayWiden === never) return known.result
   const [from, ...rest] = shared.reasons
   const off = rest.filter((reason) => reason.kind !== 'activation')
-  const said = verdicts.map(({ whole, ofTool }) => (ofTool ? ofTool(tool) : whole))
-  return weigh(ref, said, { from: from as Reason, off, toolkit, mayWiden })
+  const result = weigh(ref, said, { from: from as Reason, off, toolkit, mayWiden })
+  weighed.push({ said, result })
+  return result
 }
 
 /** Those that were asked for by name stay first, then the given order. What a call brings has a limit of its own. */
