@@ -2,7 +2,6 @@
  * Every call to a tool starts here: the API, threads, programs and workflows. The pipeline is composed once; a second way
  * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
  */
-import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -35,22 +34,20 @@ const KEPT_CALLS = 10_000
 /** Outcomes beyond this are not kept for a second look: they were given to who waited. */
 const KEPT_CHARACTERS = 1_000_000
 const KEPT_MS = 10 * 60_000
-/** How exact that is. At the default of 1 ms the cache sets a timer for almost every call. */
-const KEPT_STEP_MS = 1000
 
 export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
-  const kept = new LRUCache<string, Kept>({ max: KEPT_CALLS, ttl: KEPT_MS, ttlResolution: KEPT_STEP_MS })
+  const done = createMemory()
   const newCallId = idMaker('call')
-  const running = new Set<Kept>()
+  const running = new Map<string, Kept>()
   inputs.onAsked((userId, input) => {
     // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
-    const asking = [...running].findLast(
+    const asking = [...running.values()].findLast(
       ({ call }) => call.userId === userId && (call.toolkit === input.toolkit || call.toolkit === input.uscoId),
     )
     asking?.onAsked(input)
   })
   inputs.onSettled((inputId) => {
-    for (const entry of running)
+    for (const entry of running.values())
       if (entry.state.status === 'running' && entry.state.input?.id === inputId) entry.state = { status: 'running' }
   })
   return {
@@ -65,19 +62,39 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
           resolve(input)
         },
       }
-      kept.set(call.callId, entry)
-      running.add(entry)
+      running.set(call.callId, entry)
       const outcome = run(pipeline, call).then((result) => {
-        running.delete(entry)
+        running.delete(call.callId)
         entry.state = { status: 'done', outcome: smallEnough(result) }
+        done.add(call.callId, entry)
         return result
       })
       return { callId: call.callId, outcome, asked }
     },
     get(userId, callId) {
-      const found = kept.get(callId)
+      const found = running.get(callId) ?? done.get(callId)
       if (found?.call.userId !== userId) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
       return found.state
+    },
+  }
+}
+
+/** What is done is remembered in two halves: the older is forgotten as a whole, which costs a call nothing. */
+function createMemory() {
+  let young = new Map<string, Kept>()
+  let old = new Map<string, Kept>()
+  let since = Date.now()
+  return {
+    get: (callId: string) => young.get(callId) ?? old.get(callId),
+    add(callId: string, entry: Kept) {
+      const now = Date.now()
+      if (young.size >= KEPT_CALLS / 2 || now - since > KEPT_MS / 2) {
+        // A quiet time makes both halves old.
+        old = now - since > KEPT_MS ? new Map() : young
+        young = new Map()
+        since = now
+      }
+      young.set(callId, entry)
     },
   }
 }

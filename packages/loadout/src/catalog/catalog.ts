@@ -82,11 +82,10 @@ class StoredCatalog implements Catalog {
     const { cache } = this.#parts
     const read = (owner: string) =>
       cache.read({ userId: owner, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(owner))
-    // What is the app's is kept once, however many users there are.
-    const [own, app] = await Promise.all([read(userId), read(APP_OWNER)])
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
-      const known = one.carried ? this.#carried.get(one.uscoId) : (one.userId === APP_OWNER ? app : own).get(one.uscoId)
+      // What is the app's is kept once, however many users there are.
+      const known = one.carried ? this.#carried.get(one.uscoId) : (await read(one.userId)).get(one.uscoId)
       result.set(one.uscoId, known ?? given(one))
       // Failures are told by the state; a reader gets what there is.
       if (one.enabled && known && !one.carried && this.isStale(one)) this.introspect(one, userId).catch(() => {})

@@ -18,6 +18,8 @@ export type ActivationScope = Omit<Scope, 'callId'>
 export interface Activations {
   /** In the order in which they were made. */
   list(scope: ActivationScope): Promise<readonly ActivationRule[]>
+  /** All of an owner (the app is ''), by thread; those of no thread are under ''. */
+  byThread(userId: string): Promise<ReadonlyMap<string, readonly ActivationRule[]>>
   set(scope: ActivationScope, ref: string, on: boolean): Promise<void>
   /** These and no others, whatever was said before. */
   use(scope: ActivationScope, refs: readonly string[]): Promise<void>
@@ -38,15 +40,17 @@ export function createActivations(parts: { storage: Storage; cache: ReadCache; e
     tell(scope)
   }
 
+  const byThread = (userId: string): Promise<ReadonlyMap<string, readonly ActivationRule[]>> =>
+    cache.read({ userId, name: 'activations' }, ['activations'], () =>
+      storage.transaction(accessTo(userId === APP_OWNER ? {} : { userId }), async (tx) =>
+        Map.groupBy(await tx.list('activations', { where: { userId }, limit: LIST_LIMIT }), (row) => row.threadId),
+      ),
+    )
+
   return {
-    async list(scope) {
-      const { userId, threadId } = placeOf(scope)
-      const all = await cache.read({ userId, name: 'activations' }, ['activations'], () =>
-        storage.transaction(accessTo(scope), async (tx) =>
-          Map.groupBy(await tx.list('activations', { where: { userId }, limit: LIST_LIMIT }), (row) => row.threadId),
-        ),
-      )
-      return all.get(threadId) ?? []
+    byThread,
+    async list({ userId = APP_OWNER, threadId = '' }) {
+      return (await byThread(userId)).get(threadId) ?? []
     },
     set: (scope, ref, on) => {
       parse(activationRef, ref)

@@ -3,6 +3,7 @@
  * offers is worked out once for all who have it and kept as long as its tools are.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { APP_OWNER } from '../schema/ids.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { Registry } from '../toolkits/registry.ts'
@@ -86,8 +87,8 @@ class LiveLoadouts implements Loadouts {
     const { visible } = await registry.offered(scope.userId)
     const limits = await this.#limits(scope)
     const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
-    // Only where there are too many does it matter what else there is.
-    if (crowded || limits.tools || limits.tokens) {
+    // Only where there are too many does it matter what else there is; what a call brings is not among them.
+    if (!stored.carried && (crowded || limits.tools || limits.tokens)) {
       const { entries } = await this.of(scope)
       const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
       return entry?.included ? undefined : against(entry)
@@ -106,14 +107,14 @@ class LiveLoadouts implements Loadouts {
    */
   async #firstLooks(userId: string, wait: boolean): Promise<void> {
     const { registry, catalog } = this.#parts
-    const { visible } = await registry.offered(userId)
-    const isUnseen = ({ enabled, row, toolkit }: StoredToolkit) =>
-      enabled && row.introspectedAt === null && !toolkit.tools
-    const unseen = visible.filter(isUnseen)
-    if (unseen.length === 0) return
-    // What needs no server is there at once.
-    const [own, servers] = divide(unseen, (stored) => stored.toolkit.server.type === 'custom')
+    const { visible, hidden } = await registry.offered(userId)
+    const isUnseen = ({ row, toolkit }: StoredToolkit) => row.introspectedAt === null && !toolkit.tools
+    const isOwn = ({ toolkit }: StoredToolkit) => toolkit.server.type === 'custom'
+    const own = [...visible, ...hidden].filter((stored) => isUnseen(stored) && isOwn(stored))
+    const servers = visible.filter((stored) => isUnseen(stored) && !isOwn(stored) && stored.enabled)
+    if (own.length + servers.length === 0) return
     const look = (stored: StoredToolkit) => catalog.introspect(stored, userId)
+    // What needs no server is there at once.
     await Promise.allSettled(own.map(look))
     const looks = servers.map(look)
     const all = Promise.allSettled(looks)
@@ -159,11 +160,11 @@ class LiveLoadouts implements Loadouts {
   /** Tiers that say nothing are left out. */
   async #layers({ userId, threadId }: LoadoutScope, visible: readonly StoredToolkit[]): Promise<Layer[]> {
     const { activations } = this.#parts
-    const [app, user, thread] = await Promise.all([
-      activations.list({}),
-      activations.list({ userId }),
-      threadId === undefined ? [] : activations.list({ userId, threadId }),
-    ])
+    const [ofApp, ofUser] = await Promise.all([activations.byThread(APP_OWNER), activations.byThread(userId)])
+    if (ofApp.size === 0 && ofUser.size === 0) return []
+    const app = ofApp.get('') ?? []
+    const user = ofUser.get('') ?? []
+    const thread = threadId === undefined ? [] : (ofUser.get(threadId) ?? [])
     // A user's switch for a toolkit of the app is not one for their own that hides it: that has a switch itself.
     const own = new Set(visible.filter((stored) => stored.shadows).map((stored) => stored.toolkit.id))
     const layers: Layer[] = [
@@ -190,10 +191,6 @@ class LiveLoadouts implements Loadouts {
         : { name: 'maxServersPerThread', value: maxServersPerThread, tier: 'user' }
     return { toolkits, tools: own('maxTools', maxTools), tokens: own('maxTokens', maxTokens) }
   }
-}
-
-function divide<T>(all: readonly T[], first: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(first), all.filter((one) => !first(one))]
 }
 
 /** Keeps nobody's process alive. */

@@ -21,81 +21,97 @@ export interface ReadCacheOptions {
   maxRows?: number
 }
 
-export function createReadCache(
-  storage: Storage,
-  { maxUsers = 10_000, maxRows = 100_000 }: ReadCacheOptions = {},
-): ReadCache {
-  let rows = 0
-  const users = new LRUCache<string, Map<string, Entry>>({
-    max: maxUsers,
-    dispose: (entries) => {
-      for (const entry of entries.values()) rows -= entry.weight
-      entries.clear()
-    },
-  })
-  const drop = (entries: Map<string, Entry>, collection: Collection) => {
+export function createReadCache(storage: Storage, options: ReadCacheOptions = {}): ReadCache {
+  return new WatchedCache(storage, options)
+}
+
+class WatchedCache implements ReadCache {
+  readonly #storage: Storage
+  readonly #users: LRUCache<string, Map<string, Entry>>
+  readonly #maxRows: number
+  #rows = 0
+  #live = false
+  #closed = false
+  #watching: Promise<void> | undefined
+  #stop: (() => void) | undefined
+
+  constructor(storage: Storage, { maxUsers = 10_000, maxRows = 100_000 }: ReadCacheOptions) {
+    this.#storage = storage
+    this.#maxRows = maxRows
+    this.#users = new LRUCache({
+      max: maxUsers,
+      dispose: (entries) => {
+        for (const entry of entries.values()) this.#rows -= entry.weight
+        entries.clear()
+      },
+    })
+  }
+
+  // What is kept is given at once: several reads are on the way of every call.
+  read<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T> {
+    const kept = this.#live ? this.#users.get(key.userId)?.get(key.name) : undefined
+    return kept ? (kept.value as Promise<T>) : this.#readFresh(key, collections, load)
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#live = false
+    this.#users.clear()
+    this.#stop?.()
+  }
+
+  async #readFresh<T>(key: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T> {
+    this.#watching ??= this.#watch()
+    await this.#watching
+    if (!this.#live) return load()
+    const entries = this.#users.get(key.userId) ?? new Map<string, Entry>()
+    this.#users.set(key.userId, entries)
+    const kept = entries.get(key.name)
+    if (kept) return kept.value as Promise<T>
+    const entry: Entry = { value: load(), collections, weight: 0 }
+    entries.set(key.name, entry)
+    // A failure is told to those who wait for it and is not kept.
+    entry.value.then(
+      (value) => entries.get(key.name) === entry && this.#weigh(entry, value),
+      () => entries.get(key.name) === entry && entries.delete(key.name),
+    )
+    return entry.value as Promise<T>
+  }
+
+  async #watch(): Promise<void> {
+    try {
+      this.#stop = await this.#storage.watch((change) => this.#onChange(change))
+      if (this.#closed) this.#stop()
+    } catch {
+      // Until a later read can watch, reads are not kept; what is wrong with the storage they say themselves.
+      this.#watching = undefined
+    }
+  }
+
+  #onChange(change: Change): void {
+    if (change.kind !== 'row') {
+      this.#live = change.kind === 'live' && !this.#closed
+      this.#users.clear()
+    } else if (change.userId === APP_OWNER)
+      for (const entries of this.#users.values()) this.#drop(entries, change.collection)
+    else {
+      const entries = this.#users.get(change.userId)
+      if (entries) this.#drop(entries, change.collection)
+    }
+  }
+
+  #drop(entries: Map<string, Entry>, collection: Collection): void {
     for (const [name, entry] of entries) {
       if (!entry.collections.includes(collection)) continue
       entries.delete(name)
-      rows -= entry.weight
+      this.#rows -= entry.weight
     }
   }
-  const weigh = (entries: Map<string, Entry>, entry: Entry, value: unknown) => {
-    if (![...entries.values()].includes(entry)) return
+
+  #weigh(entry: Entry, value: unknown): void {
     entry.weight = weightOf(value)
-    rows += entry.weight
-    while (rows > maxRows && users.size > 1) users.pop()
-  }
-  let live = false
-  let stop: (() => void) | undefined
-  let watching: Promise<void> | undefined
-  let closed = false
-
-  function onChange(change: Change): void {
-    if (change.kind !== 'row') {
-      live = change.kind === 'live' && !closed
-      users.clear()
-    } else if (change.userId === APP_OWNER) for (const entries of users.values()) drop(entries, change.collection)
-    else {
-      const entries = users.get(change.userId)
-      if (entries) drop(entries, change.collection)
-    }
-  }
-
-  async function startWatching(): Promise<void> {
-    try {
-      stop = await storage.watch(onChange)
-      if (closed) stop()
-    } catch {
-      // Until a later read can watch, reads are not kept; what is wrong with the storage they say themselves.
-      watching = undefined
-    }
-  }
-
-  return {
-    async read<T>({ userId, name }: CacheKey, collections: readonly Collection[], load: () => Promise<T>): Promise<T> {
-      watching ??= startWatching()
-      await watching
-      if (!live) return load()
-      const entries = users.get(userId) ?? new Map<string, Entry>()
-      users.set(userId, entries)
-      const kept = entries.get(name)
-      if (kept) return kept.value as Promise<T>
-      const entry: Entry = { value: load(), collections, weight: 0 }
-      entries.set(name, entry)
-      // A failure is told to those who wait for it and is not kept.
-      entry.value.then(
-        (value) => weigh(entries, entry, value),
-        () => entries.get(name) === entry && entries.delete(name),
-      )
-      return entry.value as Promise<T>
-    },
-    close() {
-      closed = true
-      live = false
-      users.clear()
-      stop?.()
-    },
+    this.#rows += entry.weight
+    while (this.#rows > this.#maxRows && this.#users.size > 1) this.#users.pop()
   }
 }
 

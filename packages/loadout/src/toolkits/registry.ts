@@ -145,8 +145,10 @@ function createReads({ storage, cache, ready }: RegistryParts) {
       ),
     )
 
-  async function offered(userId: string): Promise<Visible> {
-    await ready?.()
+  const offered = (userId: string): Promise<Visible> =>
+    ready ? ready().then(() => readOffered(userId)) : readOffered(userId)
+
+  function readOffered(userId: string): Promise<Visible> {
     return cache.read({ userId, name: 'toolkits' }, ['userServerConfigs', 'activations'], async () => {
       const app = await appToolkits()
       return storage.transaction({ userId }, async (tx) => {

@@ -64,5 +64,5 @@ export function optionsOf({
 export function assertEnabled(stored: StoredToolkit): StoredToolkit {
   if (stored.enabled) return stored
   const detail = `The toolkit "${stored.toolkit.id}" is switched off.`
-  throw new HostError('forbidden', { detail, action: 'Switch it on first.' })
+  throw new HostError('not-carried', { detail, action: 'Switch it on first.' })
 }
