@@ -20,9 +20,14 @@ export const approvalRow = z.strictObject({
   answeredBy: z.string().nullable(),
   answeredAt: z.date().nullable(),
   answerJson: jsonObject.nullable(),
+  /** Whether the answer may change the arguments: the rule that asks says so. */
+  allowEdits: z.boolean(),
+  /** Whether the answer may be remembered. */
+  allowRemember: z.boolean(),
   expiresAt: z.date(),
   createdAt: z.date(),
 })
+export type ApprovalRow = z.infer<typeof approvalRow>
 
 export const approvalView = z.object({
   id: z.string(),

@@ -8,7 +8,8 @@ import { activationRow } from '../schema/activation.ts'
 import { apiKeyRow } from '../schema/api-key.ts'
 import { appConfigRow } from '../schema/app-config.ts'
 import { approvalRow } from '../schema/approval.ts'
-import { auditRow } from '../schema/audit.ts'
+import { auditHeadRow, auditRow } from '../schema/audit.ts'
+import { callRow } from '../schema/call.ts'
 import {
   marketServerRow,
   marketToolRow,
@@ -21,6 +22,7 @@ import { credentialRow } from '../schema/credential.ts'
 import { grantRow } from '../schema/grant.ts'
 import { policyRuleRow } from '../schema/policy.ts'
 import { preferencesRow } from '../schema/preferences.ts'
+import { resultChunkRow, resultRow } from '../schema/result.ts'
 import { runRow, stepRow } from '../schema/run.ts'
 import { threadRow } from '../schema/thread.ts'
 import { usageRow } from '../schema/usage.ts'
@@ -111,7 +113,17 @@ export const COLLECTIONS = {
   }),
   approvals: spec({ ...own, row: approvalRow, id: 'approvalId', watch: 'approvalId' }),
   grants: spec({ ...own, row: grantRow, id: 'grantId', watch: 'grantId' }),
-  audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append' }),
+  audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append', unique: [['entryId']] }),
+  auditHeads: spec({ ...shared, row: auditHeadRow, id: 'headId' }),
+  calls: spec({ ...own, row: callRow, id: 'callId', unique: [['dedupeKey']], watch: 'callId' }),
+  results: spec({ ...own, row: resultRow, id: 'resultId' }),
+  resultChunks: spec({
+    ...own,
+    row: resultChunkRow,
+    id: 'chunkId',
+    unique: [['resultId', 'seq']],
+    parent: { collection: 'results', field: 'resultId' },
+  }),
   usage: spec({ ...own, row: usageRow, id: 'usageId', unique: [['subject', 'counter', 'windowStart']] }),
   workflows: spec({ ...own, row: workflowRow, id: 'workflowId', unique: [['name']], watch: 'workflowId' }),
   workflowVersions: spec({
@@ -161,6 +173,12 @@ export const SYSTEM_CALLERS = {
   'app-credentials': { credentials: 'app' },
   /** Rewraps every credential under the current key. */
   'key-rotation': { credentials: 'any' },
+  /** Writes the log, which is one chain over all users, and erases a person from it. */
+  'audit-shipping': { audit: 'any', auditHeads: 'any' },
+  /** Operators read the log of everyone. */
+  'audit-reading': { audit: 'any', auditHeads: 'any' },
+  /** Ends what has expired, whoever's it is. */
+  housekeeping: { approvals: 'any', calls: 'any', results: 'any', resultChunks: 'any', usage: 'any' },
   /** Operators make and revoke keys of any user. */
   'key-admin': { apiKeys: 'any' },
 } as const satisfies Record<string, Partial<Record<Collection, 'any' | 'named' | 'app'>>>

@@ -65,6 +65,7 @@ export function threadRow(userId: string, given: Partial<Row<'threads'>> = {}): 
 export function auditRow(userId: string, given: Partial<Row<'audit'>> = {}): Row<'audit'> {
   return {
     auditId: newId('audit'),
+    entryId: newId('auditEntry'),
     userId,
     at: now(),
     action: 'mcp_tool_call',
@@ -75,6 +76,10 @@ export function auditRow(userId: string, given: Partial<Row<'audit'>> = {}): Row
     ref: 'filesystem.read_file',
     outcome: 'ok',
     detailJson: {},
+    prevHash: '0'.repeat(64),
+    contentHash: '0'.repeat(64),
+    salt: null,
+    hash: '0'.repeat(64),
     ...given,
   }
 }

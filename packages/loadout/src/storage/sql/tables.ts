@@ -5,7 +5,18 @@
  */
 import type { Collection } from '../collections.ts'
 import { appConfig, servers, serverVersions, tools } from './tables/market.ts'
-import { audit, runs, steps, usage, workflows, workflowVersions } from './tables/runs.ts'
+import {
+  audit,
+  auditHeads,
+  calls,
+  resultChunks,
+  results,
+  runs,
+  steps,
+  usage,
+  workflows,
+  workflowVersions,
+} from './tables/runs.ts'
 import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
 import { credentials, pins, userServerConfigs, userServerTools } from './tables/toolkits.ts'
 
@@ -16,11 +27,15 @@ export {
   appConfig,
   approvals,
   audit,
+  auditHeads,
+  calls,
   credentials,
   grants,
   pins,
   policyRules,
   preferences,
+  resultChunks,
+  results,
   runs,
   servers,
   serverVersions,
@@ -50,6 +65,10 @@ export const TABLES = {
   approvals,
   grants,
   audit,
+  auditHeads,
+  calls,
+  results,
+  resultChunks,
   usage,
   workflows,
   workflowVersions,

@@ -1,6 +1,7 @@
 /** What happened: audit, usage, workflows, runs and their steps. */
 import { sql } from 'drizzle-orm'
-import { bigint, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
+import { bigint, boolean, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
+import { CALL_STATUSES } from '../../../schema/call.ts'
 import type { Json } from '../../../schema/json.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
@@ -8,6 +9,7 @@ export const audit = mcp.table(
   'audit',
   {
     auditId: text('audit_id').notNull(),
+    entryId: text('entry_id').notNull(),
     userId: owner(),
     at: at('at').notNull().defaultNow(),
     action: text('action').notNull(),
@@ -18,8 +20,93 @@ export const audit = mcp.table(
     ref: text('ref'),
     outcome: text('outcome'),
     detailJson: object('detail_json').notNull(),
+    prevHash: text('prev_hash').notNull(),
+    contentHash: text('content_hash').notNull(),
+    salt: text('salt'),
+    hash: text('hash').notNull(),
   },
-  (t) => [key('audit', [t.userId, t.auditId]), index('audit_at').on(t.userId, t.at)],
+  (t) => [
+    key('audit', [t.userId, t.auditId]),
+    uniqueOn('audit', [t.userId, t.entryId]),
+    index('audit_at').on(t.userId, t.at),
+    // Operators read the whole chain in its order.
+    index('audit_chain').on(t.auditId),
+  ],
+)
+
+export const auditHeads = mcp.table(
+  'audit_heads',
+  {
+    headId: text('head_id', { enum: ['head', 'anchor'] }).notNull(),
+    seq: bigint('seq', { mode: 'number' }).notNull(),
+    hash: text('hash').notNull(),
+    updatedAt: updated(),
+  },
+  (t) => [key('audit_heads', [t.headId])],
+)
+
+export const calls = mcp.table(
+  'calls',
+  {
+    callId: text('call_id').notNull(),
+    userId: owner(),
+    threadId: text('thread_id'),
+    runId: text('run_id'),
+    ref: text('ref').notNull(),
+    dedupeKey: text('dedupe_key').notNull(),
+    requestHash: text('request_hash').notNull(),
+    status: text('status', { enum: CALL_STATUSES }).notNull(),
+    outcomeJson: object('outcome_json'),
+    approvalId: text('approval_id'),
+    createdAt: created(),
+    finishedAt: at('finished_at'),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [
+    key('calls', [t.userId, t.callId]),
+    uniqueOn('calls', [t.userId, t.dedupeKey]),
+    index('calls_expires').on(t.expiresAt),
+  ],
+)
+
+export const results = mcp.table(
+  'results',
+  {
+    resultId: text('result_id').notNull(),
+    userId: owner(),
+    callId: text('call_id').notNull(),
+    ref: text('ref').notNull(),
+    bytes: bigint('bytes', { mode: 'number' }).notNull(),
+    characters: bigint('characters', { mode: 'number' }).notNull(),
+    lines: integer('lines').notNull(),
+    chunks: integer('chunks').notNull(),
+    isJson: boolean('is_json').notNull(),
+    expiresAt: at('expires_at').notNull(),
+    createdAt: created(),
+  },
+  (t) => [key('results', [t.userId, t.resultId]), index('results_expires').on(t.expiresAt)],
+)
+
+export const resultChunks = mcp.table(
+  'result_chunks',
+  {
+    chunkId: text('chunk_id').notNull(),
+    userId: owner(),
+    resultId: text('result_id').notNull(),
+    seq: integer('seq').notNull(),
+    firstCharacter: bigint('first_character', { mode: 'number' }).notNull(),
+    firstLine: integer('first_line').notNull(),
+    text: text('text').notNull(),
+  },
+  (t) => [
+    key('result_chunks', [t.userId, t.chunkId]),
+    uniqueOn('result_chunks', [t.userId, t.resultId, t.seq]),
+    foreignKey({
+      name: 'result_chunks_result_fkey',
+      columns: [t.userId, t.resultId],
+      foreignColumns: [results.userId, results.resultId],
+    }).onDelete('cascade'),
+  ],
 )
 
 export const usage = mcp.table(

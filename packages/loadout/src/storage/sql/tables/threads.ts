@@ -73,6 +73,8 @@ export const approvals = mcp.table(
     answeredBy: text('answered_by'),
     answeredAt: at('answered_at'),
     answerJson: object('answer_json'),
+    allowEdits: boolean('allow_edits').notNull(),
+    allowRemember: boolean('allow_remember').notNull(),
     expiresAt: at('expires_at').notNull(),
     createdAt: created(),
   },
