@@ -22,6 +22,8 @@ export const approvalRow = z.strictObject({
   answerJson: jsonObject.nullable(),
   /** Whether the answer may change the arguments: the rule that asks says so. */
   allowEdits: z.boolean(),
+  /** What was asked about, so that a remembered answer holds for that and nothing else. */
+  fingerprintsJson: z.strictObject({ tool: z.string(), toolkit: z.string() }),
   /** Whether the answer may be remembered. */
   allowRemember: z.boolean(),
   expiresAt: z.date(),

@@ -51,6 +51,7 @@ CREATE TABLE "mcp"."results" (
 	CONSTRAINT "results_pkey" PRIMARY KEY("user_id","result_id")
 );
 --> statement-breakpoint
+ALTER TABLE "mcp"."approvals" ADD COLUMN "fingerprints_json" jsonb NOT NULL;--> statement-breakpoint
 ALTER TABLE "mcp"."approvals" ADD COLUMN "allow_edits" boolean NOT NULL;--> statement-breakpoint
 ALTER TABLE "mcp"."approvals" ADD COLUMN "allow_remember" boolean NOT NULL;--> statement-breakpoint
 ALTER TABLE "mcp"."audit" ADD COLUMN "entry_id" text NOT NULL;--> statement-breakpoint

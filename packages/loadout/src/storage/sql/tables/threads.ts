@@ -73,6 +73,7 @@ export const approvals = mcp.table(
     answeredBy: text('answered_by'),
     answeredAt: at('answered_at'),
     answerJson: object('answer_json'),
+    fingerprintsJson: jsonb('fingerprints_json').$type<{ tool: string; toolkit: string }>().notNull(),
     allowEdits: boolean('allow_edits').notNull(),
     allowRemember: boolean('allow_remember').notNull(),
     expiresAt: at('expires_at').notNull(),
