@@ -119,6 +119,9 @@ export const ERRORS = {
     'The tool is not in the loadout of this scope',
     'Activate the toolkit or tool where the detail says it is off.',
   ),
+  denied: kind(403, 'The call is denied', 'Ask for permission where the detail says who denied it, or do without.'),
+  'approval-expired': kind(403, 'Nobody answered in time', 'Make the call again, and answer it in time.'),
+  'limit-reached': retryable(429, 'A limit is reached', 'Wait until it resets, or ask for a higher one.'),
   'function-missing': kind(
     502,
     'The function of the tool is not in this process',

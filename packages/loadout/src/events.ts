@@ -21,6 +21,18 @@ export type HostEvent =
       warnings: readonly string[]
     }
   | { type: 'source-broken'; userId: string; source: string; entry?: string; line?: number; message: string }
+  | { type: 'approval-requested'; userId: string; approvalId: string; callId: string; ref: string }
+  | {
+      type: 'approval-answered'
+      userId: string
+      approvalId: string
+      callId: string
+      ref: string
+      status: 'allowed' | 'denied' | 'expired'
+    }
+  | { type: 'grant-added'; userId: string; grantId: string; ref: string }
+  | { type: 'grant-revoked'; userId: string; grantId: string; ref: string }
+  | { type: 'policy-changed'; userId: string; threadId?: string }
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }

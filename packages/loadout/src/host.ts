@@ -1,13 +1,16 @@
 /** The composition root: chooses defaults and wires the parts. It does nothing else, and it is the only file that knows everyone. */
+
+import type { ResolvedCall } from './calls/call.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
 import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import { resolveTool } from './calls/resolve.ts'
+import { withDecision } from './calls/with-decision.ts'
 import { withLoadout } from './calls/with-loadout.ts'
 import { withPin } from './calls/with-pin.ts'
-import { withValidation } from './calls/with-validation.ts'
+import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
 import { type Connector, createConnector } from './connections/connector.ts'
@@ -30,8 +33,14 @@ import type { SetupOptions } from './loadout/setup-toolkits.ts'
 import { createThreads, type Threads } from './loadout/threads.ts'
 import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
 import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
+import { type Approvals, createApprovals } from './policy/approvals.ts'
+import { createFingerprinter } from './policy/fingerprints.ts'
+import { createGrants, type Grants } from './policy/grants.ts'
+import { createPolicy } from './policy/policy.ts'
+import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import { APP_OWNER } from './schema/ids.ts'
+import type { PolicyRule } from './schema/policy.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
@@ -60,6 +69,10 @@ export interface HostOptions {
   files?: LocalFiles
   /** What holds for everyone; what an operator stores lies over it. */
   app?: AppConfigInput
+  /** Rules of the app, tried in order before those that an operator stores. Where none fits, annotations decide. */
+  policy?: readonly PolicyRule[]
+  /** How long a question to a user stays open. @default 600_000 */
+  approvalMs?: number
   /** Lets a lower tier undo what a higher one switched off. @default never */
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
@@ -89,6 +102,10 @@ export interface Host extends AsyncDisposable {
   readonly loadouts: Loadouts
   readonly calls: Calls
   readonly inputs: Inputs
+  /** Rules of each tier; remembered answers; questions to users. */
+  readonly rules: PolicyRules
+  readonly grants: Grants
+  readonly approvals: Approvals
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   readonly events: Emitter
@@ -120,12 +137,14 @@ export function createHost(options: HostOptions = {}): Host {
   const activations = createActivations(kept)
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
-  const stages = [withPin, withLoadout(loadouts), withValidation()]
+  const { check, decision, ...policy } = createPolicies(base, options)
+  const stages = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision)]
   const pipeline = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
   const calls = createCalls({ pipeline, inputs })
   const following = followToolkits({ storage, events, connections: connector })
   const close = async () => {
     await sources.close()
+    policy.approvals.close()
     await connector.close()
     await catalog.settled()
     cache.close()
@@ -134,7 +153,7 @@ export function createHost(options: HostOptions = {}): Host {
   }
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls },
-    ...{ threads, activations, loadouts, preferences },
+    ...{ threads, activations, loadouts, preferences, ...policy },
     toolkits: registry,
     connections: connector,
     imports: createImports(registry),
@@ -183,6 +202,18 @@ function createBase(options: HostOptions) {
     given,
   )
   return { storage, events, cache, credentials, functions, app, registry, sources, inputs: createInputs(events) }
+}
+
+/** Who may do what: rules, remembered answers, and questions to users. */
+function createPolicies({ storage, cache, events, app }: ReturnType<typeof createBase>, options: HostOptions) {
+  const fingerprinter = createFingerprinter()
+  const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
+  const grants = createGrants({ storage, cache, events, fingerprinter })
+  const approvals = createApprovals({ storage, events, grants, expireMs: options.approvalMs })
+  const check = createArgumentCheck()
+  const policy = createPolicy({ rules, grants, app })
+  const mask = (call: ResolvedCall) => call.arguments
+  return { rules, grants, approvals, check, decision: { policy, approvals, fingerprinter, mask, check } }
 }
 
 /** What reaches servers, and what is known of their tools. */

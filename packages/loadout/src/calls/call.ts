@@ -3,7 +3,9 @@
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
+import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { Decision } from '../schema/policy.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
@@ -16,10 +18,19 @@ export interface ToolCall {
   arguments: JsonObject
   caller: Caller
   threadId?: string | undefined
+  runId?: string | undefined
+  notes: CallNotes
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
+  /** Told when a person must answer first. */
+  onPending?: ((approval: ApprovalView) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+}
+
+/** What stages learn on the way, for those around them: the one thing of a call that changes. */
+export interface CallNotes {
+  decision?: Decision
 }
 
 /** A call whose tool was found. */
@@ -37,7 +48,7 @@ export interface Input {
 }
 
 export type CallOutcome =
-  | { status: 'ok' | 'tool-error'; content: JsonObject[]; structuredContent?: unknown }
+  | { status: 'ok' | 'tool-error'; content: JsonObject[]; structuredContent?: unknown; resultHandle?: string }
   | { status: 'sign-in-needed' | 'denied' | 'limited' | 'failed'; error: HostError }
 
 export type CallHandler<C extends ToolCall = ToolCall> = (call: C) => Promise<CallOutcome>

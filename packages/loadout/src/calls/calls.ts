@@ -3,6 +3,7 @@
  * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
  */
 import { HostError } from '../errors.ts'
+import type { ApprovalView } from '../schema/approval.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
@@ -14,12 +15,19 @@ export interface RunningCall {
   outcome: Promise<CallOutcome>
   /** Resolves when the server asks the user something, and stays open where it does not. */
   asked: Promise<Input>
+  /** Resolves when a person must answer first, and stays open where nobody must. */
+  pending: Promise<ApprovalView>
 }
 
-export type CallState = { status: 'running'; input?: Input } | { status: 'done'; outcome: CallOutcome }
+export type CallState =
+  | { status: 'running'; input?: Input; approval?: ApprovalView }
+  | { status: 'done'; outcome: CallOutcome }
+
+/** What a caller gives; the rest is the pipeline's. */
+export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending'>
 
 export interface Calls {
-  start(call: Omit<ToolCall, 'callId'>): RunningCall
+  start(call: CallRequest): RunningCall
   /** A call of this user, running or lately done. `not-found` otherwise. */
   get(userId: string, callId: string): CallState
 }
@@ -52,8 +60,13 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
   })
   return {
     start(request) {
-      const call: ToolCall = { ...request, callId: newCallId() }
       const { promise: asked, resolve } = Promise.withResolvers<Input>()
+      const { promise: pending, resolve: resolvePending } = Promise.withResolvers<ApprovalView>()
+      const onPending = (approval: ApprovalView) => {
+        entry.state = { status: 'running', approval }
+        resolvePending(approval)
+      }
+      const call: ToolCall = { ...request, callId: newCallId(), notes: {}, onPending }
       const entry: Kept = {
         call,
         state: { status: 'running' },
@@ -69,7 +82,7 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
         done.add(call.callId, entry)
         return result
       })
-      return { callId: call.callId, outcome, asked }
+      return { callId: call.callId, outcome, asked, pending }
     },
     get(userId, callId) {
       const found = running.get(callId) ?? done.get(callId)

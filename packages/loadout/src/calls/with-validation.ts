@@ -2,14 +2,18 @@ import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { type Compiled, compileSchema } from '../schema/json-schema/validator.ts'
+import type { ResolvedCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import { placesIn } from './places-in.ts'
 import { failed } from './resolve.ts'
 
 const KEPT = 5000
 
+/** What is wrong with a call's arguments, or nothing. */
+export type ArgumentCheck = (call: ResolvedCall) => HostError | undefined
+
 /** Arguments must fit the tool's schema before anything leaves. The errors name the place, so that a model can mend it. */
-export function withValidation(): Stage {
+export function createArgumentCheck(): ArgumentCheck {
   const compiled = new LRUCache<string, Compiled>({ max: KEPT })
   const compile = (pin: string, schema: JsonObject): Compiled => {
     const kept = pin === '' ? undefined : compiled.get(pin)
@@ -18,13 +22,19 @@ export function withValidation(): Stage {
     if (pin !== '') compiled.set(pin, fresh)
     return fresh
   }
-  return (next) => async (call) => {
-    const schema = compile(call.found.pin, call.found.manifest.inputSchema)
+  return ({ found, arguments: args }) => {
+    const schema = compile(found.pin, found.manifest.inputSchema)
     // A schema that cannot be used was told at introspection; the server itself still checks.
-    const result = schema.ok ? schema.validate(call.arguments) : { valid: true as const }
-    if (result.valid !== false) return next(call)
+    const result = schema.ok ? schema.validate(args) : { valid: true as const }
+    if (result.valid !== false) return undefined
     const { errors, told } = placesIn('arguments', result.errors)
-    const detail = `The arguments do not fit the tool: ${told}`
-    return failed(new HostError('invalid-input', { detail, errors }))
+    return new HostError('invalid-input', { detail: `The arguments do not fit the tool: ${told}`, errors })
+  }
+}
+
+export function withValidation(check: ArgumentCheck): Stage {
+  return (next) => async (call) => {
+    const problem = check(call)
+    return problem ? failed(problem) : next(call)
   }
 }

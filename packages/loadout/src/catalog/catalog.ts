@@ -23,6 +23,8 @@ export interface CatalogTool {
   manifest: ToolManifest
   /** The fingerprint of what the server says now. */
   pin: string
+  /** Since when it is accepted as it is; none where nothing of it is stored. */
+  pinnedAt?: Date
   /** Not usable: the server no longer lists it, or it was set aside. */
   inactive?: string
   /** It differs from what was accepted. */
@@ -215,6 +217,7 @@ function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
     uscoId: row.uscoId,
     manifest,
     pin: row.fingerprint,
+    ...(pin ? { pinnedAt: pin.acceptedAt } : {}),
     ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
     ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
   }

@@ -1,8 +1,8 @@
 /** Whether what somebody names exists, and if not, what does. */
 import { HostError } from '../errors.ts'
 import { activationRef } from '../schema/activation.ts'
-import { compileGlob } from '../schema/glob.ts'
 import { parse } from '../schema/json.ts'
+import { compileRef } from '../schema/ref-pattern.ts'
 import type { Loadout } from './overlay.ts'
 
 const SHOWN = 30
@@ -19,9 +19,7 @@ export function assertRefs(refs: readonly string[], { entries, toolkits }: Loado
   parse(activationRef.array(), refs)
   const ids = [...new Set(toolkits.map(({ id }) => id))]
   const errors = refs.flatMap((ref, index) => {
-    const dot = ref.indexOf('.')
-    const kit = compileGlob(dot < 0 ? ref : ref.slice(0, dot))
-    const tool = dot < 0 ? undefined : compileGlob(ref.slice(dot + 1))
+    const { toolkit: kit, tool } = compileRef(ref)
     if (check.mayFitNothing && !(kit.literal && (tool?.literal ?? true))) return []
     const place = check.path === 'ref' ? check.path : `${check.path}.${index}`
     if (ref !== '*' && !ids.some((id) => kit.matches(id)))

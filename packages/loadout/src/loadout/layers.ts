@@ -2,8 +2,9 @@
  * What one tier says of a tool. Within a tier the most precise word holds: a tool by name, a glob over tools, a toolkit by
  * name, a glob over toolkits; where two are equally precise, off holds. Between tiers `overlay.ts` decides.
  */
-import { compileGlob, type Glob } from '../schema/glob.ts'
+import type { Glob } from '../schema/glob.ts'
 import type { Reason } from '../schema/loadout-entry.ts'
+import { compileRef } from '../schema/ref-pattern.ts'
 import type { Tier } from '../schema/scope.ts'
 
 export interface ActivationRule {
@@ -68,12 +69,10 @@ export function compileLayer({ tier, rules }: Layer): (toolkit: string) => Toolk
 const SILENT: ToolkitVerdicts = { whole: undefined, ofTool: undefined, someOn: false }
 
 function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
-  const dot = ref.indexOf('.')
   const unlisted = ref === EVERYTHING && !on
   return {
     verdict: { tier, on, ref, unlisted, reason: reasonOf({ tier, on, ref, unlisted }) },
-    toolkit: compileGlob(dot < 0 ? ref : ref.slice(0, dot)),
-    tool: dot < 0 ? undefined : compileGlob(ref.slice(dot + 1)),
+    ...compileRef(ref),
   }
 }
 

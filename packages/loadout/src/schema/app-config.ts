@@ -1,44 +1,68 @@
 import { z } from 'zod'
 import { jsonObject } from './json.ts'
 
+const count = z.number().int().min(0).max(1_000_000_000_000)
+
 const discovery = z.strictObject({
   /** Whether a registry of servers is asked. */
-  enabled: z.boolean().default(false),
+  enabled: z.boolean(),
   endpoint: z
     .url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
     .max(2000)
     .optional(),
   /** Whether what it finds is added by itself. */
-  autoDiscover: z.boolean().default(false),
+  autoDiscover: z.boolean(),
 })
 const defaults = z.strictObject({
-  deferLoading: z.boolean().default(true),
+  deferLoading: z.boolean(),
   /** Whether programs may call tools whose toolkit does not say who may. */
-  enableProgrammaticCalling: z.boolean().default(true),
+  enableProgrammaticCalling: z.boolean(),
+})
+const trust = z.strictObject({
+  /** Toolkits whose servers are not believed, by globs over their ids. */
+  untrusted: z.array(z.string().min(1).max(300)).max(200),
+  /** Whether the servers that users bring are believed. */
+  userToolkits: z.boolean(),
+})
+/** Ceilings: a user or a thread may set less, and never more. */
+const limits = z.strictObject({
+  maxCallsPerHour: count.optional(),
+  maxTokensPerDay: count.optional(),
+  maxCallsPerRun: count.optional(),
+  /** Calls of one user at once, to one toolkit and in all. */
+  concurrencyPerToolkit: count.min(1).optional(),
+  concurrencyPerUser: count.min(1).optional(),
+  argumentBytes: count,
+  /** What of a result is handed on as it is; beyond that it is kept, and a preview is given. */
+  resultBytes: count,
+  /** The longest that a call may take, whatever its toolkit says. */
+  callMs: count.min(1).optional(),
 })
 
-/** What the app's developer sets for everyone (source 001). */
+/** What holds for everyone (source 001). */
 export const appConfig = z
-  .strictObject({ discovery: discovery.prefault({}), defaults: defaults.prefault({}) })
+  .strictObject({ discovery, defaults, trust, limits })
   .refine((config) => !config.discovery.enabled || config.discovery.endpoint !== undefined, {
     path: ['discovery', 'endpoint'],
     message: 'is needed where discovery is enabled',
   })
-export type AppConfig = z.output<typeof appConfig>
-export type AppConfigInput = z.input<typeof appConfig>
+export type AppConfig = z.infer<typeof appConfig>
 
-/** A change of some of its fields. */
+/** What holds where nobody says anything. */
+export const DEFAULT_APP_CONFIG: AppConfig = {
+  discovery: { enabled: false, autoDiscover: false },
+  defaults: { deferLoading: true, enableProgrammaticCalling: true },
+  trust: { untrusted: [], userToolkits: true },
+  limits: { argumentBytes: 1_048_576, resultBytes: 100_000 },
+}
+
+/** Some of its fields: what is given over what holds. */
 export const appConfigPatch = z.strictObject({
-  discovery: z
-    .strictObject({
-      enabled: z.boolean().optional(),
-      endpoint: discovery.shape.endpoint,
-      autoDiscover: z.boolean().optional(),
-    })
-    .optional(),
-  defaults: z
-    .strictObject({ deferLoading: z.boolean().optional(), enableProgrammaticCalling: z.boolean().optional() })
-    .optional(),
+  discovery: discovery.partial().optional(),
+  defaults: defaults.partial().optional(),
+  trust: trust.partial().optional(),
+  limits: limits.partial().optional(),
 })
+export type AppConfigInput = z.infer<typeof appConfigPatch>
 
 export const appConfigRow = z.strictObject({ configId: z.string(), valueJson: jsonObject, updatedAt: z.date() })

@@ -39,6 +39,12 @@ export const approvalView = z.object({
   reason: z.string(),
   caller,
   expiresAt: z.iso.datetime(),
+  createdAt: z.iso.datetime(),
+  callId: z.string(),
+  threadId: z.string().optional(),
+  /** Whether the answer may change the arguments, and whether it may be remembered. */
+  allowEdits: z.boolean(),
+  allowRemember: z.boolean(),
 })
 export type ApprovalView = z.infer<typeof approvalView>
 

@@ -29,6 +29,7 @@ export const FIELDS = {
   overrides: ['overrides'],
   timeouts: ['timeouts'],
   shared: ['shared'],
+  untrusted: ['untrusted'],
   account: ['account'],
 } as const
 

@@ -122,8 +122,9 @@ const shown = (path: readonly string[]) => (path.length === 0 ? '(body)' : path.
 const dotted = (path: readonly PropertyKey[]) => (path.length === 0 ? '(body)' : path.map(String).join('.'))
 
 // A database may give keys back in another order.
-export const sameJson = (a: unknown, b: unknown): boolean => sorted(a) === sorted(b)
-const sorted = (value: unknown): string =>
+export const sameJson = (a: unknown, b: unknown): boolean => canonicalJson(a) === canonicalJson(b)
+/** The same text for the same value, whatever the order of its keys. */
+export const canonicalJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner: unknown) =>
     typeof inner === 'object' && inner !== null && !Array.isArray(inner)
       ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))

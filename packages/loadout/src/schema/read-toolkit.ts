@@ -146,6 +146,7 @@ function toRecord(
     overrides: given.overrides?.value,
     timeouts: given.timeouts?.value,
     shared: given.shared?.value,
+    untrusted: given.untrusted?.value,
     account: given.account?.value,
     tools: server?.type === 'custom' ? undefined : readTools(given.tools?.value),
   })

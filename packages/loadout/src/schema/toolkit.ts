@@ -39,6 +39,8 @@ export const toolkitOptions = z.strictObject({
   timeouts: timeouts.default({}),
   /** App tier only: one connection serves all users, because the server keeps nothing of any of them. The operator says so. */
   shared: z.boolean().default(false),
+  /** Its server is not believed: what it claims of its tools relaxes nothing, and new tools start off. */
+  untrusted: z.boolean().default(false),
   /** Whose account this is, where one server is bound more than once. */
   account: z.string().max(200).optional(),
   /** What defines it outside the database: a file, or the app's code. It is read-only everywhere else. */

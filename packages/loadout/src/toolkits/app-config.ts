@@ -1,5 +1,11 @@
 /** What the app sets for everyone: discovery of servers, and what holds where a toolkit's record says nothing. */
-import { type AppConfig, type AppConfigInput, appConfig, appConfigPatch } from '../schema/app-config.ts'
+import {
+  type AppConfig,
+  type AppConfigInput,
+  appConfig,
+  appConfigPatch,
+  DEFAULT_APP_CONFIG,
+} from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import type { ToolkitDefaults } from '../schema/toolkit.ts'
@@ -20,13 +26,9 @@ export function createAppConfig(
   { storage, cache }: { storage: Storage; cache: ReadCache },
   base: AppConfigInput = {},
 ): AppConfigStore {
-  const over = (stored: JsonObject): AppConfig => {
-    const { discovery, defaults } = appConfigPatch.parse(stored)
-    return parse(appConfig, {
-      discovery: { ...base.discovery, ...discovery },
-      defaults: { ...base.defaults, ...defaults },
-    })
-  }
+  const over = (stored: JsonObject): AppConfig =>
+    parse(appConfig, merged(merged(DEFAULT_APP_CONFIG, base), appConfigPatch.parse(stored)))
+
   return {
     get: () =>
       cache.read({ userId: APP_OWNER, name: 'app-config' }, ['appConfig'], () =>
@@ -40,10 +42,7 @@ export function createAppConfig(
         storage.transaction(ACCESS, async (tx) => {
           const row = await tx.get('appConfig', ROW_ID)
           const before = appConfigPatch.parse(row?.valueJson ?? {})
-          const valueJson = {
-            discovery: { ...before.discovery, ...patch.discovery },
-            defaults: { ...before.defaults, ...patch.defaults },
-          }
+          const valueJson = merged(before, patch)
           // What does not hold together is refused before it is stored.
           const whole = over(valueJson)
           if (row) await tx.update('appConfig', ROW_ID, { set: { valueJson, updatedAt: new Date() } })
@@ -53,6 +52,12 @@ export function createAppConfig(
       )
     },
   }
+}
+
+/** Section by section: what is given lies over what was there. */
+function merged(below: AppConfigInput, above: AppConfigInput): JsonObject {
+  const sections = new Set([...Object.keys(below), ...Object.keys(above)]) as Set<keyof AppConfigInput>
+  return Object.fromEntries([...sections].map((name) => [name, { ...below[name], ...above[name] }]))
 }
 
 /** The defaults of toolkits in the words of a record. */

@@ -199,7 +199,7 @@ describe('what the app sets for everyone', () => {
       errors: [{ path: 'discovery.endpoint' }],
     })
     await host.app.update({ discovery: { enabled: true, endpoint: 'https://registry.example' } })
-    expect(await host.app.get()).toEqual({
+    expect(await host.app.get()).toMatchObject({
       discovery: { enabled: true, endpoint: 'https://registry.example', autoDiscover: false },
       defaults: { deferLoading: false, enableProgrammaticCalling: false },
     })

@@ -1,0 +1,113 @@
+/**
+ * `decide(call) → allow | ask | deny`, with the reason. Pure and total: every call gets a decision, what is unknown asks,
+ * and what goes wrong in here denies. What holds of it, and is tested with thousands of random policies:
+ *
+ * - The app's first fitting rule decides; where none fits, the tool's annotations do.
+ * - A lower tier only tightens: with more rules below the app, no call is decided more loosely.
+ * - Annotations of a toolkit that is not trusted never relax anything.
+ * - A remembered answer turns `ask` into `allow` where the rule lets it; it never undoes a `deny`.
+ */
+import { DECISIONS, type Decision, type DecisionWord, type PolicyRule, type RuleConditions } from '../schema/policy.ts'
+import { compileRef, type RefPattern } from '../schema/ref-pattern.ts'
+import { TIERS, type Tier } from '../schema/scope.ts'
+import type { Annotations, Caller } from '../schema/tool.ts'
+
+export interface CompiledRule extends PolicyRule {
+  matches: RefPattern['matches']
+}
+
+export const compileRules = (rules: readonly PolicyRule[]): CompiledRule[] =>
+  rules.map((rule) => ({ ...rule, matches: compileRef(rule.pattern).matches }))
+
+/** Rules by the tier that made them. */
+export type TieredRules = Partial<Record<Tier, readonly CompiledRule[]>>
+
+export interface DecisionInput {
+  toolkit: string
+  tool: string
+  caller: Caller
+  annotations?: Annotations | undefined
+  /** Whether the server's claims count. */
+  trusted: boolean
+  rules: TieredRules
+  /** What the user answered before and wanted remembered, where it still holds. */
+  remembered?: DecisionWord | undefined
+}
+
+export interface Decided extends Decision {
+  /** Whether who answers may change the arguments. */
+  allowEdits: boolean
+  allowRemember: boolean
+}
+
+const FIXED = { allowEdits: false, allowRemember: true }
+
+export function decide(input: DecisionInput): Decided {
+  try {
+    return withMemory(byRules(input), input.remembered)
+  } catch {
+    return { decision: 'deny', reason: 'The policy could not be worked out, so nothing is allowed.', ...FIXED }
+  }
+}
+
+const strictness = (word: DecisionWord) => DECISIONS.indexOf(word)
+
+function byRules(input: DecisionInput): Decided {
+  let decided = fromRule(input, 'app') ?? byAnnotations(input.trusted ? input.annotations : undefined)
+  for (const tier of TIERS) {
+    if (tier === 'app') continue
+    const lower = fromRule(input, tier)
+    if (lower && strictness(lower.decision) > strictness(decided.decision)) decided = lower
+    // Equally strict, a lower tier may still take freedoms away.
+    else if (lower && lower.decision === decided.decision)
+      decided = {
+        ...decided,
+        allowEdits: decided.allowEdits && lower.allowEdits,
+        allowRemember: decided.allowRemember && lower.allowRemember,
+      }
+  }
+  return decided
+}
+
+function fromRule(input: DecisionInput, tier: Tier): Decided | undefined {
+  const { toolkit, tool, rules } = input
+  const rule = rules[tier]?.find((one) => one.matches(toolkit, tool) && holds(one.when, input))
+  if (!rule) return undefined
+  const { decision, pattern, allowEdits, allowRemember } = rule
+  const reason = rule.reason ?? `The rule "${pattern}" of the ${tier} tier says ${decision}.`
+  return { decision, reason, rule: pattern, tier, allowEdits, allowRemember }
+}
+
+/** What a hint means where a server says nothing of it, or is not believed (MCP). */
+const UNSAID = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
+
+function holds(when: RuleConditions, { caller, annotations = {}, trusted }: DecisionInput): boolean {
+  const claim = (hint: keyof typeof UNSAID) => (trusted ? (annotations[hint] ?? UNSAID[hint]) : UNSAID[hint])
+  const fits = (wanted: boolean | undefined, hint: keyof typeof UNSAID) =>
+    wanted === undefined || wanted === claim(hint)
+  return (
+    (when.caller === undefined || when.caller === caller.type) &&
+    fits(when.readOnly, 'readOnlyHint') &&
+    fits(when.destructive, 'destructiveHint') &&
+    fits(when.idempotent, 'idempotentHint') &&
+    fits(when.openWorld, 'openWorldHint')
+  )
+}
+
+/** Where no rule speaks (source 002): only a tool that says that it reads, and not that it destroys, is simply allowed. */
+export function byAnnotations(annotations: Annotations | undefined): Decided {
+  const asks = (reason: string): Decided => ({ decision: 'ask', reason, ...FIXED })
+  if (annotations === undefined) return asks('Its server does not say what the tool does, or is not believed.')
+  if (annotations.destructiveHint === true) return asks('The tool may destroy something.')
+  if (annotations.readOnlyHint === true)
+    return { decision: 'allow', reason: 'The tool says that it only reads.', ...FIXED }
+  return asks('The tool does not say that it only reads.')
+}
+
+function withMemory(decided: Decided, remembered: DecisionWord | undefined): Decided {
+  if (remembered === 'deny' && decided.decision !== 'deny')
+    return { ...decided, decision: 'deny', reason: 'You denied this and wanted it remembered.' }
+  if (remembered === 'allow' && decided.decision === 'ask' && decided.allowRemember)
+    return { ...decided, decision: 'allow', reason: 'You allowed this and wanted it remembered.' }
+  return decided
+}

@@ -1,0 +1,55 @@
+/** Decides about live calls: gathers the rules, what is believed of the server, and what was remembered. */
+
+import { tighten } from '../loadout/tighten.ts'
+import type { AppConfig } from '../schema/app-config.ts'
+import { compileGlob } from '../schema/glob.ts'
+import type { Caller } from '../schema/tool.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { type Decided, decide } from './decide.ts'
+import type { GrantedCall, Grants } from './grants.ts'
+import type { PolicyRules } from './rules.ts'
+
+export interface PolicyCall extends GrantedCall {
+  caller: Caller
+}
+
+export interface Policy {
+  decide(call: PolicyCall): Promise<Decided>
+}
+
+export interface PolicyParts {
+  rules: Pick<PolicyRules, 'forCall'>
+  grants: Pick<Grants, 'remembered'>
+  app: { get(): Promise<AppConfig> }
+}
+
+export function createPolicy({ rules, grants, app }: PolicyParts): Policy {
+  return {
+    async decide(call) {
+      const { stored, found, caller } = call
+      const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])
+      const { id, overrides } = stored.toolkit
+      const { name } = found.manifest
+      const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
+      const input = {
+        toolkit: id,
+        tool: name,
+        caller,
+        annotations: tighten(found.manifest.annotations, override?.annotations),
+        trusted: isTrusted(stored, config),
+        rules: tiers,
+      }
+      const plain = decide(input)
+      // Only a question can have been answered before, and only a user's block makes an allowed call denied.
+      if (plain.decision === 'deny') return plain
+      const remembered = await grants.remembered(call)
+      return remembered === undefined ? plain : decide({ ...input, remembered })
+    },
+  }
+}
+
+/** Who does not trust wins: the operator, or the toolkit's own record. */
+export function isTrusted({ toolkit, tier }: StoredToolkit, { trust }: AppConfig): boolean {
+  if (toolkit.untrusted || (tier !== 'app' && !trust.userToolkits)) return false
+  return !trust.untrusted.some((glob) => compileGlob(glob).matches(toolkit.id))
+}

@@ -1,0 +1,82 @@
+/** The rules of each tier, stored as one ordered list a scope. What the app's code gives comes before what is stored. */
+import type { Emitter } from '../events.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import { type JsonObject, parse } from '../schema/json.ts'
+import { type PolicyRule, type PolicyRuleRow, policyRule, policyRules } from '../schema/policy.ts'
+import type { Scope } from '../schema/scope.ts'
+import { tierOf } from '../scope.ts'
+import type { Access, ReadCache, Storage } from '../storage/storage.ts'
+import { type CompiledRule, compileRules, type TieredRules } from './decide.ts'
+
+/** The app, a user, or one of a user's threads. */
+export type RuleScope = Omit<Scope, 'callId'>
+
+export interface PolicyRules {
+  /** In the order in which they are tried. */
+  list(scope: RuleScope): Promise<PolicyRule[]>
+  /** Replaces all of a scope. */
+  set(scope: RuleScope, rules: unknown): Promise<PolicyRule[]>
+  /** All that hold for a call, ready to decide. */
+  forCall(scope: { userId: string; threadId?: string | undefined }): Promise<TieredRules>
+}
+
+export interface RuleParts {
+  storage: Storage
+  cache: ReadCache
+  events: Emitter
+  /** Rules of the app's own code. */
+  given?: readonly PolicyRule[]
+}
+
+const LIST_LIMIT = 100_000
+const NONE: readonly CompiledRule[] = []
+
+type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRule[] }>
+
+export function createPolicyRules({ storage, cache, events, given = [] }: RuleParts): PolicyRules {
+  const ofCode = compileRules(given)
+  const read = (userId: string): Promise<ByThread> =>
+    cache.read({ userId, name: 'rules' }, ['policyRules'], () =>
+      storage.transaction(accessTo(userId), async (tx) => {
+        const rows = await tx.list('policyRules', { where: { userId }, limit: LIST_LIMIT })
+        return new Map([...Map.groupBy(rows, (row) => row.threadId)].map(([thread, all]) => [thread, ordered(all)]))
+      }),
+    )
+
+  return {
+    async list({ userId = APP_OWNER, threadId = '' }) {
+      return (await read(userId)).get(threadId)?.rules ?? []
+    },
+    async set(scope, input) {
+      const rules = parse(policyRules, input)
+      const { userId = APP_OWNER, threadId = '' } = scope
+      await storage.transaction(accessTo(userId), async (tx) => {
+        for (const row of await tx.list('policyRules', { where: { userId, threadId }, limit: LIST_LIMIT }))
+          await tx.delete('policyRules', row.ruleId)
+        for (const [position, rule] of rules.entries()) {
+          const ruleJson = rule as unknown as JsonObject
+          const place = { userId, threadId, tier: tierOf(scope), position }
+          await tx.insert('policyRules', { ruleId: newId('rule'), ...place, ruleJson, createdAt: new Date() })
+        }
+      })
+      events.emit({ type: 'policy-changed', userId, ...(threadId === '' ? {} : { threadId }) })
+      return rules
+    },
+    async forCall({ userId, threadId }) {
+      const [app, own] = await Promise.all([read(APP_OWNER), read(userId)])
+      const stored = app.get('')?.compiled ?? NONE
+      return {
+        app: ofCode.length === 0 ? stored : [...ofCode, ...stored],
+        user: own.get('')?.compiled ?? NONE,
+        thread: threadId === undefined ? NONE : (own.get(threadId)?.compiled ?? NONE),
+      }
+    },
+  }
+}
+
+function ordered(rows: readonly PolicyRuleRow[]) {
+  const rules = rows.toSorted((a, b) => a.position - b.position).map((row) => policyRule.parse(row.ruleJson))
+  return { rules, compiled: compileRules(rules) }
+}
+
+const accessTo = (userId: string): Access => (userId === APP_OWNER ? { caller: 'app-config', userId } : { userId })
