@@ -115,6 +115,7 @@ function afterPinsRead(storage: Storage, happen: () => Promise<unknown>): Storag
         work({
           get: (...given) => tx.get(...given),
           insert: (...given) => tx.insert(...given),
+          insertAll: (...given) => tx.insertAll(...given),
           update: (...given) => tx.update(...given),
           delete: (...given) => tx.delete(...given),
           async list(collection, query) {

@@ -25,6 +25,7 @@ export function guardTransaction(tx: Transaction, translate: (thrown: unknown) =
     get: (collection, id) => guarded(() => tx.get(collection, id)),
     list: (collection, query) => guarded(() => tx.list(collection, query)),
     insert: (collection, row) => guarded(() => tx.insert(collection, row)),
+    insertAll: (collection, rows) => guarded(() => tx.insertAll(collection, rows)),
     update: (collection, id, change) => guarded(() => tx.update(collection, id, change)),
     delete: (collection, id) => guarded(() => tx.delete(collection, id)),
   }

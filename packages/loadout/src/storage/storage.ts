@@ -26,6 +26,8 @@ export type Access = { userId: string; caller?: undefined } | { caller: SystemCa
 export interface ListQuery<C extends Collection> {
   /** Equality on any fields. */
   where?: Partial<Row<C>>
+  /** Only rows whose time in a field lies between these, both included. */
+  between?: { field: keyof Row<C> & string; from?: Date | undefined; to?: Date | undefined }
   /** Only rows after this id, for paging. */
   after?: string
   /** @default 1000 */
@@ -45,6 +47,8 @@ export interface Transaction {
   list<C extends Collection>(collection: C, query?: ListQuery<C>): Promise<Row<C>[]>
   /** `conflict` where a unique key is taken, `not-found` where its parent is missing. */
   insert<C extends Collection>(collection: C, row: Row<C>): Promise<void>
+  /** Many at once, for what is written in batches: as fast as the driver can, all or nothing as ever. */
+  insertAll<C extends Collection>(collection: C, rows: readonly Row<C>[]): Promise<void>
   /**
    * The changed row, or undefined where there is none to change. One step: no other write comes between. An empty
    * `set` changes and tells nothing, and gives the row as it is.

@@ -29,6 +29,7 @@ const withTransaction = (change: (tx: Transaction, access: Access) => Partial<Tr
           get: tx.get.bind(tx),
           list: tx.list.bind(tx),
           insert: tx.insert.bind(tx),
+          insertAll: tx.insertAll.bind(tx),
           update: tx.update.bind(tx),
           delete: tx.delete.bind(tx),
         }
@@ -51,6 +52,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         get: (c, id) => storage.transaction(access, (tx) => tx.get(c, id)),
         list: (c, query) => storage.transaction(access, (tx) => tx.list(c, query)),
         insert: (c, row) => storage.transaction(access, (tx) => tx.insert(c, row)),
+        insertAll: (c, rows) => storage.transaction(access, (tx) => tx.insertAll(c, rows)),
         update: (c, id, change) => storage.transaction(access, (tx) => tx.update(c, id, change)),
         delete: (c, id) => storage.transaction(access, (tx) => tx.delete(c, id)),
       })
@@ -159,6 +161,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
             work({
               list: tx.list.bind(tx),
               insert: tx.insert.bind(tx),
+              insertAll: tx.insertAll.bind(tx),
               update: tx.update.bind(tx),
               delete: tx.delete.bind(tx),
               async get(collection, id) {
@@ -181,6 +184,18 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
   'a list without its limit': {
     open: withTransaction((tx) => ({ list: (c, query) => tx.list(c, { ...query, limit: 1000 }) })),
     foundBy: 'a list filters, orders and pages by id',
+  },
+  'many rows that are not checked against each other': {
+    open: withTransaction((tx) => ({
+      insertAll: async (c, rows) => tx.insertAll(c, [...new Set(rows)]),
+    })),
+    foundBy: 'many rows at once come back as they were stored, and all or none are',
+  },
+  'a time that is not looked at': {
+    open: withTransaction((tx) => ({
+      list: (c, { between: _, ...query } = {}) => tx.list(c, query as never),
+    })),
+    foundBy: 'a list takes what lies between two times',
   },
   'a condition that is ignored': {
     open: withTransaction((tx) => ({ update: (c, id, { set }) => tx.update(c, id, { set }) })),

@@ -79,6 +79,61 @@ const cases: Record<string, CaseBody> = {
     equal(await ids({ after: 't2', order: 'desc' }), ['t1', 't0'], 'a page backwards')
   },
 
+  'many rows at once come back as they were stored, and all or none are': async (storage) => {
+    const rows = Array.from({ length: 40 }, (_, i) =>
+      configRow('ann', {
+        configJson: { type: 'stdio', command: `it's "${i}"`, args: ['ü', '漢😀', '\\n\n'], env: { N: 1.5, no: null } },
+        introspectedAt: i % 2 ? new Date(1_700_000_000_000 + i) : null,
+      }),
+    )
+    await storage.transaction(ANN, (tx) => tx.insertAll('userServerConfigs', rows))
+    const found = await storage.transaction(ANN, (tx) => tx.list('userServerConfigs'))
+    equal(
+      found,
+      [...rows].sort((a, b) => (a.uscoId < b.uscoId ? -1 : 1)),
+      'the stored rows',
+    )
+    const fresh = () => configRow('ann')
+    for (const [bad, code] of [
+      [{ ...fresh(), slug: rows[0]?.slug ?? '' }, 'conflict'],
+      [{ ...fresh(), name: '\0' }, 'invalid-row'],
+      [{ ...fresh(), userId: 'bob' }, 'forbidden'],
+    ] as const)
+      await rejects(
+        storage.transaction(ANN, (tx) => tx.insertAll('userServerConfigs', [fresh(), bad, fresh()])),
+        code,
+        `one of them is refused as ${code}`,
+      )
+    const twice = fresh()
+    await rejects(
+      storage.transaction(ANN, (tx) => tx.insertAll('userServerConfigs', [twice, twice])),
+      'conflict',
+      'the same row twice',
+    )
+    await rejects(
+      storage.transaction({ caller: 'introspection', userId: 'ann' }, (tx) =>
+        tx.insertAll('userServerTools', [toolRow('ann', 'usco_none')]),
+      ),
+      'not-found',
+      'a row without its parent',
+    )
+    await storage.transaction(ANN, (tx) => tx.insertAll('userServerConfigs', []))
+    equal((await storage.transaction(ANN, (tx) => tx.list('userServerConfigs'))).length, 40, 'how many there are')
+  },
+
+  'a list takes what lies between two times': async (storage) => {
+    const at = (ms: number) => new Date(1_700_000_000_000 + ms)
+    const rows = [0, 1, 2, 3].map((ms) => threadRow('ann', { threadId: `t${ms}`, createdAt: at(ms) }))
+    await storage.transaction(ANN, (tx) => tx.insertAll('threads', rows))
+    const ids = async (range: { from?: Date; to?: Date }) =>
+      (await storage.transaction(ANN, (tx) => tx.list('threads', { between: { field: 'createdAt', ...range } }))).map(
+        (row) => row.threadId,
+      )
+    equal(await ids({ from: at(1), to: at(2) }), ['t1', 't2'], 'between two')
+    equal(await ids({ from: at(2) }), ['t2', 't3'], 'from one')
+    equal(await ids({ to: at(0) }), ['t0'], 'up to one')
+  },
+
   'a filter finds null and times': async (storage) => {
     const at = new Date('2026-01-02T03:04:05.678Z')
     const plain = configRow('ann')

@@ -38,24 +38,41 @@ export class Draft implements Transaction {
 
   async list<C extends Collection>(collection: C, query: ListQuery<C> = {}): Promise<Row<C>[]> {
     assertCollection(this.#access, 'read', collection)
-    const { where = {}, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
+    const { where = {}, between, after, limit = DEFAULT_LIST_LIMIT, order = 'asc' } = query
     if (hasNul([where, after])) return []
     const { id } = specOf(collection)
     const direction = order === 'asc' ? 1 : -1
     const rows = (await this.#scan(collection))
-      .filter((row) => matches(row, where))
+      .filter((row) => matches(row, where) && (!between || isBetween(row[between.field], between)))
       .filter((row) => after === undefined || compare(String(row[id]), after) * direction > 0)
       .sort((a, b) => direction * compare(String(a[id]), String(b[id])))
     return rows.slice(0, limit).map((row) => structuredClone(row) as Row<C>)
   }
 
-  async insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+  insert<C extends Collection>(collection: C, row: Row<C>): Promise<void> {
+    return this.insertAll(collection, [row])
+  }
+
+  async insertAll<C extends Collection>(collection: C, rows: readonly Row<C>[]): Promise<void> {
     assertCollection(this.#access, 'insert', collection)
-    checkRow(collection, row)
-    const { owner, id } = this.#address(collection, row)
-    assertMay(this.#access, 'insert', { collection, owner })
-    if (await this.#find(collection, owner, id)) throw conflict(collection, [specOf(collection).id])
-    await this.#put(collection, { owner, id, row })
+    const writes = rows.map((row) => {
+      checkRow(collection, row)
+      const address = this.#address(collection, row)
+      assertMay(this.#access, 'insert', { collection, owner: address.owner })
+      return { ...address, row: structuredClone(row) as RowObject }
+    })
+    for (const [owner, own] of Map.groupBy(writes, (write) => write.owner)) {
+      const taken = takenKeys(collection, await this.#rows(collection, owner))
+      for (const write of own) {
+        for (const { fields, keys } of taken) {
+          const value = keyOf(write.row, fields)
+          if (keys.has(value)) throw conflict(collection, fields)
+          keys.add(value)
+        }
+        await this.#assertParent(collection, write)
+        this.#write({ collection, ...write, before: undefined })
+      }
+    }
   }
 
   async update<C extends Collection>(collection: C, id: string, change: Update<C>): Promise<Row<C> | undefined> {
@@ -95,7 +112,7 @@ export class Draft implements Transaction {
   }
 
   async #put(collection: Collection, write: { owner: string; id: string; row: RowObject }): Promise<void> {
-    const { unique, parent } = specOf(collection)
+    const { unique } = specOf(collection)
     const row = structuredClone(write.row)
     const siblings = await this.#rows(collection, write.owner)
     for (const fields of unique) {
@@ -105,11 +122,14 @@ export class Draft implements Transaction {
       )
       if (taken) throw conflict(collection, fields)
     }
-    if (parent && !(await this.#find(parent.collection as Collection, write.owner, String(row[parent.field]))))
-      throw new HostError('not-found', {
-        detail: `The row of "${parent.collection}" that this belongs to is not there.`,
-      })
+    await this.#assertParent(collection, { owner: write.owner, row })
     this.#write({ collection, owner: write.owner, id: write.id, row, before: undefined })
+  }
+
+  async #assertParent(collection: Collection, { owner, row }: { owner: string; row: RowObject }): Promise<void> {
+    const { parent } = specOf(collection)
+    if (!parent || (await this.#find(parent.collection as Collection, owner, String(row[parent.field])))) return
+    throw new HostError('not-found', { detail: `The row of "${parent.collection}" that this belongs to is not there.` })
   }
 
   async #scan(collection: Collection): Promise<RowObject[]> {
@@ -128,6 +148,7 @@ export class Draft implements Transaction {
     const drafted = this.writes.filter(
       (write) => write.collection === collection && (owner === undefined || write.owner === owner),
     )
+    if (drafted.length === 0) return stored
     const hidden = new Set(drafted.map((write) => key(collection, write.owner, write.id)))
     const kept = stored.filter((row) => !hidden.has(key(collection, rowOwner(row), String(row[id]))))
     return [...kept, ...drafted.flatMap((write) => (write.row ? [write.row] : []))]
@@ -156,6 +177,17 @@ const same = (a: unknown, b: unknown) =>
 
 const matches = (row: RowObject, where: RowObject = {}) =>
   Object.entries(where).every(([field, value]) => same(row[field], value))
+
+/** The keys that rows of one owner hold: their id, and whatever else is unique. */
+function takenKeys(collection: Collection, rows: readonly RowObject[]) {
+  const { id, unique } = specOf(collection)
+  return [[id], ...unique].map((fields) => ({ fields, keys: new Set(rows.map((row) => keyOf(row, fields))) }))
+}
+
+const keyOf = (row: RowObject, fields: readonly string[]) => JSON.stringify(fields.map((field) => row[field]))
+
+const isBetween = (value: unknown, { from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
+  value instanceof Date && (from === undefined || value >= from) && (to === undefined || value <= to)
 
 function conflict(collection: Collection, fields: readonly string[]): HostError {
   return new HostError('conflict', {
