@@ -4,6 +4,7 @@ import { findCycle, LIBRARY, ROOT, type SourceFile, sourcesIn, target } from './
 /** The rule, as it is read: a folder imports only folders before it in this list. */
 const ORDER = [
   'schema',
+  'telemetry',
   'toolkits',
   'credentials',
   'connections',

@@ -20,6 +20,7 @@ export interface ExecutionContextSource {
   /** As `secrets`; source 000 has them apart. */
   apiKeys?: ExecutionContextInput['secrets']
   runId?: string
+  workflowVersionId?: string
   signal?: AbortSignal
 }
 

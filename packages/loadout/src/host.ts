@@ -10,6 +10,7 @@ import { resolveTool } from './calls/resolve.ts'
 import { withDecision } from './calls/with-decision.ts'
 import { withLoadout } from './calls/with-loadout.ts'
 import { withPin } from './calls/with-pin.ts'
+import { withTelemetry } from './calls/with-telemetry.ts'
 import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
@@ -44,6 +45,8 @@ import type { PolicyRule } from './schema/policy.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
+import { observeHost } from './telemetry/observe-host.ts'
+import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/telemetry.ts'
 import { createThread, type Thread, type ThreadAddress, type ThreadOptions } from './thread.ts'
 import { type AppConfigStore, createAppConfig, toolkitDefaults } from './toolkits/app-config.ts'
 import type { DefinedTool } from './toolkits/define-tool.ts'
@@ -79,6 +82,8 @@ export interface HostOptions {
   pool?: Omit<PoolOptions, 'onChange'>
   /** How long discovered tools are served without looking again. @default 3_600_000 */
   toolCacheTtlMs?: number
+  /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */
+  telemetry?: TelemetryOptions
   /** Told of what a listener of `events` threw. */
   onListenerError?: (error: unknown) => void
 }
@@ -130,7 +135,8 @@ export interface Host extends AsyncDisposable {
 export function createHost(options: HostOptions = {}): Host {
   const base = createBase(options)
   const { storage, events, cache, credentials, inputs, registry, sources } = base
-  const { connector, catalog } = createReach(base, options)
+  const telemetry = createTelemetry(options.telemetry)
+  const { connector, catalog } = createReach(base, options, telemetry)
   const kept = { storage, cache, events }
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
@@ -139,10 +145,12 @@ export function createHost(options: HostOptions = {}): Host {
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { check, decision, ...policy } = createPolicies(base, options)
   const stages = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision)]
-  const pipeline = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
-  const calls = createCalls({ pipeline, inputs })
+  const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
+  const calls = createCalls({ pipeline: withTelemetry(telemetry, found), inputs })
+  const unobserve = observeHost(telemetry, { events, connector })
   const following = followToolkits({ storage, events, connections: connector })
   const close = async () => {
+    unobserve()
     await sources.close()
     policy.approvals.close()
     await connector.close()
@@ -161,7 +169,7 @@ export function createHost(options: HostOptions = {}): Host {
     views: createToolkitViews({ registry, catalog, connector, loadouts }),
     thread: (address, how) => createThread({ activations, threads, loadouts, calls, events }, address, how),
     setupToolkits: (names, how) =>
-      invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events }, names, how),
+      invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry }, names, how),
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
     warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
     status: async () => ({
@@ -220,6 +228,7 @@ function createPolicies({ storage, cache, events, app }: ReturnType<typeof creat
 function createReach(
   { storage, cache, events, credentials, inputs }: ReturnType<typeof createBase>,
   options: HostOptions,
+  telemetry: Telemetry,
 ) {
   const { toolCacheTtlMs: ttlMs, pool } = options
   const connector = createConnector({
@@ -227,6 +236,7 @@ function createReach(
     secrets: (owner) => credentials.open(owner),
     events,
     ask: inputs.ask,
+    telemetry,
     onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
     ...(pool ? { pool } : {}),
   })

@@ -47,6 +47,7 @@ export type { Toolkit, ToolkitInput, ToolkitState, ToolkitView } from './schema/
 export type { ShownTool, ToolSource, ToolTransformer } from './schema/transformer.ts'
 export { scopeChain, tierOf } from './scope.ts'
 export type { Access, Change, Storage, Transaction } from './storage/storage.ts'
+export type { CallRecord, TelemetryOptions } from './telemetry/telemetry.ts'
 export type { Explanation, Thread, ThreadAddress, ThreadOptions } from './thread.ts'
 export type { AppConfigStore } from './toolkits/app-config.ts'
 export { type DefinedTool, defineTool, type ToolDefinition } from './toolkits/define-tool.ts'

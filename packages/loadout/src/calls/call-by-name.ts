@@ -16,6 +16,7 @@ export interface NamedCall {
   caller?: Caller | undefined
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
+  trace?: ToolCall['trace']
 }
 
 export interface CallPlace {
@@ -35,10 +36,10 @@ export async function callByName(place: CallPlace, call: NamedCall): Promise<Cal
     return failed(new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why}`.trim() }))
   }
   const { userId, threadId, brought } = place
-  const { caller = { type: 'direct' }, signal, onProgress } = call
+  const { caller = { type: 'direct' }, signal, onProgress, trace } = call
   const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
   const request = { userId, threadId, brought, toolkit, tool: entry.tool, arguments: call.arguments }
-  return place.calls.start({ ...request, caller, signal, onProgress }).outcome
+  return place.calls.start({ ...request, caller, signal, onProgress, trace }).outcome
 }
 
 /** What is carried comes first: a hidden tool has the same ref. */

@@ -1,5 +1,6 @@
 /** A call on its way to a tool, and what comes of it. Outcomes are values: a refused or failed call is not thrown. */
 
+import type { Context } from '@opentelemetry/api'
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
@@ -26,10 +27,14 @@ export interface ToolCall {
   /** Told when a person must answer first. */
   onPending?: ((approval: ApprovalView) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+  /** The trace that it belongs to. @default the one that is active */
+  trace?: Context | undefined
 }
 
 /** What stages learn on the way, for those around them: the one thing of a call that changes. */
 export interface CallNotes {
+  /** The names of the tool, once it was found. */
+  found?: { toolkit: string; tool: string }
   decision?: Decision
 }
 

@@ -10,13 +10,14 @@ const LONGEST_WAIT_MS = 30_000
 
 export function executeCall(connector: Connector, functions: Functions): CallHandler<ResolvedCall> {
   return async (call) => {
-    const { stored, found, userId, arguments: input, signal, onProgress } = call
+    const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
     const { callMs = CALL_MS, totalMs = TOTAL_MS, connectMs } = stored.toolkit.timeouts
     if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs })
     const { name, inputSchema, annotations } = found.manifest
     const result = await connector.use(stored, userId, {
       connectMs,
       signal,
+      trace,
       patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
       // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
       repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,

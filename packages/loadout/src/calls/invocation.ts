@@ -2,11 +2,14 @@
  * One invocation's tools, ready to be called. It ends once: calls that are still under way are given up, so that every
  * connection it used is free again; `close` also closes those that it alone can have opened.
  */
+import type { Context } from '@opentelemetry/api'
 import type { Connector } from '../connections/connector.ts'
 import type { ExecutionContext } from '../context.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { type Setup, type SetupOptions, type SetupParts, setupToolkits } from '../loadout/setup-toolkits.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { CallOutcome } from './call.ts'
 import { callByName, type NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
@@ -25,6 +28,7 @@ export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
   connector: Pick<Connector, 'retire'>
   events: Emitter
+  telemetry: Telemetry
 }
 
 /** Sets up, and tells how each name was resolved. */
@@ -33,18 +37,29 @@ export async function invoke(
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Invocation> {
-  const setup = await setupToolkits(parts, names, options)
-  const { principal, runId } = options.context
+  const { principal, runId, workflowVersionId } = options.context
+  const trace = forWorkflow(traceOr(options.trace), workflowVersionId)
+  const setup = await setupToolkits(parts, names, { ...options, trace })
   const { resolved, missing, failedToolkits: failed, droppedToolkits: dropped, warnings } = setup
   const told = { resolved, missing, failed, dropped, warnings }
   parts.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...told })
-  return createInvocation(parts, setup, options.context)
+  countSetup(parts.telemetry, setup, trace)
+  return createInvocation(parts, setup, { ...options, trace })
 }
+
+/** Where a file is a source, its path is not told. */
+function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace: Context): void {
+  if (!counters) return
+  for (const { toolkit, from } of resolved) counters.toolkitUsed(toolkit, SOURCES.has(from) ? from : 'file', trace)
+  for (const entry of loadout.tools) counters.toolMaterialized(entry, trace)
+}
+
+const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
   parts: Pick<InvocationParts, 'calls' | 'connector'>,
   setup: Setup,
-  context: ExecutionContext,
+  { context, trace }: { context: ExecutionContext; trace: Context },
 ): Invocation {
   const { brought, ...told } = setup
   const { userId } = context.principal
@@ -62,7 +77,7 @@ function createInvocation(
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
       const place = { calls: parts.calls, loadout: setup.loadout, userId, threadId, brought }
-      const outcome = callByName(place, { ...call, signal: AbortSignal.any(signals) })
+      const outcome = callByName(place, { ...call, trace: call.trace ?? trace, signal: AbortSignal.any(signals) })
       underWay.add(outcome)
       return outcome.finally(() => underWay.delete(outcome))
     },

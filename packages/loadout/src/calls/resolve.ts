@@ -17,11 +17,12 @@ export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandl
     const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
     let tools = await lookUp(stored, call.userId)
     if (tools.length === 0) {
-      await catalog.introspect(stored, call.userId)
+      await catalog.introspect(stored, call.userId, call.trace)
       tools = await lookUp(stored, call.userId)
     }
     const found = tools.find((tool) => tool.manifest.name === call.tool)
     if (!found || found.inactive !== undefined) return failed(notFound(stored, { call, tools, why: found?.inactive }))
+    call.notes.found = { toolkit: stored.toolkit.id, tool: found.manifest.name }
     return next({ ...call, stored, found })
   }
 }

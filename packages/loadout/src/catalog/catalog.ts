@@ -2,6 +2,7 @@
  * Which tools each toolkit offers: served from what is stored, whether or not a server is up. What is older than its time
  * to live is served as it is and looked at again behind; many readers cause one look.
  */
+import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
@@ -35,7 +36,7 @@ export interface Catalog {
   /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale. */
   tools(userId: string, toolkits: readonly StoredToolkit[]): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
   /** Looks now. Throws what went wrong; the stored tools stay. */
-  introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]>
+  introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]>
   /** The server says that its list changed: looks anew, also where a look is under way. */
   changed(stored: StoredToolkit, userId: string): Promise<void>
   isStale(stored: StoredToolkit): boolean
@@ -95,12 +96,12 @@ class StoredCatalog implements Catalog {
     return result
   }
 
-  introspect(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
+  introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]> {
     // What belongs to the app is looked at once for all, by whoever comes first.
     const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), stored.userId])
     const underWay = this.#looking.get(key)
     if (underWay) return underWay
-    const work = this.#look(stored, userId).finally(() => this.#looking.delete(key))
+    const work = this.#look(stored, userId, trace).finally(() => this.#looking.delete(key))
     this.#looking.set(key, work)
     return work
   }
@@ -128,13 +129,15 @@ class StoredCatalog implements Catalog {
     await Promise.allSettled(this.#looking.values())
   }
 
-  async #look(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
+  async #look(stored: StoredToolkit, userId: string, trace: Context | undefined): Promise<ToolManifest[]> {
     const { storage, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
     const { server, timeouts } = stored.toolkit
     try {
       const timeoutMs = timeouts.introspectMs ?? introspectMs
       const read =
-        server.type === 'custom' ? await readCustom(server) : await this.#readServer(stored, userId, timeoutMs)
+        server.type === 'custom'
+          ? await readCustom(server)
+          : await this.#readServer(stored, userId, { timeoutMs, trace })
       if (stored.carried) {
         this.#carried.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
@@ -151,10 +154,15 @@ class StoredCatalog implements Catalog {
     }
   }
 
-  async #readServer(stored: StoredToolkit, userId: string, timeoutMs: number): Promise<ReadManifests> {
+  async #readServer(
+    stored: StoredToolkit,
+    userId: string,
+    { timeoutMs, trace }: { timeoutMs: number; trace: Context | undefined },
+  ): Promise<ReadManifests> {
     const list = await this.#parts.connector.use(stored, userId, {
       repeatable: true,
       connectMs: timeoutMs,
+      trace,
       work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
     })
     // A private list (`isPrivate`) is kept for its owner alone, or for the app, whose own credentials it was asked with.

@@ -19,6 +19,8 @@ export interface ConnectionTarget {
   secrets?: readonly string[]
   /** A transport of the MCP SDK that the app itself built, in place of the server. */
   transport?: unknown
+  /** What goes along with the requests of the handshake, in their `_meta`. */
+  meta?: Readonly<Record<string, string>> | undefined
 }
 
 /** A server's question to the user, in the middle of a call. */
@@ -46,6 +48,8 @@ export interface CallOptions {
   /** And after this long in any case. */
   totalMs: number
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+  /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
+  meta?: Readonly<Record<string, string>> | undefined
 }
 
 /** A result as the server gave it; `isError` is the tool's own failure. */

@@ -2,17 +2,24 @@
  * From a stored toolkit to a leased connection: fills in the secrets, remembers which era a server speaks, keeps the state
  * that people see, and retries once on a new session where that is safe.
  */
+import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
+import type { HostCounts } from '../telemetry/counters.ts'
+import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import type { TraceMeta } from '../telemetry/trace-context.ts'
 import { redact } from '../toolkits/redact.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
 import type { Drivers } from './drivers.ts'
 import { wasAnswered } from './failures.ts'
+import { observeConnect } from './observe-connect.ts'
+import { ObservedConnection } from './observed-connection.ts'
+import { orAborted, patience, sleep } from './patience.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
 
 export interface ConnectorParts {
@@ -28,6 +35,8 @@ export interface ConnectorParts {
   ): Promise<QuestionAnswer>
   /** The server says that its tools changed. */
   onToolsChanged(stored: StoredToolkit, userId: string): void
+  /** @default the app's own, where it registered any */
+  telemetry?: Telemetry
   pool?: Omit<PoolOptions, 'onChange'>
 }
 
@@ -39,6 +48,8 @@ export interface UseOptions {
   /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
   patienceMs?: number | undefined
   signal?: AbortSignal | undefined
+  /** What the work belongs to. */
+  trace?: Context | undefined
 }
 
 export interface Connector {
@@ -56,6 +67,7 @@ export interface Connector {
   reset(uscoId: string, userId?: string): Promise<void>
   /** What is open, with the id of its toolkit. */
   status(): Array<PoolStatus & { toolkit: string }>
+  counts(): HostCounts
   close(): Promise<void>
 }
 
@@ -68,6 +80,7 @@ export function createConnector(parts: ConnectorParts): Connector {
 
 class LiveConnector implements Connector {
   readonly #parts: ConnectorParts
+  readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
@@ -76,9 +89,12 @@ class LiveConnector implements Connector {
   readonly #asking = new Map<string, number>()
   /** What a connection was opened with, so that a server that repeats it is not believed. */
   readonly #secrets = new WeakMap<Connection, readonly string[]>()
+  /** Names of our own for sessions that are traced. */
+  readonly #sessionIds = new WeakMap<Connection, string>()
 
   constructor(parts: ConnectorParts) {
     this.#parts = parts
+    this.#telemetry = parts.telemetry ?? createTelemetry()
     this.#pool = createPool({ ...parts.pool, onChange: (key, change) => this.#onChange(key, change) })
   }
 
@@ -87,17 +103,18 @@ class LiveConnector implements Connector {
     userId: string,
     options: UseOptions & { work: (connection: Connection) => Promise<T> },
   ): Promise<T> {
-    const { work, repeatable, connectMs = DEFAULT_CONNECT_MS } = options
+    const { work, repeatable, trace, connectMs = DEFAULT_CONNECT_MS } = options
     const deadline = Date.now() + connectMs
-    const first = await orAborted(this.#lease(stored, userId, connectMs), options.signal)
+    const first = await orAborted(this.#lease(stored, userId, { connectMs, trace }), options.signal)
     try {
-      return await this.#attempt(first, work, stored)
+      return await this.#attempt(first, stored, { work, trace })
     } catch (error) {
       const waitMs = patience(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
       else if (!mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
-      return this.#attempt(await this.#lease(stored, userId, leftMs), work, stored)
+      const again = await this.#lease(stored, userId, { connectMs: leftMs, trace })
+      return this.#attempt(again, stored, { work, trace })
     }
   }
 
@@ -118,20 +135,28 @@ class LiveConnector implements Connector {
     return this.#pool.status().map((one) => ({ ...one, toolkit: this.#names.get(one.key.toolkit) ?? one.key.toolkit }))
   }
 
+  counts(): HostCounts {
+    return { ...this.#pool.counts(), processes: this.#parts.drivers.processes?.() ?? 0 }
+  }
+
   async close(): Promise<void> {
     await this.#pool.close()
     await this.#parts.drivers.close()
   }
 
-  #lease(stored: StoredToolkit, userId: string, connectMs: number): Promise<Lease> {
+  #lease(stored: StoredToolkit, userId: string, how: Opening): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
-    return this.#pool.lease(key, (onClosed) => this.#open(stored, { userId, connectMs }, onClosed))
+    return this.#pool.lease(key, (onClosed) =>
+      observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
+        this.#open(stored, { userId, connectMs: how.connectMs, meta }, onClosed),
+      ),
+    )
   }
 
   async #open(
     stored: StoredToolkit,
-    { userId, connectMs }: { userId: string; connectMs: number },
+    { userId, connectMs, meta }: { userId: string; connectMs: number; meta: TraceMeta | undefined },
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
@@ -151,7 +176,7 @@ class LiveConnector implements Connector {
     try {
       const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
-      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened), transport }
+      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta }
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))
@@ -163,9 +188,15 @@ class LiveConnector implements Connector {
     }
   }
 
-  async #attempt<T>(given: Lease, work: (connection: Connection) => Promise<T>, stored: StoredToolkit): Promise<T> {
+  async #attempt<T>(
+    given: Lease,
+    stored: StoredToolkit,
+    { work, trace }: { work: (connection: Connection) => Promise<T>; trace: Context | undefined },
+  ): Promise<T> {
+    const { id: toolkit, server } = stored.toolkit
+    const about = { telemetry: this.#telemetry, trace, toolkit, server, sessionIds: this.#sessionIds }
     try {
-      const result = await work(given.connection)
+      const result = await work(new ObservedConnection(given.connection, about))
       given.release()
       return result
     } catch (error) {
@@ -207,6 +238,11 @@ class LiveConnector implements Connector {
   }
 }
 
+interface Opening {
+  connectMs: number
+  trace: Context | undefined
+}
+
 const INPUT_NEEDED: ToolkitState = {
   status: 'input-needed',
   reason: 'The server asks you something.',
@@ -224,41 +260,6 @@ function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
     action,
     ...(errors ? { errors } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  })
-}
-
-/** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */
-function patience(error: unknown, { patienceMs = 0 }: UseOptions): number | undefined {
-  if (!HostError.is(error) || error.code !== 'rate-limited' || error.retryAfterMs === undefined) return undefined
-  return error.retryAfterMs <= patienceMs ? error.retryAfterMs : undefined
-}
-
-/** Who gives up while a connection is made does not wait for it; it is there for the next. */
-function orAborted(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
-  if (!signal) return leasing
-  return new Promise((resolve, reject) => {
-    const giveUp = () => {
-      reject(new HostError('cancelled'))
-      leasing.then((lease) => lease.release()).catch(() => {})
-    }
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    leasing.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
-  })
-}
-
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const cancel = () => {
-      clearTimeout(timer)
-      reject(new HostError('cancelled'))
-    }
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', cancel)
-      resolve()
-    }, ms)
-    if (signal?.aborted) cancel()
-    else signal?.addEventListener('abort', cancel, { once: true })
   })
 }
 

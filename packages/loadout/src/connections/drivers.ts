@@ -13,12 +13,14 @@ export type StdioPolicy = 'off' | 'templates' | 'sandbox' | 'on'
 
 export interface Drivers {
   open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
+  /** How many processes of stdio servers run. @default none */
+  processes?(): number
   close(): Promise<void>
 }
 
 export interface DriverParts {
   stdioPolicy: StdioPolicy
-  stdio?: { open: OpenConnection; close(): Promise<void> }
+  stdio?: { open: OpenConnection; processes?(): number; close(): Promise<void> }
   /** For servers of users, and for those that the operator set up. */
   remote: { user: OpenConnection; app: OpenConnection }
   close?(): Promise<void>
@@ -37,6 +39,7 @@ export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts
       if (!stdio) throw new HostError('stdio-refused', { detail: 'This host has no way to run a command.' })
       return stdio.open(target, hooks)
     },
+    processes: () => stdio?.processes?.() ?? 0,
     async close() {
       await stdio?.close()
       await close?.()

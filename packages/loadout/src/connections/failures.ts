@@ -56,6 +56,12 @@ export function wasAnswered(error: HostError): boolean {
   return error.cause instanceof ProtocolError && error.cause.code !== STREAM_ENDED && !OTHER_ERA.has(error.cause.code)
 }
 
+/** The code that the server itself answered with. */
+export function jsonRpcCode(thrown: unknown): number | undefined {
+  const cause = HostError.is(thrown) ? thrown.cause : undefined
+  return cause instanceof ProtocolError && cause.code !== STREAM_ENDED ? cause.code : undefined
+}
+
 /** What an HTTP status of the server means. */
 export function fromStatus(status: number, cause: unknown, retryAfterMs?: number): HostError {
   if (status === 401)

@@ -40,6 +40,7 @@ export function nodeDrivers({
         await swept.catch(() => 0)
         return processes.open(target, hooks)
       },
+      processes: processes.processes,
       close: processes.close,
     },
     remote: {

@@ -47,7 +47,15 @@ export interface Pool {
   /** Lets the next lease try at once, whatever failed before. */
   forgive(toolkit: string, userId?: string | null): void
   status(): PoolStatus[]
+  counts(): PoolCounts
   close(): Promise<void>
+}
+
+export interface PoolCounts {
+  /** Those that finish their last calls are among the leased. */
+  connections: Record<'idle' | 'leased' | 'connecting', number>
+  /** Who waits for a place. */
+  waiting: number
 }
 
 export interface PoolStatus {
@@ -141,6 +149,14 @@ class ConnectionPool implements Pool {
     return [...this.#entries.values()].flatMap(({ key, connection, openedAt, leases }) =>
       connection ? [{ key, connection, openedAt: new Date(openedAt), leases }] : [],
     )
+  }
+
+  counts(): PoolCounts {
+    const connections = { idle: 0, leased: 0, connecting: 0 }
+    for (const { connection, leases } of this.#entries.values())
+      connections[connection === undefined ? 'connecting' : leases > 0 ? 'leased' : 'idle']++
+    for (const { leases } of this.#leaving) if (leases > 0) connections.leased++
+    return { connections, waiting: this.#slots.waiting() }
   }
 
   async close(): Promise<void> {

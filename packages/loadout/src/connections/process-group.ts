@@ -42,6 +42,8 @@ export interface ProcessGroup {
 
 export interface ProcessGroups {
   start(spec: ProcessSpec): Promise<ProcessGroup>
+  /** How many run. */
+  count(): number
   /** Ends all groups and the watcher. */
   close(): Promise<void>
 }
@@ -87,6 +89,7 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
       if (noteDir !== undefined && child.pid !== undefined) note = noteGroup(noteDir, child.pid).catch(() => undefined)
       return group
     },
+    count: () => running.size,
     async close() {
       closed = true
       await Promise.all([...running].map((group) => group.end()))

@@ -20,6 +20,7 @@ import type {
 } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
 import { newClient } from './new-client.ts'
+import { sendAlong } from './send-along.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
 const MAX_PAGES = 64
@@ -51,7 +52,8 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const { transport, target, hooks } = parts
   const clocks = new CallClocks()
   const client = newClient(parts, clocks)
-  const { verdict, connectMs } = target
+  const { verdict, connectMs, meta } = target
+  const stopSending = meta && sendAlong(transport, meta)
   try {
     const connecting = client.connect(tolerate(transport), {
       timeout: connectMs,
@@ -64,6 +66,8 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
     throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
+  } finally {
+    stopSending?.()
   }
   const session = new Session(client, parts, clocks)
   client.onclose = () => {
@@ -164,11 +168,11 @@ class Session implements Connection {
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
     options: CallOptions,
   ): Promise<ToolResult> {
-    const params = { name: call.name, arguments: call.arguments }
+    const params = withMeta({ name: call.name, arguments: call.arguments }, options)
     // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
     const mirrors =
       this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
-    if (!mirrors) return readResult(await this.#request('tools/call', params, options))
+    if (!mirrors) return readResult(await this.#send('tools/call', params, options))
     const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
     return this.#guard(options, async (sdkOptions) =>
       readResult(
@@ -211,6 +215,10 @@ class Session implements Connection {
   }
 
   #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#send(method, withMeta(params, options), options)
+  }
+
+  #send(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
     return this.#guard(options, async (sdkOptions) =>
       unwrapResult(await this.#client.request({ method, params }, ANYTHING, sdkOptions)),
     )
@@ -240,6 +248,9 @@ class Session implements Connection {
     }
   }
 }
+
+const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
+  meta === undefined ? params : { ...params, _meta: meta }
 
 const NEVER_MS = 2_147_483_647
 

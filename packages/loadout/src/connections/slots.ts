@@ -6,6 +6,8 @@ export interface Slots {
   take(userId: string | null): Promise<() => void>
   /** Something idles now: whoever waits longest may have its place. */
   offer(): void
+  /** How many wait. */
+  waiting(): number
 }
 
 interface Waiting {
@@ -53,6 +55,7 @@ export function createSlots(limits: SlotLimits, evict: (userId: string | null | 
     offer() {
       queue.some(({ userId }) => evict(full(userId) ? userId : undefined))
     },
+    waiting: () => queue.length,
   }
 
   function turn(userId: string | null): Promise<() => void> {

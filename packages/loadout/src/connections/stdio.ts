@@ -16,6 +16,8 @@ export interface StdioOptions {
 
 export interface StdioConnections {
   open: OpenConnection
+  /** How many processes run. */
+  processes(): number
   close(): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export function stdioConnections({ baseEnv = DEFAULT_ENV, noteDir, clientVersion
         return start(true)
       }
     },
+    processes: () => groups.count(),
     close: () => groups.close(),
   }
 }

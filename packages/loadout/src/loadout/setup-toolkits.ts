@@ -3,6 +3,7 @@
  * that fails is named with its reason and the others serve; a name that nothing provides is told with what there is.
  * Nothing is written anywhere, and nothing is kept of it but connections, which idle out or are let go.
  */
+import type { Context } from '@opentelemetry/api'
 import type { Catalog } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
@@ -14,6 +15,8 @@ import type { Loadout, OfferedToolkit } from './overlay.ts'
 
 export interface SetupOptions extends FindOptions {
   narrow?: Narrowing | undefined
+  /** The trace that the invocation belongs to. @default the one that is active */
+  trace?: Context | undefined
 }
 
 /** Where a name was found, and what it gave. */
@@ -75,7 +78,9 @@ export async function setupToolkits(
   const missing = asked.filter((name) => !found.some((one) => one.name === name))
   const available = await finder.available()
   const { principal, scope } = options.context
-  const started = await Promise.all(found.map((one) => start(parts, one, principal.userId)))
+  const started = await Promise.all(
+    found.map((one) => start(parts, one, { userId: principal.userId, trace: options.trace })),
+  )
   const serving = started.filter((one) => one.error === undefined)
   const whole = await parts.loadouts.of(
     { userId: principal.userId, threadId: scope.threadId },
@@ -104,7 +109,11 @@ export async function setupToolkits(
 }
 
 /** Makes sure that its tools are known: a look only where nothing is. */
-async function start(parts: SetupParts, found: Found, userId: string): Promise<Started> {
+async function start(
+  parts: SetupParts,
+  found: Found,
+  { userId, trace }: { userId: string; trace: Context | undefined },
+): Promise<Started> {
   const { stored, error } = found
   if (!stored) return { found, error: error ?? new HostError('internal') }
   if (!stored.enabled)
@@ -114,7 +123,7 @@ async function start(parts: SetupParts, found: Found, userId: string): Promise<S
     }
   const known = async () => (await parts.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   try {
-    if ((await known()).length === 0) await parts.catalog.introspect(stored, userId)
+    if ((await known()).length === 0) await parts.catalog.introspect(stored, userId, trace)
     if (!stored.carried) return { found }
     const { toolkit, tier, uscoId } = stored
     const candidates = candidatesOf({ toolkit, tier, uscoId, tools: await known() })

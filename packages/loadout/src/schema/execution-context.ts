@@ -16,6 +16,8 @@ export const executionContext = z
     /** Secrets and API keys by name, as references to the credential store. */
     secrets: safeRecord(secretRef).default({}),
     runId: z.string().optional(),
+    /** The version of the workflow that runs; what it does is counted for it. */
+    workflowVersionId: z.string().max(200).optional(),
     signal: z.instanceof(AbortSignal).optional(),
   })
   .refine((value) => value.scope.userId === undefined || value.scope.userId === value.principal.userId, {

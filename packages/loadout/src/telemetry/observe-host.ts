@@ -1,0 +1,20 @@
+/** What is counted beside the way of a call: the pool and its processes whenever somebody looks, and approvals by their events. */
+import type { Emitter } from '../events.ts'
+import type { HostCounts } from './counters.ts'
+import type { Telemetry } from './telemetry.ts'
+
+/** Returns how to stop. */
+export function observeHost(
+  { counters }: Telemetry,
+  { events, connector }: { events: Emitter; connector: { counts(): HostCounts } },
+): () => void {
+  if (!counters) return () => {}
+  const stops = [
+    counters.watch(() => connector.counts()),
+    events.on('approval-requested', () => counters.approval('asked')),
+    events.on('approval-answered', ({ status }) => counters.approval(status)),
+  ]
+  return () => {
+    for (const stop of stops) stop()
+  }
+}

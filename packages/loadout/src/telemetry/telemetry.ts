@@ -1,0 +1,80 @@
+/**
+ * What a host tells of its work to OpenTelemetry: the API alone, no SDK, and nothing of ours is registered anywhere. With
+ * no provider a call pays for one span that is none. Arguments, results, headers and messages never reach it.
+ */
+import {
+  type Attributes,
+  createNoopMeter,
+  type Meter,
+  metrics,
+  type Span,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import type { NameLimits } from './bounded-names.ts'
+import { ATTRIBUTE } from './conventions.ts'
+import { type Counters, createCounters } from './counters.ts'
+
+export interface TelemetryOptions {
+  /** @default the tracer of the provider that the app registered, if any */
+  tracer?: Tracer
+  /** @default the meter of the provider that the app had registered when the host was made, if any */
+  meter?: Meter
+  /** Told of every call that is over, for a log. */
+  onCall?: (call: CallRecord) => void
+  /** How many names become tags before the rest is `other`. */
+  limits?: NameLimits
+}
+
+/** A call that is over, without what it was about. */
+export interface CallRecord {
+  callId: string
+  userId: string
+  threadId?: string | undefined
+  /** `toolkit.tool`; as it was asked for where it was never found. */
+  ref: string
+  caller: string
+  outcome: string
+  /** The code of its error. */
+  error?: string | undefined
+  ms: number
+  /** Where it was traced. */
+  traceId?: string | undefined
+}
+
+export interface Telemetry {
+  readonly tracer: Tracer
+  /** Undefined where nobody reads them: then nothing is counted. */
+  readonly counters: Counters | undefined
+  readonly onCall: ((call: CallRecord) => void) | undefined
+}
+
+const NAME = 'loadout'
+
+export function createTelemetry({ tracer, meter, onCall, limits }: TelemetryOptions = {}): Telemetry {
+  const chosen = meter ?? metrics.getMeter(NAME)
+  return {
+    tracer: tracer ?? trace.getTracer(NAME),
+    counters: chosen === createNoopMeter() ? undefined : createCounters(chosen, limits),
+    onCall: onCall && harmless(onCall),
+  }
+}
+
+/** Who looks on must not fail what they look at. */
+function harmless(onCall: (call: CallRecord) => void): (call: CallRecord) => void {
+  return (call) => {
+    try {
+      onCall(call)
+    } catch {}
+  }
+}
+
+/** Ends a span with what became of it. Its message is left out: servers write there what they were given. */
+export function endSpan(span: Span, error: string | undefined, attributes: Attributes = {}): void {
+  if (span.isRecording()) {
+    span.setAttributes(attributes)
+    if (error !== undefined) span.setAttribute(ATTRIBUTE.error, error).setStatus({ code: SpanStatusCode.ERROR })
+  }
+  span.end()
+}
