@@ -1,7 +1,8 @@
 /** The bare client of the SDK, one of our connections, and the whole way of a call through a host. */
+
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { createHost, type Drivers, type Server } from 'loadout'
+import { createHost, type Drivers, rule, type Server } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import type { Target } from './targets.ts'
 
@@ -71,7 +72,7 @@ export const ourConnection: Contender = async (target) => {
 }
 
 export const ourHost: Contender = async (target) => {
-  const host = createHost({ drivers: drivers() })
+  const host = createHost({ policy: [rule('*', 'allow')], drivers: drivers() })
   const { stored } = await host.toolkits.register({ name: 'bench', server: serverOf(target) }, OWNER)
   await host.catalog.introspect(stored, OWNER.userId)
   const request = { userId: OWNER.userId, toolkit: 'bench', tool: 'echo', caller: { type: 'direct' } as const }

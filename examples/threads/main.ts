@@ -1,7 +1,7 @@
 /** What a conversation carries, and why. */
 import assert from 'node:assert/strict'
 //#region example
-import { createHost, defineTool } from 'loadout'
+import { createHost, defineTool, rule } from 'loadout'
 import { filter, prefix } from 'loadout/transformers'
 import { z } from 'zod'
 
@@ -18,7 +18,8 @@ const orders = defineTool({
   execute: () => ['a-1', 'b-2'],
 })
 
-await using host = createHost({ tools: [refund, orders] }) // the app's own functions, beside any MCP servers
+// The app's own functions, beside any MCP servers. Without a rule, a tool that does not say that it only reads asks.
+await using host = createHost({ tools: [refund, orders], policy: [rule('app', 'allow')] })
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 await thread.deactivate('app.refund') // a tombstone: no call of this thread undoes it

@@ -17,6 +17,7 @@ const PINNED: Record<string, string[]> = {
     'exportToolkits',
     'masterKeyRing',
     'newId',
+    'rule',
     'scopeChain',
     'tierOf',
     'withExecutionContext',
@@ -24,6 +25,7 @@ const PINNED: Record<string, string[]> = {
   './node': [
     'addKey',
     'createGuardedFetch',
+    'fileJournal',
     'fileSource',
     'folderHolder',
     'getExecutionContext',
@@ -44,6 +46,7 @@ const PINNED: Record<string, string[]> = {
     'approvalAnswer',
     'approvalView',
     'assertPlainJson',
+    'auditView',
     'configType',
     'exportFormat',
     'exportedConfig',

@@ -1,5 +1,5 @@
 /** Two users with the same ids never meet, on any route; and what looks for leaks finds those that are planted. */
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host, rule } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../test/real-servers.ts'
@@ -15,7 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 beforeEach(() => {
-  host = createHost({ drivers: nodeDrivers({ stdio: 'on', guard: { privateNetwork: true } }) })
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    drivers: nodeDrivers({ stdio: 'on', guard: { privateNetwork: true } }),
+  })
   const app = createApp({
     host,
     authenticate: ({ headers }) => {

@@ -1,8 +1,9 @@
 /** Real servers of every kind over the API: added, introspected, called, removed; and what the catalog promises. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host, rule } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -36,7 +37,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 beforeEach(() => {
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   const app = createApp({ host, authenticate: () => LOCAL })
   request = async (method, path, body) => {
     const init = {
@@ -229,7 +230,11 @@ describe('the catalog', () => {
 
   it('is served stale while one look runs behind, however many read', async () => {
     await host.close()
-    host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }), toolCacheTtlMs: 50 })
+    host = createHost({
+      policy: [rule('*', 'allow')],
+      drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+      toolCacheTtlMs: 50,
+    })
     const { stored } = await host.toolkits.register(
       { name: 'kit', url: servers.legacy.url },
       { tier: 'user', userId: 'ann' },

@@ -1,8 +1,10 @@
 /** Threads over a host whose tools are functions of its own: what a thread carries, why, and that calls keep to it. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createHost, type Host } from './host.ts'
 import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transformers.ts'
+import { rule } from './policy/rule.ts'
 import { defineTool } from './toolkits/define-tool.ts'
 
 const ann = { userId: 'ann', threadId: 'jobs' }
@@ -25,7 +27,10 @@ const linkedin = { name: 'linkedin', tools: [tool('search_jobs', { readOnlyHint:
 
 let host: Host
 beforeEach(async () => {
-  host = createHost({ tools: [defineTool({ name: 'now', inputSchema: z.object({}), execute: () => 'noon' })] })
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    tools: [defineTool({ name: 'now', inputSchema: z.object({}), execute: () => 'noon' })],
+  })
   await register(github)
   await register(linkedin)
 })

@@ -1,4 +1,5 @@
 /** Source 001's table of benefits, each row that concerns tiers; and what removal promises. */
+
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { nodeDrivers } from './connections/node-drivers.ts'
 import { createHost, type Host } from './host.ts'
+import { rule } from './policy/rule.ts'
 
 const FAULTY = fileURLToPath(new URL('./testing/fault-stdio.ts', import.meta.url))
 const node = process.execPath
@@ -18,7 +20,7 @@ let folder: string
 let host: Host
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-tiers-'))
-  host = createHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
 })
 afterEach(async () => {
   await host.close()

@@ -1,5 +1,5 @@
 /** An app in memory whose users are a header, for tests that look at it as its users do. */
-import { createHost, type Host, type HostOptions } from 'loadout'
+import { createHost, type Host, type HostOptions, rule } from 'loadout'
 import { createApp } from '../app.ts'
 
 /** The shapes of many routes, looked at by the assertions. */
@@ -17,7 +17,7 @@ export interface AppOfUsers {
 }
 
 export function appOfUsers(options: HostOptions = {}): AppOfUsers {
-  const host = createHost(options)
+  const host = createHost({ policy: [rule('*', 'allow')], ...options })
   const app = createApp({
     host,
     authenticate: ({ headers }) => {

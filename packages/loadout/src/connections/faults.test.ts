@@ -3,6 +3,7 @@
  * In each the host lives, the event loop is not held up, and the failure has a reason of its own and says what to do.
  * Rows 50 and 51 are in `foreign-origins.test.ts`.
  */
+
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../calls/call.ts'
 import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { lagDuring } from '../testing/event-loop-lag.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 import type { Fault, FaultScript } from '../testing/fault-script.ts'
@@ -35,7 +37,10 @@ afterEach(async () => {
 })
 
 const newHost = () => {
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }) })
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
+  })
   return host
 }
 

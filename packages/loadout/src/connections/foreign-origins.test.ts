@@ -2,9 +2,11 @@
  * Rows 50 and 51 of the fault matrix: a server that sends us elsewhere. What is secret is for its own origin, and where
  * the guard refuses an address, nothing arrives there at all. That the other origin can be reached is shown in each.
  */
+
 import { type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 import { createGuardedFetch, type GuardOptions, withOriginHeaders } from './guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
@@ -36,7 +38,7 @@ const holdsSecret = ({ requests }: HttpFaultServer) => JSON.stringify(requests).
 const homeUrl = () => home.url.replace('127.0.0.1', 'home.test')
 
 async function newToolkit(guard: GuardOptions, record: object): Promise<Host> {
-  host = createHost({ drivers: nodeDrivers({ guard }) })
+  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard }) })
   const timeouts = { introspectMs: 2000, callMs: 2000 }
   await host.toolkits.register({ name: 'kit', headers: { 'X-Key': SECRET }, timeouts, ...record }, ann)
   return host

@@ -1,6 +1,8 @@
 /** What one user does must not touch another: questions, switches, looks, failures. */
+
 import { afterEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
@@ -14,7 +16,7 @@ afterEach(async () => {
 async function start(script: HttpFaults) {
   const server = await startFaultServer(script)
   servers.push(server)
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   return server
 }
 const call = (userId: string, args: Record<string, unknown> = {}) =>
@@ -29,8 +31,8 @@ describe('toolkits of the app', () => {
     await host.toolkits.setEnabled('bob', 'kit', false)
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(host.connections.status().map(({ key }) => key.userId)).toEqual(['ann'])
-    expect(await call('bob').outcome).toMatchObject({ error: { code: 'forbidden' } })
-    await expect(host.resources.list('bob', 'kit')).rejects.toMatchObject({ code: 'forbidden' })
+    expect(await call('bob').outcome).toMatchObject({ error: { code: 'not-carried' } })
+    await expect(host.resources.list('bob', 'kit')).rejects.toMatchObject({ code: 'not-carried' })
   })
 
   it('on a shared line nobody is asked', async () => {

@@ -1,8 +1,10 @@
 /** The older HTTP+SSE transport, and servers of it that misbehave. */
+
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { FaultServer } from '../testing/fault-script.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
@@ -34,7 +36,7 @@ async function start({ first, drop = false }: { first: (stream: ServerResponse) 
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/sse`
-  host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+  host = createHost({ policy: [rule('*', 'allow')], drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   const timeouts = { introspectMs: 700, callMs: 5000, totalMs: 5000 }
   const { stored } = await host.toolkits.register(
     { name: 'kit', type: 'sse', url, timeouts },

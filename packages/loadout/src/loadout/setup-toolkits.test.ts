@@ -1,4 +1,5 @@
 /** Source 000: toolkits carried by the execution context into an invocation, over real servers. */
+
 import fs from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
@@ -12,6 +13,7 @@ import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createExecutionContext } from '../context.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
 import { setupToolkits, withExecutionContext } from '../node.ts'
+import { rule } from '../policy/rule.ts'
 import { localFiles } from '../toolkits/local-files.ts'
 import { MAX_TOOLKITS } from './setup-toolkits.ts'
 
@@ -26,6 +28,7 @@ let folder: string
 let host: Host
 const open = (options: HostOptions = {}) => {
   host = createHost({
+    policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
     files: localFiles({ folder }),
     ...options,

@@ -2,11 +2,13 @@
  * A host in a process of its own, driven by lines: `node host-by-lines.ts <database url> <master key>`. A line of JSON on
  * stdin names what to do and gets a line of JSON as its answer; "ready" is said first.
  */
+
 import { createInterface } from 'node:readline'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
 import { HostError } from '../errors.ts'
 import { createHost } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { postgres } from '../storage/postgres.ts'
 
 export type LineCommand =
@@ -18,6 +20,7 @@ export type LineCommand =
 
 const [url = '', masterKey = ''] = process.argv.slice(2)
 const host = createHost({
+  policy: [rule('*', 'allow')],
   storage: postgres({ url, maxConnections: 4 }),
   keyRing: () => masterKeyRing(masterKey),
   drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),

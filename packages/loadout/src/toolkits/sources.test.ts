@@ -1,4 +1,5 @@
 /** Toolkits that are defined outside the database: in a file that people edit while the host runs, and in code. */
+
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { EVERYTHING } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { processKeyRing } from '../credentials/lazy-key-ring.ts'
 import { createHost, type Host, type HostOptions } from '../host.ts'
+import { rule } from '../policy/rule.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
 import { defineTool } from './define-tool.ts'
@@ -30,7 +32,11 @@ afterEach(async () => {
 })
 
 const open = (options: HostOptions = {}) => {
-  host = createHost({ sources: [fileSource({ paths: [here, home], pollMs: 20 })], ...options })
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    sources: [fileSource({ paths: [here, home], pollMs: 20 })],
+    ...options,
+  })
   return host
 }
 const write = (path: string, mcpServers: object) => writeFile(path, JSON.stringify({ mcpServers }, null, 2))
