@@ -2,6 +2,7 @@
  * What one tier says of a tool. Within a tier the most precise word holds: a tool by name, a glob over tools, a toolkit by
  * name, a glob over toolkits; where two are equally precise, off holds. Between tiers `overlay.ts` decides.
  */
+import { EXCLUSIVE } from '../schema/activation.ts'
 import type { Glob } from '../schema/glob.ts'
 import type { Reason } from '../schema/loadout-entry.ts'
 import { compileRef } from '../schema/ref-pattern.ts'
@@ -39,29 +40,41 @@ export interface ToolkitVerdicts {
   someOn: boolean
 }
 
-const EVERYTHING = '*'
-
 interface CompiledRule {
   verdict: Verdict
+  /** The two halves of the ref, as they are written. */
+  kit: string
+  name: string
   toolkit: Glob
   tool: Glob | undefined
 }
 
 /** The exclusive list: nothing but these. */
 export const exclusively = (refs: readonly string[]): ActivationRule[] => [
-  { ref: EVERYTHING, on: false },
+  { ref: EXCLUSIVE, on: false },
   ...refs.map((ref) => ({ ref, on: true })),
 ]
 
 export function compileLayer({ tier, rules }: Layer): (toolkit: string) => ToolkitVerdicts {
   if (rules.length === 0) return () => SILENT
   const compiled = rules.map((rule) => compileRule(rule, tier))
+  // Most rules name things; only globs have to be tried one by one.
+  const named = Map.groupBy(
+    compiled.filter((rule) => rule.toolkit.literal),
+    (rule) => rule.kit,
+  )
+  const globs = compiled.filter((rule) => !rule.toolkit.literal)
   return (toolkit) => {
-    const about = compiled.filter((rule) => rule.toolkit.matches(toolkit))
-    const tools = about.filter((rule) => rule.tool !== undefined)
+    const about = [...(named.get(toolkit) ?? []), ...globs.filter((rule) => rule.toolkit.matches(toolkit))]
     const whole = mostPrecise(about.filter((rule) => rule.tool === undefined))
+    const tools = about.filter((rule) => rule.tool !== undefined)
     if (tools.length === 0) return { whole, ofTool: undefined, someOn: false }
-    const ofTool = (tool: string) => mostPrecise(tools, tool) ?? whole
+    const byName = new Map(tools.filter((rule) => rule.tool?.literal).map((rule) => [rule.name, rule]))
+    const others = tools.filter((rule) => !rule.tool?.literal)
+    const ofTool = (tool: string) => {
+      const exact = byName.get(tool)
+      return mostPrecise(exact ? [exact, ...others] : others, tool) ?? whole
+    }
     return { whole, ofTool, someOn: tools.some((rule) => rule.verdict.on) }
   }
 }
@@ -69,10 +82,15 @@ export function compileLayer({ tier, rules }: Layer): (toolkit: string) => Toolk
 const SILENT: ToolkitVerdicts = { whole: undefined, ofTool: undefined, someOn: false }
 
 function compileRule({ ref, on }: ActivationRule, tier: Tier): CompiledRule {
-  const unlisted = ref === EVERYTHING && !on
+  const unlisted = ref === EXCLUSIVE
+  const pattern = compileRef(unlisted ? '*' : ref)
+  const [kit = ''] = ref.split('.', 1)
   return {
     verdict: { tier, on, ref, unlisted, reason: reasonOf({ tier, on, ref, unlisted }) },
-    ...compileRef(ref),
+    kit,
+    name: ref.slice(kit.length + 1),
+    toolkit: pattern.toolkit,
+    tool: pattern.tool,
   }
 }
 
@@ -88,7 +106,7 @@ function mostPrecise(rules: readonly CompiledRule[], tool?: string): Verdict | u
 }
 
 function precision({ verdict, toolkit, tool }: CompiledRule): number {
-  if (verdict.ref === EVERYTHING) return 0
+  if (verdict.unlisted) return -1
   if (tool === undefined) return toolkit.literal ? 2 : 1
   if (!tool.literal) return toolkit.literal ? 4 : 3
   return toolkit.literal ? 6 : 5

@@ -7,8 +7,7 @@ const LONGEST = 64
 
 export function modelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
-  // With a "_" in the toolkit's id the dividing line would be a guess: a_b and c, or a and b_c.
-  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST && !toolkit.includes('_')
+  const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST
   return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))
 }
 

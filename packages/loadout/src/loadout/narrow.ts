@@ -3,6 +3,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import { Counter } from './counter.ts'
 import { compileLayer, exclusively, type ToolkitVerdicts } from './layers.ts'
+import { nameApart } from './model-name.ts'
 import type { Loadout } from './overlay.ts'
 import { transformTool } from './transform.ts'
 
@@ -27,16 +28,21 @@ export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
   const left = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
   const verdicts = new Map<string, readonly ToolkitVerdicts[]>()
   const counts = new Map<string, number>()
-  const entries = loadout.entries.map((entry) => {
+  const shown = loadout.entries.map((entry) => {
     if (!entry.included) return entry
     let about = verdicts.get(entry.toolkit)
     if (!about) {
       about = [listed(entry.toolkit), left(entry.toolkit)]
       verdicts.set(entry.toolkit, about)
     }
-    const judged = counter.add(transformed(judge(entry, about), transform))
-    if (judged.included) counts.set(entry.toolkit, (counts.get(entry.toolkit) ?? 0) + 1)
-    return judged
+    return transformed(judge(entry, about), transform)
+  })
+  const renamed: ReadonlyMap<LoadoutEntry, string> = transform.length === 0 ? new Map() : nameApart(named(shown))
+  const entries = shown.map((entry) => {
+    const name = renamed.get(entry)
+    const counted = entry.included ? counter.add(name === undefined ? entry : { ...entry, modelName: name }) : entry
+    if (counted.included) counts.set(entry.toolkit, (counts.get(entry.toolkit) ?? 0) + 1)
+    return counted
   })
   return {
     tools: counter.tools,
@@ -65,4 +71,11 @@ function transformed(entry: LoadoutEntry, transformers: readonly ToolTransformer
   if (!entry.included || transformers.length === 0) return entry
   const { tool, held } = transformTool(entry, transformers)
   return held ? { ...entry, included: false, reasons: [...entry.reasons, { ...held, tier: 'call' }] } : tool
+}
+
+/** A tool that took another name does not take one that is another tool's own. */
+function named(entries: readonly LoadoutEntry[]): LoadoutEntry[] {
+  const carried = entries.filter((entry) => entry.included)
+  const own = (entry: LoadoutEntry) => entry.tool === entry.manifest.name
+  return [...carried.filter(own), ...carried.filter((entry) => !own(entry))]
 }

@@ -1,6 +1,7 @@
 /** The laws of the overlay, each with 10,000 random cases, and the cases that people meet. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { EXCLUSIVE } from '../schema/activation.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
 import { type ActivationRule, exclusively, type Layer } from './layers.ts'
 import { narrow } from './narrow.ts'
@@ -20,7 +21,10 @@ const ref = fc.oneof(
     .tuple(fc.oneof(fc.constantFrom(...TOOLKITS), glob), fc.oneof(fc.constantFrom(...TOOLS), toolGlob))
     .map((parts) => parts.join('.')),
 )
-const rule: fc.Arbitrary<ActivationRule> = fc.record({ ref, on: fc.boolean() })
+const rule: fc.Arbitrary<ActivationRule> = fc.oneof(
+  { weight: 9, arbitrary: fc.record({ ref, on: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.constant({ ref: EXCLUSIVE, on: false }) },
+)
 const rules = fc.uniqueArray(rule, { selector: ({ ref: one }) => one, maxLength: 6 })
 const layers: fc.Arbitrary<Layer[]> = fc.uniqueArray(fc.record({ tier, rules }), {
   selector: (layer) => layer.tier,
@@ -76,7 +80,66 @@ const refs = (loadout: Loadout) => loadout.tools.map((tool) => tool.ref)
 const isSubset = (small: Set<string>, large: Set<string>) => [...small].every((one) => large.has(one))
 const check = (property: fc.IRawProperty<never>) => fc.assert(property as fc.IProperty<never>, RUNS)
 
+/** The same, as one would say it aloud: slow, without any of the overlay's own code. */
+function spelledOut({ toolkits: all, layers: said, mayWiden }: OverlayInput): Set<string> {
+  const result = new Set<string>()
+  for (const toolkit of all) {
+    if (toolkit.offAt) continue
+    if (all.some((other) => other.id === toolkit.id && TIERS.indexOf(other.tier) > TIERS.indexOf(toolkit.tier)))
+      continue
+    for (const candidate of toolkit.candidates) {
+      if (candidate.held) continue
+      let offAt: Tier | undefined
+      for (const at of TIERS) {
+        const words = said
+          .filter((layer) => layer.tier === at)
+          .flatMap((layer) => layer.rules)
+          .filter((one) => fitsAloud(one.ref, toolkit.id, candidate.tool))
+          .sort((a, b) => rankAloud(b.ref) - rankAloud(a.ref) || Number(a.on) - Number(b.on))
+        const [word] = words
+        if (!word || (word.ref === EXCLUSIVE && toolkit.tier === 'call')) continue
+        if (!word.on) offAt ??= at
+        else if (offAt && mayWiden?.(candidate.ref, { off: offAt, on: at })) offAt = undefined
+      }
+      if (!offAt) result.add(key(candidate))
+    }
+  }
+  return result
+}
+
+const plain = (text: string) => !/[*?[{]/.test(text)
+function fitsAloud(one: string, id: string, tool: string): boolean {
+  if (one === EXCLUSIVE) return true
+  const [kit = '', ...rest] = one.split('.')
+  const asRegex = (glob: string) =>
+    new RegExp(
+      `^${glob
+        .replace(/[.+^$()|\\]/g, '\\$&')
+        .replace(/\{([^}]*)\}/g, (_, list: string) => `(${list.replaceAll(',', '|')})`)
+        .replaceAll('*', '.*')
+        .replaceAll('?', '.')}$`,
+    )
+  return asRegex(kit).test(id) && (rest.length === 0 || asRegex(rest.join('.')).test(tool))
+}
+function rankAloud(one: string): number {
+  if (one === EXCLUSIVE) return 0
+  const [kit = '', ...rest] = one.split('.')
+  const tool = rest.join('.')
+  return 1 + (rest.length === 0 ? 0 : plain(tool) ? 4 : 2) + (plain(kit) ? 1 : 0)
+}
+
 describe('the laws', () => {
+  it('carries exactly what the words of the tiers say, spelled out one by one', () => {
+    const widens = fc.option(fc.constantFrom('github', 'git', 'files'), { nil: undefined })
+    check(
+      fc.property(input, widens, (given, id) => {
+        const mayWiden = id === undefined ? undefined : (one: string) => one.startsWith(`${id}.`)
+        const wide = { ...given, limits: {}, ...(mayWiden ? { mayWiden } : {}) }
+        expect(carried(overlay(wide))).toEqual(spelledOut(wide))
+      }) as never,
+    )
+  })
+
   it('provenance is complete: every tool once, in the given order, with where it is from and why', () => {
     check(
       fc.property(input, (given) => {

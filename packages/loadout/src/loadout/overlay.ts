@@ -68,7 +68,8 @@ export function overlay({ toolkits, layers, limits = {}, mayWiden = never }: Ove
   const ordered = [...layers].sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier))
   const compiled = ordered.map(compileLayer)
   const offers = withoutHidden(toolkits)
-  const renamed = nameApart(visible(offers))
+  // A tool that took another name does not take one that is another tool's own.
+  const renamed = nameApart([...visible(offers, false), ...visible(offers, true)])
   const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
   const dropped = overLimit(judged, limits.toolkits)
   const entries: LoadoutEntry[] = []
@@ -108,7 +109,7 @@ interface Judged extends Offer {
   /** What was found of tools that some tier names apart, by what the tiers say of them; undefined where none does. */
   weighed: Array<{ said: ReadonlyArray<Verdict | undefined>; result: Weighed }> | undefined
   active: boolean
-  /** Whether a thread or call asked for it by name. */
+  /** Whether some tier asked for it by name. */
   asked: boolean
 }
 
@@ -124,11 +125,14 @@ function withoutHidden(toolkits: readonly OfferedToolkit[]): Offer[] {
   })
 }
 
+const isRenamed = ({ tool, manifest }: Candidate) => tool !== manifest.name
+
 /** In the order in which names are given: the app's keep theirs, whatever a user or a call adds. */
-function* visible(offers: readonly Offer[]): Generator<Candidate> {
+function* visible(offers: readonly Offer[], renamed: boolean): Generator<Candidate> {
   for (const tier of TIERS)
     for (const { toolkit, hiddenBy } of offers)
-      if (toolkit.tier === tier && hiddenBy === undefined) yield* toolkit.candidates
+      if (toolkit.tier === tier && hiddenBy === undefined)
+        for (const candidate of toolkit.candidates) if (isRenamed(candidate) === renamed) yield candidate
 }
 
 function judge(
@@ -164,16 +168,19 @@ function judge(
     verdicts.map(({ whole }) => whole),
     own,
   )
-  const someOn = verdicts.some((tier) => tier.someOn)
-  return {
+  const judged: Judged = {
     ...offer,
     verdicts,
     mayWiden,
     shared,
-    weighed: verdicts.every(({ ofTool }) => ofTool === undefined) ? undefined : [],
-    active: off.length === 0 && (shared.included || someOn),
-    asked: verdicts.some(({ whole, someOn: named }) => named || (whole?.on && whole.ref === toolkit.id)),
+    // A policy that widens may speak of single tools too.
+    weighed: mayWiden === never && verdicts.every((tier) => tier.ofTool === undefined) ? undefined : [],
+    active: off.length === 0 && shared.included,
+    asked: verdicts.some(({ whole, someOn }) => someOn || (whole?.on && whole.ref === toolkit.id)),
   }
+  // A toolkit that is off as a whole may still have tools that are on by name.
+  const some = () => toolkit.candidates.some((candidate) => ofTool(judged, candidate).included)
+  return judged.weighed && off.length === 0 ? { ...judged, active: toolkit.candidates.length === 0 || some() } : judged
 }
 
 interface Weighing {

@@ -39,9 +39,14 @@ const limits = z.strictObject({
   callMs: count.min(1).optional(),
 })
 
+const audit = z.strictObject({
+  /** For how long the log is kept. Without it, for ever. */
+  retentionDays: z.number().int().min(1).max(36_500).optional(),
+})
+
 /** What holds for everyone (source 001). */
 export const appConfig = z
-  .strictObject({ discovery, defaults, trust, limits })
+  .strictObject({ discovery, defaults, trust, limits, audit })
   .refine((config) => !config.discovery.enabled || config.discovery.endpoint !== undefined, {
     path: ['discovery', 'endpoint'],
     message: 'is needed where discovery is enabled',
@@ -54,6 +59,7 @@ export const DEFAULT_APP_CONFIG: AppConfig = {
   defaults: { deferLoading: true, enableProgrammaticCalling: true },
   trust: { untrusted: [], userToolkits: true },
   limits: { argumentBytes: 1_048_576, resultBytes: 100_000 },
+  audit: {},
 }
 
 /** Some of its fields: what is given over what holds. */
@@ -62,6 +68,7 @@ export const appConfigPatch = z.strictObject({
   defaults: defaults.partial().optional(),
   trust: trust.partial().optional(),
   limits: limits.partial().optional(),
+  audit: audit.partial().optional(),
 })
 export type AppConfigInput = z.infer<typeof appConfigPatch>
 

@@ -5,8 +5,8 @@ import { jsonObject } from './json.ts'
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
- * One line of the log. Append-only and chained: `hash` covers the hash before it, the line's place and time, and
- * `contentHash`, which covers the rest with a salt. Who is erased loses the content and the salt; the chain still holds.
+ * One line of the log. Append-only and chained: `hash` covers the hash before it, the line's place, entry, time and
+ * action, and `contentHash`, which covers the rest with a salt. Who is erased loses the content and the salt; the chain still holds.
  * Arguments are redacted before they come here.
  */
 export const auditRow = z.strictObject({
@@ -32,6 +32,23 @@ export const auditRow = z.strictObject({
   hash,
 })
 export type AuditRow = z.infer<typeof auditRow>
+
+/** A line as people see it. */
+export const auditView = z.object({
+  id: z.string(),
+  at: z.string(),
+  userId: z.string(),
+  action: z.string(),
+  source: z.string(),
+  ref: z.string().nullable(),
+  outcome: z.string().nullable(),
+  threadId: z.string().nullable(),
+  runId: z.string().nullable(),
+  callId: z.string().nullable(),
+  detail: jsonObject,
+  hash: z.string(),
+})
+export type AuditView = z.infer<typeof auditView>
 
 /** The two ends of the chain: `head` is the newest line, `anchor` the last that retention took away. */
 export const auditHeadRow = z.strictObject({

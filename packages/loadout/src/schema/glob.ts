@@ -1,6 +1,6 @@
 /**
- * Globs over names: `*`, `?`, `[a-z]`, `[!a-z]`, `{read,list}_*`. They come from users, so matching never backtracks
- * further than the last star: at most pattern × name steps, whatever either says.
+ * Globs over names: `*`, `?`, `[a-z]`, `[!a-z]`, `{read,list}_*`. They come from users, so they are short (see
+ * `globProblem`), and matching never goes back: between two stars the leftmost fit is as good as any.
  */
 export interface Glob {
   matches(name: string): boolean
@@ -8,26 +8,27 @@ export interface Glob {
   literal: boolean
 }
 
-type Token = { kind: 'star' } | { kind: 'any' } | { kind: 'one'; code: number } | CharacterSet
-interface CharacterSet {
-  kind: 'set'
-  negated: boolean
-  ranges: ReadonlyArray<readonly [number, number]>
-}
-
 /** Braces multiply; more than this is no list that a person wrote. */
-const MAX_ALTERNATIVES = 64
+const MAX_ALTERNATIVES = 16
+/** All alternatives together. */
+const MAX_CHARACTERS = 600
 
 /** What is wrong with a glob, or undefined. */
 export function globProblem(pattern: string): string | undefined {
-  return expandBraces(pattern) === undefined ? `has more than ${MAX_ALTERNATIVES} alternatives in braces` : undefined
+  if (!isGlob(pattern)) return undefined
+  const expanded = expandBraces(pattern)
+  if (expanded === undefined) return `has more than ${MAX_ALTERNATIVES} alternatives in braces`
+  const characters = expanded.reduce((sum, one) => sum + one.length, 0)
+  return characters > MAX_CHARACTERS ? `is longer than ${MAX_CHARACTERS} characters, its braces spelled out` : undefined
 }
 
+export const isGlob = (pattern: string): boolean => /[*?[{]/.test(pattern)
+
 export function compileGlob(pattern: string): Glob {
-  if (!/[*?[{]/.test(pattern)) return { literal: true, matches: (name) => name === pattern }
+  if (!isGlob(pattern)) return { literal: true, matches: (name) => name === pattern }
   // Checked at the door; a pattern that slipped past it matches nothing.
-  const alternatives = (expandBraces(pattern) ?? []).map(tokensOf)
-  return { literal: false, matches: (name) => alternatives.some((tokens) => matchesTokens(tokens, name)) }
+  const alternatives = globProblem(pattern) ? [] : (expandBraces(pattern) ?? []).map(compileAlternative)
+  return { literal: false, matches: (name) => alternatives.some((matches) => matches(name)) }
 }
 
 /** `{a,b}` spelled out. Braces do not nest; one without its end stands for itself. */
@@ -41,23 +42,81 @@ function expandBraces(pattern: string): string[] | undefined {
   return expanded
 }
 
-function tokensOf(pattern: string): Token[] {
-  const tokens: Token[] = []
-  for (let index = 0; index < pattern.length; index++) {
-    const char = pattern[index]
-    const end = char === '[' ? pattern.indexOf(']', index + 2) : -1
-    if (char === '*') {
-      if (tokens.at(-1)?.kind !== 'star') tokens.push({ kind: 'star' })
-    } else if (char === '?') tokens.push({ kind: 'any' })
-    else if (end > 0) {
-      tokens.push(setOf(pattern.slice(index + 1, end)))
-      index = end
-    } else tokens.push({ kind: 'one', code: pattern.charCodeAt(index) })
-  }
-  return tokens
+/** A piece between two stars: where it first fits at or after a place, or -1; and whether it fits at one place. */
+interface Segment {
+  length: number
+  find(name: string, from: number): number
+  fitsAt(name: string, at: number): boolean
 }
 
-function setOf(inside: string): CharacterSet {
+function compileAlternative(pattern: string): (name: string) => boolean {
+  const [first = compileSegment(''), ...rest] = divideAtStars(pattern).map(compileSegment)
+  const last = rest.pop()
+  if (!last) return (name) => name.length === first.length && first.fitsAt(name, 0)
+  return (name) => {
+    if (name.length < first.length + last.length || !first.fitsAt(name, 0)) return false
+    const end = name.length - last.length
+    let at = first.length
+    for (const segment of rest) {
+      const found = segment.find(name, at)
+      if (found < 0) return false
+      at = found + segment.length
+    }
+    return at <= end && last.fitsAt(name, end)
+  }
+}
+
+/** A star inside a set is a character like any other. */
+function divideAtStars(pattern: string): string[] {
+  const parts = ['']
+  for (let index = 0; index < pattern.length; index++) {
+    const end = setEnd(pattern, index)
+    const text = end > 0 ? pattern.slice(index, end + 1) : (pattern[index] as string)
+    if (text === '*') parts.push('')
+    else parts[parts.length - 1] += text
+    index += text.length - 1
+  }
+  return parts
+}
+
+const setEnd = (pattern: string, at: number) => (pattern[at] === '[' ? pattern.indexOf(']', at + 2) : -1)
+
+type Fits = (code: number) => boolean
+
+function compileSegment(text: string): Segment {
+  if (!/[?[]/.test(text))
+    return {
+      length: text.length,
+      find: (name, from) => name.indexOf(text, from),
+      fitsAt: (name, at) => name.startsWith(text, at),
+    }
+  const tests = testsOf(text)
+  const fitsAt = (name: string, at: number) =>
+    at + tests.length <= name.length && tests.every((fits, index) => fits(name.charCodeAt(at + index)))
+  return {
+    length: tests.length,
+    fitsAt,
+    find(name, from) {
+      for (let at = from; at + tests.length <= name.length; at++) if (fitsAt(name, at)) return at
+      return -1
+    },
+  }
+}
+
+function testsOf(text: string): Fits[] {
+  const tests: Fits[] = []
+  for (let index = 0; index < text.length; index++) {
+    const end = setEnd(text, index)
+    const code = text.charCodeAt(index)
+    if (end > 0) {
+      tests.push(setOf(text.slice(index + 1, end)))
+      index = end
+    } else tests.push(text[index] === '?' ? () => true : (other) => other === code)
+  }
+  return tests
+}
+
+function setOf(inside: string): Fits {
   const negated = /^[!^]./s.test(inside)
   const text = negated ? inside.slice(1) : inside
   const ranges: Array<[number, number]> = []
@@ -66,32 +125,5 @@ function setOf(inside: string): CharacterSet {
     ranges.push([text.charCodeAt(index), text.charCodeAt(isRange ? index + 2 : index)])
     if (isRange) index += 2
   }
-  return { kind: 'set', negated, ranges }
-}
-
-function matchesTokens(tokens: readonly Token[], name: string): boolean {
-  let [token, at] = [0, 0]
-  // Where to go on when the rest does not fit: the last star takes one more.
-  let [star, taken] = [-1, 0]
-  while (at < name.length) {
-    const current = tokens[token]
-    if (current?.kind === 'star') {
-      star = token++
-      taken = at
-    } else if (current && matchesOne(current, name.charCodeAt(at))) {
-      token++
-      at++
-    } else if (star >= 0) {
-      token = star + 1
-      at = ++taken
-    } else return false
-  }
-  while (tokens[token]?.kind === 'star') token++
-  return token === tokens.length
-}
-
-function matchesOne(token: Token, code: number): boolean {
-  if (token.kind === 'one') return token.code === code
-  if (token.kind === 'set') return token.ranges.some(([from, to]) => code >= from && code <= to) !== token.negated
-  return token.kind === 'any'
+  return (code) => ranges.some(([from, to]) => code >= from && code <= to) !== negated
 }
