@@ -69,12 +69,13 @@ export function compileLayer({ tier, rules }: Layer): (toolkit: string) => Toolk
     const whole = mostPrecise(about.filter((rule) => rule.tool === undefined))
     const tools = about.filter((rule) => rule.tool !== undefined)
     if (tools.length === 0) return { whole, ofTool: undefined, someOn: false }
-    const byName = new Map(tools.filter((rule) => rule.tool?.literal).map((rule) => [rule.name, rule]))
+    const byName = Map.groupBy(
+      tools.filter((rule) => rule.tool?.literal),
+      (rule) => rule.name,
+    )
     const others = tools.filter((rule) => !rule.tool?.literal)
-    const ofTool = (tool: string) => {
-      const exact = byName.get(tool)
-      return mostPrecise(exact ? [exact, ...others] : others, tool) ?? whole
-    }
+    // A name is more precise than any glob over tools.
+    const ofTool = (tool: string) => mostPrecise(byName.get(tool) ?? []) ?? mostPrecise(others, tool) ?? whole
     return { whole, ofTool, someOn: tools.some((rule) => rule.verdict.on) }
   }
 }
