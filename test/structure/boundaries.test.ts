@@ -12,6 +12,7 @@ const ORDER = [
   'loadout',
   'search',
   'policy',
+  'audit',
   'calls',
   'runs',
   'code-mode',

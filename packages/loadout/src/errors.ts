@@ -122,6 +122,11 @@ export const ERRORS = {
   denied: kind(403, 'The call is denied', 'Ask for permission where the detail says who denied it, or do without.'),
   'approval-expired': kind(403, 'Nobody answered in time', 'Make the call again, and answer it in time.'),
   'limit-reached': retryable(429, 'A limit is reached', 'Wait until it resets, or ask for a higher one.'),
+  'audit-unavailable': retryable(
+    503,
+    'What would happen cannot be recorded',
+    'Try again; if it stays so, check the disk of the data folder and the database.',
+  ),
   'function-missing': kind(
     502,
     'The function of the tool is not in this process',

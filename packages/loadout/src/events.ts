@@ -6,6 +6,17 @@ export type HostEvent =
   | { type: 'toolkit-updated'; userId: string; toolkit: string; uscoId: string }
   | { type: 'toolkit-switched'; userId: string; toolkit: string; uscoId: string }
   | { type: 'toolkit-removed'; userId: string; toolkit: string; uscoId: string }
+  | {
+      type: 'credentials-changed'
+      userId: string
+      toolkit: string
+      uscoId: string
+      /** Names of fields, never what is in them. */
+      set: readonly string[]
+      cleared: readonly string[]
+    }
+  | { type: 'pin-accepted'; userId: string; toolkit: string; uscoId: string; tool?: string; count: number }
+  | { type: 'app-config-changed'; userId: string; sections: readonly string[] }
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'tool-loaded'; userId: string; threadId?: string; ref: string }

@@ -1,5 +1,8 @@
 /** The composition root: chooses defaults and wires the parts. It does nothing else, and it is the only file that knows everyone. */
 
+import { type Audit, type AuditOptions, createAudit, type RunningAudit } from './audit/audit.ts'
+import { recordEvents } from './audit/record-events.ts'
+import { createUsers, type Users } from './audit/users.ts'
 import type { ResolvedCall } from './calls/call.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
@@ -7,6 +10,7 @@ import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import { resolveTool } from './calls/resolve.ts'
+import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
 import { withDecision } from './calls/with-decision.ts'
 import { withLoadout } from './calls/with-loadout.ts'
 import { withPin } from './calls/with-pin.ts'
@@ -16,6 +20,7 @@ import { type Catalog, createCatalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
 import { type Connector, createConnector } from './connections/connector.ts'
 import type { Drivers } from './connections/drivers.ts'
+import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import type { PoolOptions } from './connections/pool.ts'
 import { webDrivers } from './connections/web-drivers.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
@@ -44,6 +49,7 @@ import { APP_OWNER } from './schema/ids.ts'
 import type { PolicyRule } from './schema/policy.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
+import { removeUserRows } from './storage/remove-user.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
 import { observeHost } from './telemetry/observe-host.ts'
 import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/telemetry.ts'
@@ -84,6 +90,8 @@ export interface HostOptions {
   toolCacheTtlMs?: number
   /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */
   telemetry?: TelemetryOptions
+  /** How what happens is recorded. */
+  audit?: AuditOptions
   /** Told of what a listener of `events` threw. */
   onListenerError?: (error: unknown) => void
 }
@@ -114,6 +122,9 @@ export interface Host extends AsyncDisposable {
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   readonly events: Emitter
+  /** What happened. */
+  readonly audit: Audit
+  readonly users: Users
   readonly storage: Storage
   /** One conversation. It need not exist: what it is told makes it. */
   thread(address: ThreadAddress, options?: ThreadOptions): Thread
@@ -143,10 +154,12 @@ export function createHost(options: HostOptions = {}): Host {
   const activations = createActivations(kept)
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
-  const { check, decision, ...policy } = createPolicies(base, options)
-  const stages = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision)]
+  const { audit, ...log } = createLog(base, options, connector)
+  const { check, decision, ...policy } = createPolicies(base, options, audit)
+  const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision)]
+  const stages = [withFound, ...checks, withIntent(audit.calls)]
   const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
-  const calls = createCalls({ pipeline: withTelemetry(telemetry, found), inputs })
+  const calls = createCalls({ pipeline: withTelemetry(telemetry, withOutcome(audit.calls, found)), inputs })
   const unobserve = observeHost(telemetry, { events, connector })
   const following = followToolkits({ storage, events, connections: connector })
   const close = async () => {
@@ -155,19 +168,20 @@ export function createHost(options: HostOptions = {}): Host {
     policy.approvals.close()
     await connector.close()
     await catalog.settled()
+    await log.close()
     cache.close()
     await following.stop()
     await storage.close()
   }
   return {
-    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls },
+    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users: log.users },
     ...{ threads, activations, loadouts, preferences, ...policy },
     toolkits: registry,
     connections: connector,
     imports: createImports(registry),
     ...createResources({ registry, connector }),
     views: createToolkitViews({ registry, catalog, connector, loadouts }),
-    thread: (address, how) => createThread({ activations, threads, loadouts, calls, events }, address, how),
+    thread: (address, how) => createThread({ activations, loadouts, calls, events }, address, how),
     setupToolkits: (names, how) =>
       invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry }, names, how),
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
@@ -179,6 +193,7 @@ export function createHost(options: HostOptions = {}): Host {
     ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
     async ready() {
       await storage.ready()
+      await audit.start()
       await following.start()
       await sources.ready()
     },
@@ -194,7 +209,7 @@ function createBase(options: HostOptions) {
   const cache = createReadCache(storage)
   const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
   const functions = createFunctions()
-  const app = createAppConfig({ storage, cache }, options.app)
+  const app = createAppConfig({ storage, cache, events }, options.app)
   const given = sourcesOf(options)
   const registry: Registry = createRegistry({
     ...{ storage, cache, events, functions, secrets: credentials },
@@ -213,15 +228,40 @@ function createBase(options: HostOptions) {
 }
 
 /** Who may do what: rules, remembered answers, and questions to users. */
-function createPolicies({ storage, cache, events, app }: ReturnType<typeof createBase>, options: HostOptions) {
+function createPolicies(
+  { storage, cache, events, app }: ReturnType<typeof createBase>,
+  options: HostOptions,
+  audit: RunningAudit,
+) {
   const fingerprinter = createFingerprinter()
   const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
   const grants = createGrants({ storage, cache, events, fingerprinter })
   const approvals = createApprovals({ storage, events, grants, expireMs: options.approvalMs })
   const check = createArgumentCheck()
   const policy = createPolicy({ rules, grants, app })
-  const mask = (call: ResolvedCall) => call.arguments
+  const mask = (call: ResolvedCall) => audit.calls.mask(call, known(call))
   return { rules, grants, approvals, check, decision: { policy, approvals, fingerprinter, mask, check } }
+}
+
+/** What happened, and users who go. */
+function createLog(
+  { storage, events, credentials, app }: ReturnType<typeof createBase>,
+  options: HostOptions,
+  connector: Connector,
+) {
+  const audit = createAudit({
+    ...options.audit,
+    storage,
+    secrets: createOpenedSecrets((owner) => credentials.open(owner)),
+    retentionDays: async () => (await app.get()).audit.retentionDays,
+  })
+  const stop = recordEvents(events, audit.record)
+  const users = createUsers({ removeRows: (userId) => removeUserRows(storage, userId), connector, audit })
+  const close = async () => {
+    stop()
+    await audit.close()
+  }
+  return { audit, users, close }
 }
 
 /** What reaches servers, and what is known of their tools. */

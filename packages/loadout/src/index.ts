@@ -1,5 +1,11 @@
 /** The public surface, the same in Node and in a browser. Named exports only; what is not here is not public. */
 
+export type { Audit, AuditOptions } from './audit/audit.ts'
+export type { ChainVerdict } from './audit/chain.ts'
+export type { AuditEntry, AuditInput } from './audit/entry.ts'
+export type { Journal, JournalBatch } from './audit/journal.ts'
+export type { AuditFilter, AuditPage, AuditReader } from './audit/read-log.ts'
+export type { Users } from './audit/users.ts'
 export type { CallOutcome, Input } from './calls/call.ts'
 export type { NamedCall } from './calls/call-by-name.ts'
 export type { CallState, Calls, RunningCall } from './calls/calls.ts'
@@ -30,6 +36,12 @@ export type { CarriedToolkit, Loadout } from './loadout/overlay.ts'
 export type { FailedToolkit, Resolution, SetupOptions } from './loadout/setup-toolkits.ts'
 export type { StoredThread, Threads } from './loadout/threads.ts'
 export type { LiveConnection, Warmed } from './loadout/warm.ts'
+export type { Approvals } from './policy/approvals.ts'
+export type { Grant, Grants } from './policy/grants.ts'
+export { rule } from './policy/rule.ts'
+export type { PolicyRules, RuleScope } from './policy/rules.ts'
+export type { ApprovalView } from './schema/approval.ts'
+export type { AuditView } from './schema/audit.ts'
 export { APP_OWNER, newId } from './schema/ids.ts'
 export type {
   ExportedConfig,
@@ -39,6 +51,7 @@ export type {
   ImportReport,
 } from './schema/import-report.ts'
 export type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
+export type { Decision, PolicyRule } from './schema/policy.ts'
 export type { Principal, PrincipalInput } from './schema/principal.ts'
 export type { Scope, Tier } from './schema/scope.ts'
 export type { Server } from './schema/server.ts'

@@ -6,6 +6,7 @@ import { HostError } from './errors.ts'
 import type { Host } from './host.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
 
+export { type FileJournalOptions, fileJournal } from './audit/file-journal.ts'
 export { createGuardedFetch, type GuardOptions } from './connections/guarded-fetch.ts'
 export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.ts'
 export { addKey, keyFileRing } from './credentials/key-file.ts'

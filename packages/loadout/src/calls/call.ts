@@ -36,6 +36,10 @@ export interface CallNotes {
   /** The names of the tool, once it was found. */
   found?: { toolkit: string; tool: string }
   decision?: Decision
+  /** The call once its tool was found. */
+  resolved?: ResolvedCall
+  /** Its intent is recorded: from here on a server may have seen it. */
+  reached?: boolean
 }
 
 /** A call whose tool was found. */

@@ -121,7 +121,12 @@ class StoredCatalog implements Catalog {
 
   async accept(stored: StoredToolkit, by: Acceptance): Promise<number> {
     const count = await acceptChanges(this.#parts.storage, stored, by)
-    if (count > 0) this.#tell(stored)
+    if (count === 0) return 0
+    this.#tell(stored)
+    const { userId, tool } = by
+    const { id: toolkit } = stored.toolkit
+    const one = tool === undefined ? {} : { tool }
+    this.#parts.events.emit({ type: 'pin-accepted', userId, toolkit, uscoId: stored.uscoId, ...one, count })
     return count
   }
 

@@ -1,4 +1,6 @@
 /** What the app sets for everyone: discovery of servers, and what holds where a toolkit's record says nothing. */
+
+import type { Emitter } from '../events.ts'
 import {
   type AppConfig,
   type AppConfigInput,
@@ -23,7 +25,7 @@ const ACCESS = { caller: 'app-config', userId: APP_OWNER } as const
 
 /** `base` is what the code that makes the host gives; what an operator stores lies over it. */
 export function createAppConfig(
-  { storage, cache }: { storage: Storage; cache: ReadCache },
+  { storage, cache, events }: { storage: Storage; cache: ReadCache; events?: Emitter | undefined },
   base: AppConfigInput = {},
 ): AppConfigStore {
   const over = (stored: JsonObject): AppConfig =>
@@ -38,7 +40,7 @@ export function createAppConfig(
       ),
     async update(input) {
       const patch = parse(appConfigPatch, input)
-      return again(() =>
+      const now = await again(() =>
         storage.transaction(ACCESS, async (tx) => {
           const row = await tx.get('appConfig', ROW_ID)
           const before = appConfigPatch.parse(row?.valueJson ?? {})
@@ -50,6 +52,8 @@ export function createAppConfig(
           return whole
         }),
       )
+      events?.emit({ type: 'app-config-changed', userId: APP_OWNER, sections: Object.keys(patch) })
+      return now
     },
   }
 }

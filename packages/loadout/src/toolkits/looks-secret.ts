@@ -15,6 +15,8 @@ const KNOWN_FORMS = [
   /^eyJ[\w-]{8,}\.[\w-]{8,}/,
   /^lo_[A-Za-z0-9]{20,}/,
 ]
+/** Most texts have none of these, and need not be taken apart. */
+const KNOWN_BEGINNING = /[sp]k-|rk-|gh[opsur]_|github_pat_|glpat-|xox|AKIA|AIza|eyJ|lo_/
 const PRIVATE_KEY = 'PRIVATE KEY-----'
 const LONG_AND_MIXED = /^(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_\-+=]{20,}$/
 const LEAST_BITS_A_CHARACTER = 3.2
@@ -28,8 +30,17 @@ export function looksSecret(value: string): boolean {
   const text = value.slice(0, LONGEST)
   if (text.includes(PRIVATE_KEY)) return true
   if (LONG_AND_MIXED.test(text) && entropy(text) >= LEAST_BITS_A_CHARACTER) return true
-  return text.split(BETWEEN_WORDS).some((word) => KNOWN_FORMS.some((form) => form.test(word)))
+  return hasKnownForm(text)
 }
+
+/** Only what is a key by its form: no guess by chance, so that a commit or an id in a log stays readable. */
+export function hasKnownSecret(value: string): boolean {
+  const text = value.slice(0, LONGEST)
+  return text.includes(PRIVATE_KEY) || (KNOWN_BEGINNING.test(text) && hasKnownForm(text))
+}
+
+const hasKnownForm = (text: string) =>
+  text.split(BETWEEN_WORDS).some((word) => KNOWN_FORMS.some((form) => form.test(word)))
 
 function entropy(text: string): number {
   const counts = new Map<string, number>()

@@ -4,10 +4,12 @@ const MASK = '•••'
 
 export function redact(text: string, secrets: readonly string[]): string {
   let masked = text
-  for (const secret of secrets)
-    for (const form of formsOf(secret)) if (form.length >= SHORTEST) masked = masked.replaceAll(form, MASK)
+  for (const secret of secrets) for (const form of secretForms(secret)) masked = masked.replaceAll(form, MASK)
   return masked
 }
+
+/** The texts in which a secret is looked for. What is shorter than a secret can be is none. */
+export const secretForms = (secret: string) => formsOf(secret).filter((form) => form.length >= SHORTEST)
 
 /** The longest first, so that a part does not spoil the whole. */
 function formsOf(secret: string): string[] {

@@ -19,6 +19,7 @@ import {
   type SecretKeeper,
   type ToolkitOwner,
   type WriteOptions,
+  type Written,
 } from './toolkit-writer.ts'
 import { type Visible, visibleTo } from './visible.ts'
 
@@ -84,6 +85,12 @@ export function createRegistry(parts: RegistryParts): Registry {
   const emit = (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
     events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent)
 
+  const emitSecrets = ({ row, secrets: { set, cleared } }: Pick<Written, 'row' | 'secrets'>) => {
+    if (set.length + cleared.length === 0) return
+    const { userId, slug: toolkit, uscoId } = row
+    events.emit({ type: 'credentials-changed', userId, toolkit, uscoId, set, cleared })
+  }
+
   const { appToolkits, offered } = createReads(parts)
   const list = async (userId: string) => (await offered(userId)).visible
 
@@ -108,22 +115,28 @@ export function createRegistry(parts: RegistryParts): Registry {
     async register(given, owner, { transform, ...options } = {}) {
       const { input, functions: own } = takeFunctions(given)
       const withDefaults = { ...options, defaults: await defaults() }
-      const { row, created, warnings } = await writer.register(input, owner, withDefaults)
+      const written = await writer.register(input, owner, withDefaults)
+      const { row, created, warnings } = written
       functions.put({ userId: row.userId, toolkit: row.slug }, own)
       if (transform) transformers.set(row.uscoId, transform)
       emit(created ? 'toolkit-registered' : 'toolkit-updated', row)
+      emitSecrets(written)
       return { stored: fromRow(row), created, warnings }
     },
     async update(id, changes, owner) {
-      const { row, warnings } = await writer.update(id, changes, owner)
+      const written = await writer.update(id, changes, owner)
+      const { row, warnings } = written
       emit('toolkit-updated', row)
+      emitSecrets(written)
       return { stored: fromRow(row), created: false, warnings }
     },
     async remove(id, owner, source) {
-      const { row, tools } = await writer.remove(id, owner, source)
+      const removed = await writer.remove(id, owner, source)
+      const { row, tools } = removed
       transformers.delete(row.uscoId)
       functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
       emit('toolkit-removed', row)
+      emitSecrets(removed)
       for (const tool of tools) events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
     },
     async setEnabled(userId, id, enabled) {

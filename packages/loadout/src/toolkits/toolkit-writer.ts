@@ -23,6 +23,13 @@ export interface Written {
   row: UserServerConfigRow
   created: boolean
   warnings: string[]
+  secrets: SecretChanges
+}
+
+/** The fields of secrets that were set and cleared. */
+export interface SecretChanges {
+  set: string[]
+  cleared: string[]
 }
 
 export interface WriteOptions {
@@ -42,7 +49,11 @@ export interface ToolkitWriter {
   register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
   /** The row that is gone, and the names of its tools. */
-  remove(id: string, owner: ToolkitOwner, source?: string): Promise<{ row: UserServerConfigRow; tools: string[] }>
+  remove(id: string, owner: ToolkitOwner, source?: string): Promise<Removed>
+}
+
+export interface Removed extends Pick<Written, 'row' | 'secrets'> {
+  tools: string[]
 }
 
 interface Plan {
@@ -70,14 +81,14 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         if (existing) assertSource(existing, source)
         // An id that was not given stays what it is, or becomes the next free one made from the name.
         const id = existing?.slug ?? (read.idGiven ? read.toolkit.id : await freeId(tx, userId, read.toolkit.id))
-        const row = await store(tx, secrets, {
+        const stored = await store(tx, secrets, {
           owner: userId,
           existing,
           toolkit: { ...read.toolkit, id, ...(source === undefined ? {} : { source }) },
           serverId: serverId ?? null,
           given,
         })
-        return { row, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
+        return { ...stored, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
       })
     },
 
@@ -88,8 +99,8 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         if (!existing) throw notFound(id)
         assertSource(existing, undefined)
         const { toolkit, warnings } = readToolkit(changes, { over: fromRow(existing).toolkit })
-        const row = await store(tx, secrets, { owner: userId, existing, toolkit, serverId: existing.serverId })
-        return { row, created: false, warnings }
+        const stored = await store(tx, secrets, { owner: userId, existing, toolkit, serverId: existing.serverId })
+        return { ...stored, created: false, warnings }
       })
     },
 
@@ -101,9 +112,11 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         assertSource(row, source)
         const where = { userId, uscoId: row.uscoId }
         const tools = (await tx.list('userServerTools', { where, limit: 10_000 })).map((tool) => tool.name)
+        const keeper = { userId, toolkit: row.uscoId }
+        const cleared = await secrets.fields(tx, keeper)
         await tx.delete('userServerConfigs', row.uscoId)
-        await secrets.clear(tx, { userId, toolkit: row.uscoId })
-        return { row, tools }
+        await secrets.clear(tx, keeper)
+        return { row, tools, secrets: { set: [], cleared } }
       }),
   }
 }
@@ -112,7 +125,7 @@ async function store(
   tx: Transaction,
   secrets: SecretKeeper,
   { owner, existing, toolkit, serverId, given }: Plan,
-): Promise<UserServerConfigRow> {
+): Promise<Pick<Written, 'row' | 'secrets'>> {
   const uscoId = existing?.uscoId ?? newId('config')
   const keeper = { userId: owner, toolkit: uscoId }
   const known = existing ? await secrets.fields(tx, keeper) : []
@@ -127,8 +140,10 @@ async function store(
   await secrets.clear(tx, keeper, unused)
   await secrets.save(tx, keeper, taken.secrets)
   if (existing && !sameJson(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
-  return row
+  return { row, secrets: { set: Object.keys(taken.secrets), cleared: unused.filter(isNotIn(taken.secrets)) } }
 }
+
+const isNotIn = (record: object) => (name: string) => !Object.hasOwn(record, name)
 
 const TRIES = 3
 

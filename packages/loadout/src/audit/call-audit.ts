@@ -1,0 +1,105 @@
+/**
+ * What is remembered of a call: its intent before the server sees it, its outcome after. A call that never came so far has
+ * the outcome alone, with what the intent would have told. No text of an error or a result is kept, only codes and sizes.
+ */
+import type { OpenedSecrets } from '../connections/opened-secrets.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { Decision } from '../schema/policy.ts'
+import type { Caller } from '../schema/tool.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { type AuditInput, CALL_ACTION } from './entry.ts'
+import { jsonSize } from './json-size.ts'
+import { createRedactor } from './redact-arguments.ts'
+
+/** A call, as it was asked for. */
+export interface AuditedCall {
+  callId: string
+  userId: string
+  toolkit: string
+  tool: string
+  arguments: JsonObject
+  caller: Caller
+  threadId?: string | undefined
+  runId?: string | undefined
+}
+
+/** What is known of it so far. */
+export interface KnownOfCall {
+  /** The toolkit that was found. */
+  stored?: StoredToolkit | undefined
+  inputSchema?: JsonObject | undefined
+  decision?: Decision | undefined
+}
+
+export interface AuditedOutcome {
+  status: string
+  /** Whether its intent was recorded. */
+  reached: boolean
+  durationMs: number
+  errorCode?: ErrorCode | undefined
+  result?: unknown
+}
+
+export interface CallAudit {
+  /** Arguments as they may be shown. */
+  mask(call: Pick<AuditedCall, 'arguments'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
+  /** Safe when it returns, or resolves. Throws where it cannot be kept: then the call must not be made. */
+  intent(call: AuditedCall, known: KnownOfCall): void | Promise<void>
+  outcome(call: AuditedCall, known: KnownOfCall, outcome: AuditedOutcome): void | Promise<void>
+}
+
+export interface CallAuditParts {
+  record(input: AuditInput): void | Promise<void>
+  secrets: OpenedSecrets
+}
+
+const NONE: readonly string[] = []
+
+export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit {
+  const redact = createRedactor()
+  const withSecrets = <T>(
+    { stored }: KnownOfCall,
+    work: (values: readonly string[]) => T | Promise<T>,
+  ): T | Promise<T> => {
+    const values = stored ? secrets.of(stored) : NONE
+    return values instanceof Promise ? values.then(work) : work(values)
+  }
+  const masked = (args: JsonObject, { inputSchema: schema }: KnownOfCall, values: readonly string[]) =>
+    redact(args, { schema, secrets: values })
+  const asked = (call: AuditedCall, known: KnownOfCall, values: readonly string[]): JsonObject => ({
+    caller: call.caller.type,
+    ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),
+    ...(known.decision ? { decision: known.decision.decision, reason: known.decision.reason.slice(0, 500) } : {}),
+    arguments: masked(call.arguments, known, values),
+    argumentSize: jsonSize(call.arguments),
+  })
+  return {
+    mask: (call, known) => withSecrets(known, (values) => masked(call.arguments, known, values)),
+    intent: (call, known) =>
+      withSecrets(known, (values) => record({ ...about(call, known, 'started'), detail: asked(call, known, values) })),
+    outcome(call, known, { status, reached, durationMs, errorCode, result }) {
+      const came: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
+      if (errorCode !== undefined) came.errorCode = errorCode
+      if (result !== undefined) came.resultSize = jsonSize(result)
+      const input = about(call, known, status)
+      if (reached) return record({ ...input, detail: came })
+      return withSecrets(known, (values) => record({ ...input, detail: { ...asked(call, known, values), ...came } }))
+    },
+  }
+}
+
+function about(call: AuditedCall, { stored }: KnownOfCall, outcome: string): AuditInput {
+  // What was not found has only the name that was asked for.
+  const toolkit = stored?.toolkit.id ?? call.toolkit.slice(0, 100)
+  return {
+    userId: call.userId,
+    action: CALL_ACTION,
+    source: `mcp:${toolkit}`,
+    threadId: call.threadId,
+    runId: call.runId,
+    callId: call.callId,
+    ref: `${toolkit}.${call.tool.slice(0, 256)}`,
+    outcome,
+  }
+}

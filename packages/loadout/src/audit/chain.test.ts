@@ -1,0 +1,134 @@
+/** Whatever is changed, taken, added or moved in the log is found; a person who goes and lines that expire are not. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { AuditRow } from '../schema/audit.ts'
+import { newId } from '../schema/ids.ts'
+import { auditIdOf, type ChainEnd, chainRows, erasedRow, GENESIS, sealContents, verifyChain, webSha256 } from './chain.ts'
+import { type AuditContent, contentOf, newEntry } from './entry.ts'
+
+const content = (given: Partial<AuditContent> = {}): AuditContent => ({
+  ...contentOf(newEntry(newId('auditEntry'), { userId: 'ann', action: 'mcp_tool_call', source: 'mcp:x' })),
+  ...given,
+})
+
+async function chainOf(contents: AuditContent[], from: ChainEnd = GENESIS) {
+  return chainRows(await sealContents(contents, webSha256), from, webSha256)
+}
+
+const contents = fc.array(
+  fc.record({
+    userId: fc.constantFrom('ann', 'bob', ''),
+    at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('2100-01-01') }),
+    action: fc.constantFrom('mcp_tool_call', 'grant_added'),
+    threadId: fc.option(fc.string()),
+    callId: fc.option(fc.string()),
+    ref: fc.option(fc.string()),
+    outcome: fc.option(fc.string()),
+    detailJson: fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }) as fc.Arbitrary<Record<string, unknown>>,
+  }),
+  { minLength: 1, maxLength: 12 },
+)
+
+const FIELDS = [
+  ...['auditId', 'entryId', 'userId', 'at', 'action', 'source', 'threadId', 'runId', 'callId', 'ref', 'outcome'],
+  ...['detailJson', 'prevHash', 'contentHash', 'salt', 'hash'],
+] as Array<keyof AuditRow>
+
+/** The same value with one bit of it turned. */
+function flipped(value: unknown, bit: number): unknown {
+  if (value instanceof Date) return new Date(value.getTime() ^ (1 << (bit % 20)))
+  if (value === null) return 'x'
+  if (typeof value === 'object') return { ...value, [`k${bit}`]: bit }
+  const text = String(value)
+  if (text === '') return 'x'
+  const at = bit % text.length
+  return text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
+}
+
+describe('a chain', () => {
+  it('holds, in pieces and whole, and in whatever order a database gives keys back', async () => {
+    const one = await chainOf([content({ detailJson: { b: 1, a: { d: [1, 2], c: 'ü' } } }), content()])
+    const two = await chainOf([content({ userId: '' })], one.end)
+    const rows = [...one.rows, ...two.rows]
+    expect(await verifyChain(rows, { head: two.end })).toEqual({ ok: true, rows: 3 })
+    const [first, ...rest] = rows as [AuditRow, ...AuditRow[]]
+    const reordered = { ...first, detailJson: { a: { c: 'ü', d: [1, 2] }, b: 1 } }
+    expect(await verifyChain([reordered, ...rest], { head: two.end })).toEqual({ ok: true, rows: 3 })
+    expect(rows.map((row) => row.auditId)).toEqual(rows.map((row) => row.auditId).sort())
+  })
+
+  it('finds any turned bit of any field of any row, also of one whose person is gone', () =>
+    fc.assert(
+      fc.asyncProperty(
+        contents,
+        fc.record({ row: fc.nat(), field: fc.constantFrom(...FIELDS), bit: fc.nat(200), erased: fc.boolean() }),
+        async (given, { row, field, bit, erased }) => {
+          const { rows, end } = await chainOf(given.map(content))
+          const index = row % rows.length
+          const before = rows[index] as AuditRow
+          const held = erased ? erasedRow(before) : before
+          const changed = rows.with(index, { ...held, [field]: flipped(held[field], bit) } as AuditRow)
+          expect(await verifyChain(rows.with(index, held), { head: end })).toMatchObject({ ok: true })
+          const verdict = await verifyChain(changed, { head: end })
+          expect(verdict.ok).toBe(false)
+          // It is told where: at that row, or at the one after it where its own hash was changed.
+          if (!verdict.ok && field !== 'auditId')
+            expect([auditIdOf(index + 1), auditIdOf(index + 2)]).toContain(verdict.auditId)
+        },
+      ),
+      { numRuns: 400 },
+    ))
+
+  it('finds a row that is taken, put in, or moved', () =>
+    fc.assert(
+      fc.asyncProperty(contents, fc.nat(), fc.nat(), async (given, one, other) => {
+        const { rows, end } = await chainOf(given.map(content))
+        const [a, b] = [one % rows.length, other % rows.length]
+        const broken = async (changed: AuditRow[]) => !(await verifyChain(changed, { head: end })).ok
+        expect(await broken(rows.toSpliced(a, 1))).toBe(true)
+        expect(await broken(rows.toSpliced(a, 0, rows[b] as AuditRow))).toBe(true)
+        const { rows: foreign } = await chainOf([content()])
+        expect(await broken(rows.toSpliced(a, 0, foreign[0] as AuditRow))).toBe(true)
+        if (a !== b)
+          expect(await broken(rows.with(a, rows[b] as AuditRow).with(b, rows[a] as AuditRow))).toBe(true)
+      }),
+      { numRuns: 100 },
+    ))
+
+  it('holds when people are erased and a beginning is taken away, with nothing of them left', () =>
+    fc.assert(
+      fc.asyncProperty(contents, fc.nat(), async (given, cut) => {
+        const { rows, end } = await chainOf(given.map((one) => content({ ...one, source: 'mcp:ann-kit' })))
+        const erased = rows.map((row) => (row.userId === 'ann' ? erasedRow(row) : row))
+        expect(await verifyChain(erased, { head: end })).toMatchObject({ ok: true })
+        for (const row of erased.filter(({ salt }) => salt === null))
+          expect(row).toMatchObject({ userId: '', source: '', callId: null, detailJson: {} })
+        const last = cut % rows.length
+        const anchor = { seq: last + 1, hash: (rows[last] as AuditRow).hash }
+        const kept = rows.slice(last + 1)
+        expect(await verifyChain(kept, { anchor, head: end })).toEqual({ ok: true, rows: kept.length })
+        // Lines that retention did not get to yet are passed over; with a wrong anchor nothing holds.
+        expect(await verifyChain(rows, { anchor, head: end })).toEqual({ ok: true, rows: kept.length })
+        expect(await verifyChain(kept, { anchor: { ...anchor, hash: GENESIS.hash }, head: end })).toMatchObject({
+          ok: false,
+        })
+      }),
+      { numRuns: 100 },
+    ))
+
+  it('says what is wrong, and where', async () => {
+    const { rows, end } = await chainOf([content(), content(), content()])
+    const second = rows[1] as AuditRow
+    const verdict = (changed: AuditRow[]) => verifyChain(changed, { head: end })
+    expect(await verdict(rows.with(1, { ...second, ref: 'x' }))).toEqual({
+      ok: false,
+      rows: 1,
+      auditId: second.auditId,
+      reason: 'its content was changed',
+    })
+    expect(await verdict(rows.toSpliced(1, 1))).toMatchObject({ auditId: auditIdOf(3), reason: expect.stringContaining('000002 should stand') })
+    expect(await verdict(rows.slice(0, 2))).toMatchObject({ auditId: auditIdOf(3), reason: expect.stringContaining('ends at') })
+    expect(await verdict(rows.with(1, { ...second, salt: null }))).toMatchObject({ reason: expect.stringContaining('not erased') })
+    expect(await verdict([])).toMatchObject({ ok: false })
+  })
+})

@@ -1,0 +1,138 @@
+/**
+ * The chain: every row's hash covers the hash before it, its place, its entry, its time, its action and a hash of all the
+ * rest. That hash of the rest is salted; when a person is erased the rest and the salt go, and what stays proves that
+ * nothing was added, taken or moved, but tells nothing. Rows that retention took away end in an anchor.
+ */
+import type { AuditRow } from '../schema/audit.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import { canonicalJson } from '../schema/json.ts'
+import type { AuditContent } from './entry.ts'
+
+/** A hash as 64 hexadecimal digits, at once or later. */
+export type Sha256 = (text: string) => string | Promise<string>
+
+/** One end of a stretch of the chain. */
+export interface ChainEnd {
+  seq: number
+  hash: string
+}
+
+export const GENESIS: ChainEnd = { seq: 0, hash: '0'.repeat(64) }
+
+const DIGITS = 15
+
+/** Padded, so that ids sort as the chain does. */
+export const auditIdOf = (seq: number) => `audt_${String(seq).padStart(DIGITS, '0')}`
+
+export const seqOf = (auditId: string) => Number(auditId.slice('audt_'.length))
+
+/** For wherever there is WebCrypto. Node has a faster one, which `fileJournal` lends. */
+export async function webSha256(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  let hex = ''
+  for (const byte of digest) hex += byte.toString(16).padStart(2, '0')
+  return hex
+}
+
+/** A row without its place: what can be worked out before the place is known. */
+export type SealedContent = AuditContent & Pick<AuditRow, 'salt' | 'contentHash'>
+
+export async function sealContents(contents: readonly AuditContent[], sha256: Sha256): Promise<SealedContent[]> {
+  const salts = newSalts(contents.length)
+  return Promise.all(
+    contents.map(async (content, index) => {
+      const salt = salts[index] as string
+      return { ...content, salt, contentHash: await sha256(contentText(salt, content)) }
+    }),
+  )
+}
+
+/** The rows that follow `end`. */
+export async function chainRows(
+  contents: readonly SealedContent[],
+  end: ChainEnd,
+  sha256: Sha256,
+): Promise<{ rows: AuditRow[]; end: ChainEnd }> {
+  const rows: AuditRow[] = []
+  let { seq, hash: prevHash } = end
+  for (const content of contents) {
+    seq++
+    const row = { ...content, auditId: auditIdOf(seq), prevHash }
+    const made = sha256(rowText(row))
+    const hash = typeof made === 'string' ? made : await made
+    rows.push({ ...row, hash })
+    prevHash = hash
+  }
+  return { rows, end: { seq, hash: prevHash } }
+}
+
+/** What stays of a row when its person goes. */
+export function erasedRow(row: AuditRow): AuditRow {
+  return { ...row, ...ERASED, userId: APP_OWNER, salt: null }
+}
+
+const ERASED = {
+  source: '',
+  threadId: null,
+  runId: null,
+  callId: null,
+  ref: null,
+  outcome: null,
+  detailJson: {},
+} as const
+
+export type ChainVerdict = { ok: true; rows: number } | { ok: false; rows: number; auditId: string; reason: string }
+
+/**
+ * Whether the rows, in their order, are the chain from after `anchor` to `head`. Rows up to the anchor are passed over:
+ * retention has let them go. Without a head, the end is not looked at.
+ */
+export async function verifyChain(
+  rows: AsyncIterable<AuditRow> | Iterable<AuditRow>,
+  { anchor = GENESIS, head, sha256 = webSha256 }: { anchor?: ChainEnd; head?: ChainEnd | undefined; sha256?: Sha256 },
+): Promise<ChainVerdict> {
+  let end = anchor
+  for await (const row of rows) {
+    if (row.auditId <= auditIdOf(anchor.seq)) continue
+    const reason = await brokenAt(row, end, sha256)
+    if (reason) return { ok: false, rows: end.seq - anchor.seq, auditId: row.auditId, reason }
+    end = { seq: end.seq + 1, hash: row.hash }
+  }
+  if (head && (head.seq !== end.seq || head.hash !== end.hash))
+    return {
+      ok: false,
+      rows: end.seq - anchor.seq,
+      auditId: auditIdOf(end.seq + 1),
+      reason: `the log ends at ${auditIdOf(end.seq)}, and should end at ${auditIdOf(head.seq)}`,
+    }
+  return { ok: true, rows: end.seq - anchor.seq }
+}
+
+async function brokenAt(row: AuditRow, end: ChainEnd, sha256: Sha256): Promise<string | undefined> {
+  const expected = auditIdOf(end.seq + 1)
+  if (row.auditId !== expected) return `${expected} should stand here`
+  if (row.prevHash !== end.hash) return 'it does not follow the row before it'
+  if (row.salt === null) {
+    if (contentText('', row) !== contentText('', erasedRow(row))) return 'it has no salt, but it was not erased'
+  } else if ((await sha256(contentText(row.salt, row))) !== row.contentHash) return 'its content was changed'
+  return (await sha256(rowText(row))) === row.hash ? undefined : 'its place, time, action or hash was changed'
+}
+
+function rowText(row: Omit<AuditRow, 'hash'>): string {
+  const { prevHash, auditId, entryId, at, action, contentHash } = row
+  return JSON.stringify([prevHash, auditId, entryId, at.getTime(), action, contentHash])
+}
+
+function contentText(salt: string, row: AuditContent): string {
+  const { userId, source, threadId, runId, callId, ref, outcome, detailJson } = row
+  return JSON.stringify([salt, userId, source, threadId, runId, callId, ref, outcome, canonicalJson(detailJson)])
+}
+
+function newSalts(count: number): string[] {
+  const bytes = crypto.getRandomValues(new Uint8Array(count * 16))
+  return Array.from({ length: count }, (_, index) => {
+    let hex = ''
+    for (const byte of bytes.subarray(index * 16, index * 16 + 16)) hex += byte.toString(16).padStart(2, '0')
+    return hex
+  })
+}

@@ -1,0 +1,89 @@
+/** Reads the log: a user their own lines, an operator everyone's; page by page, the newest first, or as a file. */
+import type { AuditRow, AuditView } from '../schema/audit.ts'
+import type { Access, ListQuery, Storage } from '../storage/storage.ts'
+import { CSV_HEAD, csvLine } from './csv.ts'
+
+/** Who reads: a user, or an operator for everyone. */
+export type AuditReader = { userId: string } | { everyone: true }
+
+export interface AuditFilter {
+  /** Only of this user; for operators. */
+  userId?: string | undefined
+  action?: string | undefined
+  toolkit?: string | undefined
+  ref?: string | undefined
+  outcome?: string | undefined
+  threadId?: string | undefined
+  callId?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+export interface AuditPage {
+  /** The last id of the page before. */
+  cursor?: string | undefined
+  /** @default 100 */
+  limit?: number | undefined
+}
+
+export type ExportFormat = 'csv' | 'jsonl'
+
+const PAGE = 100
+const EXPORT_PAGE = 1000
+
+export async function listLog(
+  storage: Storage,
+  reader: AuditReader,
+  { filter, page }: { filter: AuditFilter; page: AuditPage },
+): Promise<{ items: AuditView[]; nextCursor?: string }> {
+  const { cursor: after, limit = PAGE } = page
+  const query = { ...queryOf(reader, filter), ...(after === undefined ? {} : { after }), limit: limit + 1 }
+  // One more than asked for tells whether there is a next page.
+  const rows = await storage.transaction(accessOf(reader), (tx) => tx.list('audit', query))
+  const items = rows.slice(0, limit).map(viewOf)
+  const last = rows.length > limit ? items.at(-1) : undefined
+  return { items, ...(last ? { nextCursor: last.id } : {}) }
+}
+
+/** Line by line, so that a log of any length fits through. */
+export async function* exportLog(
+  storage: Storage,
+  reader: AuditReader,
+  { filter, format }: { filter: AuditFilter; format: ExportFormat },
+): AsyncGenerator<string> {
+  if (format === 'csv') yield CSV_HEAD
+  for (let cursor: string | undefined; ; ) {
+    const page = await listLog(storage, reader, { filter, page: { cursor, limit: EXPORT_PAGE } })
+    const lines = page.items.map((item) => (format === 'csv' ? csvLine(item) : `${JSON.stringify(item)}\n`))
+    if (lines.length > 0) yield lines.join('')
+    cursor = page.nextCursor
+    if (cursor === undefined) return
+  }
+}
+
+function accessOf(reader: AuditReader): Access {
+  return 'everyone' in reader ? { caller: 'audit-reading' } : { userId: reader.userId }
+}
+
+function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
+  const { toolkit, from, to, userId, ...fields } = filter
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const owner = 'everyone' in reader ? userId : reader.userId
+  return {
+    where: {
+      ...Object.fromEntries(given),
+      ...(owner === undefined ? {} : { userId: owner }),
+      ...(toolkit === undefined ? {} : { source: `mcp:${toolkit}` }),
+    },
+    ...(from || to ? { between: { field: 'at', from, to } } : {}),
+    order: 'desc',
+  }
+}
+
+export function viewOf(row: AuditRow): AuditView {
+  const { auditId: id, at, userId, action, source, ref, outcome, threadId, runId, callId, detailJson, hash } = row
+  return {
+    ...{ id, at: at.toISOString(), userId, action, source, ref, outcome, threadId, runId, callId },
+    ...{ detail: detailJson, hash },
+  }
+}

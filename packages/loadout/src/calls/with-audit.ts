@@ -1,0 +1,52 @@
+/**
+ * Every call leaves its mark: the intent before the server can see it, the outcome when it is known. The outcome is the
+ * outermost stage, so that what an earlier stage refused is told too; the intent the last before the call is made.
+ */
+import type { CallAudit, KnownOfCall } from '../audit/call-audit.ts'
+import { HostError } from '../errors.ts'
+import type { CallHandler, CallOutcome, ToolCall } from './call.ts'
+import type { Stage } from './compose.ts'
+import { failed } from './resolve.ts'
+
+/** Notes what was found, for an outcome that a later stage decides. */
+export const withFound: Stage = (next) => (call) => {
+  call.notes.resolved = call
+  return next(call)
+}
+
+/** A call whose intent cannot be kept is not made. */
+export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
+  return (next) => async (call) => {
+    const kept = audit.intent(call, known(call))
+    if (kept) await kept
+    call.notes.reached = true
+    return next(call)
+  }
+}
+
+export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler): CallHandler {
+  return async (call) => {
+    const started = performance.now()
+    const outcome = await next(call).catch((error: unknown) => failed(HostError.from(error)))
+    const durationMs = performance.now() - started
+    try {
+      const { reached = false } = call.notes
+      const kept = audit.outcome(call, known(call), { status: outcome.status, reached, durationMs, ...told(outcome) })
+      if (kept) await kept
+    } catch {
+      // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
+    }
+    return outcome
+  }
+}
+
+/** What stages noted of a call. */
+export function known({ notes: { resolved, decision } }: ToolCall): KnownOfCall {
+  return { stored: resolved?.stored, inputSchema: resolved?.found.manifest.inputSchema, decision }
+}
+
+function told(outcome: CallOutcome) {
+  if ('error' in outcome) return { errorCode: outcome.error.code }
+  const { content, structuredContent } = outcome
+  return { result: structuredContent === undefined ? content : [content, structuredContent] }
+}
