@@ -15,6 +15,8 @@ export interface RunningServer {
   url: string
   /** Calls that it got. */
   calls: number
+  /** What came along with each. */
+  metas: Array<Record<string, unknown>>
   close(): Promise<void>
 }
 
@@ -26,14 +28,15 @@ export async function startHttpServer(
   era: 'legacy' | 'modern',
   { cors }: { cors?: string } = {},
 ): Promise<RunningServer> {
-  const running = { calls: 0 }
+  const running = { calls: 0, metas: [] as Record<string, unknown>[] }
   const makeServer = () => {
     const server = new McpServer({ name: `test ${era}`, version: '1.0.0' })
     server.registerTool(
       'echo',
       { inputSchema: z.object({ text: z.string() }), annotations: { readOnlyHint: true } },
-      async ({ text }) => {
+      async ({ text }, { mcpReq }) => {
         running.calls++
+        running.metas.push({ ...mcpReq._meta })
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
         return { content: [{ type: 'text', text }] }
       },
@@ -70,7 +73,7 @@ export async function startSseServer(): Promise<RunningServer> {
     if (up) break
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  return { url: `http://127.0.0.1:${port}/sse`, calls: 0, close: async () => void child.kill('SIGKILL') }
+  return { url: `http://127.0.0.1:${port}/sse`, calls: 0, metas: [], close: async () => void child.kill('SIGKILL') }
 }
 
 function withSessions(makeServer: () => McpServer): RequestListener {

@@ -20,10 +20,12 @@ const LONGEST_REF = 200
 export function withTelemetry(telemetry: Telemetry, next: CallHandler): CallHandler {
   const isAlwaysOn = telemetry.counters !== undefined || telemetry.onCall !== undefined
   return (call) => {
-    const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, traceOr(call.trace))
+    const at = traceOr(call.trace)
+    const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, at)
+    const isTraced = span.spanContext().traceId !== INVALID_TRACEID
     // Without a provider this is the end of it: nothing is made, nothing is awaited.
-    if (!isAlwaysOn && span.spanContext().traceId === INVALID_TRACEID) return next(call)
-    return observe({ telemetry, next, span }, call)
+    if (!isTraced && !isAlwaysOn) return next(call)
+    return observe({ telemetry, next, span }, isTraced ? { ...call, trace: trace.setSpan(at, span) } : call)
   }
 }
 
@@ -33,7 +35,12 @@ async function observe(
 ): Promise<CallOutcome> {
   const startedAt = performance.now()
   telemetry.counters?.callStarted()
-  const outcome = await settled(next, { ...call, trace: trace.setSpan(traceOr(call.trace), span) })
+  let outcome: CallOutcome
+  try {
+    outcome = await next(call)
+  } catch (thrown) {
+    outcome = failed(HostError.from(thrown))
+  }
   const error = errorOf(outcome)
   const { toolkit, tool } = call.notes.found ?? {}
   const caller = call.caller.type
@@ -53,14 +60,6 @@ async function observe(
     traceId: recorded ? span.spanContext().traceId : undefined,
   })
   return outcome
-}
-
-async function settled(next: CallHandler, call: ToolCall): Promise<CallOutcome> {
-  try {
-    return await next(call)
-  } catch (thrown) {
-    return failed(HostError.from(thrown))
-  }
 }
 
 /** Our error's code, or the conventions' word for a tool that failed by itself. */

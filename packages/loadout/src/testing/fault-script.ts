@@ -32,6 +32,13 @@ export interface FaultScript {
   at?: Record<string, Fault | Fault[]>
   /** Only so many times, then it behaves. */
   times?: number
+  /** What a tool says: its arguments, or the `_meta` of all requests until then. @default 'arguments' */
+  says?: 'arguments' | 'metas'
+}
+
+export interface SeenMeta {
+  method: string
+  meta: Record<string, unknown>
 }
 
 export interface Message {
@@ -62,6 +69,8 @@ const CAPABILITIES = { tools: { listChanged: true }, resources: {}, prompts: {} 
 export class FaultServer {
   /** Tool calls that it got, by name. */
   readonly calls: string[] = []
+  /** What came along with each request. */
+  readonly metas: SeenMeta[] = []
   readonly #script: FaultScript
   readonly #done = new Map<string, number>()
 
@@ -72,6 +81,7 @@ export class FaultServer {
   /** Handles one message. Resolves when it has said all that it will say. */
   async handle(message: Message, io: FaultIo): Promise<void> {
     if (message.method === undefined || message.id === undefined) return
+    this.metas.push({ method: message.method, meta: (message.params?._meta ?? {}) as SeenMeta['meta'] })
     if (message.method === 'tools/call') this.calls.push(String(message.params?.name))
     const faults = [this.#script.at?.[message.method] ?? []].flat()
     const count = (this.#done.get(message.method) ?? 0) + 1
@@ -145,7 +155,8 @@ export class FaultServer {
   }
 
   #answer({ method, params = {} }: Message): { result: unknown } | { error: { code: number; message: string } } {
-    const { era = 'both', tools = [ECHO] } = this.#script
+    const { era = 'both', tools = [ECHO], says = 'arguments' } = this.#script
+    const said = says === 'metas' ? this.metas : (params.arguments ?? {})
     const info = { serverInfo: { name: 'fault', version: '1' }, capabilities: CAPABILITIES }
     const unknown = { error: { code: -32_601, message: 'Method not found' } }
     switch (method) {
@@ -161,7 +172,7 @@ export class FaultServer {
         return { result: { ...complete(era), tools, ttlMs: 0, cacheScope: 'private' } }
       case 'tools/call':
         return {
-          result: { ...complete(era), content: [{ type: 'text', text: JSON.stringify(params.arguments ?? {}) }] },
+          result: { ...complete(era), content: [{ type: 'text', text: JSON.stringify(said) }] },
         }
       default:
         return { result: { ...complete(era) } }
