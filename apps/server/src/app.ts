@@ -9,7 +9,7 @@ import { type Host, HostError } from 'loadout'
 import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
-import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId } from './doors.ts'
+import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, traceParent } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { appRoutes } from './routes/app.ts'
@@ -20,6 +20,7 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { type MetricsOptions, metricsRoutes } from './routes/metrics.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { threadRoutes } from './routes/threads.ts'
@@ -38,6 +39,8 @@ export interface AppOptions {
   publicUrl?: string | undefined
   apiKeys?: ApiKeys
   log?: Log
+  /** What `GET /metrics` tells to operators. Without it there is no such route. */
+  metrics?: MetricsOptions
   version?: string
   /** Ends the streams of events, so that a server can stop. */
   stopping?: AbortSignal
@@ -52,6 +55,7 @@ export function createApp({
   publicUrl,
   apiKeys,
   log = silentLog,
+  metrics,
   version = '0.0.0',
   stopping = new AbortController().signal,
 }: AppOptions) {
@@ -61,6 +65,7 @@ export function createApp({
     },
   })
   app.use(requestId())
+  app.use(traceParent())
   app.use(requestLog(log))
   app.use(compress())
   app.use(
@@ -92,6 +97,11 @@ export function createApp({
     bearerFormat: 'lo_…',
   })
   app.use('/api/*', authenticated(authenticate))
+  if (metrics) {
+    // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
+    if (loopbackOnly) app.use('/metrics', ownOrigin({ loopbackOnly, publicUrl }))
+    app.route('/', metricsRoutes(metrics, authenticate))
+  }
   return app
     .route('/', healthRoutes(host, version))
     .route('/api', configRoutes(host))

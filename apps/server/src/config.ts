@@ -32,6 +32,9 @@ const environment = z.object({
   HTTPS_PROXY: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   NO_PROXY: z.string().optional(),
   NODE_EXTRA_CA_CERTS: z.string().min(1).optional(),
+  LOADOUT_METRICS_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  OTEL_SERVICE_NAME: z.string().min(1).max(100).default('loadout'),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 })
 
@@ -52,6 +55,11 @@ export interface Config {
   /** Where toolkits for all users may be defined; the first file that exists is used. */
   globalFiles: string[]
   logLevel: string
+  /** A key that may see `/metrics` and nothing else. */
+  metricsKey: string | undefined
+  /** Where traces are sent. */
+  otlpEndpoint: string | undefined
+  serviceName: string
   /** What commands of stdio servers get of our environment: these names and no others. */
   commandEnv: Record<string, string>
   proxy: { url: string; noProxy?: string } | undefined
@@ -96,6 +104,9 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     secretPath: values.MCP_SECRET_PATH,
     globalFiles: ['./mcp-servers.json', join(homedir(), '.loadout', 'mcp-servers.json')],
     logLevel: values.LOG_LEVEL,
+    metricsKey: values.LOADOUT_METRICS_KEY,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    serviceName: values.OTEL_SERVICE_NAME,
     commandEnv: Object.fromEntries(COMMAND_ENV.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     proxy:
       values.HTTPS_PROXY === undefined

@@ -1,4 +1,6 @@
 /** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
+import { ROOT_CONTEXT } from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { HostError, newId } from 'loadout'
@@ -16,6 +18,20 @@ export function requestId(): MiddlewareHandler<Env> {
     c.set('requestId', id)
     await next()
     c.header('x-request-id', id)
+  }
+}
+
+/**
+ * The trace that a request belongs to, as its sender says: what it calls is traced under it. Baggage stays outside, because
+ * it would go on to servers of others.
+ */
+export function traceParent(): MiddlewareHandler<Env> {
+  const propagator = new W3CTraceContextPropagator()
+  const reader = { keys: () => [], get: (headers: Headers, name: string) => headers.get(name) ?? undefined }
+  return async (c, next) => {
+    const { headers } = c.req.raw
+    if (headers.has('traceparent')) c.set('trace', propagator.extract(ROOT_CONTEXT, headers, reader))
+    await next()
   }
 }
 

@@ -2,14 +2,23 @@
 import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createHost, type Host, HostError, type KeyRing, masterKeyRing, type Storage } from 'loadout'
+import {
+  createHost,
+  type Host,
+  HostError,
+  type KeyRing,
+  masterKeyRing,
+  type Storage,
+  type TelemetryOptions,
+} from 'loadout'
 import { fileSource, keyFileRing, localFiles, nodeDrivers } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
-import type { Log } from './log.ts'
+import { callLog, type Log } from './log.ts'
+import type { ServerTelemetry } from './telemetry.ts'
 
-export async function openHost(config: Config, log: Log): Promise<Host> {
+export async function openHost(config: Config, log: Log, telemetry?: ServerTelemetry): Promise<Host> {
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
@@ -21,9 +30,14 @@ export async function openHost(config: Config, log: Log): Promise<Host> {
     sources: [fileSource({ paths: config.globalFiles })],
     files: localFiles({ secretPath: config.secretPath }),
     onListenerError,
+    ...(telemetry ? { telemetry: telemetryOf(telemetry, log) } : {}),
   })
   logResolutions(host, log)
   return host
+}
+
+function telemetryOf({ meter, tracer }: ServerTelemetry, log: Log): TelemetryOptions {
+  return { meter, onCall: callLog(log), ...(tracer ? { tracer } : {}) }
 }
 
 /** What is defined in files, and where each name of an invocation was found, is told in the log. */

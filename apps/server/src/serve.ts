@@ -10,6 +10,7 @@ import { byApiKey, localOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import { openHost } from './open-host.ts'
+import { openTelemetry } from './telemetry.ts'
 import { serveWeb } from './web.ts'
 
 export interface RunningServer {
@@ -31,7 +32,15 @@ export const SERVER_FILE = 'server.json'
 
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
   const log = options.log ?? createLog(config.logLevel)
-  const host = await openHost(config, log)
+  const telemetry = await openTelemetry(config, options.version)
+  const host = await openHost(config, log, telemetry).catch(async (error) => {
+    await telemetry.close()
+    throw error
+  })
+  const closeHost = async () => {
+    await host.close()
+    await telemetry.close()
+  }
   const stopping = new AbortController()
   try {
     await host.ready()
@@ -45,6 +54,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       loopbackOnly: local,
       publicUrl: config.publicUrl,
       log,
+      metrics: { read: telemetry.metrics, key: config.metricsKey },
       version: options.version ?? '0.0.0',
       stopping: stopping.signal,
     })
@@ -57,11 +67,11 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       url,
       close: once(() => {
         stopping.abort()
-        return shutDown({ server, config, log, closeHost: () => host.close() })
+        return shutDown({ server, config, log, closeHost })
       }),
     }
   } catch (error) {
-    await host.close().catch(() => {})
+    await closeHost().catch(() => {})
     throw error
   }
 }

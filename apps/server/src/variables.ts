@@ -1,6 +1,7 @@
+import type { Context } from '@opentelemetry/api'
 import type { Principal } from 'loadout/schema'
 
 /** What middleware leaves for the routes. */
 export interface Env {
-  Variables: { requestId: string; principal: Principal }
+  Variables: { requestId: string; principal: Principal; trace?: Context }
 }

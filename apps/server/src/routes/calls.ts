@@ -65,7 +65,8 @@ export function callRoutes(host: Host) {
       const { toolkit, tool } = c.req.valid('param')
       const { arguments: args, threadId, wait } = c.req.valid('json')
       if (threadId !== undefined) await host.threads.get(userId, threadId)
-      const request = { userId, toolkit, tool, arguments: args, threadId, caller: { type: 'direct' as const } }
+      const { trace } = c.var
+      const request = { userId, toolkit, tool, arguments: args, threadId, trace, caller: { type: 'direct' as const } }
       // Somebody who goes away while waiting has cancelled; who does not wait has not.
       const running = host.calls.start({ ...request, ...(wait ? { signal: c.req.raw.signal } : {}) })
       const { callId } = running
