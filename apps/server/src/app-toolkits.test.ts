@@ -205,8 +205,8 @@ describe('defined outside the database', () => {
     await writeFile(file, JSON.stringify({ mcpServers: { docs: { url: server.url }, odd: { type: 'pigeon' } } }))
     app = appOfUsers({ sources: [fileSource({ paths: [file], pollMs: 20 })] })
     const { toolkits, problems } = (await operator()('GET /api/app/toolkits')).body
-    expect(toolkits).toMatchObject([{ id: 'docs', readOnly: true, source: 'mcp-servers.json', tier: 'app' }])
-    expect(problems).toMatchObject([{ source: 'mcp-servers.json', entry: 'odd', line: 1 }])
+    expect(toolkits).toMatchObject([{ id: 'docs', readOnly: true, source: file, tier: 'app' }])
+    expect(problems).toMatchObject([{ source: file, entry: 'odd', line: 1 }])
     const refusals: Array<[`${string} ${string}`, unknown?]> = [
       ['PATCH /api/app/toolkits/docs', { name: 'Mine' }],
       ['PATCH /api/app/toolkits/docs', { enabled: false }],

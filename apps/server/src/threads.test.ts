@@ -132,7 +132,7 @@ describe('/api/threads', () => {
       expect(await ann(route)).toMatchObject({ status: 404, body: { code: 'not-found' } })
     expect((await ann('GET /api/threads')).body).toEqual({ items: [] })
     await ann('POST /api/threads', { id: 't' })
-    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [] })
+    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
     expect(await carried(ann)).toEqual(EVERYTHING)
   })
 
@@ -193,7 +193,7 @@ describe('/api/threads', () => {
       expect(answer).toMatchObject({ status: 422, body: { code: 'invalid-input' } })
       expect(paths(answer.body)).toContain(path)
       expect((await ann('GET /api/threads')).body.items).toMatchObject([{ id: 't', title: 'as it was' }])
-      expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [] })
+      expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
       expect(said).toEqual([])
     })
 })
@@ -202,7 +202,7 @@ describe('/api/threads/:id/activations', () => {
   beforeEach(async () => void (await ann('POST /api/threads', { id: 't' })))
 
   it('a thread that said nothing carries what its user has', async () => {
-    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [] })
+    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
     expect(await carried(ann)).toEqual(EVERYTHING)
   })
 
@@ -236,9 +236,9 @@ describe('/api/threads/:id/activations', () => {
 
   it('POST makes one change: a toolkit, a tool, a glob, off and on again', async () => {
     const change = (ref: string, on: boolean) => ann('POST /api/threads/t/activations', { ref, on })
-    expect(await change('github', false)).toEqual({ status: 200, body: { items: [{ ref: 'github', on: false }] } })
+    expect(await change('github', false)).toEqual({ status: 200, body: { items: [{ ref: 'github', on: false }], exclusive: false } })
     expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
-    expect((await change('github', true)).body).toEqual({ items: [{ ref: 'github', on: true }] })
+    expect((await change('github', true)).body).toEqual({ items: [{ ref: 'github', on: true }], exclusive: false })
     await change('github.delete_repo', false)
     await change('notes.w*', false)
     expect(await carried(ann)).toEqual(['notes.read', 'github.list_issues', 'github.create_issue'])
@@ -257,7 +257,7 @@ describe('/api/threads/:id/activations', () => {
       { ref: 'github.create_*', on: false },
     ])
     expect(await carried(ann)).toEqual(['notes.read', 'notes.write', 'github.list_issues'])
-    expect((await ann('DELETE /api/threads/t/activations')).body).toEqual({ items: [] })
+    expect((await ann('DELETE /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
     expect(await carried(ann)).toEqual(EVERYTHING)
   })
 
@@ -279,7 +279,7 @@ describe('/api/threads/:id/activations', () => {
     expect(glob.status).toBe(422)
     const list = await ann('PUT /api/threads/t/activations', { toolkits: ['notes', 'jira', 'github.fork'] })
     expect([list.status, paths(list.body)]).toEqual([422, ['toolkits.1', 'toolkits.2']])
-    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [] })
+    expect((await ann('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
   })
 
   it("another's toolkit is not in what there is", async () => {
@@ -319,7 +319,7 @@ describe('/api/threads/:id/activations', () => {
     await ann('PUT /api/threads/t/activations', { toolkits: ['notes'] })
     expect(await carried(ann, 'u')).toEqual(EVERYTHING)
     expect(await carried(bob)).toEqual(['github.list_issues', 'github.create_issue', 'github.delete_repo'])
-    expect((await bob('GET /api/threads/t/activations')).body).toEqual({ items: [] })
+    expect((await bob('GET /api/threads/t/activations')).body).toEqual({ items: [], exclusive: false })
   })
 })
 

@@ -72,7 +72,7 @@ describe('the execution context', () => {
       null,
       {},
       { principal: null },
-      { ...source('ann'), toolkits: { 'My Server': { command: 'x' } } },
+      { ...source('ann'), toolkits: { 'My Server': { nonsense: 'x' } } },
     ])
       expect(() => createExecutionContext(given as never)).toThrow(
         expect.objectContaining({ code: 'invalid-input', message: expect.stringMatching(/\w+: \w/) }),

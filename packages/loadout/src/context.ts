@@ -4,7 +4,8 @@
  */
 import { HostError } from './errors.ts'
 import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'
-import { assertPlainJson, parse } from './schema/json.ts'
+import { slugFrom } from './schema/ids.ts'
+import { assertPlainJson, invalidFields, parse } from './schema/json.ts'
 import { readToolkit } from './schema/read-toolkit.ts'
 import type { Toolkit } from './schema/toolkit.ts'
 
@@ -44,14 +45,18 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
   return work(createExecutionContext(source))
 }
 
+/** By the key that the caller chose: it makes the id, and is the name where the record has none. */
 function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
   assertPlainJson(input)
   const toolkits: Record<string, Toolkit> = {}
-  for (const [id, record] of Object.entries(input)) {
+  // What is frozen later must not be the caller's own.
+  for (const [key, record] of Object.entries(structuredClone(input))) {
     try {
-      toolkits[id] = readToolkit(record, { id, name: id }).toolkit
+      const id = slugFrom(key) || key
+      if (Object.hasOwn(toolkits, id)) throw invalidFields([{ path: 'id', message: `"${id}" is made of two keys` }])
+      toolkits[id] = { ...readToolkit(record, { id, name: key }).toolkit, id }
     } catch (error) {
-      throw under(`toolkits.${id}`, error)
+      throw under(`toolkits.${key}`, error)
     }
   }
   return toolkits

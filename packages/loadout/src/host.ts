@@ -215,6 +215,7 @@ function createBase(options: HostOptions) {
     ...{ storage, cache, events, functions, secrets: credentials },
     defaults: async () => toolkitDefaults(await app.get()),
     ready: given.length === 0 ? undefined : () => sources.ready(),
+    isDefined: (source, id) => sources.defines(source, id),
   })
   const sources = createSources(
     {

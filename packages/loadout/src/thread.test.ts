@@ -124,7 +124,7 @@ describe('what a thread carries', () => {
 
   it('explains every tool, carried or not', async () => {
     const thread = host.thread(ann)
-    await host.activations.set({}, '*.delete_*', false)
+    await host.activations.set({}, [{ ref: '*.delete_*', on: false }])
     await thread.use(['github'])
     const items = await thread.explain()
     const why = (ref: string) => items.find((item) => item.ref === ref)
@@ -200,7 +200,7 @@ describe('calls keep to the loadout', () => {
     }
     expect(await host.calls.start({ ...direct, threadId: 'jobs' }).outcome).toMatchObject(denied)
     expect(await host.calls.start(direct).outcome).toMatchObject({ status: 'ok' })
-    await host.activations.set({}, 'github.delete_repo', false)
+    await host.activations.set({}, [{ ref: 'github.delete_repo', on: false }])
     const outcome = await host.calls.start(direct).outcome
     expect(outcome).toMatchObject(denied)
     expect('error' in outcome && outcome.error.message).toContain('Switched off at the app tier')

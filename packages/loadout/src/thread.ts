@@ -10,7 +10,7 @@ import type { ActivationRule } from './loadout/layers.ts'
 import type { Loadouts } from './loadout/loadouts.ts'
 import type { Narrowing } from './loadout/narrow.ts'
 import type { Loadout } from './loadout/overlay.ts'
-import type { Threads } from './loadout/threads.ts'
+import { EXCLUSIVE } from './schema/activation.ts'
 import { threadId as threadIdSchema, userId as userIdSchema } from './schema/ids.ts'
 import { parse } from './schema/json.ts'
 import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
@@ -25,6 +25,8 @@ export interface ThreadAddress {
 export interface ThreadOptions {
   /** How this thread shows its tools, in order. */
   transform?: readonly ToolTransformer[]
+  /** Whether a thread that was deleted stays so, whatever it is told. @default false */
+  mustExist?: boolean
 }
 
 /** Why a tool is carried, or is not. */
@@ -47,6 +49,8 @@ export interface Thread extends ThreadAddress {
   reset(ref?: string): Promise<void>
   /** What the thread itself switched, in the order in which it did. */
   activations(): Promise<readonly ActivationRule[]>
+  /** Whether its list is exclusive: nothing but what it switched on. */
+  isExclusive(): Promise<boolean>
   /** What it carries; a call may narrow it. */
   loadout(narrow?: Narrowing): Promise<Loadout>
   /** Every tool there is, with why it is carried or not. */
@@ -57,7 +61,6 @@ export interface Thread extends ThreadAddress {
 
 export interface ThreadParts {
   activations: Activations
-  threads: Pick<Threads, 'ensure'>
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
   events: Emitter
@@ -66,7 +69,11 @@ export interface ThreadParts {
 /** More at once would drown who listens; they look anew instead. */
 const MOST_EVENTS = 500
 
-export function createThread(parts: ThreadParts, address: ThreadAddress, { transform }: ThreadOptions = {}): Thread {
+export function createThread(
+  parts: ThreadParts,
+  address: ThreadAddress,
+  { transform, mustExist }: ThreadOptions = {},
+): Thread {
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
@@ -86,8 +93,8 @@ export function createThread(parts: ThreadParts, address: ThreadAddress, { trans
   const set = (refs: readonly string[], on: boolean) =>
     change(async (before) => {
       assertRefs(refs, before, { path: 'ref', mayFitNothing: !on })
-      await parts.threads.ensure(userId, threadId)
-      for (const ref of refs) await parts.activations.set(scope, ref, on)
+      const rules = refs.map((ref) => ({ ref, on }))
+      await parts.activations.set(scope, rules, { mustExist })
     })
 
   return {
@@ -97,11 +104,16 @@ export function createThread(parts: ThreadParts, address: ThreadAddress, { trans
     use: (refs) =>
       change(async (before) => {
         assertRefs(refs, before, { path: 'toolkits', mayFitNothing: false })
-        await parts.threads.ensure(userId, threadId)
-        await parts.activations.use(scope, refs)
+        await parts.activations.use(scope, refs, { mustExist })
       }),
     reset: (ref) => change(() => parts.activations.clear(scope, ref)),
-    activations: () => parts.activations.list(scope),
+    async activations() {
+      const rules = await parts.activations.list(scope)
+      return rules.filter((rule) => rule.ref !== EXCLUSIVE).map(({ ref, on }) => ({ ref, on }))
+    },
+    async isExclusive() {
+      return (await parts.activations.list(scope)).some((rule) => rule.ref === EXCLUSIVE)
+    },
     loadout,
     async explain(narrow) {
       const { entries } = await loadout(narrow)

@@ -22,15 +22,15 @@ const events = createRoute({
 
 export function eventRoutes(host: Host, stopping: AbortSignal) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
-    const { userId } = c.var.principal
+    const { userId, role } = c.var.principal
     return streamSSE(c, async (stream) => {
-      const waiting: HostEvent[] = []
+      const waiting = createWaiting()
       let wake = () => {}
       const stop = host.events.on((event) => {
         if (event.userId !== userId && event.userId !== APP_OWNER) return
-        // A reader that does not read loses the oldest; it asks for everything anew when it reconnects.
-        if (waiting.length >= MAX_BEHIND) waiting.shift()
-        waiting.push(event)
+        // What is wrong with the operator's files is the operator's to know.
+        if (event.type === 'source-broken' && role !== 'operator') return
+        waiting.add(event)
         wake()
       })
       const leave = () => {
@@ -41,7 +41,7 @@ export function eventRoutes(host: Host, stopping: AbortSignal) {
       stopping.addEventListener('abort', leave, { once: true })
       await stream.writeSSE({ event: 'ready', data: '{}' })
       while (!stream.aborted && !stopping.aborted) {
-        const event = waiting.shift()
+        const event = waiting.next()
         if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
         else if (
           !(await nextOrTimeout((resolve) => {
@@ -54,6 +54,31 @@ export function eventRoutes(host: Host, stopping: AbortSignal) {
       stop()
     })
   })
+}
+
+/** Who does not read fast enough is told to look anew, once, in place of what was lost; the same change is told once. */
+function createWaiting() {
+  let events: Array<HostEvent | { type: 'behind' }> = []
+  const stored = new Set<string>()
+  return {
+    add(event: HostEvent): void {
+      if (event.type === 'stored-changed') {
+        const key = JSON.stringify([event.userId, event.collection])
+        if (stored.has(key)) return
+        stored.add(key)
+      }
+      if (events.length >= MAX_BEHIND) {
+        events = [{ type: 'behind' }]
+        stored.clear()
+      }
+      events.push(event)
+    },
+    next() {
+      const event = events.shift()
+      if (event?.type === 'stored-changed') stored.delete(JSON.stringify([event.userId, event.collection]))
+      return event
+    },
+  }
 }
 
 function nextOrTimeout(register: (resolve: () => void) => void): Promise<boolean> {

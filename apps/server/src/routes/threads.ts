@@ -57,10 +57,17 @@ const explained = z
   })
   .openapi('Explanation')
 
-const listed = z.object({ items: z.array(activation) })
+const listed = z.object({
+  items: z.array(activation),
+  /** Whether nothing but what is switched on here is carried. */
+  exclusive: z.boolean(),
+})
 // A comma inside braces belongs to a glob.
 const refs = z.string().transform((text) => text.split(/,(?![^{}]*\})/).map((ref) => ref.trim()))
-const count = z.coerce.number().int().min(0).max(100_000_000)
+const count = z
+  .string()
+  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .transform(Number)
 const narrowing = z.object({
   only: refs
     .pipe(z.array(activationRef))
@@ -88,7 +95,7 @@ const page = z.object({
 const list = createRoute({
   method: 'get',
   path: '/threads',
-  summary: "The caller's threads, the newest first",
+  summary: "The caller's threads, by id, the last first",
   request: { query: page },
   responses: {
     200: json(z.object({ items: z.array(thread), nextCursor: z.string().optional() }), 'A page of them'),
@@ -164,9 +171,12 @@ export function threadRoutes(host: Host) {
   /** A thread of the caller, or 404. */
   const own = async (userId: string, id: string): Promise<Thread> => {
     await host.threads.get(userId, id)
-    return host.thread({ userId, threadId: id })
+    return host.thread({ userId, threadId: id }, { mustExist: true })
   }
-  const switched = async (one: Thread) => ({ items: (await one.activations()).map(({ ref, on }) => ({ ref, on })) })
+  const switched = async (one: Thread) => ({
+    items: [...(await one.activations())],
+    exclusive: await one.isExclusive(),
+  })
 
   const threads = new OpenAPIHono<Env>()
     .openapi(create, async (c) => {

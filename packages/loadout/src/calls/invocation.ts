@@ -40,6 +40,10 @@ export async function invoke(
   const { principal, runId, workflowVersionId } = options.context
   const trace = forWorkflow(traceOr(options.trace), workflowVersionId)
   const setup = await setupToolkits(parts, names, { ...options, trace })
+  if (options.context.signal?.aborted) {
+    await Promise.all([...setup.brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
+    throw new HostError('cancelled')
+  }
   const { resolved, missing, failedToolkits: failed, droppedToolkits: dropped, warnings } = setup
   const told = { resolved, missing, failed, dropped, warnings }
   parts.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...told })

@@ -30,11 +30,10 @@ async function within(callMs: number, call: ResolvedCall, run: ToolFunction): Pr
   const given = call.signal
   const signal = given ? AbortSignal.any([given, clock.signal]) : clock.signal
   const { userId, threadId, callId, caller } = call
-  const ended = new Promise<never>((_, reject) => {
-    const end = () => reject(given?.aborted ? new HostError('cancelled') : late(callMs))
-    if (signal.aborted) end()
-    else signal.addEventListener('abort', end, { once: true })
-  })
+  const { promise: ended, reject } = Promise.withResolvers<never>()
+  const end = () => reject(given?.aborted ? new HostError('cancelled') : late(callMs))
+  if (signal.aborted) end()
+  else signal.addEventListener('abort', end, { once: true })
   const timer = setTimeout(() => clock.abort(), callMs)
   try {
     const work = (async () => run(call.arguments as never, { userId, threadId, callId, caller, signal }))()
@@ -45,6 +44,8 @@ async function within(callMs: number, call: ResolvedCall, run: ToolFunction): Pr
     return { status: 'tool-error', content: [text(error instanceof Error ? error.message : String(error))] }
   } finally {
     clearTimeout(timer)
+    // A signal may outlive many calls.
+    signal.removeEventListener('abort', end)
     ended.catch(() => {})
   }
 }

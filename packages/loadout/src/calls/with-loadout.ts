@@ -7,7 +7,15 @@ import { failed } from './resolve.ts'
 /** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
 export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
   return (next) => async (call) => {
-    const { userId, threadId, stored, found, tool } = call
+    const { userId, threadId, stored, found, tool, caller } = call
+    const { allowedCallers } = stored.toolkit
+    if (caller.type !== 'workflow' && !allowedCallers.includes(caller.type))
+      return failed(
+        new HostError('not-carried', {
+          detail: `The tool '${stored.toolkit.id}.${tool}' may not be called by "${caller.type}", only by ${allowedCallers.join(', ')}.`,
+          action: 'Change allowedCallers of the toolkit, or call it in the way that it allows.',
+        }),
+      )
     const missing = await loadouts.missing({ userId, threadId }, stored, found)
     if (missing === undefined || isOnlyChanged(missing)) return next(call)
     const why = missing.map((reason) => reason.detail).join(' ')

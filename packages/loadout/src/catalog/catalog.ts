@@ -4,6 +4,7 @@
  */
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
+import { openWords } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -40,6 +41,8 @@ export interface Catalog {
   /** The server says that its list changed: looks anew, also where a look is under way. */
   changed(stored: StoredToolkit, userId: string): Promise<void>
   isStale(stored: StoredToolkit): boolean
+  /** What is known of a toolkit that is carried and not stored. */
+  carried(uscoId: string): readonly CatalogTool[] | undefined
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
   /** Waits for looks that are under way. */
   settled(): Promise<void>
@@ -113,6 +116,10 @@ class StoredCatalog implements Catalog {
     await this.introspect(stored, userId)
   }
 
+  carried(uscoId: string): readonly CatalogTool[] | undefined {
+    return this.#carried.get(uscoId)
+  }
+
   isStale({ row, toolkit, uscoId }: StoredToolkit): boolean {
     if (row.introspectedAt === null) return toolkit.tools === undefined
     const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
@@ -154,7 +161,7 @@ class StoredCatalog implements Catalog {
       const error = HostError.from(thrown)
       // That it was not even tried says nothing new of the server.
       if (error.code !== 'cooling-down' && !stored.carried)
-        await storeFailure(storage, stored, `${error.code}: ${error.message}`).catch(() => {})
+        await storeFailure(storage, stored, `${error.code}: ${openWords(error).message}`).catch(() => {})
       throw error
     }
   }

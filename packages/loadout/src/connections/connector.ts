@@ -14,6 +14,7 @@ import type { TraceMeta } from '../telemetry/trace-context.ts'
 import { redact } from '../toolkits/redact.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { closedFor, closedState } from './closed-words.ts'
 import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
 import type { Drivers } from './drivers.ts'
 import { wasAnswered } from './failures.ts'
@@ -85,6 +86,8 @@ class LiveConnector implements Connector {
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
+  /** Those of the app, whose words users do not get to read. */
+  readonly #ofApp = new LRUCache<string, true>({ max: REMEMBERED })
   /** How many questions of a toolkit wait for its user. */
   readonly #asking = new Map<string, number>()
   /** What a connection was opened with, so that a server that repeats it is not believed. */
@@ -99,6 +102,18 @@ class LiveConnector implements Connector {
   }
 
   async use<T>(
+    stored: StoredToolkit,
+    userId: string,
+    options: UseOptions & { work: (connection: Connection) => Promise<T> },
+  ): Promise<T> {
+    try {
+      return await this.#use(stored, userId, options)
+    } catch (error) {
+      throw closedFor(error, stored, userId)
+    }
+  }
+
+  async #use<T>(
     stored: StoredToolkit,
     userId: string,
     options: UseOptions & { work: (connection: Connection) => Promise<T> },
@@ -123,6 +138,8 @@ class LiveConnector implements Connector {
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
+    // What is gone for good leaves no memory of its failures.
+    if (!keep) this.#pool.forgive(uscoId)
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
 
@@ -146,6 +163,7 @@ class LiveConnector implements Connector {
 
   #lease(stored: StoredToolkit, userId: string, how: Opening): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
+    if (stored.tier === 'app') this.#ofApp.set(stored.uscoId, true)
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
     return this.#pool.lease(key, (onClosed) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
@@ -234,7 +252,8 @@ class LiveConnector implements Connector {
   #tell({ uscoId, userId }: { uscoId: string; userId: string | null }): void {
     const [toolkit, state] = [this.#names.get(uscoId), this.#stateAt(stateKey(uscoId, userId))]
     if (toolkit === undefined || state === undefined) return
-    this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state })
+    const told = this.#ofApp.has(uscoId) ? closedState(state) : state
+    this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: told })
   }
 }
 

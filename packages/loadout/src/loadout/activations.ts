@@ -2,8 +2,10 @@
  * What each tier switched on and off, stored. A scope without rows says nothing; `use` makes a list exclusive: everything
  * off, and these on. Which of two rows holds is the overlay's business.
  */
+import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
-import { type ActivationRow, activationRef } from '../schema/activation.ts'
+import { type ActivationRow, activationRef, EXCLUSIVE, MAX_ACTIVATIONS, MAX_GLOBS } from '../schema/activation.ts'
+import { isGlob } from '../schema/glob.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { parse } from '../schema/json.ts'
 import type { Scope } from '../schema/scope.ts'
@@ -15,60 +17,86 @@ import { type ActivationRule, exclusively } from './layers.ts'
 /** The app, a user, or one of a user's threads. */
 export type ActivationScope = Omit<Scope, 'callId'>
 
+export interface WriteOptions {
+  mustExist?: boolean | undefined
+}
+
 export interface Activations {
   /** In the order in which they were made. */
   list(scope: ActivationScope): Promise<readonly ActivationRule[]>
-  /** All of an owner (the app is ''), by thread; those of no thread are under ''. */
-  byThread(userId: string): Promise<ReadonlyMap<string, readonly ActivationRule[]>>
-  set(scope: ActivationScope, ref: string, on: boolean): Promise<void>
+  /** A thread that does not exist is made, or with `mustExist` is `not-found`. */
+  set(scope: ActivationScope, rules: readonly ActivationRule[], options?: WriteOptions): Promise<void>
   /** These and no others, whatever was said before. */
-  use(scope: ActivationScope, refs: readonly string[]): Promise<void>
+  use(scope: ActivationScope, refs: readonly string[], options?: WriteOptions): Promise<void>
   /** Forgets one word, or all: the scope carries what the tier above it does. */
   clear(scope: ActivationScope, ref?: string): Promise<void>
 }
 
 const LIST_LIMIT = 100_000
-/** Longer lists are no choice of a person. */
-const MAX_REFS = 1000
 
 export function createActivations(parts: { storage: Storage; cache: ReadCache; events: Emitter }): Activations {
   const { storage, cache, events } = parts
   const tell = ({ userId = APP_OWNER, threadId = '' }: ActivationScope) =>
     events.emit({ type: 'loadout-changed', userId, ...(threadId === '' ? {} : { threadId }) })
-  const write = async (scope: ActivationScope, work: (tx: Transaction, at: Place) => Promise<void>) => {
-    await again(() => storage.transaction(accessTo(scope), (tx) => work(tx, placeOf(scope))))
+  /** The thread and its words are written together: a thread that is deleted meanwhile does not come back by halves. */
+  const write = async (
+    scope: ActivationScope,
+    { mustExist }: WriteOptions,
+    work: (tx: Transaction, at: Place) => Promise<void>,
+  ) => {
+    await again(() =>
+      storage.transaction(accessTo(scope), async (tx) => {
+        const at = placeOf(scope)
+        if (at.threadId !== '' && mustExist !== undefined) await ensureThread(tx, at, mustExist)
+        await work(tx, at)
+        await assertBounded(tx, at)
+      }),
+    )
     tell(scope)
   }
 
-  const byThread = (userId: string): Promise<ReadonlyMap<string, readonly ActivationRule[]>> =>
-    cache.read({ userId, name: 'activations' }, ['activations'], () =>
-      storage.transaction(accessTo(userId === APP_OWNER ? {} : { userId }), async (tx) =>
-        Map.groupBy(await tx.list('activations', { where: { userId }, limit: LIST_LIMIT }), (row) => row.threadId),
-      ),
-    )
-
   return {
-    byThread,
-    async list({ userId = APP_OWNER, threadId = '' }) {
-      return (await byThread(userId)).get(threadId) ?? []
+    list: ({ userId = APP_OWNER, threadId = '' }) =>
+      cache.read({ userId, name: `activations ${threadId}` }, ['activations'], () =>
+        storage.transaction(accessTo(userId === APP_OWNER ? {} : { userId }), (tx) =>
+          tx.list('activations', { where: { userId, threadId }, limit: LIST_LIMIT }),
+        ),
+      ),
+    set: (scope, rules, { mustExist = false } = {}) => {
+      for (const { ref } of rules) parse(activationRef, ref)
+      return write(scope, { mustExist }, async (tx, at) => {
+        for (const rule of rules) await put(tx, at, rule)
+      })
     },
-    set: (scope, ref, on) => {
-      parse(activationRef, ref)
-      return write(scope, (tx, at) => put(tx, at, { ref, on }))
-    },
-    use: (scope, refs) => {
-      const wanted = parse(activationRef.array().max(MAX_REFS), refs)
-      return write(scope, async (tx, at) => {
+    use: (scope, refs, { mustExist = false } = {}) => {
+      const wanted = parse(activationRef.array().max(MAX_ACTIVATIONS), refs)
+      return write(scope, { mustExist }, async (tx, at) => {
         for (const row of await rowsAt(tx, at)) await tx.delete('activations', row.activationId)
         for (const rule of exclusively([...new Set(wanted)])) await insert(tx, at, rule)
       })
     },
     clear: (scope, ref) =>
-      write(scope, async (tx, at) => {
+      write(scope, {}, async (tx, at) => {
         for (const row of await rowsAt(tx, at))
           if (ref === undefined || row.ref === ref) await tx.delete('activations', row.activationId)
       }),
   }
+}
+
+async function ensureThread(tx: Transaction, { userId, threadId }: Place, mustExist: boolean): Promise<void> {
+  if (await tx.get('threads', threadId)) return
+  if (mustExist) throw new HostError('not-found', { detail: `There is no thread "${threadId.slice(0, 80)}" of yours.` })
+  const now = new Date()
+  await tx.insert('threads', { threadId, userId, title: '', settingsJson: {}, createdAt: now, updatedAt: now })
+}
+
+/** What is held against every tool of every call must stay small. */
+async function assertBounded(tx: Transaction, at: Place): Promise<void> {
+  const rows = await rowsAt(tx, at)
+  const globs = rows.filter((row) => row.ref !== EXCLUSIVE && isGlob(row.ref)).length
+  if (rows.length <= MAX_ACTIVATIONS + 1 && globs <= MAX_GLOBS) return
+  const message = `would be more than ${MAX_ACTIVATIONS} in all, or more than ${MAX_GLOBS} globs`
+  throw new HostError('invalid-input', { detail: `The activations ${message}.`, errors: [{ path: 'ref', message }] })
 }
 
 interface Place {

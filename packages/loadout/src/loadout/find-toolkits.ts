@@ -6,6 +6,7 @@ import type { ExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { SecretRef } from '../schema/credential.ts'
+import { slugFrom } from '../schema/ids.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
 import type { Toolkit } from '../schema/toolkit.ts'
 import { carryToolkit } from '../toolkits/carry.ts'
@@ -51,6 +52,12 @@ export interface Found {
 /** What stands in the record of a toolkit whose transport the app built; nothing is ever sent there. */
 const IN_PROCESS = { type: 'http', url: 'http://in-process.invalid/' } as const
 
+/** People name servers as they like; the id is made of that. */
+const readNamed = (name: string, record: unknown): Toolkit => ({
+  ...readToolkit(record, { id: slugFrom(name) || 'toolkit', name }).toolkit,
+  id: slugFrom(name) || 'toolkit',
+})
+
 export class ToolkitFinder {
   /** What was noticed on the way, for people. */
   readonly warnings: string[] = []
@@ -70,19 +77,28 @@ export class ToolkitFinder {
   }
 
   async find(name: string): Promise<Found | undefined> {
-    const { context, transports = {} } = this.#options
-    if (Object.hasOwn(context.toolkits, name))
-      return this.#carry(name, 'context', () => context.toolkits[name] as Toolkit)
+    const { context, transports = {}, path } = this.#options
+    const carried = Object.values(context.toolkits).find((one) => one.id === name || one.name === name)
+    if (carried) return this.#carry(name, 'context', () => carried)
     if (Object.hasOwn(transports, name))
-      return this.#carry(name, 'transport', () => readToolkit({ server: IN_PROCESS }, { id: name, name }).toolkit)
-    const stored = (await this.#stored()).find(({ toolkit }) => toolkit.id === name || toolkit.name === name)
+      return this.#carry(name, 'transport', () => readNamed(name, { server: IN_PROCESS }))
+    // What a caller points at comes before what is stored; what lies around comes after it.
+    const [explicit, ...around] = path === undefined ? [undefined, ...this.#local()] : this.#local()
+    const inPath = explicit ? await this.#inFile(name, explicit) : undefined
+    if (inPath) return inPath
+    const all = await this.#stored()
+    const stored = all.find((one) => one.toolkit.id === name) ?? all.find((one) => one.toolkit.name === name)
     if (stored) return { name, from: 'stored', stored }
-    return this.#inFiles(name)
+    for (const file of around) {
+      const found = file && (await this.#inFile(name, file))
+      if (found) return found
+    }
+    return undefined
   }
 
-  /** All names that there are. */
-  async available(): Promise<string[]> {
-    const files = await Promise.all(this.#local().map((file) => this.#read(file)))
+  /** The names that there are; files are looked at only where something was not found without them. */
+  async available(looked: boolean): Promise<string[]> {
+    const files = looked ? await Promise.all(this.#local().map((file) => this.#read(file))) : []
     const stored = (await this.#stored()).map(({ toolkit }) => toolkit.id)
     return [...new Set([...this.carried(), ...stored, ...files.flatMap((records) => Object.keys(records))])]
   }
@@ -91,16 +107,13 @@ export class ToolkitFinder {
     return this.#parts.registry.list(this.#options.context.principal.userId)
   }
 
-  async #inFiles(name: string): Promise<Found | undefined> {
-    for (const file of this.#local()) {
-      const records = await this.#read(file)
-      if (!Object.hasOwn(records, name)) continue
-      this.warnings.push(
-        `"${name}" comes from ${file.name}, because no toolkit of that name is stored or in the context. Add it to your servers to use it elsewhere.`,
-      )
-      return this.#carry(name, file.name, () => readToolkit(records[name], { id: name, name }).toolkit)
-    }
-    return undefined
+  async #inFile(name: string, file: LocalFile): Promise<Found | undefined> {
+    const records = await this.#read(file)
+    if (!Object.hasOwn(records, name)) return undefined
+    this.warnings.push(
+      `"${name}" comes from ${file.name}, because no toolkit of that name is stored or in the context. Add it to your servers to use it elsewhere.`,
+    )
+    return this.#carry(name, file.name, () => readNamed(name, records[name]))
   }
 
   /** A session or a key is somebody else's: no file and no environment of this machine is theirs. */
@@ -130,7 +143,9 @@ export class ToolkitFinder {
       const toolkit = read()
       const secrets = await this.#secretsOf(toolkit)
       const transport = from === 'transport' ? transports[name] : undefined
-      const stored = await carryToolkit(toolkit, { userId: context.principal.userId, secrets, transport })
+      // Another invocation's transport of the same name is another server.
+      const own = transport ? { ...toolkit, account: crypto.randomUUID() } : toolkit
+      const stored = await carryToolkit(own, { userId: context.principal.userId, secrets, transport })
       return { name, from, stored }
     } catch (error) {
       return { name, from, error: HostError.from(error) }

@@ -3,7 +3,6 @@
  * offers is worked out once for all who have it and kept as long as its tools are.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
-import { APP_OWNER } from '../schema/ids.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { Registry } from '../toolkits/registry.ts'
@@ -27,6 +26,8 @@ export interface LoadoutScope {
 export interface LoadoutOptions {
   /** What the call leaves away. */
   narrow?: Narrowing | undefined
+  /** Of what is stored, only these count. */
+  named?: readonly string[] | undefined
   /** Toolkits that the call brings, with their tools. */
   brought?: readonly OfferedToolkit[] | undefined
   /** How the thread shows its tools. */
@@ -71,11 +72,12 @@ class LiveLoadouts implements Loadouts {
   }
 
   async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
-    const { narrow: narrowing = {}, brought = [], transform = [], behind = false } = options
+    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, named } = options
     const { registry, mayWiden } = this.#parts
     await this.#firstLooks(scope.userId, !behind)
     const { visible, hidden } = await registry.offered(scope.userId)
-    const stored = await this.#offers(scope.userId, [...visible, ...hidden])
+    const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
+    const stored = await this.#offers(scope.userId, all)
     const toolkits = [...brought, ...stored].map((toolkit) => shownBy(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
@@ -160,13 +162,15 @@ class LiveLoadouts implements Loadouts {
   /** Tiers that say nothing are left out. */
   async #layers({ userId, threadId }: LoadoutScope, visible: readonly StoredToolkit[]): Promise<Layer[]> {
     const { activations } = this.#parts
-    const [ofApp, ofUser] = await Promise.all([activations.byThread(APP_OWNER), activations.byThread(userId)])
-    if (ofApp.size === 0 && ofUser.size === 0) return []
-    const app = ofApp.get('') ?? []
-    const user = ofUser.get('') ?? []
-    const thread = threadId === undefined ? [] : (ofUser.get(threadId) ?? [])
-    // A user's switch for a toolkit of the app is not one for their own that hides it: that has a switch itself.
-    const own = new Set(visible.filter((stored) => stored.shadows).map((stored) => stored.toolkit.id))
+    const [app, user, thread] = await Promise.all([
+      activations.list({}),
+      activations.list({ userId }),
+      threadId === undefined ? [] : activations.list({ userId, threadId }),
+    ])
+    // A user's switch for a toolkit of the app is not one for their own of the same id: that has a switch itself.
+    const own = new Set(
+      user.length === 0 ? [] : visible.filter((one) => one.tier === 'user').map((one) => one.toolkit.id),
+    )
     const layers: Layer[] = [
       { tier: 'app', rules: app },
       { tier: 'user', rules: own.size === 0 ? user : user.filter((rule) => !own.has(rule.ref)) },

@@ -222,7 +222,7 @@ describe('resolution', () => {
     const { stored } = await host.toolkits.register({ name: 'files', ...files() }, { tier: 'user', userId: 'ann' })
     await host.toolkits.register({ name: 'unasked', ...files() }, { tier: 'user', userId: 'ann' })
     await host.catalog.introspect(stored, 'ann')
-    await host.activations.set({ userId: 'ann' }, 'files.write_*', false)
+    await host.activations.set({ userId: 'ann' }, [{ ref: 'files.write_*', on: false }])
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     await using run = await host.setupToolkits(['files', 'everything'], { context, narrow: { except: ['*.get*'] } })
     const refs = run.loadout.tools.map(({ ref }) => ref)

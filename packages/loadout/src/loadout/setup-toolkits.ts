@@ -70,24 +70,26 @@ export async function setupToolkits(
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Setup> {
+  if (options.context.signal?.aborted) throw new HostError('cancelled')
   const finder = new ToolkitFinder(parts, options)
   const requested = [...new Set(names ?? finder.carried())]
   const asked = requested.slice(0, MAX_TOOLKITS)
   const droppedToolkits = requested.slice(MAX_TOOLKITS)
   const found = (await Promise.all(asked.map((name) => finder.find(name)))).filter((one) => one !== undefined)
   const missing = asked.filter((name) => !found.some((one) => one.name === name))
-  const available = await finder.available()
+  const available = await finder.available(missing.length > 0)
   const { principal, scope } = options.context
   const started = await Promise.all(
     found.map((one) => start(parts, one, { userId: principal.userId, trace: options.trace })),
   )
   const serving = started.filter((one) => one.error === undefined)
+  // Of what is stored, only what is named counts, also against the limits of the thread.
+  const named = serving.map(({ found: { stored } }) => stored?.toolkit.id as string)
   const whole = await parts.loadouts.of(
     { userId: principal.userId, threadId: scope.threadId },
-    { brought: serving.flatMap(({ offered }) => offered ?? []) },
+    { named, brought: serving.flatMap(({ offered }) => offered ?? []) },
   )
-  const ids = serving.map(({ found: { stored } }) => stored?.toolkit.id as string)
-  const loadout = narrow(narrow(whole, { only: ids }), options.narrow ?? {})
+  const loadout = narrow(whole, options.narrow ?? {})
   const tell = [...finder.warnings]
   if (droppedToolkits.length > 0)
     tell.push(`At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${droppedToolkits.join(', ')}.`)
@@ -99,7 +101,10 @@ export async function setupToolkits(
     available,
     missing,
     resolved: serving.map(({ found: one }) => resolutionOf(one, loadout)),
-    failedToolkits: started.flatMap(({ found: { name }, error }) => (error ? [failureOf(name, error)] : [])),
+    failedToolkits: [
+      ...started.flatMap(({ found: { name }, error }) => (error ? [failureOf(name, error)] : [])),
+      ...keptBack(whole),
+    ],
     droppedToolkits,
     warnings: tell,
     brought: new Map(
@@ -119,7 +124,7 @@ async function start(
   if (!stored.enabled)
     return {
       found,
-      error: new HostError('forbidden', { detail: 'It is switched off.', action: 'Switch it on first.' }),
+      error: new HostError('not-carried', { detail: 'It is switched off.', action: 'Switch it on first.' }),
     }
   const known = async () => (await parts.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   try {
@@ -131,6 +136,19 @@ async function start(
   } catch (thrown) {
     return { found, error: HostError.from(thrown) }
   }
+}
+
+/** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
+function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
+  return toolkits
+    .filter(
+      ({ id, tier, toolCount }) => toolCount === 0 && entries.some((one) => one.toolkit === id && one.tier === tier),
+    )
+    .map(({ id, reasons }) => {
+      const why = reasons.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
+      const detail = `None of its tools is carried. ${why.join(' ')}`.trim()
+      return failureOf(id, new HostError('not-carried', { detail }))
+    })
 }
 
 function resolutionOf({ name, from, stored }: Found, loadout: Loadout): Resolution {

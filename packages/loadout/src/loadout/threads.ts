@@ -1,7 +1,7 @@
 /** Conversations: a name, a title and limits of their own. The key is (user, thread), so two users may use the same id. */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
-import { newId, threadId } from '../schema/ids.ts'
+import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { parse } from '../schema/json.ts'
 import { type ThreadRow, type ThreadSettings, threadInput, threadPatch, threadSettings } from '../schema/thread.ts'
@@ -20,7 +20,7 @@ export interface Threads {
   create(userId: string, input?: unknown): Promise<StoredThread>
   /** `not-found` where the user has none of that id. */
   get(userId: string, id: string): Promise<StoredThread>
-  /** By id, which is by birth, the newest first. */
+  /** By id, the last first; for ids of ours that is the newest first. */
   list(userId: string, page?: { after?: string | undefined; limit?: number }): Promise<StoredThread[]>
   /** Changes the given fields and keeps the rest. */
   update(userId: string, id: string, patch: unknown): Promise<StoredThread>
@@ -28,8 +28,6 @@ export interface Threads {
   delete(userId: string, id: string): Promise<void>
   /** What a thread set for itself; nothing where it was never made. */
   settings(userId: string, id: string): Promise<ThreadSettings>
-  /** Makes it where it is missing, inside the caller's transaction. */
-  ensure(userId: string, id: string): Promise<void>
 }
 
 const NO_SETTINGS: ThreadSettings = Object.freeze({ limits: {} })
@@ -87,26 +85,13 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
       })
       tell(userId, id)
     },
-    async settings(userId, id) {
-      const all = await cache.read({ userId, name: 'thread-settings' }, ['threads'], () =>
+    settings: (userId, id) =>
+      cache.read({ userId, name: `thread ${id}` }, ['threads'], () =>
         storage.transaction({ userId }, async (tx) => {
-          const rows = await tx.list('threads', { limit: LIST_LIMIT })
-          // Most threads set nothing, and then nothing of them is kept.
-          const set = rows.map(viewOf).filter(({ settings }) => Object.keys(settings.limits).length > 0)
-          return new Map(set.map((thread) => [thread.id, thread.settings]))
+          const row = await tx.get('threads', id)
+          return row ? viewOf(row).settings : NO_SETTINGS
         }),
-      )
-      return all.get(id) ?? NO_SETTINGS
-    },
-    async ensure(userId, id) {
-      parse(threadId, id)
-      const known = await storage.transaction({ userId }, (tx) => tx.get('threads', id))
-      if (known) return
-      await insert(userId, { threadId: id, title: '' }).catch((error: unknown) => {
-        // Somebody else made it just now, which is as good.
-        if (!HostError.is(error) || error.code !== 'conflict') throw error
-      })
-    },
+      ),
   }
 }
 

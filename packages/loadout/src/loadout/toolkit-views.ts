@@ -1,9 +1,10 @@
 /** Toolkits as people see them: the record, the state of its connection, its tools and what they cost. */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { closedState } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
-import type { ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
+import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { candidatesOf } from './candidates.ts'
@@ -88,7 +89,7 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen)
     readOnly: closed || toolkit.source !== undefined,
     enabled,
     server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
-    options: optionsOf(toolkit),
+    options: shownOptions(toolkit, closed),
     state: stateOf(stored, tools, { live, closed }),
     tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
     toolCount: shown.length,
@@ -98,6 +99,13 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen)
     ),
     ...(shadows === undefined ? {} : { shadows }),
   }
+}
+
+/** Where a file of the operator lies is not the users' business; its name is enough. */
+function shownOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
+  const { source, ...options } = optionsOf(toolkit)
+  if (source === undefined) return options
+  return { ...options, source: closed ? (source.split(/[\\/]/).at(-1) ?? source) : source }
 }
 
 /** What switches one tool off, whatever becomes of its toolkit. */
@@ -140,8 +148,7 @@ function stateOf(
   const failedLook = row.introspectionStatus === 'error'
   const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
-  if (standing)
-    return closed && live.status === 'error' ? { ...live, reason: 'The server could not be reached.' } : live
+  if (standing) return closed && live.status === 'error' ? closedState(live) : live
   if (failedLook)
     return {
       status: 'error',

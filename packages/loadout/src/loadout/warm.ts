@@ -27,9 +27,9 @@ export interface LiveConnection {
 }
 
 export interface WarmParts {
-  registry: Pick<Registry, 'list' | 'app'>
+  registry: Pick<Registry, 'list' | 'app' | 'offered'>
   connector: Connector
-  catalog: Pick<Catalog, 'tools'>
+  catalog: Pick<Catalog, 'tools' | 'carried'>
 }
 
 const AT_ONCE = 8
@@ -63,10 +63,10 @@ async function open(connector: Connector, stored: StoredToolkit, userId: string)
 /** What is connected, for whom, since when and with how many tools. */
 export async function liveConnections({ registry, connector, catalog }: WarmParts): Promise<LiveConnection[]> {
   const toolsOf = async (userId: string, uscoId: string) => {
-    const known = userId === APP_OWNER ? await registry.app() : await registry.list(userId)
+    const all = userId === APP_OWNER ? undefined : await registry.offered(userId)
+    const known = all ? [...all.visible, ...all.hidden] : await registry.app()
     const stored = known.find((one) => one.uscoId === uscoId)
-    if (!stored) return 0
-    const tools = (await catalog.tools(userId, [stored])).get(uscoId) ?? []
+    const tools = stored ? ((await catalog.tools(userId, [stored])).get(uscoId) ?? []) : (catalog.carried(uscoId) ?? [])
     return tools.filter((tool) => tool.inactive === undefined).length
   }
   return Promise.all(

@@ -70,6 +70,7 @@ export const toolkitId = z
     /^[a-z0-9][a-z0-9_-]{0,47}$/,
     'must be 1 to 48 of a-z, 0-9, "-" and "_", beginning with a letter or a digit (for example "my-github")',
   )
+  .refine((id) => !id.startsWith('usco_') && !id.startsWith('call_'), 'must not begin with "usco_" or "call_"')
 
 // Control characters would make two ids look alike in a log.
 const plainText = /^[^\p{Cc}\p{Cf}]+$/u
@@ -77,7 +78,13 @@ const plainText = /^[^\p{Cc}\p{Cf}]+$/u
 export const userId = z.string().min(1).max(200).regex(plainText, 'must not hold control characters')
 /** The owner column of a row: a user, or the app itself. */
 export const ownerId = z.union([userId, z.literal(APP_OWNER)])
-export const threadId = z.string().min(1).max(200).regex(plainText, 'must not hold control characters')
+export const threadId = z
+  .string()
+  .min(1)
+  .max(200)
+  .regex(plainText, 'must not hold control characters')
+  // A URL with it would mean another place.
+  .refine((id) => id !== '.' && id !== '..', 'must not be "." or ".."')
 
 /** A slug from a display name; empty where the name has nothing to make one of. */
 export function slugFrom(name: string): string {

@@ -7,6 +7,9 @@ import { LRUCache } from 'lru-cache'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { CacheKey, Change, Collection, ReadCache, Storage } from './storage.ts'
 
+/** Of one user: each thread is a read of its own. */
+const MAX_NAMES = 1000
+
 interface Entry {
   value: Promise<unknown>
   collections: readonly Collection[]
@@ -69,6 +72,7 @@ class WatchedCache implements ReadCache {
     const kept = entries.get(key.name)
     if (kept) return kept.value as Promise<T>
     const entry: Entry = { value: load(), collections, weight: 0 }
+    if (entries.size >= MAX_NAMES) this.#forget(entries, entries.keys().next().value as string)
     entries.set(key.name, entry)
     // A failure is told to those who wait for it and is not kept.
     entry.value.then(
@@ -106,6 +110,11 @@ class WatchedCache implements ReadCache {
       entries.delete(name)
       this.#rows -= entry.weight
     }
+  }
+
+  #forget(entries: Map<string, Entry>, name: string): void {
+    this.#rows -= entries.get(name)?.weight ?? 0
+    entries.delete(name)
   }
 
   #weigh(entry: Entry, value: unknown): void {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { JsonObject } from '../schema/json.ts'
+import { invalidInput, type JsonObject } from '../schema/json.ts'
 import type { Annotations } from '../schema/tool.ts'
 import type { FunctionContext } from './functions.ts'
 
@@ -37,6 +37,10 @@ export function defineTool<const S extends z.ZodType | JsonObject = JsonObject>(
     ...rest,
     inputSchema: json,
     // Defaults and transforms are the schema's own; the pipeline has checked the rest.
-    execute: async (input, context) => execute((await inputSchema.parseAsync(input)) as never, context),
+    execute: async (input, context) => {
+      const parsed = await inputSchema.safeParseAsync(input)
+      if (!parsed.success) throw invalidInput(parsed.error)
+      return execute(parsed.data as never, context)
+    },
   }
 }

@@ -25,6 +25,8 @@ import { type Visible, visibleTo } from './visible.ts'
 
 const LIST_LIMIT = 10_000
 const NONE: readonly ToolTransformer[] = []
+/** More at once would drown who listens; they look anew instead. */
+const MOST_EVENTS = 500
 
 export type { ToolkitOwner }
 
@@ -74,6 +76,8 @@ export interface RegistryParts {
   functions: Functions
   /** What the app sets for records that say nothing of it. */
   defaults(): Promise<ToolkitDefaults>
+  /** Whether a source of this host defines the toolkit; one that none defines any more is an operator's to remove. */
+  isDefined?: ((source: string, id: string) => boolean) | undefined
   /** Waited for before anything is shown: what is defined outside the database may not be there yet. */
   ready?: (() => Promise<void>) | undefined
 }
@@ -81,16 +85,9 @@ export interface RegistryParts {
 export function createRegistry(parts: RegistryParts): Registry {
   const { storage, secrets, events, functions, defaults } = parts
   const transformers = new Map<string, readonly ToolTransformer[]>()
+  const mayRemove = (row: UserServerConfigRow, source: string | undefined) => mayBeRemoved(row, source, parts)
   const writer = createToolkitWriter({ storage, secrets })
-  const emit = (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
-    events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent)
-
-  const emitSecrets = ({ row, secrets: { set, cleared } }: Pick<Written, 'row' | 'secrets'>) => {
-    if (set.length + cleared.length === 0) return
-    const { userId, slug: toolkit, uscoId } = row
-    events.emit({ type: 'credentials-changed', userId, toolkit, uscoId, set, cleared })
-  }
-
+  const { emit, emitSecrets } = createTelling(events)
   const { appToolkits, offered } = createReads(parts)
   const list = async (userId: string) => (await offered(userId)).visible
 
@@ -131,13 +128,14 @@ export function createRegistry(parts: RegistryParts): Registry {
       return { stored: fromRow(row), created: false, warnings }
     },
     async remove(id, owner, source) {
-      const removed = await writer.remove(id, owner, source)
+      const removed = await writer.remove(id, owner, (row) => mayRemove(row, source))
       const { row, tools } = removed
       transformers.delete(row.uscoId)
       functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
       emit('toolkit-removed', row)
       emitSecrets(removed)
-      for (const tool of tools) events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
+      for (const tool of tools.slice(0, MOST_EVENTS))
+        events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
     },
     async setEnabled(userId, id, enabled) {
       const { toolkit, uscoId } = await find(userId, id)
@@ -145,6 +143,28 @@ export function createRegistry(parts: RegistryParts): Registry {
         storage.transaction({ userId }, (tx) => switchToolkit(tx, { userId, ref: toolkit.id, on: enabled })),
       )
       events.emit({ type: 'toolkit-switched', userId, toolkit: toolkit.id, uscoId })
+    },
+  }
+}
+
+/** By its own source; or by an operator, where no source of this host defines it any more. */
+function mayBeRemoved(
+  { optionsJson, slug }: UserServerConfigRow,
+  source: string | undefined,
+  { isDefined }: Pick<RegistryParts, 'isDefined'>,
+): boolean {
+  const defined = optionsJson.source as string | undefined
+  return defined === source || (source === undefined && isDefined?.(defined ?? '', slug) === false)
+}
+
+function createTelling(events: Emitter) {
+  return {
+    emit: (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
+      events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent),
+    emitSecrets({ row, secrets: { set, cleared } }: Pick<Written, 'row' | 'secrets'>) {
+      if (set.length + cleared.length === 0) return
+      const { userId, slug: toolkit, uscoId } = row
+      events.emit({ type: 'credentials-changed', userId, toolkit, uscoId, set, cleared })
     },
   }
 }

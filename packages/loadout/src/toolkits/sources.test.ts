@@ -88,7 +88,7 @@ describe('a file', () => {
     host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) => told.push(problem))
     await writeFile(here, '{\n  "mcpServers": {\n    "kb": { "url": }\n  }\n}')
     await vi.waitFor(() => expect(host.sources.problems()).toHaveLength(1), soon)
-    expect(host.sources.problems()[0]?.message).toMatch(/mcp-servers\.json: .*line 3/)
+    expect(host.sources.problems()[0]).toMatchObject({ source: here, line: 3 })
     expect(await names()).toEqual(['kb', 'other'])
     await writeFile(
       here,
@@ -96,7 +96,7 @@ describe('a file', () => {
     )
     await vi.waitFor(async () => expect(await names()).toEqual(['kb', 'new']), soon)
     expect(host.sources.problems()).toEqual([
-      { source: 'mcp-servers.json', entry: 'kb', line: 4, message: expect.stringContaining('url must be an absolute') },
+      { source: here, entry: 'kb', line: 4, message: expect.stringContaining('url must be an absolute') },
     ])
     expect((await host.toolkits.find('ann', 'kb')).toolkit.server).toMatchObject(remote)
     expect(told).toHaveLength(2)

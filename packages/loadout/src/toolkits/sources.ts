@@ -1,7 +1,8 @@
 /**
  * Toolkits that are defined outside the database: by a file, or in the code that makes the host. They are kept at the app
  * tier, marked with their source, and read-only everywhere else. A source that breaks keeps what it last said well; an
- * entry that goes away from its source goes away here, with its tools and credentials.
+ * entry that goes away from a source that can be read goes away here, with its tools and credentials. That a source is not
+ * there at all takes nothing away, unless it was there before: another host may have it, and this one be started elsewhere.
  */
 import { HostError } from '../errors.ts'
 import { slugFrom } from '../schema/ids.ts'
@@ -13,15 +14,19 @@ import { fillSecrets } from './secrets.ts'
 import { optionsOf, type StoredToolkit } from './stored-toolkit.ts'
 
 export interface ToolkitSource {
-  /** For people: `./mcp-servers.json`, `createHost({ mcpServers })`. */
-  readonly name: string
   /** Tells what the source says, now and whenever it changes. Resolves after the first time. */
   follow(tell: (read: SourceRead) => Promise<void>): Promise<() => void>
 }
 
 export interface SourceRead {
-  /** Records by name, in any spelling; undefined where the source as a whole cannot be read. */
+  /** What the toolkits are marked with: the path of the file, `createHost({ mcpServers })`. None where there is none. */
+  source?: string
+  /** Records by name, in any spelling; undefined where the source cannot be read. */
   records?: Record<string, unknown>
+  /** Whether entries that are not in `records` are over. @default true */
+  complete?: boolean
+  /** A source that was read before, and whose word is over. */
+  over?: string
   /** What is wrong with it. */
   problems?: SourceProblem[]
   /** The line of an entry, where the source has lines. */
@@ -41,6 +46,8 @@ export interface Sources {
   /** Once every source was read for the first time. Later calls wait for the same. */
   ready(): Promise<void>
   problems(): readonly SourceProblem[]
+  /** Whether a source of this host defines the toolkit now. */
+  defines(source: string, id: string): boolean
   close(): Promise<void>
 }
 
@@ -53,26 +60,36 @@ export interface SourceParts {
 const APP = { tier: 'app' } as const
 
 export function createSources(parts: SourceParts, sources: readonly ToolkitSource[]): Sources {
-  const problems = new Map<string, readonly SourceProblem[]>()
-  const queue = { last: Promise.resolve() }
+  /** What each source said last: what is wrong, and which toolkits it defines. */
+  const said = new Map<ToolkitSource, Said>()
+  let queue: Promise<unknown> = Promise.resolve()
   let started: Promise<Array<() => void>> | undefined
 
   const take = async (source: ToolkitSource, read: SourceRead) => {
+    const before = said.get(source)
+    if (read.over !== undefined) await end(parts, read.over)
     const found = [...(read.problems ?? [])]
-    if (read.records) found.push(...(await apply(parts, source.name, read)))
-    problems.set(source.name, found)
+    const applied = read.records && read.source !== undefined ? await apply(parts, read.source, read) : undefined
+    if (applied) found.push(...applied.problems)
+    // What cannot be read now still defines what it did.
+    const ids = applied?.ids ?? (read.source === undefined ? new Set<string>() : (before?.ids ?? new Set<string>()))
+    said.set(source, { source: read.source, ids, problems: found })
     for (const problem of found) parts.onProblem?.(problem)
   }
   // One at a time: two sources that name the same toolkit must not cross.
   const tell = (source: ToolkitSource) => (read: SourceRead) => {
-    queue.last = queue.last.then(() => take(source, read))
-    const done = queue.last
-    queue.last = done.catch(() => {})
+    const done = queue.then(() => take(source, read))
+    queue = done.catch(() => {})
     return done
   }
   const start = async () => {
     const stops: Array<() => void> = []
-    for (const source of sources) stops.push(await source.follow(tell(source)))
+    try {
+      for (const source of sources) stops.push(await source.follow(tell(source)))
+    } catch (error) {
+      for (const stop of stops) stop()
+      throw error
+    }
     return stops
   }
   return {
@@ -83,30 +100,44 @@ export function createSources(parts: SourceParts, sources: readonly ToolkitSourc
         throw error
       })
     },
-    problems: () => [...problems.values()].flat(),
+    problems: () => [...said.values()].flatMap((one) => one.problems),
+    defines: (source, id) => [...said.values()].some((one) => one.source === source && one.ids.has(id)),
     async close() {
       const stops = await started?.catch(() => [])
       for (const stop of stops ?? []) stop()
-      await queue.last
+      await queue
     },
   }
 }
 
-/** Brings what is stored to what the source says. Gives what could not be brought. */
+interface Said {
+  source: string | undefined
+  ids: ReadonlySet<string>
+  problems: readonly SourceProblem[]
+}
+
+async function of(parts: SourceParts, source: string): Promise<StoredToolkit[]> {
+  return (await parts.registry.appStored()).filter((one) => one.toolkit.source === source)
+}
+
+async function end(parts: SourceParts, source: string): Promise<void> {
+  for (const gone of await of(parts, source)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+}
+
+/** Brings what is stored to what the source says. Gives what it defines, and what could not be brought. */
 async function apply(
   parts: SourceParts,
   source: string,
-  { records = {}, lineOf }: SourceRead,
-): Promise<SourceProblem[]> {
+  { records = {}, lineOf, complete = true }: SourceRead,
+): Promise<{ ids: Set<string>; problems: SourceProblem[] }> {
   const problems: SourceProblem[] = []
-  const before = await parts.registry.appStored()
-  const mine = new Map(before.filter((one) => one.toolkit.source === source).map((one) => [one.toolkit.id, one]))
-  const kept = new Set<string>()
+  const ids = new Set<string>()
   for (const [name, record] of Object.entries(records)) {
     const id = idOf(name, record)
-    kept.add(id)
     try {
-      await put(parts, { source, id, name, record, before })
+      if (ids.has(id)) throw new HostError('conflict', { detail: `another entry makes the same id, "${id}"` })
+      ids.add(id)
+      await put(parts, { source, id, name, record })
     } catch (thrown) {
       const error = HostError.from(thrown)
       const path = error.errors?.[0]?.path.split('.') ?? []
@@ -115,9 +146,10 @@ async function apply(
       problems.push({ source, entry: name, message, ...(line === undefined ? {} : { line }) })
     }
   }
-  for (const [id, gone] of mine)
-    if (!kept.has(id)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
-  return problems
+  if (complete)
+    for (const gone of await of(parts, source))
+      if (!ids.has(gone.toolkit.id)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+  return { ids, problems }
 }
 
 const idOf = (name: string, record: unknown) => {
@@ -130,11 +162,16 @@ interface Entry {
   id: string
   name: string
   record: unknown
-  before: readonly StoredToolkit[]
 }
 
-async function put(parts: SourceParts, { source, id, name, record, before }: Entry): Promise<void> {
+async function put(parts: SourceParts, { source, id, name, record }: Entry): Promise<void> {
   const input = { id, name, ...(record as object) }
+  const before = await parts.registry.appStored()
+  // An entry that got another id is another toolkit; its name must be free first.
+  const renamed = before.find(
+    (one) => one.toolkit.source === source && one.toolkit.name === name && one.toolkit.id !== id,
+  )
+  if (renamed) await parts.registry.remove(renamed.uscoId, APP, source).catch(ignoreMissing)
   const existing = before.find((one) => one.toolkit.id === id)
   if (existing && existing.toolkit.source !== source)
     throw new HostError('conflict', {
@@ -149,7 +186,9 @@ async function put(parts: SourceParts, { source, id, name, record, before }: Ent
 /** Nothing is written where nothing changed, so that a restart closes no connection and asks nobody to look anew. */
 async function isSame(parts: SourceParts, existing: StoredToolkit, input: unknown): Promise<boolean> {
   const { toolkit: wanted } = readToolkit(input, { defaults: await parts.registry.defaults() })
-  const secrets = await parts.secrets({ userId: existing.userId, toolkit: existing.uscoId })
+  // Where the key of the secrets is lost, writing them anew mends it.
+  const secrets = await parts.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
+  if (!secrets) return false
   const { toolkit } = existing
   const { source: _, ...options } = optionsOf(toolkit)
   const now = { ...options, name: toolkit.name, enabled: toolkit.enabled, server: fillSecrets(toolkit.server, secrets) }
@@ -162,12 +201,11 @@ function ignoreMissing(error: unknown): void {
   if (!HostError.is(error) || error.code !== 'not-found') throw error
 }
 
-/** Records that the app's code gives. */
-export function givenSource(name: string, records: Record<string, unknown>): ToolkitSource {
+/** Records that the app's code gives. Another host over the same storage may be given others, so nothing is over. */
+export function givenSource(source: string, records: Record<string, unknown>): ToolkitSource {
   return {
-    name,
     async follow(tell) {
-      await tell({ records })
+      await tell({ source, records, complete: false })
       return () => {}
     },
   }

@@ -49,7 +49,7 @@ export interface ToolkitWriter {
   register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
   /** The row that is gone, and the names of its tools. */
-  remove(id: string, owner: ToolkitOwner, source?: string): Promise<Removed>
+  remove(id: string, owner: ToolkitOwner, mayRemove: (row: UserServerConfigRow) => boolean): Promise<Removed>
 }
 
 export interface Removed extends Pick<Written, 'row' | 'secrets'> {
@@ -104,12 +104,12 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
       })
     },
 
-    remove: (id, owner, source) =>
+    remove: (id, owner, mayRemove) =>
       storage.transaction(accessOf(owner), async (tx) => {
         const userId = ownerIdOf(owner)
         const row = await ownRow(tx, userId, id)
         if (!row) throw notFound(id)
-        assertSource(row, source)
+        if (!mayRemove(row)) throw definedElsewhere(row)
         const where = { userId, uscoId: row.uscoId }
         const tools = (await tx.list('userServerTools', { where, limit: 10_000 })).map((tool) => tool.name)
         const keeper = { userId, toolkit: row.uscoId }
@@ -215,9 +215,12 @@ export function notFound(id: string): HostError {
 }
 
 function assertSource({ optionsJson, slug }: UserServerConfigRow, source: string | undefined): void {
-  if (optionsJson.source === source) return
+  if (optionsJson.source !== source) throw definedElsewhere({ optionsJson, slug })
+}
+
+function definedElsewhere({ optionsJson, slug }: Pick<UserServerConfigRow, 'optionsJson' | 'slug'>): HostError {
   const where = optionsJson.source ?? 'the database'
-  throw new HostError('read-only', { detail: `"${slug}" is defined by ${where}; change it there.` })
+  return new HostError('read-only', { detail: `"${slug}" is defined by ${where}; change it there.` })
 }
 
 function wrongTier(tier: string): HostError {

@@ -1,0 +1,36 @@
+/**
+ * What a server of the operator prints as it fails is the operator's to read: users learn that it failed, and how. What a
+ * server answers to a user's own call is theirs.
+ */
+import { type ErrorCode, HostError } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { ToolkitState } from '../schema/toolkit.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { wasAnswered } from './failures.ts'
+
+const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
+  'server-crashed',
+  'spawn-failed',
+  'server-unreachable',
+  'protocol-error',
+  'session-lost',
+])
+
+export const CLOSED_REASON = 'The server could not be reached.'
+
+export function closedFor(error: unknown, { tier, toolkit, carried }: StoredToolkit, userId: string): unknown {
+  if (tier !== 'app' || carried || userId === APP_OWNER || !HostError.is(error)) return error
+  if (!WORDS_OF_THE_SERVER.has(error.code) || wasAnswered(error)) return error
+  const { retryAfterMs } = error
+  return new HostError(error.code, {
+    detail: `The server of "${toolkit.id}" failed; its operator can see why.`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    cause: error,
+  })
+}
+
+/** What was said before it was closed, for those who may read it. */
+export const openWords = (error: HostError): HostError => (HostError.is(error.cause) ? error.cause : error)
+
+export const closedState = (state: ToolkitState): ToolkitState =>
+  state.status === 'error' ? { ...state, reason: CLOSED_REASON } : state
