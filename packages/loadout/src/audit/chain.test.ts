@@ -3,7 +3,16 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AuditRow } from '../schema/audit.ts'
 import { newId } from '../schema/ids.ts'
-import { auditIdOf, type ChainEnd, chainRows, erasedRow, GENESIS, sealContents, verifyChain, webSha256 } from './chain.ts'
+import {
+  auditIdOf,
+  type ChainEnd,
+  chainRows,
+  erasedRow,
+  GENESIS,
+  sealContents,
+  verifyChain,
+  webSha256,
+} from './chain.ts'
 import { type AuditContent, contentOf, newEntry } from './entry.ts'
 
 const content = (given: Partial<AuditContent> = {}): AuditContent => ({
@@ -89,8 +98,7 @@ describe('a chain', () => {
         expect(await broken(rows.toSpliced(a, 0, rows[b] as AuditRow))).toBe(true)
         const { rows: foreign } = await chainOf([content()])
         expect(await broken(rows.toSpliced(a, 0, foreign[0] as AuditRow))).toBe(true)
-        if (a !== b)
-          expect(await broken(rows.with(a, rows[b] as AuditRow).with(b, rows[a] as AuditRow))).toBe(true)
+        if (a !== b) expect(await broken(rows.with(a, rows[b] as AuditRow).with(b, rows[a] as AuditRow))).toBe(true)
       }),
       { numRuns: 100 },
     ))
@@ -126,9 +134,17 @@ describe('a chain', () => {
       auditId: second.auditId,
       reason: 'its content was changed',
     })
-    expect(await verdict(rows.toSpliced(1, 1))).toMatchObject({ auditId: auditIdOf(3), reason: expect.stringContaining('000002 should stand') })
-    expect(await verdict(rows.slice(0, 2))).toMatchObject({ auditId: auditIdOf(3), reason: expect.stringContaining('ends at') })
-    expect(await verdict(rows.with(1, { ...second, salt: null }))).toMatchObject({ reason: expect.stringContaining('not erased') })
+    expect(await verdict(rows.toSpliced(1, 1))).toMatchObject({
+      auditId: auditIdOf(3),
+      reason: expect.stringContaining('000002 should stand'),
+    })
+    expect(await verdict(rows.slice(0, 2))).toMatchObject({
+      auditId: auditIdOf(3),
+      reason: expect.stringContaining('ends at'),
+    })
+    expect(await verdict(rows.with(1, { ...second, salt: null }))).toMatchObject({
+      reason: expect.stringContaining('not erased'),
+    })
     expect(await verdict([])).toMatchObject({ ok: false })
   })
 })

@@ -153,9 +153,10 @@ function readAt(fd: number, position: number, length: number): Buffer {
 function readNote(path: string): number {
   try {
     const fd = openSync(path, 'r')
-    const note = Number(readAt(fd, 0, NOTE_DIGITS).toString('utf8'))
+    const note = readAt(fd, 0, NOTE_DIGITS).toString('utf8')
     closeSync(fd)
-    return Number.isSafeInteger(note) && note >= 0 ? note : 0
+    // Half a note would be a place inside a line.
+    return note.length === NOTE_DIGITS && /^\d+$/.test(note) ? Number(note) : 0
   } catch {
     return 0
   }

@@ -50,7 +50,8 @@ export class SchemaNodes {
     const found: unknown[] = []
     for (const { items, prefixItems, additionalItems, unevaluatedItems, contains } of schemas) {
       const prefix = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
-      found.push(prefix[index], Array.isArray(items) ? additionalItems : items, unevaluatedItems, contains)
+      found.push(index < prefix.length ? prefix[index] : Array.isArray(items) ? additionalItems : items)
+      found.push(unevaluatedItems, contains)
     }
     return this.#widen(found)
   }

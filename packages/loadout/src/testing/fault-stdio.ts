@@ -9,6 +9,7 @@ const script = JSON.parse(readFileSync(process.argv[2] ?? '', 'utf8')) as FaultS
   child?: boolean
   stderrFlood?: number
   stopReadingAt?: string
+  logArguments?: boolean
 }
 const log = process.argv[3]
 const server = new FaultServer(script)
@@ -49,11 +50,14 @@ const io: FaultIo = {
   },
 }
 
+const argumentsOf = ({ params }: { params?: { arguments?: unknown } }) =>
+  script.logArguments ? ` ${JSON.stringify(params?.arguments)}` : ''
+
 const lines = createInterface({ input: process.stdin })
 lines.on('line', (line) => {
   const message = JSON.parse(line)
   if (message.method === script.stopReadingAt) process.stdin.pause()
-  if (log && message.method === 'tools/call') appendFileSync(log, `${message.params?.name}\n`)
+  if (log && message.method === 'tools/call') appendFileSync(log, `${message.params?.name}${argumentsOf(message)}\n`)
   if (log && message.method === 'notifications/cancelled') appendFileSync(log, 'cancelled\n')
   void server.handle(message, io)
 })
