@@ -32,7 +32,7 @@ export const SERVER_FILE = 'server.json'
 
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
   const log = options.log ?? createLog(config.logLevel)
-  const telemetry = await openTelemetry(config, options.version)
+  const telemetry = await openTelemetry(config, { version: options.version, log })
   const host = await openHost(config, log, telemetry).catch(async (error) => {
     await telemetry.close()
     throw error

@@ -22,7 +22,7 @@ afterEach(async () => {
 async function start({ multiUser = false, telemetry: more = {} }: { multiUser?: boolean } & HostOptions = {}) {
   const lines: string[] = []
   const log = createLog('trace', { write: (line: string) => void lines.push(line) })
-  const telemetry = await openTelemetry({ serviceName: 'test', otlpEndpoint: undefined }, '1.2.3')
+  const telemetry = await openTelemetry({ serviceName: 'test', otlpEndpoint: undefined }, { version: '1.2.3' })
   const host = createHost({
     policy: [rule('*', 'allow')],
     tools: [defineTool({ name: 'now', inputSchema: { type: 'object' }, execute: () => 'noon' })],
@@ -206,6 +206,18 @@ describe('a trace', () => {
     expect(got.map(({ url }) => url)).toEqual(['/v1/traces'])
     expect(got[0]?.body).toContain('tools/call echo')
     expect(got[0]?.body).toContain('my loadout')
+  })
+
+  it('that cannot be sent keeps no server from stopping', async () => {
+    const closed = createServer()
+    await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
+    const otlpEndpoint = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
+    await new Promise((resolve) => closed.close(resolve))
+    const telemetry = await openTelemetry({ serviceName: 'test', otlpEndpoint })
+    telemetry.tracer?.startSpan('tools/call echo').end()
+    const before = performance.now()
+    await telemetry.close()
+    expect(performance.now() - before).toBeLessThan(4000)
   })
 })
 

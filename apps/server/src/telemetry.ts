@@ -3,11 +3,14 @@
  * Providers are handed to the host and registered nowhere, so that two servers in one process count each for itself.
  */
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
+import { setTimeout } from 'node:timers/promises'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus'
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
+import type { SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Config } from './config.ts'
+import { type Log, silentLog } from './log.ts'
 
 export interface ServerTelemetry {
   meter: Meter
@@ -21,15 +24,16 @@ export interface ServerTelemetry {
 const NAME = 'loadout'
 const LAG_RESOLUTION_MS = 20
 const NANOSECONDS = 1e9
+const STOP_WITHIN_MS = 2000
 
 export async function openTelemetry(
   { serviceName, otlpEndpoint }: Pick<Config, 'serviceName' | 'otlpEndpoint'>,
-  version = '0.0.0',
+  { version = '0.0.0', log = silentLog }: { version?: string | undefined; log?: Log } = {},
 ): Promise<ServerTelemetry> {
   const resource = resourceFromAttributes({ 'service.name': serviceName, 'service.version': version })
   const reader = new ScrapeReader()
   const meters = new MeterProvider({ resource, readers: [reader] })
-  const traces = otlpEndpoint === undefined ? undefined : await openTraces(otlpEndpoint, resource)
+  const traces = otlpEndpoint === undefined ? undefined : await openTraces(otlpEndpoint, { resource, log })
   const stopWatching = watchEventLoop(meters.getMeter(NAME, version))
   const serializer = new PrometheusSerializer()
   return {
@@ -41,8 +45,9 @@ export async function openTelemetry(
     },
     async close() {
       stopWatching()
+      const stopped = Promise.allSettled([meters.shutdown(), traces?.shutdown()])
       // A collector that is gone must not keep a server from stopping.
-      await Promise.allSettled([meters.shutdown(), traces?.shutdown()])
+      await Promise.race([stopped, setTimeout(STOP_WITHIN_MS, undefined, { ref: false })])
     },
   }
 }
@@ -54,13 +59,31 @@ class ScrapeReader extends MetricReader {
 }
 
 /** Loaded only where it is wanted: most servers have no collector. */
-async function openTraces(endpoint: string, resource: Resource) {
+async function openTraces(endpoint: string, { resource, log }: { resource: Resource; log: Log }) {
   const [{ BatchSpanProcessor, TracerProvider }, { OTLPTraceExporter }] = await Promise.all([
     import('@opentelemetry/sdk-trace'),
     import('@opentelemetry/exporter-trace-otlp-http'),
   ])
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` })
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const exporter = tellFailures(new OTLPTraceExporter({ url }), log)
   return new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
+}
+
+/** A collector that does not answer is told once, and once more when it does again. */
+function tellFailures(exporter: SpanExporter, log: Log): SpanExporter {
+  let isFailing = false
+  return {
+    export: (spans, done) =>
+      exporter.export(spans, (result) => {
+        const fails = result.error !== undefined
+        if (fails && !isFailing) log.warn({ err: result.error }, 'traces cannot be sent')
+        if (!fails && isFailing) log.info('traces are sent again')
+        isFailing = fails
+        done(result)
+      }),
+    forceFlush: async () => exporter.forceFlush?.(),
+    shutdown: () => exporter.shutdown(),
+  }
 }
 
 /** How late the event loop is, by OpenTelemetry's names for Node. Each look starts anew. */
