@@ -43,7 +43,7 @@ export interface AuditedOutcome {
 
 export interface CallAudit {
   /** Arguments as they may be shown. */
-  mask(call: Pick<AuditedCall, 'arguments'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
+  mask(call: Pick<AuditedCall, 'arguments' | 'userId'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
   /** Safe when it returns, or resolves. Throws where it cannot be kept: then the call must not be made. */
   intent(call: AuditedCall, known: KnownOfCall): void | Promise<void>
   outcome(call: AuditedCall, known: KnownOfCall, outcome: AuditedOutcome): void | Promise<void>
@@ -59,10 +59,11 @@ const NONE: readonly string[] = []
 export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit {
   const redact = createRedactor()
   const withSecrets = <T>(
+    { userId }: Pick<AuditedCall, 'userId'>,
     { stored }: KnownOfCall,
     work: (values: readonly string[]) => T | Promise<T>,
   ): T | Promise<T> => {
-    const values = stored ? secrets.of(stored) : NONE
+    const values = stored ? secrets.of(stored, userId) : NONE
     return values instanceof Promise ? values.then(work) : work(values)
   }
   const masked = (args: JsonObject, { inputSchema: schema }: KnownOfCall, values: readonly string[]) =>
@@ -75,16 +76,20 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     argumentSize: jsonSize(call.arguments),
   })
   return {
-    mask: (call, known) => withSecrets(known, (values) => masked(call.arguments, known, values)),
+    mask: (call, known) => withSecrets(call, known, (values) => masked(call.arguments, known, values)),
     intent: (call, known) =>
-      withSecrets(known, (values) => record({ ...about(call, known, 'started'), detail: asked(call, known, values) })),
+      withSecrets(call, known, (values) =>
+        record({ ...about(call, known, 'started'), detail: asked(call, known, values) }),
+      ),
     outcome(call, known, { status, reached, durationMs, errorCode, result }) {
       const came: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
       if (errorCode !== undefined) came.errorCode = errorCode
       if (result !== undefined) came.resultSize = jsonSize(result)
       const input = about(call, known, status)
       if (reached) return record({ ...input, detail: came })
-      return withSecrets(known, (values) => record({ ...input, detail: { ...asked(call, known, values), ...came } }))
+      return withSecrets(call, known, (values) =>
+        record({ ...input, detail: { ...asked(call, known, values), ...came } }),
+      )
     },
   }
 }
