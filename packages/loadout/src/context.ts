@@ -50,7 +50,7 @@ function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
   assertPlainJson(input)
   const toolkits: Record<string, Toolkit> = {}
   // What is frozen later must not be the caller's own.
-  for (const [key, record] of Object.entries(structuredClone(input))) {
+  for (const [key, record] of Object.entries(ownCopy(input))) {
     try {
       const id = slugFrom(key) || key
       if (Object.hasOwn(toolkits, id)) throw invalidFields([{ path: 'id', message: `"${id}" is made of two keys` }])
@@ -60,6 +60,16 @@ function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
     }
   }
   return toolkits
+}
+
+function ownCopy<T>(input: T): T {
+  try {
+    return structuredClone(input)
+  } catch {
+    throw invalidFields([
+      { path: 'toolkits', message: 'must be plain records: functions cannot travel with a context' },
+    ])
+  }
 }
 
 function under(prefix: string, error: unknown): unknown {

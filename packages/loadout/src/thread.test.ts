@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { createHost, type Host } from './host.ts'
 import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transformers.ts'
 import { rule } from './policy/rule.ts'
+import type { ShownTool } from './schema/transformer.ts'
 import { defineTool } from './toolkits/define-tool.ts'
 
 const ann = { userId: 'ann', threadId: 'jobs' }
@@ -147,6 +148,23 @@ describe('what a thread carries', () => {
     expect(why('linkedin.apply')?.reasons.at(-1)?.detail).toBe('It is not in the list of the thread.')
   })
 
+  it('words are bounded: so many, and so many globs', async () => {
+    const thread = host.thread(ann)
+    const globs = Array.from({ length: 51 }, (_, index) => `*.never_${index}*`)
+    await expect(thread.deactivate(...globs)).rejects.toMatchObject({ code: 'invalid-input' })
+    expect(await thread.activations()).toEqual([])
+    await thread.deactivate(...globs.slice(1))
+    expect(await thread.activations()).toHaveLength(50)
+  })
+
+  it('a thread that was deleted does not come back by a word that came too late', async () => {
+    await host.threads.create('ann', { id: 'gone' })
+    const late = host.thread({ userId: 'ann', threadId: 'gone' }, { mustExist: true })
+    await host.threads.delete('ann', 'gone')
+    await expect(late.deactivate('github')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(host.threads.get('ann', 'gone')).rejects.toMatchObject({ code: 'not-found' })
+  })
+
   it('two threads, two users, the same ids: none sees another', async () => {
     await register(github, { tier: 'user', userId: 'bob' })
     await host.thread(ann).use(['linkedin'])
@@ -204,6 +222,13 @@ describe('calls keep to the loadout', () => {
     const outcome = await host.calls.start(direct).outcome
     expect(outcome).toMatchObject(denied)
     expect('error' in outcome && outcome.error.message).toContain('Switched off at the app tier')
+  })
+
+  it('who may call is said by the toolkit', async () => {
+    await register({ ...github, allowedCallers: ['direct'] })
+    const asCode = { name: 'github.list_issues', arguments: {}, caller: { type: 'code' as const } }
+    expect(await host.thread(ann).call(asCode)).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
+    expect(await host.thread(ann).call({ ...asCode, caller: { type: 'direct' } })).toMatchObject({ status: 'ok' })
   })
 
   it('a toolkit beyond the limit of the thread is not called either', async () => {
@@ -283,6 +308,19 @@ describe('transformers', () => {
     expect(
       (await host.thread(ann).loadout()).tools.find(({ ref }) => ref === 'linkedin.apply')?.manifest.inputSchema.type,
     ).toBe('object')
+  })
+
+  it('two tools that a call gives the same name are told apart, and a name of its own is not taken', async () => {
+    const same = [(shown: ShownTool) => ({ ...shown, name: 'same' })]
+    const { tools } = await host.thread(ann).loadout({ only: ['github'], transform: same })
+    expect(new Set(tools.map(({ modelName }) => modelName)).size).toBe(3)
+    await register({ ...github, overrides: { create_issue: { name: 'list_issues' } } })
+    const named = (await host.thread(ann).loadout()).tools.map(({ ref, modelName }) => [ref, modelName])
+    expect(named).toContainEqual(['github.list_issues', 'mcp_github_list_issues'])
+    expect(named).toContainEqual([
+      'github.create_issue',
+      expect.stringMatching(/^mcp_github_list_issues_[0-9a-f]{16}$/),
+    ])
   })
 
   it('never relaxes what a server claims', async () => {

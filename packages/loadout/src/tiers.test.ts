@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { nodeDrivers } from './connections/node-drivers.ts'
+import { createExecutionContext } from './context.ts'
 import { createHost, type Host } from './host.ts'
 import { rule } from './policy/rule.ts'
 
@@ -137,8 +138,30 @@ describe('a toolkit that is removed', () => {
     expect(await refs('ann')).toEqual([])
     await host.toolkits.register({ id: 'kb', name: 'Mine', tools: [tool('from_ann')] }, ann)
     expect(await refs('ann')).toEqual(['kb.from_ann'])
+    await host.toolkits.remove('kb', { tier: 'app' })
+    expect(await refs('ann')).toEqual(['kb.from_ann'])
     await host.toolkits.remove('kb', ann)
     expect(await refs('ann')).toEqual([])
+  })
+})
+
+describe("what an operator's server prints as it fails", () => {
+  it('is told to the operator and to no user: not by a call, an event, a setup or a view', async () => {
+    const words = 'cannot reach postgres://10.1.2.3/prod'
+    const args = ['-e', `console.error('${words}'); process.exit(3)`]
+    const told: unknown[] = []
+    host.events.on((event) => told.push(event))
+    const { stored } = await host.toolkits.register({ name: 'corp', command: node, args }, { tier: 'app' })
+    const call = { userId: 'ann', toolkit: 'corp', tool: 'x', arguments: {}, caller: { type: 'direct' as const } }
+    const outcome = await host.calls.start(call).outcome
+    const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' } })
+    const run = await host.setupToolkits(['corp'], { context })
+    const message = 'error' in outcome ? outcome.error.message : ''
+    expect(message).toBe('The server of "corp" failed; its operator can see why.')
+    expect(run.failedToolkits).toMatchObject([{ id: 'corp', code: 'server-crashed' }])
+    expect(JSON.stringify([message, run.failedToolkits, told, await host.views.list('ann')])).not.toContain('10.1.2.3')
+    const [now = stored] = await host.toolkits.app()
+    expect(JSON.stringify(await host.views.asOperator(now))).toContain('10.1.2.3')
   })
 })
 

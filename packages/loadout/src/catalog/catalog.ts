@@ -17,7 +17,7 @@ import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
-import { type Acceptance, acceptChanges, storeCatalog, storeFailure } from './store-catalog.ts'
+import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
 
 /** A tool as the catalog has it. */
 export interface CatalogTool {
@@ -64,6 +64,8 @@ const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
 const LEAST_TTL_MS = 10_000
 const MOST_CARRIED = 1000
+/** More at once would drown who listens; they look anew instead. */
+const MOST_EVENTS = 500
 
 export function createCatalog(parts: CatalogParts): Catalog {
   return new StoredCatalog(parts)
@@ -154,7 +156,7 @@ class StoredCatalog implements Catalog {
         this.#carried.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
       }
-      await storeCatalog(storage, stored, read)
+      this.#tellTools(stored, await storeCatalog(storage, stored, read))
       this.#tell(stored)
       return read.manifests
     } catch (thrown) {
@@ -193,6 +195,13 @@ class StoredCatalog implements Catalog {
       const tools = rows.map((row) => toTool(row, pinOf.get(JSON.stringify([row.uscoId, row.name]))))
       return Map.groupBy(tools, (tool) => tool.uscoId)
     })
+  }
+
+  #tellTools({ userId, toolkit }: StoredToolkit, { came, went }: CatalogChange): void {
+    const { events } = this.#parts
+    const ref = (tool: string) => `${toolkit.id}.${tool}`
+    for (const tool of came.slice(0, MOST_EVENTS)) events.emit({ type: 'tool-loaded', userId, ref: ref(tool) })
+    for (const tool of went.slice(0, MOST_EVENTS)) events.emit({ type: 'tool-unloaded', userId, ref: ref(tool) })
   }
 
   #tell({ userId, toolkit, uscoId }: StoredToolkit): void {

@@ -22,18 +22,30 @@ interface Found {
 
 const LIMIT = 10_000
 
-export async function storeCatalog(storage: Storage, stored: StoredToolkit, read: ReadManifests): Promise<void> {
+/** The names of the tools that came and went by it. */
+export interface CatalogChange {
+  came: string[]
+  went: string[]
+}
+
+export async function storeCatalog(
+  storage: Storage,
+  stored: StoredToolkit,
+  read: ReadManifests,
+): Promise<CatalogChange> {
   const found = await Promise.all(
     read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
   )
-  await again(() =>
+  return again(() =>
     storage.transaction(accessTo(stored), async (tx) => {
       // First, because it holds the record: whoever else looked waits here, and then finds what this one wrote.
-      if (!(await noteOutcome(tx, stored, { status: 'success', reason: told(read.warnings) }))) return
+      if (!(await noteOutcome(tx, stored, { status: 'success', reason: told(read.warnings) })))
+        return { came: [], went: [] }
       const owner = { userId: stored.userId, uscoId: stored.uscoId }
       const tools = new Map(
         (await tx.list('userServerTools', { where: owner, limit: LIMIT })).map((row) => [row.name, row]),
       )
+      const active = new Set([...tools.values()].filter((row) => row.isActive).map((row) => row.name))
       const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
       const writer = new CatalogWriter(tx, owner)
       for (const one of inOrderOf(pins, found)) {
@@ -47,6 +59,11 @@ export async function storeCatalog(storage: Storage, stored: StoredToolkit, read
       }
       for (const gone of tools.values())
         if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
+      const names = new Set(found.map((one) => one.manifest.name))
+      return {
+        came: [...names].filter((name) => !active.has(name)),
+        went: [...active].filter((name) => !names.has(name)),
+      }
     }),
   )
 }

@@ -233,6 +233,41 @@ describe('resolution', () => {
     expect(refs.some((ref) => ref.includes('.get'))).toBe(false)
   })
 
+  it('what the thread keeps back is told; what nobody names takes no place', async () => {
+    const kit = (name: string) => ({
+      name,
+      tools: [{ name: 'ping', inputSchema: { type: 'object' }, execute: () => 'pong' }],
+    })
+    for (const name of ['a', 'b']) await host.toolkits.register(kit(name), { tier: 'user', userId: 'ann' })
+    await host.preferences.update('ann', { maxServersPerThread: 1 })
+    const context = createExecutionContext({ principal: session, scope: { threadId: 't' } })
+    const run = await host.setupToolkits(['b'], { context })
+    expect(run.resolved).toMatchObject([{ name: 'b', tools: ['ping'] }])
+    await host.thread({ userId: 'ann', threadId: 't' }).deactivate('b')
+    const off = await host.setupToolkits(['b'], { context })
+    expect(off.failedToolkits).toMatchObject([{ id: 'b', code: 'not-carried' }])
+    await host.thread({ userId: 'ann', threadId: 't' }).deactivate('*')
+    const mine = { tools: [{ name: 'ping', inputSchema: { type: 'object' }, execute: 'ref:host' }] }
+    const brought = createExecutionContext({ principal: session, scope: { threadId: 't' }, toolkits: { mine } })
+    expect((await host.setupToolkits(['mine'], { context: brought })).failedToolkits).toMatchObject([{ id: 'mine' }])
+  })
+
+  it('names are as people write them, ids come before names, and an aborted invocation starts nothing', async () => {
+    const toolkits = { 'My Files': { id: 'other', ...files() } }
+    const context = createExecutionContext({ principal: session, toolkits })
+    const run = await host.setupToolkits(['My Files'], { context })
+    expect(run.resolved).toMatchObject([{ name: 'My Files', toolkit: 'my-files', from: 'context' }])
+    expect((await host.status()).connections).toMatchObject([{ toolkit: 'my-files', tools: expect.any(Number) }])
+    expect((await host.status()).connections[0]?.tools).toBeGreaterThan(5)
+    await run.close()
+    await host.toolkits.register({ id: 'x', name: 'gh', ...files() }, { tier: 'user', userId: 'ann' })
+    await host.toolkits.register({ id: 'gh', name: 'Other', ...files() }, { tier: 'user', userId: 'ann' })
+    const plain = createExecutionContext({ principal: session })
+    expect((await host.setupToolkits(['gh'], { context: plain })).resolved).toMatchObject([{ toolkit: 'gh' }])
+    const gone = createExecutionContext({ principal: session, toolkits, signal: AbortSignal.abort() })
+    await expect(host.setupToolkits(undefined, { context: gone })).rejects.toMatchObject({ code: 'cancelled' })
+  })
+
   it(`keeps the first ${MAX_TOOLKITS} and names the rest`, async () => {
     const tools = { ping: { inputSchema: { type: 'object' } } }
     const names = Array.from({ length: 20 }, (_, index) => `kit-${index}`)
@@ -317,6 +352,26 @@ describe('a transport that the app built', () => {
     void server.connect(theirs)
     return mine
   }
+
+  it('two invocations with transports of the same name never share one', async () => {
+    const named = (word: string) => () => {
+      const server = new McpServer({ name: word, version: '1.0.0' })
+      server.registerTool('who', { inputSchema: z.object({}) }, async () => ({
+        content: [{ type: 'text', text: word }],
+      }))
+      const [mine, theirs] = InMemoryTransport.createLinkedPair()
+      void server.connect(theirs)
+      return mine
+    }
+    const context = createExecutionContext({ principal: session })
+    const one = await host.setupToolkits(['x'], { context, transports: { x: named('first') } })
+    const two = await host.setupToolkits(['x'], { context, transports: { x: named('second') } })
+    const who = { name: 'x.who', arguments: {} }
+    expect(await two.call(who)).toMatchObject({ content: [{ text: 'second' }] })
+    expect(await one.call(who)).toMatchObject({ content: [{ text: 'first' }] })
+    await one.close()
+    await two.close()
+  })
 
   it('serves an invocation, and a look', async () => {
     const context = createExecutionContext({ principal: session })

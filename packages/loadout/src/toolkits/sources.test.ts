@@ -1,6 +1,6 @@
 /** Toolkits that are defined outside the database: in a file that people edit while the host runs, and in code. */
 
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -114,6 +114,51 @@ describe('a file', () => {
     await rm(here)
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([]), soon)
     expect((await host.toolkits.find('ann', 'kb')).toolkit.name).toBe('Operator')
+  })
+
+  it('a file that is gone for a moment takes nothing away', async () => {
+    await write(here, { kb: remote })
+    open()
+    const [before] = await host.toolkits.app()
+    await rename(here, `${here}.new`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    await rename(`${here}.new`, here)
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    expect((await host.toolkits.app()).map(({ uscoId }) => uscoId)).toEqual([before?.uscoId])
+  })
+
+  it('another id in the file is another toolkit; two entries of one id are told', async () => {
+    await write(here, { Files: remote })
+    open()
+    expect(await names()).toEqual(['files'])
+    await write(here, { Files: { id: 'files2', ...remote }, 'My Kb': remote, 'my-kb': remote })
+    await vi.waitFor(async () => expect(await names()).toEqual(['files2', 'my-kb']), soon)
+    expect(host.sources.problems()).toMatchObject([{ entry: 'my-kb', message: expect.stringContaining('same id') }])
+  })
+
+  it('a host that is started elsewhere takes nothing away, and an operator may remove what nothing defines', async () => {
+    await write(here, { kb: remote })
+    const storage = shared(memory())
+    const keyRing = processKeyRing()
+    const first = createHost({ storage: storage.one(), keyRing, sources: [fileSource({ paths: [here], pollMs: 20 })] })
+    await first.ready()
+    open({ storage: storage.one(), keyRing, sources: [fileSource({ paths: [home], pollMs: 20 })] })
+    await host.ready()
+    expect(await names()).toEqual(['kb'])
+    await expect(first.toolkits.remove('kb', { tier: 'app' })).rejects.toMatchObject({ code: 'read-only' })
+    await host.toolkits.remove('kb', { tier: 'app' })
+    expect(await names()).toEqual([])
+    await first.close()
+  })
+
+  it('what it cannot look at is told, and keeps what it said', async () => {
+    await write(here, { kb: remote })
+    open()
+    expect(await names()).toEqual(['kb'])
+    await rm(here)
+    await mkdir(here)
+    await vi.waitFor(() => expect(host.sources.problems()).toMatchObject([{ message: 'is not a file' }]), soon)
+    expect(await names()).toEqual(['kb'])
   })
 
   it('read a second time without a change, nothing is written', async () => {

@@ -111,7 +111,9 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         if (!row) throw notFound(id)
         if (!mayRemove(row)) throw definedElsewhere(row)
         const where = { userId, uscoId: row.uscoId }
-        const tools = (await tx.list('userServerTools', { where, limit: 10_000 })).map((tool) => tool.name)
+        const tools = (await tx.list('userServerTools', { where: { ...where, isActive: true }, limit: 10_000 })).map(
+          (tool) => tool.name,
+        )
         const keeper = { userId, toolkit: row.uscoId }
         const cleared = await secrets.fields(tx, keeper)
         await tx.delete('userServerConfigs', row.uscoId)
