@@ -64,7 +64,8 @@ describe('what a thread carries', () => {
     const thread = host.thread(ann)
     const told: string[] = []
     host.events.on((event) => {
-      if (event.type === 'tool-loaded' || event.type === 'tool-unloaded') told.push(`${event.type} ${event.ref}`)
+      const isTool = event.type === 'tool-loaded' || event.type === 'tool-unloaded'
+      if (isTool && event.threadId === 'jobs') told.push(`${event.type} ${event.ref}`)
     })
     await thread.deactivate('github.delete_repo')
     expect(await refs()).not.toContain('github.delete_repo')
