@@ -3,7 +3,7 @@
  * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
  */
 import { createHash, randomInt } from 'node:crypto'
-import { type Change, HostError, newId, type Storage } from 'loadout'
+import { type Audit, type Change, HostError, newId, type Storage } from 'loadout'
 import { type ApiKeyRow, apiKeyInput, type Principal, parse } from 'loadout/schema'
 import type { z } from 'zod'
 
@@ -22,7 +22,8 @@ export interface ApiKeys {
   verify(key: string): Promise<Principal | undefined>
 }
 
-export function createApiKeys(storage: Storage): ApiKeys {
+/** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
+export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
   const remembered = rememberKeys(storage)
 
   const find = (hash: string) =>
@@ -46,6 +47,8 @@ export function createApiKeys(storage: Storage): ApiKeys {
       assertMayGrant(by, input)
       const { key, row } = newKey(by, input)
       await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) => tx.insert('apiKeys', row))
+      const { keyId, role, scopesJson: scopes } = row
+      await record({ userId: by.userId, action: 'api_key_made', detail: { keyId, role, scopes } })
       return { row, key }
     },
 
@@ -62,6 +65,7 @@ export function createApiKeys(storage: Storage): ApiKeys {
       await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) =>
         tx.update('apiKeys', keyId, { set: { revokedAt: new Date() } }),
       )
+      await record({ userId: by.userId, action: 'api_key_revoked', detail: { keyId } })
     },
 
     async verify(key) {

@@ -13,6 +13,7 @@ import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, trace
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { appRoutes } from './routes/app.ts'
+import { auditRoutes } from './routes/audit.ts'
 import { backupRoutes } from './routes/backup.ts'
 import { callRoutes } from './routes/calls.ts'
 import { configRoutes } from './routes/configs.ts'
@@ -25,6 +26,7 @@ import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
+import { userRoutes } from './routes/users.ts'
 import type { Env } from './variables.ts'
 
 export type { Authenticate } from './doors.ts'
@@ -114,7 +116,9 @@ export function createApp({
     .route('/api', eventRoutes(host, stopping))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
-    .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage)))
+    .route('/api', auditRoutes(host))
+    .route('/api', userRoutes(host))
+    .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
 }
 
 // The UI is served from here too: its own scripts and styles, and nothing from elsewhere.

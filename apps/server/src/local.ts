@@ -14,6 +14,11 @@ export async function openLocal(config: Config) {
     await host.close().catch(() => {})
     throw error
   }
-  const app = createApp({ host, apiKeys: createApiKeys(host.storage), authenticate: () => LOCAL, loopbackOnly: true })
+  const app = createApp({
+    host,
+    apiKeys: createApiKeys(host.storage, host.audit.record),
+    authenticate: () => LOCAL,
+    loopbackOnly: true,
+  })
   return { fetch: (request: Request) => app.fetch(request), close: () => host.close() }
 }

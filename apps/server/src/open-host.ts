@@ -11,7 +11,7 @@ import {
   type Storage,
   type TelemetryOptions,
 } from 'loadout'
-import { fileSource, keyFileRing, localFiles, nodeDrivers } from 'loadout/node'
+import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
@@ -29,6 +29,7 @@ export async function openHost(config: Config, log: Log, telemetry?: ServerTelem
     toolCacheTtlMs: config.toolCacheTtlMs,
     sources: [fileSource({ paths: config.globalFiles })],
     files: localFiles({ secretPath: config.secretPath }),
+    audit: openAudit(config, log),
     onListenerError,
     ...(telemetry ? { telemetry: telemetryOf(telemetry, log) } : {}),
   })
@@ -50,6 +51,17 @@ function logResolutions(host: Host, log: Log): void {
 
 function openStorage({ databaseUrl, dataDir }: Config): Storage {
   return databaseUrl === undefined ? pglite({ dataDir }) : postgres({ url: databaseUrl })
+}
+
+/** A journal beside the data: what is called is safe there before the database has it. */
+function openAudit({ dataDir }: Config, log: Log) {
+  return {
+    journal: fileJournal({
+      dir: join(dataDir, 'journal'),
+      onDamage: (damage) => log.warn(damage, 'lines of a journal cannot be read'),
+    }),
+    onProblem: (err: HostError) => log.error({ err, cause: err.cause }, 'the log does not reach the database'),
+  }
 }
 
 // Opened before anything is served: a weak or unsafe key must stop the start, not the first use.

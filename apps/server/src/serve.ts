@@ -44,7 +44,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
   const stopping = new AbortController()
   try {
     await host.ready()
-    const apiKeys = createApiKeys(host.storage)
+    const apiKeys = createApiKeys(host.storage, host.audit.record)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
     const local = config.mode === 'local'
     const app = createApp({

@@ -28,6 +28,8 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
   '/api/inputs/{id}': ({ inputId }) => [{ id: inputId }],
   '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
+  // A user is no thing that could be hidden, and removing one that is there is what operators do.
+  '/api/users/{id}': () => [{ id: 'nobody-either' }],
   '/api/app/toolkits/{id}': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((id) => ({ id })),
 }
@@ -47,13 +49,15 @@ export const BODIES: Record<string, object | null> = {
 }
 
 export const QUERIES: Record<string, string> = {
+  // All of it would repeat what was asked for, and looking is itself a call that it tells of.
+  'GET /api/audit': '?action=toolkit_registered',
   'GET /api/mcp/{id}/resources/read': `?uri=${encodeURIComponent('demo://resource/static/document/architecture.md')}`,
 }
 
 /** These answer for as long as somebody listens; they are listened to all the while. */
 export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
 
-export const OPERATORS = /^\/api\/app\//
+export const OPERATORS = /^\/api\/(app|users)\//
 
 interface Named {
   body?: object
@@ -70,6 +74,7 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   }),
   'POST /api/mcp/config/introspect': ({ onlyUscoId }) => ({ body: { uscoId: onlyUscoId }, status: 404 }),
   'GET /api/mcp/config/tools': ({ kitUscoId }) => ({ query: `?uscoId=${kitUscoId}`, status: 404 }),
+  'GET /api/audit': (_, other) => ({ query: `?userId=${other}`, status: 403 }),
   'GET /api/threads': ({ onlyThread }) => ({ query: `?cursor=${onlyThread}`, status: 200 }),
   'POST /api/mcp': ({ onlyKit }) => ({ body: { id: onlyKit, name: 'another', ...custom }, status: 201 }),
   'POST /api/mcp/import': () => ({ body: { mcpServers: { kit: custom } }, status: 200 }),

@@ -185,7 +185,9 @@ async function nameTheirs(meeting: Meeting, acting: User, theirs: Things): Promi
       const { body, query = '', status } = named(theirs, acting === 'ann' ? 'bob' : 'ann')
       expectStatus(meeting, await ask(meeting, acting, [`${route}${query}`, body]), status)
     } else if (method !== 'GET') meeting.findings.push(`${route}: say in WRITES what is sent`)
-    if (method === 'GET') expectStatus(meeting, await ask(meeting, acting, [route]), OPERATORS.test(path) ? 403 : 200)
+    if (method !== 'GET') continue
+    const plain = await ask(meeting, acting, [`${route}${QUERIES[route] ?? ''}`])
+    expectStatus(meeting, plain, OPERATORS.test(path) ? 403 : 200)
   }
 }
 
