@@ -102,6 +102,18 @@ describe('the span of a call', () => {
     expect(theSpan().parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
   })
 
+  it('is made by a provider that the app registers, also after the host was made', async () => {
+    await start({}, { telemetry: {} })
+    await call()
+    trace.setGlobalTracerProvider({ getTracer: () => telemetry.options.tracer })
+    try {
+      await call()
+    } finally {
+      trace.disable()
+    }
+    expect(theSpan().attributes).toMatchObject({ 'loadout.outcome': 'ok' })
+  })
+
   it.each([
     [
       'tool-error',

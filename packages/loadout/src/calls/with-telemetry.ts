@@ -20,11 +20,11 @@ const LONGEST_REF = 200
 export function withTelemetry(telemetry: Telemetry, next: CallHandler): CallHandler {
   const isAlwaysOn = telemetry.counters !== undefined || telemetry.onCall !== undefined
   return (call) => {
+    // Without a provider this is the end of it: nothing is made, nothing is awaited.
+    if (!isAlwaysOn && !telemetry.isTracing()) return next(call)
     const at = traceOr(call.trace)
     const span = telemetry.tracer.startSpan(CALL_METHOD, CALL_SPAN, at)
     const isTraced = span.spanContext().traceId !== INVALID_TRACEID
-    // Without a provider this is the end of it: nothing is made, nothing is awaited.
-    if (!isTraced && !isAlwaysOn) return next(call)
     return observe({ telemetry, next, span }, isTraced ? { ...call, trace: trace.setSpan(at, span) } : call)
   }
 }

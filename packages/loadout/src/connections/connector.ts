@@ -211,10 +211,8 @@ class LiveConnector implements Connector {
     stored: StoredToolkit,
     { work, trace }: { work: (connection: Connection) => Promise<T>; trace: Context | undefined },
   ): Promise<T> {
-    const { id: toolkit, server } = stored.toolkit
-    const about = { telemetry: this.#telemetry, trace, toolkit, server, sessionIds: this.#sessionIds }
     try {
-      const result = await work(new ObservedConnection(given.connection, about))
+      const result = await work(this.#observed(given.connection, stored, trace))
       given.release()
       return result
     } catch (error) {
@@ -224,6 +222,13 @@ class LiveConnector implements Connector {
       } else given.release()
       throw withoutSecrets(error, this.#secrets.get(given.connection) ?? [])
     }
+  }
+
+  #observed(connection: Connection, { toolkit }: StoredToolkit, trace: Context | undefined): Connection {
+    const telemetry = this.#telemetry
+    if (telemetry.counters === undefined && !telemetry.isTracing()) return connection
+    const { id, server } = toolkit
+    return new ObservedConnection(connection, { telemetry, trace, toolkit: id, server, sessionIds: this.#sessionIds })
   }
 
   /** What people see while one of them is asked. */

@@ -1,17 +1,9 @@
 /** All that is counted, by a meter that somebody reads. Tags are names with a bound and words of closed lists; never a user. */
 import type { Context, Meter } from '@opentelemetry/api'
 import { type BoundedNames, boundNames, type NameLimits, type ToolNames } from './bounded-names.ts'
-import { ATTRIBUTE, DURATION_BUCKETS, METRIC, UNKNOWN } from './conventions.ts'
+import { type CallTally, createCallTally, type EndedCall } from './call-tally.ts'
+import { ATTRIBUTE, DURATION_BUCKETS, METRIC } from './conventions.ts'
 import { workflowVersionOf } from './trace-context.ts'
-
-/** A call that is over. Its names are there once its tool was found. */
-export interface EndedCall {
-  toolkit: string | undefined
-  tool: string | undefined
-  caller: string
-  outcome: string
-  error: string | undefined
-}
 
 export interface Operation {
   method: string
@@ -39,12 +31,13 @@ export interface Counters {
   callStarted(): void
   callEnded(call: EndedCall): void
   approval(step: string): void
-  /** Reads these whenever somebody looks. Returns how to stop. */
+  /** Reads these, and the calls, whenever somebody looks. Returns how to stop. */
   watch(read: () => HostCounts): () => void
 }
 
 export function createCounters(meter: Meter, limits: NameLimits = {}): Counters {
   const names = boundNames(limits)
+  const calls = createCallTally(names)
   const tags = (at: Context) => workflowTag(names, at)
   const toolkitsUsed = meter.createCounter(METRIC.toolkitsUsed, { description: 'Toolkits that an invocation used' })
   const materialized = meter.createCounter(METRIC.toolsMaterialized, { description: 'Tools made for an invocation' })
@@ -59,8 +52,12 @@ export function createCounters(meter: Meter, limits: NameLimits = {}): Counters 
       failed.add(1, { toolkit: names.toolkit(toolkit), [ATTRIBUTE.error]: error, ...tags(at) }),
     approval: (step) => approvals.add(1, { step }),
     operation: countOperations(meter, names),
-    ...countCalls(meter, names),
-    watch: (read) => watchHost(meter, read),
+    callStarted: () => void calls.running++,
+    callEnded(call) {
+      calls.running--
+      calls.ended(call)
+    },
+    watch: (read) => watchHost(meter, calls, read),
   }
 }
 
@@ -89,34 +86,18 @@ function countOperations(meter: Meter, names: BoundedNames): Counters['operation
   }
 }
 
-function countCalls(meter: Meter, names: BoundedNames): Pick<Counters, 'callStarted' | 'callEnded'> {
-  const ended = meter.createCounter(METRIC.callsEnded, { description: 'Calls, by what became of them' })
-  const running = meter.createUpDownCounter(METRIC.callsRunning, { description: 'Calls under way' })
-  const notFound = { toolkit: UNKNOWN, tool: UNKNOWN }
-  return {
-    callStarted: () => running.add(1),
-    callEnded({ toolkit, tool, caller, outcome, error }) {
-      running.add(-1)
-      const named = toolkit === undefined || tool === undefined ? notFound : names.tool(toolkit, tool)
-      ended.add(1, {
-        toolkit: named.toolkit,
-        tool: named.tool,
-        caller,
-        outcome,
-        ...(error === undefined ? undefined : { [ATTRIBUTE.error]: error }),
-      })
-    },
-  }
-}
-
-function watchHost(meter: Meter, read: () => HostCounts): () => void {
+function watchHost(meter: Meter, calls: CallTally, read: () => HostCounts): () => void {
+  const ended = meter.createObservableCounter(METRIC.callsEnded, { description: 'Calls, by what became of them' })
+  const running = meter.createObservableGauge(METRIC.callsRunning, { description: 'Calls under way' })
   const connections = meter.createObservableGauge(METRIC.connections, { description: 'Connections of the pool' })
   const waiting = meter.createObservableGauge(METRIC.waiting, {
     description: 'Calls that wait for a place in the pool',
   })
   const processes = meter.createObservableGauge(METRIC.processes, { description: 'Processes of stdio servers' })
-  const observed = [connections, waiting, processes]
+  const observed = [ended, running, connections, waiting, processes]
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
+    for (const { tags, count } of calls.all()) result.observe(ended, count, tags)
+    result.observe(running, calls.running)
     const now = read()
     for (const [state, count] of Object.entries(now.connections)) result.observe(connections, count, { state })
     result.observe(waiting, now.waiting)

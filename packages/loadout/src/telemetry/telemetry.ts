@@ -7,6 +7,7 @@ import {
   createNoopMeter,
   type Meter,
   metrics,
+  ProxyTracerProvider,
   type Span,
   SpanStatusCode,
   type Tracer,
@@ -45,6 +46,8 @@ export interface CallRecord {
 
 export interface Telemetry {
   readonly tracer: Tracer
+  /** Whether anybody traces: an app may register its provider after it made the host. */
+  isTracing(): boolean
   /** Undefined where nobody reads them: then nothing is counted. */
   readonly counters: Counters | undefined
   readonly onCall: ((call: CallRecord) => void) | undefined
@@ -56,8 +59,19 @@ export function createTelemetry({ tracer, meter, onCall, limits }: TelemetryOpti
   const chosen = meter ?? metrics.getMeter(NAME)
   return {
     tracer: tracer ?? trace.getTracer(NAME),
+    isTracing: tracer ? () => true : watchProvider(),
     counters: chosen === createNoopMeter() ? undefined : createCounters(chosen, limits),
     onCall: onCall && harmless(onCall),
+  }
+}
+
+/** By the API's own stand-in for a provider, which costs less to ask than a span that is none. */
+function watchProvider(): () => boolean {
+  const provider = trace.getTracerProvider()
+  let isThere = false
+  return () => {
+    isThere ||= !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(NAME) !== undefined
+    return isThere
   }
 }
 
