@@ -12,6 +12,7 @@ await runMain(
       toolkits: () => import('./commands/toolkits.ts').then((module) => module.toolkits),
       import: () => import('./commands/import.ts').then((module) => module.importConfig),
       export: () => import('./commands/export.ts').then((module) => module.exportConfig),
+      audit: () => import('./commands/audit.ts').then((module) => module.audit),
       backup: () => import('./commands/backup.ts').then((module) => module.backup),
       restore: () => import('./commands/restore.ts').then((module) => module.restore),
     },
