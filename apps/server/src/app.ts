@@ -22,6 +22,7 @@ import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { type MetricsOptions, metricsRoutes } from './routes/metrics.ts'
+import { policyRoutes } from './routes/policy.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { threadRoutes } from './routes/threads.ts'
@@ -111,6 +112,7 @@ export function createApp({
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
+    .route('/api', policyRoutes(host))
     .route('/api', threadRoutes(host))
     .route('/api', appRoutes(host))
     .route('/api', eventRoutes(host, stopping))

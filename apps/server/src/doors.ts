@@ -101,6 +101,10 @@ async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number):
 const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   'POST /api/tools/:toolkit/:tool/call': ['call'],
   'POST /api/inputs/:id': ['call'],
+  'POST /api/approvals/:id/answer': ['approve'],
+  'GET /api/approvals': ['read', 'call', 'approve'],
+  'GET /api/approvals/:id': ['read', 'call', 'approve'],
+  'GET /api/results/:id': ['read', 'call'],
   // Who calls may see what comes of it, and what it asks.
   'GET /api/calls/:id': ['read', 'call'],
   'GET /api/inputs': ['read', 'call'],

@@ -4,16 +4,21 @@ import { type Audit, type AuditOptions, createAudit, type RunningAudit } from '.
 import { recordEvents } from './audit/record-events.ts'
 import { createUsers, type Users } from './audit/users.ts'
 import type { ResolvedCall } from './calls/call.ts'
+import { type CallRecords, createCallRecords } from './calls/call-records.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
 import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import { resolveTool } from './calls/resolve.ts'
+import { createResults, type Results } from './calls/results.ts'
 import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
 import { withDecision } from './calls/with-decision.ts'
+import { withLimits } from './calls/with-limits.ts'
 import { withLoadout } from './calls/with-loadout.ts'
+import { withOutput } from './calls/with-output.ts'
 import { withPin } from './calls/with-pin.ts'
+import { withResults } from './calls/with-results.ts'
 import { withTelemetry } from './calls/with-telemetry.ts'
 import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
@@ -40,10 +45,12 @@ import { createThreads, type Threads } from './loadout/threads.ts'
 import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
 import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
 import { type Approvals, createApprovals } from './policy/approvals.ts'
+import { type Budgets, createBudgets } from './policy/budgets.ts'
 import { createFingerprinter } from './policy/fingerprints.ts'
 import { createGrants, type Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
 import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
+import { type Usage, usageOf } from './policy/usage.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import { APP_OWNER } from './schema/ids.ts'
 import type { PolicyRule } from './schema/policy.ts'
@@ -119,6 +126,12 @@ export interface Host extends AsyncDisposable {
   readonly rules: PolicyRules
   readonly grants: Grants
   readonly approvals: Approvals
+  /** Calls that are asked for later, or again with the same key. */
+  readonly records: CallRecords
+  /** Results that were too large to hand on. */
+  readonly results: Results
+  /** What was used of each limit. */
+  readonly budgets: Budgets
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   readonly events: Emitter
@@ -134,6 +147,8 @@ export interface Host extends AsyncDisposable {
   discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
   /** Opens connections ahead: a user's, or without one those that all users share. */
   warm(scope?: { userId?: string }): Promise<Warmed[]>
+  /** What a user used of their limits. */
+  usage(userId: string): Promise<Usage>
   /** What is connected, for whom, since when and with how many tools. */
   status(): Promise<{ storage: string; connections: LiveConnection[] }>
   /** A copy of the data, where the storage is one that can be copied. */
@@ -156,8 +171,9 @@ export function createHost(options: HostOptions = {}): Host {
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, ...log } = createLog(base, options, connector)
   const { check, decision, ...policy } = createPolicies(base, options, audit)
-  const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision)]
-  const stages = [withFound, ...checks, withIntent(audit.calls)]
+  const use = createUse(base, { preferences, threads })
+  const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision), use.limits]
+  const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
   const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
   const calls = createCalls({ pipeline: withTelemetry(telemetry, withOutcome(audit.calls, found)), inputs })
   const unobserve = observeHost(telemetry, { events, connector })
@@ -166,6 +182,7 @@ export function createHost(options: HostOptions = {}): Host {
     unobserve()
     await sources.close()
     policy.approvals.close()
+    await use.budgets.close()
     await connector.close()
     await catalog.settled()
     await log.close()
@@ -175,7 +192,8 @@ export function createHost(options: HostOptions = {}): Host {
   }
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users: log.users },
-    ...{ threads, activations, loadouts, preferences, ...policy },
+    ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
+    records: createCallRecords({ storage, calls }),
     toolkits: registry,
     connections: connector,
     imports: createImports(registry),
@@ -186,6 +204,7 @@ export function createHost(options: HostOptions = {}): Host {
       invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry }, names, how),
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
     warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
+    usage: (userId) => usageOf({ budgets: use.budgets, app: base.app, preferences }, userId),
     status: async () => ({
       storage: storage.name,
       connections: await liveConnections({ registry, connector, catalog }),
@@ -242,6 +261,16 @@ function createPolicies(
   const policy = createPolicy({ rules, grants, app })
   const mask = (call: ResolvedCall) => audit.calls.mask(call, known(call))
   return { rules, grants, approvals, check, decision: { policy, approvals, fingerprinter, mask, check } }
+}
+
+/** How much: limits, and results that are too large to hand on. */
+function createUse(
+  { storage, app }: ReturnType<typeof createBase>,
+  people: { preferences: PreferenceStore; threads: Threads },
+) {
+  const budgets = createBudgets(storage)
+  const results = createResults(storage)
+  return { budgets, results, limits: withLimits({ app, budgets, ...people }), large: withResults({ results, app }) }
 }
 
 /** What happened, and users who go. */

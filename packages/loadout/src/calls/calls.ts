@@ -24,7 +24,10 @@ export type CallState =
   | { status: 'done'; outcome: CallOutcome }
 
 /** What a caller gives; the rest is the pipeline's. */
-export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending'>
+export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending'> & {
+  /** Where it was given one before it began. */
+  callId?: string
+}
 
 export interface Calls {
   start(call: CallRequest): RunningCall
@@ -66,7 +69,7 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
         entry.state = { status: 'running', approval }
         resolvePending(approval)
       }
-      const call: ToolCall = { ...request, callId: newCallId(), notes: {}, onPending }
+      const call: ToolCall = { ...request, callId: request.callId ?? newCallId(), notes: {}, onPending }
       const entry: Kept = {
         call,
         state: { status: 'running' },

@@ -2,12 +2,13 @@
 export { activationRef } from './activation.ts'
 export { type ApiKeyRow, apiKeyInput, apiKeyView } from './api-key.ts'
 export { appConfig, appConfigPatch } from './app-config.ts'
-export { approvalAnswer, approvalView } from './approval.ts'
+export { approvalAnswer, approvalStatus, approvalView } from './approval.ts'
 export { auditView } from './audit.ts'
 export { toolkitId, userId } from './ids.ts'
 export { exportedConfig, exportFormat, importOptions, importReport } from './import-report.ts'
 export { assertPlainJson, invalidInput, jsonObject, parse, parseJson } from './json.ts'
 export { loadoutEntry, reason } from './loadout-entry.ts'
+export { policyRules } from './policy.ts'
 export { preferences, preferencesPatch } from './preferences.ts'
 export {
   KEY_SCOPES,

@@ -1,0 +1,148 @@
+/** Who may do what, what was asked and answered, and what was used of the limits. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Host } from 'loadout'
+import { approvalAnswer, approvalStatus, approvalView, policyRules } from 'loadout/schema'
+import { assertOperator } from '../doors.ts'
+import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const approval = named(approvalView, 'Approval')
+const grant = z
+  .object({
+    id: z.string(),
+    ref: z.string(),
+    target: z.enum(['tool', 'toolkit']),
+    decision: z.enum(['allow', 'deny']),
+    threadId: z.string().optional(),
+    createdAt: z.string(),
+  })
+  .openapi('Grant')
+const rules = z.object({ rules: named(policyRules, 'PolicyRules') })
+const rulesInput = z.strictObject({ rules: z.array(z.record(z.string(), z.unknown())).max(1000) })
+
+const listApprovals = createRoute({
+  method: 'get',
+  path: '/approvals',
+  summary: 'What is asked of the caller about calls, the newest first',
+  request: { query: z.object({ status: approvalStatus.optional() }) },
+  responses: { 200: json(z.object({ items: z.array(approval) }), 'Them'), ...problemResponses },
+})
+const showApproval = createRoute({
+  method: 'get',
+  path: '/approvals/{id}',
+  summary: 'One of them',
+  request: { params: idParam },
+  responses: { 200: json(approval, 'It'), ...problemResponses },
+})
+const answerApproval = createRoute({
+  method: 'post',
+  path: '/approvals/{id}/answer',
+  summary: 'Allow or deny, once or to be remembered; a second answer is 409',
+  request: { params: idParam, body: jsonBodyOf(approvalAnswer) },
+  responses: { 200: json(approval, 'As it is now'), ...problemResponses },
+})
+const listGrants = createRoute({
+  method: 'get',
+  path: '/grants',
+  summary: 'Answers that the caller wanted remembered',
+  responses: { 200: json(z.object({ items: z.array(grant) }), 'Them'), ...problemResponses },
+})
+const revokeGrant = createRoute({
+  method: 'delete',
+  path: '/grants/{id}',
+  summary: 'Forget one',
+  request: { params: idParam },
+  responses: { 204: { description: 'Forgotten' }, ...problemResponses },
+})
+const place = <const P extends string>(path: P, summary: string) => ({
+  path,
+  summary,
+  responses: { 200: json(rules, 'Them'), ...problemResponses },
+})
+const showPolicy = createRoute({
+  method: 'get',
+  ...place('/policy', "The app's rules, in the order in which they are tried"),
+})
+const setPolicy = createRoute({
+  method: 'put',
+  ...place('/policy', "Replace the app's rules"),
+  request: { body: jsonBodyOf(rulesInput) },
+})
+const showOwn = createRoute({ method: 'get', ...place('/policy/own', "The caller's own rules; they only tighten") })
+const setOwn = createRoute({
+  method: 'put',
+  ...place('/policy/own', "Replace the caller's own rules"),
+  request: { body: jsonBodyOf(rulesInput) },
+})
+const showThread = createRoute({
+  method: 'get',
+  ...place('/threads/{id}/policy', 'The rules of a thread; they only tighten'),
+  request: { params: idParam },
+})
+const setThread = createRoute({
+  method: 'put',
+  ...place('/threads/{id}/policy', 'Replace the rules of a thread'),
+  request: { params: idParam, body: jsonBodyOf(rulesInput) },
+})
+const counter = z.object({ used: z.number(), limit: z.number().optional(), resetsAt: z.string() })
+const usage = createRoute({
+  method: 'get',
+  path: '/usage',
+  summary: 'What the caller used of the limits',
+  responses: {
+    200: json(z.object({ callsThisHour: counter, tokensToday: counter }).openapi('Usage'), 'It'),
+    ...problemResponses,
+  },
+})
+
+export function policyRoutes(host: Host) {
+  const approvals = new OpenAPIHono<Env>()
+    .openapi(listApprovals, async (c) => {
+      const { status } = c.req.valid('query')
+      const items = await host.approvals.list(c.var.principal.userId, status === undefined ? {} : { status })
+      return c.json({ items }, 200)
+    })
+    .openapi(showApproval, async (c) => {
+      return c.json(await host.approvals.get(c.var.principal.userId, c.req.valid('param').id), 200)
+    })
+    .openapi(answerApproval, async (c) => {
+      const { id } = c.req.valid('param')
+      return c.json(await host.approvals.answer(c.var.principal.userId, id, c.req.valid('json')), 200)
+    })
+    .openapi(listGrants, async (c) => {
+      const items = await host.grants.list(c.var.principal.userId)
+      return c.json({ items: items.map((one) => ({ ...one, createdAt: one.createdAt.toISOString() })) }, 200)
+    })
+    .openapi(revokeGrant, async (c) => {
+      await host.grants.revoke(c.var.principal.userId, c.req.valid('param').id)
+      return c.body(null, 204)
+    })
+  return approvals
+    .openapi(showPolicy, async (c) => {
+      assertOperator(c.var.principal)
+      return c.json({ rules: await host.rules.list({}) }, 200)
+    })
+    .openapi(setPolicy, async (c) => {
+      assertOperator(c.var.principal)
+      return c.json({ rules: await host.rules.set({}, c.req.valid('json').rules) }, 200)
+    })
+    .openapi(showOwn, async (c) => {
+      return c.json({ rules: await host.rules.list({ userId: c.var.principal.userId }) }, 200)
+    })
+    .openapi(setOwn, async (c) => {
+      const { userId } = c.var.principal
+      return c.json({ rules: await host.rules.set({ userId }, c.req.valid('json').rules) }, 200)
+    })
+    .openapi(showThread, async (c) => {
+      const { userId } = c.var.principal
+      const { id: threadId } = await host.threads.get(userId, c.req.valid('param').id)
+      return c.json({ rules: await host.rules.list({ userId, threadId }) }, 200)
+    })
+    .openapi(setThread, async (c) => {
+      const { userId } = c.var.principal
+      const { id: threadId } = await host.threads.get(userId, c.req.valid('param').id)
+      return c.json({ rules: await host.rules.set({ userId, threadId }, c.req.valid('json').rules) }, 200)
+    })
+    .openapi(usage, async (c) => c.json(await host.usage(c.var.principal.userId), 200))
+}

@@ -1,0 +1,29 @@
+import { LRUCache } from 'lru-cache'
+import { HostError } from '../errors.ts'
+import { type Compiled, compileSchema } from '../schema/json-schema/validator.ts'
+import type { Stage } from './compose.ts'
+import { placesIn } from './places-in.ts'
+import { failed } from './resolve.ts'
+
+const KEPT = 2000
+
+/** A tool that promises a form of its structured content must keep to it. What cannot be checked passes. */
+export function withOutput(): Stage {
+  const compiled = new LRUCache<string, Compiled>({ max: KEPT })
+  return (next) => async (call) => {
+    const outcome = await next(call)
+    const { outputSchema } = call.found.manifest
+    if (outputSchema === undefined || 'error' in outcome || outcome.status !== 'ok') return outcome
+    if (outcome.structuredContent === undefined) return outcome
+    const { pin } = call.found
+    const schema = (pin === '' ? undefined : compiled.get(pin)) ?? compileSchema(outputSchema)
+    if (pin !== '') compiled.set(pin, schema)
+    const result = schema.ok ? schema.validate(outcome.structuredContent) : { valid: true as const }
+    if (result.valid !== false) return outcome
+    const { told } = placesIn('structuredContent', result.errors)
+    const detail = `The result of '${call.stored.toolkit.id}.${call.tool}' is not what the tool promises: ${told}`
+    return failed(
+      new HostError('protocol-error', { detail, action: 'The call was made; tell whoever runs the server.' }),
+    )
+  }
+}

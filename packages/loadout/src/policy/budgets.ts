@@ -1,0 +1,193 @@
+/**
+ * Counters that all processes share: calls of an hour, tokens of a day. A process takes a block at a time, so that a call
+ * does not pay a round trip; near the end of a limit blocks are of one, so that exactly what is allowed is used. What a
+ * process took and did not use it gives back when it idles or closes; what a killed one took is lost, never used twice.
+ */
+import { HostError } from '../errors.ts'
+import { newId } from '../schema/ids.ts'
+import type { UsageRow } from '../schema/usage.ts'
+import type { Storage } from '../storage/storage.ts'
+
+export interface BudgetKey {
+  userId: string
+  /** `user`, `thread:<id>` or `run:<id>`. */
+  subject: string
+  counter: UsageRow['counter']
+  windowMs: number
+}
+
+export type Taken = { ok: true } | { ok: false; resetsAt: Date }
+
+export interface Budgets {
+  /** Takes so many of a limit, or says when there will be more. */
+  take(key: BudgetKey, limit: number): Promise<Taken>
+  /** Gives back one that was taken and not used. */
+  giveBack(key: BudgetKey): void
+  /** Counts what was used, whatever the limit: the next `take` sees it. */
+  spend(key: BudgetKey, amount: number): void
+  /** What is counted by now, in all processes. */
+  used(key: BudgetKey): Promise<{ value: number; resetsAt: Date }>
+  /** Gives back what is not used, and writes what is. */
+  close(): Promise<void>
+}
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+const LARGEST_BLOCK = 64
+const SHARE = 16
+const IDLE_MS = 1000
+const TRIES = 200
+
+export function createBudgets(storage: Storage): Budgets {
+  const open = new Map<string, Budget>()
+  const of = (key: BudgetKey): Budget => {
+    const start = windowStart(key.windowMs)
+    const id = JSON.stringify([key.userId, key.subject, key.counter, start])
+    const known = open.get(id)
+    if (known) return known
+    const budget = new Budget(storage, key, new Date(start))
+    open.set(id, budget)
+    forgetOld(open)
+    return budget
+  }
+  return {
+    take: (key, limit) => of(key).take(limit),
+    giveBack: (key) => of(key).giveBack(),
+    spend: (key, amount) => of(key).spend(amount),
+    used: (key) => of(key).used(),
+    async close() {
+      await Promise.allSettled([...open.values()].map((budget) => budget.settle()))
+      open.clear()
+    },
+  }
+}
+
+const windowStart = (windowMs: number) => Math.floor(Date.now() / windowMs) * windowMs
+
+const MOST_OPEN = 50_000
+
+/** Windows that are over, and then the oldest: what they still hold goes back. */
+function forgetOld(open: Map<string, Budget>): void {
+  if (open.size <= MOST_OPEN) return
+  for (const [id, budget] of open) {
+    if (open.size <= MOST_OPEN / 2 && !budget.isOver()) return
+    void budget.settle().catch(() => {})
+    open.delete(id)
+  }
+}
+
+class Budget {
+  readonly #storage: Storage
+  readonly #key: BudgetKey
+  readonly #start: Date
+  /** What this process may still use of what it took. Negative: used and not yet counted. */
+  #left = 0
+  #refilling: Promise<boolean> | undefined
+  #idle: ReturnType<typeof setTimeout> | undefined
+
+  constructor(storage: Storage, key: BudgetKey, start: Date) {
+    this.#storage = storage
+    this.#key = key
+    this.#start = start
+  }
+
+  async take(limit: number): Promise<Taken> {
+    while (this.#left < 1) {
+      this.#refilling ??= this.#refill(limit).finally(() => {
+        this.#refilling = undefined
+      })
+      if (!(await this.#refilling) && this.#left < 1) return { ok: false, resetsAt: this.#resetsAt() }
+    }
+    this.#left--
+    this.#touch()
+    return { ok: true }
+  }
+
+  giveBack(): void {
+    this.#left++
+    this.#touch()
+  }
+
+  spend(amount: number): void {
+    this.#left -= amount
+    this.#touch()
+  }
+
+  async used(): Promise<{ value: number; resetsAt: Date }> {
+    const row = await this.#storage.transaction({ userId: this.#key.userId }, async (tx) => {
+      const { userId, subject, counter } = this.#key
+      const [found] = await tx.list('usage', { where: { userId, subject, counter, windowStart: this.#start } })
+      return found
+    })
+    return { value: (row?.value ?? 0) - this.#left, resetsAt: this.#resetsAt() }
+  }
+
+  isOver(): boolean {
+    return this.#resetsAt().getTime() <= Date.now()
+  }
+
+  /** Nothing that was taken and not used is kept, and nothing that was used is forgotten. */
+  async settle(): Promise<void> {
+    clearTimeout(this.#idle)
+    await this.#refilling?.catch(() => {})
+    const left = this.#left
+    if (left === 0) return
+    this.#left = 0
+    await this.#change((value) => Math.max(0, value - left)).catch((error: unknown) => {
+      this.#left += left
+      throw error
+    })
+  }
+
+  #resetsAt(): Date {
+    return new Date(this.#start.getTime() + this.#key.windowMs)
+  }
+
+  #touch(): void {
+    clearTimeout(this.#idle)
+    const timer: { unref?: () => void } | number = setTimeout(() => void this.settle().catch(() => {}), IDLE_MS)
+    if (typeof timer === 'object') timer.unref?.()
+    this.#idle = timer as ReturnType<typeof setTimeout>
+  }
+
+  /** Whether there was something to take. What was overspent is counted with it. */
+  async #refill(limit: number): Promise<boolean> {
+    const debt = Math.max(0, -this.#left)
+    let block = 0
+    await this.#change((value) => {
+      const rest = limit - value - debt
+      block = rest <= 0 ? 0 : Math.max(1, Math.min(LARGEST_BLOCK, Math.floor(rest / SHARE)))
+      return value + debt + block
+    })
+    this.#left += debt + block
+    return block > 0
+  }
+
+  /** Compare and set, until nobody came between. */
+  async #change(next: (value: number) => number): Promise<void> {
+    const { userId, subject, counter } = this.#key
+    const where = { userId, subject, counter, windowStart: this.#start }
+    for (let tries = 0; tries < TRIES; tries++) {
+      const done = await this.#storage
+        .transaction({ userId }, async (tx) => {
+          const [row] = await tx.list('usage', { where })
+          const value = next(row?.value ?? 0)
+          if (row && value === row.value) return true
+          if (row)
+            return (
+              (await tx.update('usage', row.usageId, { set: { value }, where: { value: row.value } })) !== undefined
+            )
+          if (value > 0) await tx.insert('usage', { usageId: newId('usage'), ...where, value })
+          return true
+        })
+        .catch((error: unknown) => {
+          // Two first writers of one window: the loser looks again.
+          if (HostError.is(error) && error.code === 'conflict') return false
+          throw error
+        })
+      if (done) return
+    }
+    throw new HostError('storage-unavailable', { detail: 'A counter could not be written: too many write it at once.' })
+  }
+}
