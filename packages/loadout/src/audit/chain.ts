@@ -5,7 +5,6 @@
  */
 import type { AuditRow } from '../schema/audit.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import { canonicalJson } from '../schema/json.ts'
 import type { AuditContent } from './entry.ts'
 
 /** A hash as 64 hexadecimal digits, at once or later. */
@@ -39,12 +38,13 @@ export type SealedContent = AuditContent & Pick<AuditRow, 'salt' | 'contentHash'
 
 export async function sealContents(contents: readonly AuditContent[], sha256: Sha256): Promise<SealedContent[]> {
   const salts = newSalts(contents.length)
-  return Promise.all(
-    contents.map(async (content, index) => {
-      const salt = salts[index] as string
-      return { ...content, salt, contentHash: await sha256(contentText(salt, content)) }
-    }),
-  )
+  const hashes = contents.map((content, index) => sha256(contentText(salts[index] as string, content)))
+  const made = await Promise.all(hashes)
+  return contents.map((content, index) => ({
+    ...content,
+    salt: salts[index] as string,
+    contentHash: made[index] as string,
+  }))
 }
 
 /** The rows that follow `end`. */
@@ -125,7 +125,19 @@ function rowText(row: Omit<AuditRow, 'hash'>): string {
 
 function contentText(salt: string, row: AuditContent): string {
   const { userId, source, threadId, runId, callId, ref, outcome, detailJson } = row
-  return JSON.stringify([salt, userId, source, threadId, runId, callId, ref, outcome, canonicalJson(detailJson)])
+  return JSON.stringify([salt, userId, source, threadId, runId, callId, ref, outcome, canonical(detailJson)])
+}
+
+/** The same text whatever the order of keys. By hand, for it is done for every line. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  let text = ''
+  for (const name of Object.keys(value).sort()) {
+    const inner = (value as Record<string, unknown>)[name]
+    if (inner !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonical(inner)}`
+  }
+  return `{${text}}`
 }
 
 function newSalts(count: number): string[] {

@@ -40,17 +40,18 @@ const MOST_WAITING = 100_000
  * storage that does not outlive the process either.
  */
 export function memoryJournal(): Journal {
-  let waiting: AuditEntry[] = []
+  // As text, as a file would have it: what the caller does to its objects afterwards is not told.
+  let waiting: string[] = []
   let failed = false
   return {
     append(entry) {
       if (waiting.length >= MOST_WAITING)
         throw new HostError('audit-unavailable', { detail: 'Too many entries of the audit wait for the database.' })
-      waiting.push(entry)
+      waiting.push(JSON.stringify(entry))
     },
     read(limit) {
       if (waiting.length === 0) return undefined
-      const entries = waiting.slice(0, limit)
+      const entries = waiting.slice(0, limit).map((line): AuditEntry => JSON.parse(line))
       const maybeStored = failed
       // Read again without having been shipped: the last attempt may have been stored all the same.
       failed = true

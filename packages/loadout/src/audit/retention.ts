@@ -9,6 +9,7 @@ import type { Storage, Transaction } from '../storage/storage.ts'
 import { auditIdOf, type ChainEnd, erasedRow, GENESIS, seqOf } from './chain.ts'
 
 const PAGE = 500
+const PRUNE_PAGE = 5000
 const caller = 'audit-shipping'
 const ACCESS = { caller, userId: APP_OWNER } as const
 
@@ -42,11 +43,11 @@ export async function pruneTo(storage: Storage, seq: number): Promise<number> {
   if (seq > anchor.seq) await storage.transaction(ACCESS, (tx) => moveAnchor(tx, seq))
   const last = auditIdOf(Math.max(seq, anchor.seq))
   for (let pruned = 0; ; ) {
-    const page = await storage.transaction(ACCESS, (tx) => tx.list('audit', { limit: PAGE }))
+    const page = await storage.transaction(ACCESS, (tx) => tx.list('audit', { limit: PRUNE_PAGE }))
     const rows = page.filter((row) => row.auditId <= last)
     for (const [userId, own] of Map.groupBy(rows, (row) => row.userId)) await deleteRows(storage, userId, own)
     pruned += rows.length
-    if (rows.length < PAGE) return pruned
+    if (rows.length < PRUNE_PAGE) return pruned
   }
 }
 

@@ -184,7 +184,13 @@ function takenKeys(collection: Collection, rows: readonly RowObject[]) {
   return [[id], ...unique].map((fields) => ({ fields, keys: new Set(rows.map((row) => keyOf(row, fields))) }))
 }
 
-const keyOf = (row: RowObject, fields: readonly string[]) => JSON.stringify(fields.map((field) => row[field]))
+function keyOf(row: RowObject, fields: readonly string[]): unknown {
+  const [first = ''] = fields
+  // Most keys are one text, and there may be many of them.
+  return fields.length === 1 && typeof row[first] === 'string'
+    ? row[first]
+    : JSON.stringify(fields.map((field) => row[field]))
+}
 
 const isBetween = (value: unknown, { from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
   value instanceof Date && (from === undefined || value >= from) && (to === undefined || value <= to)
