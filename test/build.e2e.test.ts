@@ -21,6 +21,7 @@ it('the built library is installed and used', () => {
       'drizzle-orm',
       '@electric-sql',
       '@modelcontextprotocol',
+      '@opentelemetry',
       'ipaddr.js',
     ])
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))

@@ -101,6 +101,14 @@ describe('a scripted day', () => {
     expect(await lines('mcp.client.operation.duration')).toContain('tools/call kit echo tcp 2026-07-28 tool_error 1')
   })
 
+  it('has what a limit stopped told by that', async () => {
+    startHost()
+    const server = await startServer()
+    await host.toolkits.register({ name: 'kit', url: server.url }, ann)
+    await host.calls.start({ ...request, arguments: { text: 'x'.repeat(5_000_000) } }).outcome
+    expect(await lines('loadout.calls.ended')).toEqual(['kit echo direct limited limit-reached 1'])
+  })
+
   it('counts approvals that were asked for and what became of them', async () => {
     startHost({ policy: [rule('*', 'ask')] })
     const server = await startServer()
