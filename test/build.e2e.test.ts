@@ -17,6 +17,7 @@ it('the built library is installed and used', () => {
     for (const dependency of [
       'zod',
       'idb',
+      'jsonc-parser',
       'lru-cache',
       'drizzle-orm',
       '@electric-sql',
