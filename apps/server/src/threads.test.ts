@@ -236,7 +236,10 @@ describe('/api/threads/:id/activations', () => {
 
   it('POST makes one change: a toolkit, a tool, a glob, off and on again', async () => {
     const change = (ref: string, on: boolean) => ann('POST /api/threads/t/activations', { ref, on })
-    expect(await change('github', false)).toEqual({ status: 200, body: { items: [{ ref: 'github', on: false }], exclusive: false } })
+    expect(await change('github', false)).toEqual({
+      status: 200,
+      body: { items: [{ ref: 'github', on: false }], exclusive: false },
+    })
     expect(await carried(ann)).toEqual(['notes.read', 'notes.write'])
     expect((await change('github', true)).body).toEqual({ items: [{ ref: 'github', on: true }], exclusive: false })
     await change('github.delete_repo', false)

@@ -16,6 +16,9 @@ export interface Things {
   callId: string
   inputId: string
   keyId: string
+  approvalId: string
+  grantId: string
+  resultId: string
 }
 
 /** Which things a path names, by its beginning. The first name is the one that belongs to somebody. */
@@ -26,6 +29,9 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
   '/api/calls/{id}': ({ callId }) => [{ id: callId }],
   '/api/keys/{id}': ({ keyId }) => [{ id: keyId }],
   '/api/inputs/{id}': ({ inputId }) => [{ id: inputId }],
+  '/api/approvals/{id}': ({ approvalId }) => [{ id: approvalId }],
+  '/api/grants/{id}': ({ grantId }) => [{ id: grantId }],
+  '/api/results/{id}': ({ resultId }) => [{ id: resultId }],
   '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
   // A user is no thing that could be hidden, and removing one that is there is what operators do.
@@ -42,6 +48,8 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/mcp/{id}/prompts/{name}': {},
   'POST /api/tools/{toolkit}/{tool}/call': { arguments: { message: 'hi', text: 'hi' } },
   'POST /api/inputs/{id}': { action: 'decline' },
+  'POST /api/approvals/{id}/answer': { decision: 'deny' },
+  'PUT /api/threads/{id}/policy': { rules: [] },
   'PATCH /api/threads/{id}': { title: 'taken over' },
   'PUT /api/threads/{id}/activations': { toolkits: ['kit'] },
   'POST /api/threads/{id}/activations': { ref: 'kit', on: false },
@@ -57,7 +65,7 @@ export const QUERIES: Record<string, string> = {
 /** These answer for as long as somebody listens; they are listened to all the while. */
 export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
 
-export const OPERATORS = /^\/api\/(app|users)\//
+export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
 
 interface Named {
   body?: object
@@ -83,5 +91,7 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   // A user is no thing that could be hidden; that only operators may is told for every user id.
   'POST /api/keys': (_, other) => ({ body: { name: 'taken over', userId: other }, status: 403 }),
   'POST /api/app/toolkits': ({ onlyKit }) => ({ body: { id: onlyKit, name: 'for all', ...custom }, status: 403 }),
+  'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),
+  'PUT /api/policy/own': () => ({ body: { rules: [] }, status: 200 }),
   'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),
 }

@@ -118,9 +118,24 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   if (!JSON.stringify(call).includes(`${mark}-secret`)) meeting.findings.push(`${user}'s secret did not reach the kit`)
   const asked = await must('POST /api/tools/kit/trigger-elicitation-request/call', { arguments: {} })
   return {
+    ...(await askedAndKept(must, mark)),
     ...{ kitUscoId: kit.uscoId, onlyKit: only.id, onlyUscoId: only.uscoId, onlyThread: `thread-${user}` },
     ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id },
   }
+}
+
+type Must = (route: string, body?: object) => Promise<ReturnType<typeof JSON.parse>>
+
+/** A question that is open, an answer that is remembered, and a result that was too large. */
+async function askedAndKept(must: Must, mark: string) {
+  await must('PUT /api/policy/own', { rules: [{ pattern: 'kit.get-sum', decision: 'ask', reason: mark }] })
+  const sum = { arguments: { a: 1, b: 2 } }
+  const answered = await must('POST /api/tools/kit/get-sum/call', sum)
+  const open = await must('POST /api/tools/kit/get-sum/call', sum)
+  await must(`POST /api/approvals/${answered.approval.id}/answer`, { decision: 'deny', remember: 'tool' })
+  const [grant] = (await must('GET /api/grants')).items
+  const large = await must('POST /api/tools/kit/echo/call', { arguments: { message: mark.repeat(12_000) } })
+  return { approvalId: open.approval.id, grantId: grant.id, resultId: large.resultHandle }
 }
 
 /** Every route that names a thing in its path, with the other's: it does not exist, and no differently from nothing. */
@@ -196,7 +211,8 @@ async function lookAtAll(meeting: Meeting, user: User, own: Things): Promise<Map
   const seen = new Map<string, string>()
   const look = async (request: [string, unknown?]) => {
     const { text } = await ask(meeting, user, request)
-    seen.set(request[0], text.replace(/"(requestId|callId|lastUsedAt)":"[^"]*"/g, ''))
+    // Looking is itself a use.
+    seen.set(request[0], text.replace(/"(requestId|callId|lastUsedAt)":"[^"]*"|"used":\d+/g, ''))
   }
   for (const { method, path } of meeting.routes.filter(({ method }) => method === 'GET')) {
     if (STREAMS.has(`${method} ${path}`) || OPERATORS.test(path)) continue
@@ -218,17 +234,17 @@ function lookForMarks({ findings, heard, events }: Meeting, things: Record<User,
   for (const user of USERS) {
     const other: User = user === 'ann' ? 'bob' : 'ann'
     const mark = MARKS[other]
-    const { kitUscoId, onlyUscoId, callId, inputId, keyId } = things[other]
+    const { kitUscoId, onlyUscoId, callId, inputId, keyId, approvalId, grantId, resultId } = things[other]
     for (const { route, status, text } of heard[user]) {
       if (text.includes(mark)) findings.push(`${route} told ${user} of ${other}: ${around(text, mark)}`)
       // An error may repeat what was asked for.
       if (status >= 300) continue
-      for (const id of [kitUscoId, onlyUscoId, callId, inputId, keyId])
+      for (const id of [kitUscoId, onlyUscoId, callId, inputId, keyId, approvalId, grantId, resultId])
         if (text.includes(id)) findings.push(`${route} told ${user} the id ${id} of ${other}`)
     }
     const { text } = events[user]
     if (!text.includes(things[user].kitUscoId)) findings.push(`${user} heard no events`)
-    for (const sign of [mark, kitUscoId, onlyUscoId, inputId])
+    for (const sign of [mark, kitUscoId, onlyUscoId, inputId, approvalId, grantId])
       if (text.includes(sign)) findings.push(`an event told ${user} of ${other}: ${around(text, sign)}`)
     if (!heard[user].some((answer) => answer.text.includes(MARKS[user]))) findings.push(`${user} saw nothing of theirs`)
   }

@@ -1,13 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { HostError } from '../errors.ts'
 import { type Compiled, compileSchema } from '../schema/json-schema/validator.ts'
 import type { Stage } from './compose.ts'
 import { placesIn } from './places-in.ts'
-import { failed } from './resolve.ts'
 
 const KEPT = 2000
+const LONGEST_NOTE = 2000
 
-/** A tool that promises a form of its structured content must keep to it. What cannot be checked passes. */
+/**
+ * A tool that promises a form of its structured content must keep to it. What does not is not handed on as if it did; the
+ * call was made all the same, so its words stay. What cannot be checked passes.
+ */
 export function withOutput(): Stage {
   const compiled = new LRUCache<string, Compiled>({ max: KEPT })
   return (next) => async (call) => {
@@ -21,9 +23,7 @@ export function withOutput(): Stage {
     const result = schema.ok ? schema.validate(outcome.structuredContent) : { valid: true as const }
     if (result.valid !== false) return outcome
     const { told } = placesIn('structuredContent', result.errors)
-    const detail = `The result of '${call.stored.toolkit.id}.${call.tool}' is not what the tool promises: ${told}`
-    return failed(
-      new HostError('protocol-error', { detail, action: 'The call was made; tell whoever runs the server.' }),
-    )
+    const text = `The structured result was left out: it is not what the tool promises. ${told}`.slice(0, LONGEST_NOTE)
+    return { status: outcome.status, content: [...outcome.content, { type: 'text', text }] }
   }
 }

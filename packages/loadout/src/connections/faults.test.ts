@@ -39,6 +39,7 @@ afterEach(async () => {
 const newHost = () => {
   host = createHost({
     policy: [rule('*', 'allow')],
+    app: { limits: { argumentBytes: 10_000_000 } },
     drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
   })
   return host

@@ -18,6 +18,7 @@ const shown = (server: Toolkit['server']): Toolkit => ({
     overrides: {},
     timeouts: {},
     shared: false,
+    untrusted: false,
   },
   state: { status: 'disconnected' },
   tools: [],
