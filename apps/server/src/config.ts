@@ -23,6 +23,7 @@ const environment = z.object({
   LOADOUT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
+  LOADOUT_AUDIT_STRICT: flag.default(false),
   LOADOUT_MODEL: z
     .string()
     .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
@@ -49,6 +50,8 @@ export interface Config {
   publicUrl: string | undefined
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
   privateNetwork: boolean
+  /** Whether a call waits until the database has recorded it. */
+  auditStrict: boolean
   model: string | undefined
   toolCacheTtlMs: number
   secretPath: string | undefined
@@ -99,6 +102,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     publicUrl: values.LOADOUT_PUBLIC_URL,
     stdio: values.LOADOUT_STDIO ?? (local ? 'on' : 'off'),
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
+    auditStrict: values.LOADOUT_AUDIT_STRICT,
     model: values.LOADOUT_MODEL,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,

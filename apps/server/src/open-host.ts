@@ -54,8 +54,9 @@ function openStorage({ databaseUrl, dataDir }: Config): Storage {
 }
 
 /** A journal beside the data: what is called is safe there before the database has it. */
-function openAudit({ dataDir }: Config, log: Log) {
+function openAudit({ dataDir, auditStrict: strict }: Config, log: Log) {
   return {
+    strict,
     journal: fileJournal({
       dir: join(dataDir, 'journal'),
       onDamage: (damage) => log.warn(damage, 'lines of a journal cannot be read'),

@@ -4,7 +4,7 @@
  */
 import type { CallAudit, KnownOfCall } from '../audit/call-audit.ts'
 import { HostError } from '../errors.ts'
-import type { CallHandler, CallOutcome, ToolCall } from './call.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import { failed } from './resolve.ts'
 
@@ -16,18 +16,32 @@ export const withFound: Stage = (next) => (call) => {
 
 /** A call whose intent cannot be kept is not made. */
 export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
-  return (next) => async (call) => {
-    const kept = audit.intent(call, known(call))
-    if (kept) await kept
-    call.notes.reached = true
-    return next(call)
+  return (next) => {
+    const go = (call: ResolvedCall) => {
+      call.notes.reached = true
+      return next(call)
+    }
+    // Without a wait where there is nothing to wait for: it stands on the way of every call.
+    return (call) => {
+      try {
+        const kept = audit.intent(call, known(call))
+        return kept ? kept.then(() => go(call)) : go(call)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
   }
 }
 
 export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler): CallHandler {
   return async (call) => {
     const started = performance.now()
-    const outcome = await next(call).catch((error: unknown) => failed(HostError.from(error)))
+    let outcome: CallOutcome
+    try {
+      outcome = await next(call)
+    } catch (error) {
+      outcome = failed(HostError.from(error))
+    }
     const durationMs = performance.now() - started
     try {
       const { reached = false } = call.notes
