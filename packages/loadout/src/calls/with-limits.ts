@@ -31,7 +31,48 @@ interface Limit {
 
 export function withLimits({ app, preferences, threads, budgets }: LimitParts): Stage {
   const concurrency = createConcurrency()
-  const limitsOf = async (call: ResolvedCall, { limits }: AppConfig): Promise<{ calls: Limit[]; tokens: Limit[] }> => {
+  const limitsOf = createLimits({ preferences, threads })
+  /** What nobody limits is counted all the same, for people to see. */
+  const countUnlimited = (
+    userId: string,
+    { calls, tokens, used }: { calls: Limit[]; tokens: Limit[]; used: number },
+  ) => {
+    if (!calls.some(ofUser)) budgets.spend({ userId, subject: 'user', counter: 'calls', windowMs: HOUR_MS }, 1)
+    if (!tokens.some(ofUser)) budgets.spend({ userId, subject: 'user', counter: 'tokens', windowMs: DAY_MS }, used)
+  }
+
+  return (next) => async (call) => {
+    const config = await app.get()
+    const tooLarge = checkArguments(call, config.limits.argumentBytes)
+    if (tooLarge) return tooLarge
+    const { calls, tokens } = await limitsOf(call, config)
+    const places = concurrency.enter(call, config.limits)
+    if ('full' in places) return limited(places.full)
+    const taken: Limit[] = []
+    try {
+      for (const one of [...calls, ...tokens]) {
+        const got = await budgets.take(one.key, one.value)
+        if (!got.ok) {
+          for (const { key } of taken) budgets.giveBack(key)
+          return reached(one, got.resetsAt)
+        }
+        taken.push(one)
+      }
+      const outcome = await next(call)
+      // One was taken to see that there are any; the rest is what it came to.
+      const used = tokensOf(outcome)
+      for (const { key } of tokens) budgets.spend(key, used - 1)
+      countUnlimited(call.userId, { calls, tokens, used })
+      return outcome
+    } finally {
+      places.leave()
+    }
+  }
+}
+
+/** All that hold for a call: of its user, its thread and its run. */
+function createLimits({ preferences, threads }: Pick<LimitParts, 'preferences' | 'threads'>) {
+  return async (call: ResolvedCall, { limits }: AppConfig): Promise<{ calls: Limit[]; tokens: Limit[] }> => {
     const { userId, threadId, runId } = call
     const [{ costLimits }, settings] = await Promise.all([
       preferences.get(userId),
@@ -66,33 +107,9 @@ export function withLimits({ app, preferences, threads, budgets }: LimitParts): 
       ].filter((one) => one !== undefined),
     }
   }
-
-  return (next) => async (call) => {
-    const config = await app.get()
-    const tooLarge = checkArguments(call, config.limits.argumentBytes)
-    if (tooLarge) return tooLarge
-    const { calls, tokens } = await limitsOf(call, config)
-    const places = concurrency.enter(call, config.limits)
-    if ('full' in places) return limited(places.full)
-    const taken: Limit[] = []
-    try {
-      for (const one of [...calls, ...tokens]) {
-        const got = await budgets.take(one.key, one.value)
-        if (!got.ok) {
-          for (const { key } of taken) budgets.giveBack(key)
-          return reached(one, got.resetsAt)
-        }
-        taken.push(one)
-      }
-      const outcome = await next(call)
-      // One was taken to see that there are any; the rest is what it came to.
-      for (const { key } of tokens) budgets.spend(key, tokensOf(outcome) - 1)
-      return outcome
-    } finally {
-      places.leave()
-    }
-  }
 }
+
+const ofUser = ({ key }: Limit) => key.subject === 'user'
 
 const limit = (name: string, value: number | undefined, key: BudgetKey): Limit | undefined =>
   value === undefined ? undefined : { name, value, of: key.subject.split(':')[0] as string, key }

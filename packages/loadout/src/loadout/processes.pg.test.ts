@@ -1,49 +1,14 @@
 /** Two processes over one PostgreSQL: what one does, the other sees within a second. */
-import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
-import type { LineCommand } from '../testing/host-by-lines.ts'
+import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
 
-const HOST = fileURLToPath(new URL('../testing/host-by-lines.ts', import.meta.url))
 const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
-const KEY = randomBytes(32).toString('base64')
-
-interface RemoteHost {
-  do<T>(command: LineCommand): Promise<T>
-  end(): Promise<void>
-}
-
-async function startHost(url: string): Promise<RemoteHost> {
-  const child = spawn(process.execPath, [HOST, url, KEY], { stdio: ['pipe', 'pipe', 'inherit'] })
-  const waiting = new Map<number, (line: { answer?: unknown; error?: string }) => void>()
-  const lines = createInterface({ input: child.stdout })
-  const ready = once(lines, 'line')
-  lines.on('line', (line) => {
-    const said = JSON.parse(line)
-    waiting.get(said.id)?.(said)
-  })
-  await ready
-  let next = 0
-  return {
-    do: <T>(command: LineCommand) =>
-      new Promise<T>((resolve, reject) => {
-        const id = ++next
-        waiting.set(id, ({ answer, error }) => (error ? reject(new Error(error)) : resolve(answer as T)))
-        child.stdin.write(`${JSON.stringify({ id, ...command })}\n`)
-      }),
-    async end() {
-      child.stdin.end()
-      await once(child, 'exit')
-    },
-  }
-}
+const KEY = newKey()
 
 let folder: string
 let database: Awaited<ReturnType<typeof createDatabase>>
@@ -52,8 +17,8 @@ let other: RemoteHost
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'loadout-two-'))
   database = await createDatabase(inject('postgresUrl'))
-  one = await startHost(database.url)
-  other = await startHost(database.url)
+  one = await startHost(database.url, KEY)
+  other = await startHost(database.url, KEY)
 })
 afterAll(async () => {
   await Promise.all([one.end(), other.end()])

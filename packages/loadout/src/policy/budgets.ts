@@ -37,6 +37,7 @@ export const DAY_MS = 24 * HOUR_MS
 const LARGEST_BLOCK = 64
 const SHARE = 16
 const IDLE_MS = 1000
+const MOST_UNWRITTEN = 10_000
 const TRIES = 200
 
 export function createBudgets(storage: Storage): Budgets {
@@ -85,6 +86,7 @@ class Budget {
   #left = 0
   #refilling: Promise<boolean> | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
+  #touchedAt = 0
 
   constructor(storage: Storage, key: BudgetKey, start: Date) {
     this.#storage = storage
@@ -112,6 +114,8 @@ class Budget {
   spend(amount: number): void {
     this.#left -= amount
     this.#touch()
+    // Who is never idle is counted all the same.
+    if (this.#left < -MOST_UNWRITTEN) void this.settle().catch(() => {})
   }
 
   async used(): Promise<{ value: number; resetsAt: Date }> {
@@ -130,6 +134,7 @@ class Budget {
   /** Nothing that was taken and not used is kept, and nothing that was used is forgotten. */
   async settle(): Promise<void> {
     clearTimeout(this.#idle)
+    this.#idle = undefined
     await this.#refilling?.catch(() => {})
     const left = this.#left
     if (left === 0) return
@@ -144,9 +149,19 @@ class Budget {
     return new Date(this.#start.getTime() + this.#key.windowMs)
   }
 
+  /** One timer for many calls: when it fires too soon, it is set again for the rest. */
   #touch(): void {
-    clearTimeout(this.#idle)
-    const timer: { unref?: () => void } | number = setTimeout(() => void this.settle().catch(() => {}), IDLE_MS)
+    this.#touchedAt = Date.now()
+    if (this.#idle === undefined) this.#wait(IDLE_MS)
+  }
+
+  #wait(ms: number): void {
+    const timer: { unref?: () => void } | number = setTimeout(() => {
+      this.#idle = undefined
+      const rest = this.#touchedAt + IDLE_MS - Date.now()
+      if (rest > 0) this.#wait(rest)
+      else void this.settle().catch(() => {})
+    }, ms)
     if (typeof timer === 'object') timer.unref?.()
     this.#idle = timer as ReturnType<typeof setTimeout>
   }

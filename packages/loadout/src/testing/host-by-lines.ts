@@ -17,10 +17,15 @@ export type LineCommand =
   | { do: 'register'; userId: string; input: object }
   | { do: 'remove'; userId: string; toolkit: string }
   | { do: 'connections' }
+  /** So many callers at once, each until it is limited; says how many calls were made. */
+  | { do: 'burst'; userId: string; name: string; callers: number }
+  | { do: 'approvals'; userId: string }
+  | { do: 'answer'; userId: string; approvalId: string; answer: object }
+  | { do: 'preferences'; userId: string; patch: object }
 
 const [url = '', masterKey = ''] = process.argv.slice(2)
 const host = createHost({
-  policy: [rule('*', 'allow')],
+  policy: [rule('*.ask_*', 'ask'), rule('*', 'allow')],
   storage: postgres({ url, maxConnections: 4 }),
   keyRing: () => masterKeyRing(masterKey),
   drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
@@ -32,12 +37,31 @@ say({ ready: true })
 async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'connections') return host.connections.status().length
   const { userId } = command
+  if (command.do === 'approvals') return host.approvals.list(userId, { status: 'pending' })
+  if (command.do === 'answer') return host.approvals.answer(userId, command.approvalId, command.answer)
+  if (command.do === 'preferences') return host.preferences.update(userId, command.patch)
+  if (command.do === 'burst') return burst(command)
   const thread = host.thread({ userId, threadId: 't' })
   if (command.do === 'refs') return (await thread.loadout()).tools.map(({ ref }) => ref)
   if (command.do === 'call') return thread.call({ name: command.name, arguments: command.arguments })
   if (command.do === 'remove') return host.toolkits.remove(command.toolkit, { tier: 'user', userId })
   const { stored } = await host.toolkits.register(command.input, { tier: 'user', userId })
   return (await host.catalog.introspect(stored, userId)).length
+}
+
+async function burst({ userId, name, callers }: { userId: string; name: string; callers: number }): Promise<number> {
+  const thread = host.thread({ userId, threadId: 't' })
+  let made = 0
+  const call = async (): Promise<void> => {
+    for (;;) {
+      const { status } = await thread.call({ name, arguments: { text: 'x' } })
+      if (status === 'limited') return
+      if (status !== 'ok') throw new HostError('internal', { detail: status })
+      made++
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return made
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

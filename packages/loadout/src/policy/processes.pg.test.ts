@@ -1,0 +1,77 @@
+/** Two processes over one PostgreSQL: one answers what the other asks, and a limit is one limit. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import type { ApprovalView } from '../schema/approval.ts'
+import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+
+const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const KEY = newKey()
+
+let folder: string
+let database: Awaited<ReturnType<typeof createDatabase>>
+let hosts: RemoteHost[]
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-policy-'))
+  database = await createDatabase(inject('postgresUrl'))
+  hosts = [await startHost(database.url, KEY), await startHost(database.url, KEY)]
+})
+afterAll(async () => {
+  await Promise.all(hosts.map((host) => host.end()))
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** A toolkit whose server notes every call that it gets. */
+async function register(userId: string, name: string, tools?: object[]): Promise<() => Promise<number>> {
+  const [script, log] = [join(folder, `${name}.script`), join(folder, `${name}.log`)]
+  await writeFile(script, JSON.stringify(tools ? { tools } : {}))
+  await writeFile(log, '')
+  const input = { name, command: process.execPath, args: [FAULTY, script, log] }
+  await hosts[0]?.do({ do: 'register', userId, input })
+  return async () => (await readFile(log, 'utf8')).split('\n').filter((line) => line.startsWith('echo')).length
+}
+
+it('asked in one process, answered in the other: the call goes on within a second', async () => {
+  const userId = 'ann'
+  await register(userId, 'asker', [{ name: 'ask_me', inputSchema: { type: 'object' } }])
+  const [one, other] = hosts as [RemoteHost, RemoteHost]
+  const call = one.do({ do: 'call', userId, name: 'asker.ask_me', arguments: {} })
+  const pending = async () => (await other.do<ApprovalView[]>({ do: 'approvals', userId }))[0]
+  await expect.poll(pending, { timeout: 10_000 }).toBeDefined()
+  const approvalId = (await pending())?.id ?? ''
+  await other.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
+  const answered = performance.now()
+  expect(await call).toMatchObject({ status: 'ok' })
+  expect(performance.now() - answered).toBeLessThan(1000)
+})
+
+it('64 callers in two processes, 1,000 calls an hour: exactly 1,000 reach the server', async () => {
+  const userId = 'bea'
+  const received = await register(userId, 'counted')
+  await hosts[0]?.do({ do: 'preferences', userId, patch: { costLimits: { maxCallsPerHour: 1000 } } })
+  const made = await Promise.all(
+    hosts.map((host) => host.do<number>({ do: 'burst', userId, name: 'counted.echo', callers: 32 })),
+  )
+  expect(made.reduce((sum, one) => sum + one, 0)).toBe(1000)
+  expect(await received()).toBe(1000)
+  expect(Math.min(...made)).toBeGreaterThan(0)
+})
+
+it('with a process killed in the middle, never more', async () => {
+  const userId = 'cyd'
+  const received = await register(userId, 'killed')
+  await hosts[0]?.do({ do: 'preferences', userId, patch: { costLimits: { maxCallsPerHour: 1000 } } })
+  const [one, other] = hosts as [RemoteHost, RemoteHost]
+  const burst = { do: 'burst' as const, userId, name: 'killed.echo', callers: 32 }
+  void other.do(burst).catch(() => {})
+  const made = one.do<number>(burst)
+  await expect.poll(received, { timeout: 20_000, interval: 10 }).toBeGreaterThan(100)
+  other.kill()
+  await made
+  expect(await received()).toBeLessThanOrEqual(1000)
+  expect(await received()).toBeGreaterThan(500)
+})
