@@ -33,9 +33,10 @@ describe('what a tool can check', () => {
     ).map((line) => line.split(':')[0])
     expect([...new Set(callers)].sort()).toEqual([
       'packages/loadout/src/calls/execute.ts',
-      // These two are what a connection is made of.
+      // These are what a connection is made of.
       'packages/loadout/src/connections/observed-connection.ts',
       'packages/loadout/src/connections/session.ts',
+      'packages/loadout/src/connections/stdio.ts',
     ])
     const runners = matches(sources, /\brunFunction\(|executeCall\(/).map((line) => line.split(':')[0])
     expect([...new Set(runners)].sort()).toEqual([
