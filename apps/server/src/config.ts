@@ -21,6 +21,8 @@ const environment = z.object({
   LOADOUT_MASTER_KEY: z.string().min(1).optional(),
   LOADOUT_BOOTSTRAP_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
   LOADOUT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  LOADOUT_WEBHOOK_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  LOADOUT_WEBHOOK_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
@@ -48,6 +50,8 @@ export interface Config {
   masterKey: string | undefined
   bootstrapKey: string | undefined
   publicUrl: string | undefined
+  /** Who is told of what waits for a person. */
+  webhook: { url: string; secret: string | undefined } | undefined
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
   privateNetwork: boolean
   /** Whether a call waits until the database has recorded it. */
@@ -100,6 +104,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     masterKey: values.LOADOUT_MASTER_KEY,
     bootstrapKey: values.LOADOUT_BOOTSTRAP_KEY,
     publicUrl: values.LOADOUT_PUBLIC_URL,
+    webhook:
+      values.LOADOUT_WEBHOOK_URL === undefined
+        ? undefined
+        : { url: values.LOADOUT_WEBHOOK_URL, secret: values.LOADOUT_WEBHOOK_SECRET },
     stdio: values.LOADOUT_STDIO ?? (local ? 'on' : 'off'),
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
     auditStrict: values.LOADOUT_AUDIT_STRICT,

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { HostError } from 'loadout'
+import { type Host, HostError } from 'loadout'
 import { createApiKeys } from './api-keys.ts'
 import { createApp } from './app.ts'
 import { byApiKey, localOr } from './authenticate.ts'
@@ -12,6 +12,7 @@ import { createLog, type Log } from './log.ts'
 import { openHost } from './open-host.ts'
 import { openTelemetry } from './telemetry.ts'
 import { serveWeb } from './web.ts'
+import { startWebhook } from './webhook.ts'
 
 export interface RunningServer {
   url: string
@@ -43,6 +44,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
   }
   const stopping = new AbortController()
   try {
+    followWaiting(host, log, config)
     await host.ready()
     const apiKeys = createApiKeys(host.storage, host.audit.record)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
@@ -74,6 +76,11 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     await closeHost().catch(() => {})
     throw error
   }
+}
+
+/** Tells the app of what waits for a person, where it wants to be told. */
+function followWaiting(host: Host, log: Log, { webhook, proxy, certificates }: Config): void {
+  if (webhook) startWebhook(host, log, { ...webhook, proxy, certificates })
 }
 
 async function listen(server: Server, { port, hostname }: Config): Promise<string> {

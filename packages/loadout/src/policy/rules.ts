@@ -1,4 +1,5 @@
 /** The rules of each tier, stored as one ordered list a scope. What the app's code gives comes before what is stored. */
+import { z } from 'zod'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
@@ -29,6 +30,8 @@ export interface RuleParts {
 }
 
 const LIST_LIMIT = 100_000
+/** So that what is wrong is told by its place in the list. */
+const policyInput = z.strictObject({ rules: policyRules })
 const NONE: readonly CompiledRule[] = []
 
 type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRule[] }>
@@ -48,7 +51,7 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RulePa
       return (await read(userId)).get(threadId)?.rules ?? []
     },
     async set(scope, input) {
-      const rules = parse(policyRules, input)
+      const { rules } = parse(policyInput, { rules: input })
       const { userId = APP_OWNER, threadId = '' } = scope
       await storage.transaction(accessTo(userId), async (tx) => {
         for (const row of await tx.list('policyRules', { where: { userId, threadId }, limit: LIST_LIMIT }))
