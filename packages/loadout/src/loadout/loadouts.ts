@@ -32,7 +32,7 @@ export interface LoadoutOptions {
   brought?: readonly OfferedToolkit[] | undefined
   /** How the thread shows its tools. */
   transform?: readonly ToolTransformer[] | undefined
-  /** Whether looks at new toolkits are never waited for. */
+  /** Whether servers that nobody looked at yet are left alone. */
   behind?: boolean | undefined
 }
 
@@ -118,9 +118,10 @@ class LiveLoadouts implements Loadouts {
     const look = (stored: StoredToolkit) => catalog.introspect(stored, userId)
     // What needs no server is there at once.
     await Promise.allSettled(own.map(look))
+    if (!wait) return
     const looks = servers.map(look)
     const all = Promise.allSettled(looks)
-    if (!wait || servers.length < visible.length) return
+    if (servers.length < visible.length) return
     const first = Promise.any(looks).then(
       () => pause(GRACE_MS),
       () => {},

@@ -110,7 +110,8 @@ describe('while a server waits for an answer', () => {
       drivers: {
         async open(_target, given) {
           hooks = given
-          return { isOpen: () => true, close: async () => {} } as Connection
+          const info = { era: 'legacy', transport: 'stdio', protocolVersion: '' } as const
+          return { info, isOpen: () => true, close: async () => {} } as unknown as Connection
         },
         close: async () => {},
       },
