@@ -9,6 +9,7 @@ const PINNED: Record<string, string[]> = {
     'APP_OWNER',
     'ERRORS',
     'HostError',
+    'READ_RESULT',
     'browserKeyRing',
     'createExecutionContext',
     'createHost',

@@ -199,9 +199,14 @@ export function createHost(options: HostOptions = {}): Host {
     imports: createImports(registry),
     ...createResources({ registry, connector }),
     views: createToolkitViews({ registry, catalog, connector, loadouts }),
-    thread: (address, how) => createThread({ activations, loadouts, calls, events }, address, how),
+    thread: (address, how) =>
+      createThread({ activations, loadouts, calls, events, results: use.results }, address, how),
     setupToolkits: (names, how) =>
-      invoke({ registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry }, names, how),
+      invoke(
+        { registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry, results: use.results },
+        names,
+        how,
+      ),
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
     warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
     usage: (userId) => usageOf({ budgets: use.budgets, app: base.app, preferences }, userId),

@@ -3,6 +3,7 @@
 import type { CallOutcome } from './calls/call.ts'
 import { callByName, type NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
+import type { Results } from './calls/results.ts'
 import type { Emitter } from './events.ts'
 import type { Activations } from './loadout/activations.ts'
 import { assertRefs } from './loadout/check-refs.ts'
@@ -63,6 +64,7 @@ export interface ThreadParts {
   activations: Activations
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
+  results: Results
   events: Emitter
 }
 
@@ -120,7 +122,7 @@ export function createThread(
       return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
     },
     async call({ narrow, ...call }) {
-      return callByName({ calls: parts.calls, loadout: await loadout(narrow), ...scope }, call)
+      return callByName({ calls: parts.calls, results: parts.results, loadout: await loadout(narrow), ...scope }, call)
     },
   }
 }

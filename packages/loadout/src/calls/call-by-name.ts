@@ -6,7 +6,9 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { Calls } from './calls.ts'
+import { READ_RESULT, readResult } from './read-result.ts'
 import { failed } from './resolve.ts'
+import type { Results } from './results.ts'
 import { isOnlyChanged } from './with-loadout.ts'
 
 export interface NamedCall {
@@ -22,12 +24,14 @@ export interface NamedCall {
 export interface CallPlace {
   calls: Pick<Calls, 'start'>
   loadout: Loadout
+  results: Results
   userId: string
   threadId?: string | undefined
   brought?: ToolCall['brought']
 }
 
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
+  if (call.name === READ_RESULT.name) return readResult(place.results, place.userId, call.arguments)
   const entry = findTool(place.loadout, call.name)
   if (!entry) return failed(unknownTool(place.loadout, call.name))
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')

@@ -21,6 +21,8 @@ export interface ToolCall {
   threadId?: string | undefined
   runId?: string | undefined
   notes: CallNotes
+  /** The longest that it may take, whatever its toolkit says. */
+  maxMs?: number | undefined
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined

@@ -11,11 +11,14 @@ const LONGEST_WAIT_MS = 30_000
 export function executeCall(connector: Connector, functions: Functions): CallHandler<ResolvedCall> {
   return async (call) => {
     const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
-    const { callMs = CALL_MS, totalMs = TOTAL_MS, connectMs } = stored.toolkit.timeouts
+    const { timeouts } = stored.toolkit
+    const { maxMs = Number.POSITIVE_INFINITY } = call
+    const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
+    const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
     if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs })
     const { name, inputSchema, annotations } = found.manifest
     const result = await connector.use(stored, userId, {
-      connectMs,
+      connectMs: timeouts.connectMs,
       signal,
       trace,
       patienceMs: Math.min(callMs, LONGEST_WAIT_MS),

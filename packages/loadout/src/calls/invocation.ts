@@ -14,6 +14,7 @@ import type { CallOutcome } from './call.ts'
 import { callByName, type NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
 import { failed } from './resolve.ts'
+import type { Results } from './results.ts'
 
 export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
   /** Calls a tool by the name that a model saw, or by its ref. */
@@ -26,6 +27,7 @@ export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
 
 export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
+  results: Results
   connector: Pick<Connector, 'retire'>
   events: Emitter
   telemetry: Telemetry
@@ -61,7 +63,7 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector'>,
+  parts: Pick<InvocationParts, 'calls' | 'connector' | 'results'>,
   setup: Setup,
   { context, trace }: { context: ExecutionContext; trace: Context },
 ): Invocation {
@@ -80,7 +82,7 @@ function createInvocation(
       if (over.signal.aborted)
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
-      const place = { calls: parts.calls, loadout: setup.loadout, userId, threadId, brought }
+      const place = { calls: parts.calls, results: parts.results, loadout: setup.loadout, userId, threadId, brought }
       const outcome = callByName(place, { ...call, trace: call.trace ?? trace, signal: AbortSignal.any(signals) })
       underWay.add(outcome)
       return outcome.finally(() => underWay.delete(outcome))

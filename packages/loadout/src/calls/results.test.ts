@@ -64,6 +64,13 @@ describe('a result that is too large', () => {
     await expect(host.results.read('ann', resultHandle, { path: '$.nothing' })).rejects.toMatchObject({
       errors: [{ path: 'path' }],
     })
+    const more = { name: 'read_result', arguments: { handle: resultHandle, path: '$.items[7].id' } }
+    const thread = (userId: string) => host.thread({ userId, threadId: 't' })
+    expect(await thread('ann').call(more)).toMatchObject({ status: 'ok', content: [{ text: '7' }] })
+    expect(await thread('bob').call(more)).toMatchObject({ status: 'failed', error: { code: 'not-found' } })
+    expect(await thread('ann').call({ name: 'read_result', arguments: {} })).toMatchObject({
+      error: { code: 'invalid-input' },
+    })
     give = () => 'small'
     expect(await call()).toEqual({ status: 'ok', content: [{ type: 'text', text: 'small' }] })
   })

@@ -58,7 +58,8 @@ export function withLimits({ app, preferences, threads, budgets }: LimitParts): 
         }
         taken.push(one)
       }
-      const outcome = await next(call)
+      const { callMs } = config.limits
+      const outcome = await next(callMs === undefined ? call : { ...call, maxMs: callMs })
       // One was taken to see that there are any; the rest is what it came to.
       const used = tokensOf(outcome)
       for (const { key } of tokens) budgets.spend(key, used - 1)

@@ -327,5 +327,7 @@ describe('limits', () => {
     const [first, second] = await Promise.all([wait(), wait()])
     expect([first.status, second.status].sort()).toEqual(['limited', 'ok'].sort())
     expect((await wait()).status).toBe('ok')
+    await host.app.update({ limits: { callMs: 50 } })
+    expect(await wait()).toMatchObject({ status: 'failed', error: { code: 'server-timeout' } })
   })
 })
