@@ -87,19 +87,18 @@ describe('a file', () => {
     const told: object[] = []
     host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) => told.push(problem))
     await writeFile(here, '{\n  "mcpServers": {\n    "kb": { "url": }\n  }\n}')
-    await vi.waitFor(() => expect(host.sources.problems()).toHaveLength(1), soon)
-    expect(host.sources.problems()[0]).toMatchObject({ source: here, line: 3 })
+    // A file that is read while it is written is broken too, for a moment.
+    await vi.waitFor(() => expect(host.sources.problems()).toMatchObject([{ source: here, line: 3 }]), soon)
     expect(await names()).toEqual(['kb', 'other'])
     await writeFile(
       here,
       '{\n  "mcpServers": {\n    "kb": {\n      "url": "ftp://nowhere"\n    },\n    "new": { "url": "https://new.example" }\n  }\n}',
     )
-    await vi.waitFor(async () => expect(await names()).toEqual(['kb', 'new']), soon)
-    expect(host.sources.problems()).toEqual([
-      { source: here, entry: 'kb', line: 4, message: expect.stringContaining('url must be an absolute') },
-    ])
+    const problem = { source: here, entry: 'kb', line: 4, message: expect.stringContaining('url must be an absolute') }
+    await vi.waitFor(() => expect(host.sources.problems()).toEqual([problem]), soon)
+    expect(await names()).toEqual(['kb', 'new'])
     expect((await host.toolkits.find('ann', 'kb')).toolkit.server).toMatchObject(remote)
-    expect(told).toHaveLength(2)
+    expect(told).toMatchObject(expect.arrayContaining([expect.objectContaining({ line: 3 }), problem]))
     await write(here, { kb: remote })
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([]), soon)
   })
@@ -109,8 +108,8 @@ describe('a file', () => {
     await host.ready()
     await host.toolkits.register({ id: 'kb', name: 'Operator', url: 'https://operator.example' }, { tier: 'app' })
     await write(here, { kb: remote })
-    await vi.waitFor(() => expect(host.sources.problems()).toHaveLength(1), soon)
-    expect(host.sources.problems()[0]?.message).toContain('from an operator')
+    const taken = [{ message: expect.stringContaining('from an operator') }]
+    await vi.waitFor(() => expect(host.sources.problems()).toMatchObject(taken), soon)
     await rm(here)
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([]), soon)
     expect((await host.toolkits.find('ann', 'kb')).toolkit.name).toBe('Operator')
@@ -132,8 +131,9 @@ describe('a file', () => {
     open()
     expect(await names()).toEqual(['files'])
     await write(here, { Files: { id: 'files2', ...remote }, 'My Kb': remote, 'my-kb': remote })
-    await vi.waitFor(async () => expect(await names()).toEqual(['files2', 'my-kb']), soon)
-    expect(host.sources.problems()).toMatchObject([{ entry: 'my-kb', message: expect.stringContaining('same id') }])
+    const twice = [{ entry: 'my-kb', message: expect.stringContaining('same id') }]
+    await vi.waitFor(() => expect(host.sources.problems()).toMatchObject(twice), soon)
+    expect(await names()).toEqual(['files2', 'my-kb'])
   })
 
   it('a host that is started elsewhere takes nothing away, and an operator may remove what nothing defines', async () => {
