@@ -32,8 +32,10 @@ const { status } = spawnSync(
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`],
   { stdio: 'inherit' },
 )
-const { numPassedTests, numFailedTests, numTotalTests } = JSON.parse(readFileSync(report, 'utf8'))
+const { numPassedTests, numFailedTests, numTotalTests, success } = JSON.parse(readFileSync(report, 'utf8'))
 rmSync(folder, { recursive: true, force: true })
 console.log(`\nTests: ${numPassedTests} passed, ${numFailedTests} failed`)
 if (numTotalTests === 0) fail('No test ran')
+// What the tests start may have its own idea of how a process ends.
+if (!success || numFailedTests > 0) fail('Tests failed')
 process.exit(status ?? 1)

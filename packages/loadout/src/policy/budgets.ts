@@ -27,6 +27,8 @@ export interface Budgets {
   spend(key: BudgetKey, amount: number): void
   /** What is counted by now, in all processes. */
   used(key: BudgetKey): Promise<{ value: number; resetsAt: Date }>
+  /** Forgets a user who is gone: nothing of theirs is written any more. */
+  forget(userId: string): void
   /** Gives back what is not used, and writes what is. */
   close(): Promise<void>
 }
@@ -57,6 +59,13 @@ export function createBudgets(storage: Storage): Budgets {
     giveBack: (key) => of(key).giveBack(),
     spend: (key, amount) => of(key).spend(amount),
     used: (key) => of(key).used(),
+    forget(userId) {
+      for (const [id, budget] of open) {
+        if (budget.userId !== userId) continue
+        budget.drop()
+        open.delete(id)
+      }
+    },
     async close() {
       await Promise.allSettled([...open.values()].map((budget) => budget.settle()))
       open.clear()
@@ -92,6 +101,15 @@ class Budget {
     this.#storage = storage
     this.#key = key
     this.#start = start
+  }
+
+  get userId(): string {
+    return this.#key.userId
+  }
+
+  drop(): void {
+    clearTimeout(this.#idle)
+    this.#left = 0
   }
 
   async take(limit: number): Promise<Taken> {
