@@ -1,6 +1,6 @@
 /** The composition root: chooses defaults and wires the parts. It does nothing else, and it is the only file that knows everyone. */
 
-import { type Audit, type AuditOptions, createAudit, type RunningAudit } from './audit/audit.ts'
+import { type Audit, createAudit, type RunningAudit } from './audit/audit.ts'
 import { recordEvents } from './audit/record-events.ts'
 import { createUsers, type Users } from './audit/users.ts'
 import type { ResolvedCall } from './calls/call.ts'
@@ -24,21 +24,18 @@ import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import { type Catalog, createCatalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
 import { type Connector, createConnector } from './connections/connector.ts'
-import type { Drivers } from './connections/drivers.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
-import type { PoolOptions } from './connections/pool.ts'
 import { webDrivers } from './connections/web-drivers.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import { lazyKeyRing, processKeyRing } from './credentials/lazy-key-ring.ts'
 import { HostError } from './errors.ts'
 import { createEmitter, type Emitter } from './events.ts'
+import { type HostOptions, sourcesOf } from './host-options.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
-import type { LocalFiles } from './loadout/find-toolkits.ts'
 import { followToolkits } from './loadout/follow-toolkits.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
-import type { OverlayInput } from './loadout/overlay.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
 import { createThreads, type Threads } from './loadout/threads.ts'
@@ -51,57 +48,19 @@ import { createGrants, type Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
 import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
-import type { AppConfigInput } from './schema/app-config.ts'
 import { APP_OWNER } from './schema/ids.ts'
-import type { PolicyRule } from './schema/policy.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
 import { removeUserRows } from './storage/remove-user.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
 import { observeHost } from './telemetry/observe-host.ts'
-import { createTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/telemetry.ts'
+import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
 import { createThread, type Thread, type ThreadAddress, type ThreadOptions } from './thread.ts'
 import { type AppConfigStore, createAppConfig, toolkitDefaults } from './toolkits/app-config.ts'
-import type { DefinedTool } from './toolkits/define-tool.ts'
 import { createFunctions } from './toolkits/functions.ts'
 import { createImports, type Imports } from './toolkits/imports.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
-import { createSources, givenSource, type Sources, type ToolkitSource } from './toolkits/sources.ts'
-
-export interface HostOptions {
-  /** Where everything is kept. @default memory() */
-  storage?: Storage
-  /** Who holds the keys of the credentials. Needed with any storage that outlives the process. */
-  keyRing?: KeyRing | (() => Promise<KeyRing>)
-  /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
-  drivers?: Drivers
-  /** Servers for all users, by name, in any spelling. */
-  mcpServers?: Record<string, unknown>
-  /** The app's own functions as tools for all users: the toolkit `app`. */
-  tools?: readonly DefinedTool[]
-  /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */
-  sources?: readonly ToolkitSource[]
-  /** Files of local work, for the local principal alone. `localFiles()` of `loadout/node`. */
-  files?: LocalFiles
-  /** What holds for everyone; what an operator stores lies over it. */
-  app?: AppConfigInput
-  /** Rules of the app, tried in order before those that an operator stores. Where none fits, annotations decide. */
-  policy?: readonly PolicyRule[]
-  /** How long a question to a user stays open. @default 600_000 */
-  approvalMs?: number
-  /** Lets a lower tier undo what a higher one switched off. @default never */
-  mayWiden?: OverlayInput['mayWiden']
-  /** Limits of the connection pool. */
-  pool?: Omit<PoolOptions, 'onChange'>
-  /** How long discovered tools are served without looking again. @default 3_600_000 */
-  toolCacheTtlMs?: number
-  /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */
-  telemetry?: TelemetryOptions
-  /** How what happens is recorded. */
-  audit?: AuditOptions
-  /** Told of what a listener of `events` threw. */
-  onListenerError?: (error: unknown) => void
-}
+import { createSources, type Sources } from './toolkits/sources.ts'
 
 export interface Host extends AsyncDisposable {
   readonly toolkits: Registry
@@ -327,14 +286,6 @@ function createReach(
     ...(ttlMs === undefined ? {} : { ttlMs }),
   })
   return { connector, catalog }
-}
-
-function sourcesOf({ mcpServers, tools, sources = [] }: HostOptions): ToolkitSource[] {
-  return [
-    ...(mcpServers ? [givenSource('createHost({ mcpServers })', mcpServers)] : []),
-    ...(tools ? [givenSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
-    ...sources,
-  ]
 }
 
 function chooseKeyRing(storage: Storage, given: HostOptions['keyRing']): KeyRing {

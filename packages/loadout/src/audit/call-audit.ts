@@ -16,6 +16,7 @@ import { createRedactor } from './redact-arguments.ts'
 export interface AuditedCall {
   callId: string
   userId: string
+  /** The toolkit's id or `usco_…`. */
   toolkit: string
   tool: string
   arguments: JsonObject

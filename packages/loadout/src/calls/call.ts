@@ -1,25 +1,16 @@
 /** A call on its way to a tool, and what comes of it. Outcomes are values: a refused or failed call is not thrown. */
 
 import type { Context } from '@opentelemetry/api'
+import type { AuditedCall } from '../audit/call-audit.ts'
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Decision } from '../schema/policy.ts'
-import type { Caller } from '../schema/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
-export interface ToolCall {
-  callId: string
-  userId: string
-  /** The toolkit's id or `usco_…`. */
-  toolkit: string
-  tool: string
-  arguments: JsonObject
-  caller: Caller
-  threadId?: string | undefined
-  runId?: string | undefined
+export interface ToolCall extends AuditedCall {
   notes: CallNotes
   /** The longest that it may take, whatever its toolkit says. */
   maxMs?: number | undefined

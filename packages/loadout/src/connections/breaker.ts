@@ -4,6 +4,17 @@ const TRIES = 3
 const FIRST_MS = 1000
 const MOST_MS = 30_000
 
+/** Failures of the server itself, after which it is left in peace for a while. */
+export const COOLS_DOWN = new Set<string>([
+  'server-unreachable',
+  'server-timeout',
+  'server-crashed',
+  'protocol-error',
+  'session-lost',
+  'spawn-failed',
+  'response-too-large',
+])
+
 /** After some failures in a row nobody is let through for a while, longer each time, then one to try. */
 export interface Breaker {
   /** Throws `cooling-down` while it is open. */

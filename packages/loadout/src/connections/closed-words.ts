@@ -5,6 +5,7 @@
 import { type ErrorCode, HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
+import { redact } from '../toolkits/redact.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { wasAnswered } from './failures.ts'
 
@@ -34,3 +35,17 @@ export const openWords = (error: HostError): HostError => (HostError.is(error.ca
 
 export const closedState = (state: ToolkitState): ToolkitState =>
   state.status === 'error' ? { ...state, reason: CLOSED_REASON } : state
+
+/** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (!HostError.is(error)) return error
+  const detail = redact(error.message, secrets)
+  if (detail === error.message) return error
+  const { action, errors, retryAfterMs } = error
+  return new HostError(error.code, {
+    detail,
+    action,
+    ...(errors ? { errors } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  })
+}

@@ -11,11 +11,11 @@ import type { ToolkitState } from '../schema/toolkit.ts'
 import type { HostCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import type { TraceMeta } from '../telemetry/trace-context.ts'
-import { redact } from '../toolkits/redact.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { closedFor, closedState } from './closed-words.ts'
+import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
 import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
+import { INPUT_NEEDED, stateFrom } from './connection-state.ts'
 import type { Drivers } from './drivers.ts'
 import { wasAnswered } from './failures.ts'
 import { observeConnect } from './observe-connect.ts'
@@ -267,26 +267,6 @@ interface Opening {
   trace: Context | undefined
 }
 
-const INPUT_NEEDED: ToolkitState = {
-  status: 'input-needed',
-  reason: 'The server asks you something.',
-  action: 'Answer its question, or decline it.',
-}
-
-/** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
-function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
-  if (!HostError.is(error)) return error
-  const detail = redact(error.message, secrets)
-  if (detail === error.message) return error
-  const { action, errors, retryAfterMs } = error
-  return new HostError(error.code, {
-    detail,
-    action,
-    ...(errors ? { errors } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  })
-}
-
 /** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
 function mayRepeat(error: unknown, repeatable: boolean): boolean {
   if (!HostError.is(error)) return false
@@ -298,12 +278,6 @@ const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown 
 
 const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
 const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)
-
-function stateFrom(change: PoolChange): ToolkitState {
-  if (change.status !== 'error') return { status: change.status }
-  const { code, message: reason, action } = change.error
-  return { status: code === 'sign-in-needed' ? 'sign-in-needed' : 'error', reason, action }
-}
 
 /** Whose the connection is: the user's own, or everyone's where the operator said so of a toolkit of the app. */
 const sharerOf = ({ tier, toolkit }: StoredToolkit, userId: string) =>

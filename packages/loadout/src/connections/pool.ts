@@ -4,7 +4,7 @@
  * toolkit, the fingerprint of its config and the user, so no connection is ever another's.
  */
 import { HostError } from '../errors.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { type Breaker, COOLS_DOWN, createBreaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
 import { createSlots, type Slots } from './slots.ts'
 
@@ -79,16 +79,6 @@ interface Entry {
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
 }
-
-const COOLS_DOWN = new Set<string>([
-  'server-unreachable',
-  'server-timeout',
-  'server-crashed',
-  'protocol-error',
-  'session-lost',
-  'spawn-failed',
-  'response-too-large',
-])
 
 const DEFAULTS = { idleMs: 60_000, maxAgeMs: 3_600_000, maxPerUser: 32, maxPerHost: 512, queueMs: 5000 }
 

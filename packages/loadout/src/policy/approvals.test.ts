@@ -1,6 +1,7 @@
 /** Questions, answers and what is remembered, through the pipeline of a host whose tools are its own functions. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createHost, type Host, type HostOptions } from '../host.ts'
+import { createHost, type Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import { rule } from './rule.ts'
 

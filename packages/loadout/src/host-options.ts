@@ -1,0 +1,57 @@
+/** What an app may give when it makes a host. */
+import type { AuditOptions } from './audit/audit.ts'
+import type { Drivers } from './connections/drivers.ts'
+import type { PoolOptions } from './connections/pool.ts'
+import type { KeyRing } from './credentials/key-ring.ts'
+import type { LocalFiles } from './loadout/find-toolkits.ts'
+import type { OverlayInput } from './loadout/overlay.ts'
+import type { AppConfigInput } from './schema/app-config.ts'
+import type { PolicyRule } from './schema/policy.ts'
+import type { Storage } from './storage/storage.ts'
+import type { TelemetryOptions } from './telemetry/telemetry.ts'
+import type { DefinedTool } from './toolkits/define-tool.ts'
+import { givenSource, type ToolkitSource } from './toolkits/sources.ts'
+
+export interface HostOptions {
+  /** Where everything is kept. @default memory() */
+  storage?: Storage
+  /** Who holds the keys of the credentials. Needed with any storage that outlives the process. */
+  keyRing?: KeyRing | (() => Promise<KeyRing>)
+  /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
+  drivers?: Drivers
+  /** Servers for all users, by name, in any spelling. */
+  mcpServers?: Record<string, unknown>
+  /** The app's own functions as tools for all users: the toolkit `app`. */
+  tools?: readonly DefinedTool[]
+  /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */
+  sources?: readonly ToolkitSource[]
+  /** Files of local work, for the local principal alone. `localFiles()` of `loadout/node`. */
+  files?: LocalFiles
+  /** What holds for everyone; what an operator stores lies over it. */
+  app?: AppConfigInput
+  /** Rules of the app, tried in order before those that an operator stores. Where none fits, annotations decide. */
+  policy?: readonly PolicyRule[]
+  /** How long a question to a user stays open. @default 600_000 */
+  approvalMs?: number
+  /** Lets a lower tier undo what a higher one switched off. @default never */
+  mayWiden?: OverlayInput['mayWiden']
+  /** Limits of the connection pool. */
+  pool?: Omit<PoolOptions, 'onChange'>
+  /** How long discovered tools are served without looking again. @default 3_600_000 */
+  toolCacheTtlMs?: number
+  /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */
+  telemetry?: TelemetryOptions
+  /** How what happens is recorded. */
+  audit?: AuditOptions
+  /** Told of what a listener of `events` threw. */
+  onListenerError?: (error: unknown) => void
+}
+
+/** All that defines toolkits outside the database, in the order in which it is read. */
+export function sourcesOf({ mcpServers, tools, sources = [] }: HostOptions): ToolkitSource[] {
+  return [
+    ...(mcpServers ? [givenSource('createHost({ mcpServers })', mcpServers)] : []),
+    ...(tools ? [givenSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
+    ...sources,
+  ]
+}
