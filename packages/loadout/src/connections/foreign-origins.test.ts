@@ -3,11 +3,12 @@
  * the guard refuses an address, nothing arrives there at all. That the other origin can be reached is shown in each.
  */
 
-import { type OAuthClientProvider, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
+import { SIGN_IN } from '../testing/sign-in.ts'
 import { createGuardedFetch, type GuardOptions, withOriginHeaders } from './guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
@@ -93,20 +94,6 @@ describe('50 a redirect to another origin is not followed', () => {
   }
 })
 
-/** A sign-in that gets as far as the metadata leads it. */
-const signIn: OAuthClientProvider = {
-  redirectUrl: 'http://127.0.0.1/callback',
-  clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'] },
-  clientInformation: () => ({ client_id: 'me' }),
-  tokens: () => undefined,
-  saveTokens: () => {},
-  redirectToAuthorization: () => {},
-  saveCodeVerifier: () => {},
-  codeVerifier: () => 'verifier',
-  saveDiscoveryState: () => {},
-  discoveryState: () => undefined,
-}
-
 describe('51 metadata of sign-in that lead to another host', () => {
   const origin = (url: string) => new URL(url).origin
   const challenged = (challenge: string) => {
@@ -127,7 +114,7 @@ describe('51 metadata of sign-in that lead to another host', () => {
   async function startSignIn(url: string, guard: GuardOptions): Promise<void> {
     const guarded = createGuardedFetch(guard)
     const fetch = withOriginHeaders(guarded.fetch, url, { 'X-Key': SECRET })
-    const transport = new StreamableHTTPClientTransport(new URL(url), { fetch, authProvider: signIn })
+    const transport = new StreamableHTTPClientTransport(new URL(url), { fetch, authProvider: SIGN_IN })
     await transport.start()
     await transport.send({ jsonrpc: '2.0', id: 1, method: 'ping' }).catch(() => {})
     await transport.close()

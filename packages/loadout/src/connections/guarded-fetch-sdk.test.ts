@@ -1,4 +1,5 @@
 /** The SDK's own client over our fetch, against the SDK's own server, in both protocol eras. */
+
 import type { RequestListener } from 'node:http'
 import {
   auth,
@@ -11,6 +12,7 @@ import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport }
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { listen } from '../../../../test/loopback.ts'
+import { SIGN_IN } from '../testing/sign-in.ts'
 import { createGuardedFetch, withOriginHeaders } from './guarded-fetch.ts'
 
 const guarded = createGuardedFetch({ privateNetwork: true })
@@ -141,15 +143,7 @@ describe('the SDK over our fetch', () => {
       else json(400, { error: 'invalid_grant', error_description: 'used before' })
     })
     const provider: OAuthClientProvider = {
-      redirectUrl: 'http://127.0.0.1/callback',
-      clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'] },
-      clientInformation: () => ({ client_id: 'me' }),
-      tokens: () => undefined,
-      saveTokens: () => {},
-      redirectToAuthorization: () => {},
-      saveCodeVerifier: () => {},
-      codeVerifier: () => 'verifier',
-      saveDiscoveryState: () => {},
+      ...SIGN_IN,
       discoveryState: () => ({ authorizationServerUrl: `http://127.0.0.1:${server.port}` }),
       invalidateCredentials: () => {},
     }
