@@ -17,6 +17,7 @@ export default defineConfig({
             '**/dist/**',
             ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
           ],
+          setupFiles: './test/seed.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
         },

@@ -143,9 +143,9 @@ class Walk {
   }
 
   #name(name: string): string {
+    const shown = this.#text(name, LONGEST_NAME)
     // Assigning to it would change the object instead.
-    if (name === '__proto__') return '(__proto__)'
-    return this.#text(name, LONGEST_NAME)
+    return shown === '__proto__' ? '(__proto__)' : shown
   }
 
   #mask(): string {
