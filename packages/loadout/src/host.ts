@@ -7,6 +7,7 @@ import type { ResolvedCall } from './calls/call.ts'
 import { type CallRecords, createCallRecords } from './calls/call-records.ts'
 import { type Calls, createCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
+import { createConcurrency } from './calls/concurrency.ts'
 import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
@@ -234,7 +235,8 @@ function createUse(
 ) {
   const budgets = createBudgets(storage)
   const results = createResults(storage)
-  return { budgets, results, limits: withLimits({ app, budgets, ...people }), large: withResults({ results, app }) }
+  const limits = withLimits({ app, budgets, concurrency: createConcurrency(), ...people })
+  return { budgets, results, limits, large: withResults({ results, app }) }
 }
 
 /** What happened, and users who go. */

@@ -3,8 +3,11 @@ import { HostError } from '../errors.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { ResolvedCall } from './call.ts'
 
+export type Entered = { leave(): void } | { full: HostError }
+
 export interface Concurrency {
-  enter(call: ResolvedCall, limits: AppConfig['limits']): { leave(): void } | { full: HostError }
+  /** At once where nothing is to be waited for. */
+  enter(call: ResolvedCall, limits: AppConfig['limits']): Entered | Promise<Entered>
 }
 
 export function createConcurrency(): Concurrency {

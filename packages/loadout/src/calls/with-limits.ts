@@ -7,7 +7,7 @@ import { least } from '../policy/usage.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { CallOutcome, ResolvedCall } from './call.ts'
 import type { Stage } from './compose.ts'
-import { createConcurrency } from './concurrency.ts'
+import type { Concurrency } from './concurrency.ts'
 import { sizeOf } from './size-of.ts'
 
 export interface LimitParts {
@@ -15,6 +15,7 @@ export interface LimitParts {
   preferences: Pick<PreferenceStore, 'get'>
   threads: Pick<Threads, 'settings'>
   budgets: Budgets
+  concurrency: Concurrency
 }
 
 /** A run may take its time: its counter is not reset while it can still be going on. */
@@ -29,8 +30,7 @@ interface Limit {
   key: BudgetKey
 }
 
-export function withLimits({ app, preferences, threads, budgets }: LimitParts): Stage {
-  const concurrency = createConcurrency()
+export function withLimits({ app, preferences, threads, budgets, concurrency }: LimitParts): Stage {
   const limitsOf = createLimits({ preferences, threads })
   /** What nobody limits is counted all the same, for people to see. */
   const countUnlimited = (
@@ -46,7 +46,8 @@ export function withLimits({ app, preferences, threads, budgets }: LimitParts): 
     const tooLarge = checkArguments(call, config.limits.argumentBytes)
     if (tooLarge) return tooLarge
     const { calls, tokens } = await limitsOf(call, config)
-    const places = concurrency.enter(call, config.limits)
+    const entered = concurrency.enter(call, config.limits)
+    const places = entered instanceof Promise ? await entered : entered
     if ('full' in places) return limited(places.full)
     const taken: Limit[] = []
     try {
