@@ -86,9 +86,10 @@ export function createAudit(parts: AuditParts): RunningAudit {
     started = true
     return shipper.start().catch(onProblem)
   }
-  const record = (input: AuditInput): void | Promise<void> => {
+  const record = (input: AuditInput, follows = false): void | Promise<void> => {
     if (!started) void start()
-    const kept = journal.append(newEntry(newEntryId(), input))
+    const entry = newEntry(newEntryId(), input)
+    const kept = follows ? journal.follow(entry) : journal.append(entry)
     shipper.poke()
     if (strict) return Promise.resolve(kept).then(() => shipper.flush())
     return kept
@@ -97,7 +98,7 @@ export function createAudit(parts: AuditParts): RunningAudit {
   const settled = () => within(LOOK_MS, shipper.flush())
   const keeping = keepRetention(storage, parts)
   return {
-    record,
+    record: (input) => record(input),
     calls: createCallAudit({ record, secrets: parts.secrets }),
     async list(reader, filter = {}, page = {}) {
       await settled()

@@ -31,6 +31,8 @@ export interface KnownOfCall {
   stored?: StoredToolkit | undefined
   inputSchema?: JsonObject | undefined
   decision?: Decision | undefined
+  /** In characters, where somebody measured them. */
+  argumentSize?: number | undefined
 }
 
 export interface AuditedOutcome {
@@ -39,7 +41,8 @@ export interface AuditedOutcome {
   reached: boolean
   durationMs: number
   errorCode?: ErrorCode | undefined
-  result?: unknown
+  /** In characters. */
+  resultSize?: number | undefined
 }
 
 export interface CallAudit {
@@ -51,7 +54,8 @@ export interface CallAudit {
 }
 
 export interface CallAuditParts {
-  record(input: AuditInput): void | Promise<void>
+  /** With `follows`, what it follows is safe already, and it may be lost with the process. */
+  record(input: AuditInput, follows?: boolean): void | Promise<void>
   secrets: OpenedSecrets
 }
 
@@ -74,7 +78,7 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),
     ...(known.decision ? { decision: known.decision.decision, reason: known.decision.reason.slice(0, 500) } : {}),
     arguments: masked(call.arguments, known, values),
-    argumentSize: jsonSize(call.arguments),
+    argumentSize: known.argumentSize ?? jsonSize(call.arguments),
   })
   return {
     mask: (call, known) => withSecrets(call, known, (values) => masked(call.arguments, known, values)),
@@ -82,12 +86,12 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
       withSecrets(call, known, (values) =>
         record({ ...about(call, known, 'started'), detail: asked(call, known, values) }),
       ),
-    outcome(call, known, { status, reached, durationMs, errorCode, result }) {
+    outcome(call, known, { status, reached, durationMs, errorCode, resultSize }) {
       const came: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
       if (errorCode !== undefined) came.errorCode = errorCode
-      if (result !== undefined) came.resultSize = jsonSize(result)
+      if (resultSize !== undefined) came.resultSize = resultSize
       const input = about(call, known, status)
-      if (reached) return record({ ...input, detail: came })
+      if (reached) return record({ ...input, detail: came }, true)
       return withSecrets(call, known, (values) =>
         record({ ...input, detail: { ...asked(call, known, values), ...came } }),
       )

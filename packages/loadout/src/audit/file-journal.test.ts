@@ -72,6 +72,42 @@ describe('a journal of files', () => {
     expect(journal.read(10)).toBeUndefined()
   })
 
+  it('keeps what follows another entry at the end of the turn, or with the next entry, in their order', async () => {
+    const journal = start()
+    journal.append(entry('a'))
+    const file = join(dir, journals()[0] as string)
+    const written = () => readFileSync(file, 'utf8').trim().split('\n').length
+    journal.follow(entry('b'))
+    expect(written()).toBe(1)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(written()).toBe(2)
+    journal.follow(entry('c'))
+    journal.append(entry('d'))
+    expect(written()).toBe(4)
+    journal.follow(entry('e'))
+    expect(idsIn(journal)).toEqual(['a', 'b', 'c', 'd', 'e'])
+    expect(written()).toBe(5)
+    journal.follow(entry('f'))
+    journal.close()
+    expect(written()).toBe(6)
+    open = []
+  })
+
+  it('does not lose what follows where it cannot be written at once', async () => {
+    const journal = start()
+    const place = join(dir, 'gone')
+    const other = fileJournal({ dir: join(place, 'inside') })
+    writeFileSync(place, 'a file where the folder should be')
+    other.follow(entry('a'))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(() => other.append(entry('b'))).toThrow(expect.objectContaining({ code: 'audit-unavailable' }))
+    rmSync(place)
+    other.append(entry('c'))
+    expect(idsIn(other)).toEqual(['a', 'c'])
+    other.close()
+    journal.close()
+  })
+
   it('leaves nothing behind when all is shipped, and only what is not', () => {
     const first = start()
     first.append(entry('a'))

@@ -12,6 +12,7 @@ import { createHash, hash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { clearImmediate, setImmediate } from 'node:timers'
 import { HostError } from '../errors.ts'
 import type { AuditEntry } from './entry.ts'
 import type { Journal, JournalBatch } from './journal.ts'
@@ -31,6 +32,8 @@ const SIGN_EVERY_MS = 5000
 const STALE_MS = 60_000
 /** One batch of four is of what dead processes left, so that neither waits for the other for ever. */
 const TURN = 4
+/** A turn that ends many calls writes in pieces. */
+const MOST_FOLLOWING = 65_536
 const NAME = /^(?<machine>[0-9a-f]{12})-(?<pid>\d+)-(?<birth>\d*)-(?<token>[0-9a-f]{8})-(?<index>\d+)\.journal$/
 
 export function fileJournal(options: FileJournalOptions): Journal {
@@ -52,6 +55,9 @@ class FolderJournal implements Journal {
   #retry = false
   #signedAt = 0
   #signing: ReturnType<typeof setInterval> | undefined
+  /** Lines for the next write, at the end of this turn at the latest. */
+  #following = ''
+  #turn: NodeJS.Immediate | undefined
 
   constructor({ dir, fileBytes = FILE_BYTES, onDamage = () => {} }: FileJournalOptions) {
     this.#dir = dir
@@ -62,15 +68,17 @@ class FolderJournal implements Journal {
   }
 
   append(entry: AuditEntry): void {
-    const line = `${JSON.stringify(entry)}\n`
-    try {
-      this.#current().append(line)
-    } catch (cause) {
-      throw unavailable(this.#dir, cause)
-    }
+    this.#write(`${this.#following}${JSON.stringify(entry)}\n`)
+  }
+
+  follow(entry: AuditEntry): void {
+    this.#following += `${JSON.stringify(entry)}\n`
+    if (this.#following.length > MOST_FOLLOWING) this.#write(this.#following)
+    else this.#turn ??= setImmediate(() => this.#keepFollowing())
   }
 
   read(limit: number): JournalBatch | undefined {
+    this.#keepFollowing()
     const foundFirst = ++this.#reads % TURN === 0
     const batch = foundFirst
       ? (this.#readFrom(this.#found, limit) ?? this.#readFrom(this.#own, limit))
@@ -101,6 +109,7 @@ class FolderJournal implements Journal {
   }
 
   close(): void {
+    this.#keepFollowing()
     clearInterval(this.#signing)
     for (const file of [...this.#own, ...this.#found]) {
       if (file.isShipped()) file.remove()
@@ -108,6 +117,27 @@ class FolderJournal implements Journal {
     }
     this.#own = []
     this.#found = []
+  }
+
+  #write(lines: string): void {
+    try {
+      this.#current().append(lines)
+      this.#following = ''
+    } catch (cause) {
+      throw unavailable(this.#dir, cause)
+    }
+  }
+
+  /** What cannot be written now is written with the next line that can. */
+  #keepFollowing(): void {
+    clearImmediate(this.#turn)
+    this.#turn = undefined
+    if (this.#following === '') return
+    try {
+      this.#write(this.#following)
+    } catch {
+      // Whoever appends next is told.
+    }
   }
 
   #readFrom(files: JournalFile[], limit: number): JournalBatch | undefined {

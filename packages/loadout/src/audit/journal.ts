@@ -3,6 +3,8 @@
  *
  * - When `append` returns (or its promise resolves) the entry outlives a `kill -9` of this process; one that cannot be
  *   kept throws `audit-unavailable`, so that what it would have told of does not happen.
+ * - What `follow` is given is kept soon: with the next append, or when this turn of the event loop ends. It is for what may
+ *   be lost with the process, because what it follows is safe: the outcome of a call whose intent is kept.
  * - `read` gives the oldest entries that are not marked as shipped, the same ones until `shipped` is called.
  * - What a dead process left behind is found by `recover`, by one living process alone.
  *
@@ -24,6 +26,7 @@ export interface JournalBatch {
 
 export interface Journal {
   append(entry: AuditEntry): void | Promise<void>
+  follow(entry: AuditEntry): void | Promise<void>
   read(limit: number): JournalBatch | undefined
   /** Takes over what dead processes left. Says how many files that were. */
   recover(): Promise<number>
@@ -43,12 +46,14 @@ export function memoryJournal(): Journal {
   // As text, as a file would have it: what the caller does to its objects afterwards is not told.
   let waiting: string[] = []
   let failed = false
+  const append = (entry: AuditEntry) => {
+    if (waiting.length >= MOST_WAITING)
+      throw new HostError('audit-unavailable', { detail: 'Too many entries of the audit wait for the database.' })
+    waiting.push(JSON.stringify(entry))
+  }
   return {
-    append(entry) {
-      if (waiting.length >= MOST_WAITING)
-        throw new HostError('audit-unavailable', { detail: 'Too many entries of the audit wait for the database.' })
-      waiting.push(JSON.stringify(entry))
-    },
+    append,
+    follow: append,
     read(limit) {
       if (waiting.length === 0) return undefined
       const entries = waiting.slice(0, limit).map((line): AuditEntry => JSON.parse(line))

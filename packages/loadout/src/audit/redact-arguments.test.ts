@@ -194,9 +194,9 @@ describe('arguments as they are shown', () => {
 
   it('a secret that is spelled like a part of the language is masked all the same', () => {
     for (const secret of ['__proto__', 'constructor', 'toString', '(__proto__)'])
-      expect(JSON.stringify(redactArguments(Object.fromEntries([[secret, secret]]), { secrets: [secret] }))).not.toContain(
-        secret,
-      )
+      expect(
+        JSON.stringify(redactArguments(Object.fromEntries([[secret, secret]]), { secrets: [secret] })),
+      ).not.toContain(secret)
   })
 
   it('no stored secret comes through, wherever it stands', () =>

@@ -19,7 +19,7 @@ export interface ShipperParts {
   onProblem(error: HostError): void
   /** Told how far the chain goes. */
   onShipped?: ((end: ChainEnd) => void) | undefined
-  /** How long an entry waits for others. @default 200 */
+  /** How long an entry waits for others. @default 1000 */
   everyMs?: number | undefined
   /** How many make a batch. @default 500 */
   batch?: number | undefined
@@ -70,7 +70,7 @@ class BatchShipper implements Shipper {
 
   constructor(parts: ShipperParts) {
     this.#parts = parts
-    this.#everyMs = parts.everyMs ?? 200
+    this.#everyMs = parts.everyMs ?? 1000
     this.#batch = parts.batch ?? 500
   }
 

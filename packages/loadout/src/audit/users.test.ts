@@ -83,7 +83,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
       requestHash: 'h',
       status: 'ok' as const,
     },
-    ...{ outcomeJson: null, approvalId: null, createdAt: at, finishedAt: null, expiresAt: at },
+    ...{ outcomeJson: null, approvalId: null, processId: 'p', createdAt: at, finishedAt: null, expiresAt: at },
   }),
   results: (userId) => ({
     ...{ resultId: 'r', userId, callId: 'c', ref: 'a.b', bytes: 1, characters: 1, lines: 1, chunks: 1, isJson: false },
@@ -99,6 +99,14 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     text: 'x',
   }),
   usage: (userId) => usageRow(userId),
+  places: (userId) => ({
+    placesId: 'p',
+    userId,
+    subject: 'user',
+    holdersJson: { p: 1 },
+    version: 1,
+    updatedAt: at,
+  }),
   workflows: (userId) => ({ workflowId: 'w', userId, name: 'n', createdAt: at, updatedAt: at }),
   workflowVersions: (userId) => ({
     workflowVersionId: 'v',

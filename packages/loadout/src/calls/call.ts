@@ -33,6 +33,9 @@ export interface CallNotes {
   resolved?: ResolvedCall
   /** Its intent is recorded: from here on a server may have seen it. */
   reached?: boolean
+  /** In characters, once they were measured. */
+  argumentSize?: number
+  resultSize?: number
 }
 
 /** A call whose tool was found. */

@@ -35,9 +35,14 @@ export interface Calls {
   get(userId: string, callId: string): CallState
 }
 
+/** Only what a second look needs: what is remembered long is what memory is cleaned of most slowly. */
 interface Kept {
-  call: ToolCall
+  userId: string
   state: CallState
+}
+
+interface Running extends Kept {
+  toolkit: string
   onAsked(input: Input): void
 }
 
@@ -49,11 +54,11 @@ const KEPT_MS = 10 * 60_000
 export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
   const done = createMemory()
   const newCallId = idMaker('call')
-  const running = new Map<string, Kept>()
+  const running = new Map<string, Running>()
   inputs.onAsked((userId, input) => {
     // The protocol does not say which call a question belongs to; the latest of that user and toolkit is the likeliest.
     const asking = [...running.values()].findLast(
-      ({ call }) => call.userId === userId && (call.toolkit === input.toolkit || call.toolkit === input.uscoId),
+      (one) => one.userId === userId && (one.toolkit === input.toolkit || one.toolkit === input.uscoId),
     )
     asking?.onAsked(input)
   })
@@ -70,8 +75,9 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
         resolvePending(approval)
       }
       const call: ToolCall = { ...request, callId: request.callId ?? newCallId(), notes: {}, onPending }
-      const entry: Kept = {
-        call,
+      const entry: Running = {
+        userId: call.userId,
+        toolkit: call.toolkit,
         state: { status: 'running' },
         onAsked(input) {
           entry.state = { status: 'running', input }
@@ -81,15 +87,14 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
       running.set(call.callId, entry)
       const outcome = run(pipeline, call).then((result) => {
         running.delete(call.callId)
-        entry.state = { status: 'done', outcome: smallEnough(result) }
-        done.add(call.callId, entry)
+        done.add(call.callId, { userId: call.userId, state: { status: 'done', outcome: smallEnough(result) } })
         return result
       })
       return { callId: call.callId, outcome, asked, pending }
     },
     get(userId, callId) {
       const found = running.get(callId) ?? done.get(callId)
-      if (found?.call.userId !== userId) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+      if (found?.userId !== userId) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
       return found.state
     },
   }

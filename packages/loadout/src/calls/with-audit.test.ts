@@ -66,7 +66,7 @@ describe('a call in the log', () => {
           decision: 'allow',
           reason: expect.any(String),
           arguments: { a: 1, b: 2 },
-          argumentSize: 14,
+          argumentSize: 13,
         },
       },
       { ...both, outcome: 'ok', detail: { durationMs: expect.any(Number), resultSize: expect.any(Number) } },

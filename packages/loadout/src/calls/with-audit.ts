@@ -7,6 +7,7 @@ import { HostError } from '../errors.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import { failed } from './resolve.ts'
+import { sizeOf } from './size-of.ts'
 
 /** Notes what was found, for an outcome that a later stage decides. */
 export const withFound: Stage = (next) => (call) => {
@@ -45,7 +46,8 @@ export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler
     const durationMs = performance.now() - started
     try {
       const { reached = false } = call.notes
-      const kept = audit.outcome(call, known(call), { status: outcome.status, reached, durationMs, ...told(outcome) })
+      const { status } = outcome
+      const kept = audit.outcome(call, known(call), { status, reached, durationMs, ...told(call, outcome) })
       if (kept) await kept
     } catch {
       // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
@@ -55,12 +57,11 @@ export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler
 }
 
 /** What stages noted of a call. */
-export function known({ notes: { resolved, decision } }: ToolCall): KnownOfCall {
-  return { stored: resolved?.stored, inputSchema: resolved?.found.manifest.inputSchema, decision }
+export function known({ notes: { resolved, decision, argumentSize } }: ToolCall): KnownOfCall {
+  return { stored: resolved?.stored, inputSchema: resolved?.found.manifest.inputSchema, decision, argumentSize }
 }
 
-function told(outcome: CallOutcome) {
+function told({ notes }: ToolCall, outcome: CallOutcome) {
   if ('error' in outcome) return { errorCode: outcome.error.code }
-  const { content, structuredContent } = outcome
-  return { result: structuredContent === undefined ? content : [content, structuredContent] }
+  return { resultSize: notes.resultSize ?? sizeOf(outcome.content, outcome.structuredContent) }
 }

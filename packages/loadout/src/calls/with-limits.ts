@@ -26,45 +26,25 @@ interface Limit {
   /** As people know it. */
   name: string
   value: number
-  of: string
   key: BudgetKey
 }
 
-export function withLimits({ app, preferences, threads, budgets, concurrency }: LimitParts): Stage {
-  const limitsOf = createLimits({ preferences, threads })
-  /** What nobody limits is counted all the same, for people to see. */
-  const countUnlimited = (
-    userId: string,
-    { calls, tokens, used }: { calls: Limit[]; tokens: Limit[]; used: number },
-  ) => {
-    if (!calls.some(ofUser)) budgets.spend({ userId, subject: 'user', counter: 'calls', windowMs: HOUR_MS }, 1)
-    if (!tokens.some(ofUser)) budgets.spend({ userId, subject: 'user', counter: 'tokens', windowMs: DAY_MS }, used)
-  }
-
+export function withLimits(parts: LimitParts): Stage {
+  const { app, budgets, concurrency } = parts
   return (next) => async (call) => {
     const config = await app.get()
     const tooLarge = checkArguments(call, config.limits.argumentBytes)
     if (tooLarge) return tooLarge
-    const { calls, tokens } = await limitsOf(call, config)
+    const limits = await limitsOf(parts, call, config)
     const entered = concurrency.enter(call, config.limits)
     const places = entered instanceof Promise ? await entered : entered
     if ('full' in places) return limited(places.full)
-    const taken: Limit[] = []
     try {
-      for (const one of [...calls, ...tokens]) {
-        const got = await budgets.take(one.key, one.value)
-        if (!got.ok) {
-          for (const { key } of taken) budgets.giveBack(key)
-          return reached(one, got.resetsAt)
-        }
-        taken.push(one)
-      }
+      const spent = await takeAll(budgets, limits)
+      if (spent) return spent
       const { callMs } = config.limits
       const outcome = await next(callMs === undefined ? call : { ...call, maxMs: callMs })
-      // One was taken to see that there are any; the rest is what it came to.
-      const used = tokensOf(outcome)
-      for (const { key } of tokens) budgets.spend(key, used - 1)
-      countUnlimited(call.userId, { calls, tokens, used })
+      count(budgets, limits, { userId: call.userId, tokens: tokensOf(call, outcome) })
       return outcome
     } finally {
       places.leave()
@@ -72,56 +52,83 @@ export function withLimits({ app, preferences, threads, budgets, concurrency }: 
   }
 }
 
-/** All that hold for a call: of its user, its thread and its run. */
-function createLimits({ preferences, threads }: Pick<LimitParts, 'preferences' | 'threads'>) {
-  return async (call: ResolvedCall, { limits }: AppConfig): Promise<{ calls: Limit[]; tokens: Limit[] }> => {
-    const { userId, threadId, runId } = call
-    const [{ costLimits }, settings] = await Promise.all([
-      preferences.get(userId),
-      threadId === undefined ? undefined : threads.settings(userId, threadId),
-    ])
-    const own = settings?.limits ?? {}
-    const thread = `thread:${threadId}`
-    return {
-      calls: [
-        limit('maxCallsPerHour', least(limits.maxCallsPerHour, costLimits.maxCallsPerHour), {
-          userId,
-          subject: 'user',
-          counter: 'calls',
-          windowMs: HOUR_MS,
-        }),
-        limit('maxCallsPerHour', own.maxCallsPerHour, { userId, subject: thread, counter: 'calls', windowMs: HOUR_MS }),
-        limit('maxCallsPerRun', runId === undefined ? undefined : limits.maxCallsPerRun, {
-          userId,
-          subject: `run:${runId}`,
-          counter: 'calls',
-          windowMs: RUN_MS,
-        }),
-      ].filter((one) => one !== undefined),
-      tokens: [
-        limit('maxTokensPerDay', least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), {
-          userId,
-          subject: 'user',
-          counter: 'tokens',
-          windowMs: DAY_MS,
-        }),
-        limit('maxTokensPerDay', own.maxTokensPerDay, { userId, subject: thread, counter: 'tokens', windowMs: DAY_MS }),
-      ].filter((one) => one !== undefined),
-    }
+/** One of each, or what there is none left of. */
+async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<CallOutcome | undefined> {
+  for (const [index, one] of limits.entries()) {
+    const taking = budgets.take(one.key, one.value)
+    const taken = taking instanceof Promise ? await taking : taking
+    if (taken.ok) continue
+    for (const { key } of limits.slice(0, index)) budgets.giveBack(key)
+    return reached(one, taken.resetsAt)
   }
+  return undefined
 }
 
-const ofUser = ({ key }: Limit) => key.subject === 'user'
+/** What it came to. What nobody limits is counted all the same, for people to see. */
+function count(
+  budgets: Budgets,
+  limits: readonly Limit[],
+  { userId, tokens }: { userId: string; tokens: number },
+): void {
+  let hasCalls = false
+  let hasTokens = false
+  for (const { key } of limits) {
+    const ofUser = key.subject === 'user'
+    if (key.counter === 'calls') hasCalls ||= ofUser
+    else {
+      hasTokens ||= ofUser
+      // One was taken to see that there are any.
+      budgets.spend(key, tokens - 1)
+    }
+  }
+  if (!hasCalls) budgets.spend(callsOf(userId, 'user'), 1)
+  if (!hasTokens) budgets.spend(tokensBy(userId, 'user'), tokens)
+}
 
-const limit = (name: string, value: number | undefined, key: BudgetKey): Limit | undefined =>
-  value === undefined ? undefined : { name, value, of: key.subject.split(':')[0] as string, key }
+const callsOf = (userId: string, subject: string, windowMs = HOUR_MS): BudgetKey => ({
+  userId,
+  subject,
+  counter: 'calls',
+  windowMs,
+})
 
-const tokensOf = (outcome: CallOutcome) =>
-  'error' in outcome ? 0 : Math.ceil(sizeOf(outcome.content, outcome.structuredContent) / CHARACTERS_A_TOKEN)
+const tokensBy = (userId: string, subject: string): BudgetKey => ({
+  userId,
+  subject,
+  counter: 'tokens',
+  windowMs: DAY_MS,
+})
+
+/** All that hold for a call: of its user, its thread and its run. */
+async function limitsOf(
+  { preferences, threads }: Pick<LimitParts, 'preferences' | 'threads'>,
+  { userId, threadId, runId }: ResolvedCall,
+  { limits }: AppConfig,
+): Promise<Limit[]> {
+  const { costLimits } = await preferences.get(userId)
+  const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
+  const found: Limit[] = []
+  const add = (name: string, value: number | undefined, key: () => BudgetKey) => {
+    if (value !== undefined) found.push({ name, value, key: key() })
+  }
+  add('maxCallsPerHour', least(limits.maxCallsPerHour, costLimits.maxCallsPerHour), () => callsOf(userId, 'user'))
+  add('maxCallsPerHour', own?.maxCallsPerHour, () => callsOf(userId, `thread:${threadId}`))
+  if (runId !== undefined) add('maxCallsPerRun', limits.maxCallsPerRun, () => callsOf(userId, `run:${runId}`, RUN_MS))
+  add('maxTokensPerDay', least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), () => tokensBy(userId, 'user'))
+  add('maxTokensPerDay', own?.maxTokensPerDay, () => tokensBy(userId, `thread:${threadId}`))
+  return found
+}
+
+function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
+  if ('error' in outcome) return 0
+  notes.resultSize ??= sizeOf(outcome.content, outcome.structuredContent)
+  return Math.ceil(notes.resultSize / CHARACTERS_A_TOKEN)
+}
 
 const limited = (error: HostError): CallOutcome => ({ status: 'limited', error })
 
-function reached({ name, value, of }: Limit, resetsAt: Date): CallOutcome {
+function reached({ name, value, key }: Limit, resetsAt: Date): CallOutcome {
+  const [of] = key.subject.split(':')
   return limited(
     new HostError('limit-reached', {
       detail: `${name} is ${value} for this ${of}; it resets at ${resetsAt.toISOString()}.`,
@@ -132,6 +139,7 @@ function reached({ name, value, of }: Limit, resetsAt: Date): CallOutcome {
 
 function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefined {
   const bytes = JSON.stringify(call.arguments).length
+  call.notes.argumentSize = bytes
   if (bytes <= most) return undefined
   const detail = `The arguments have ${bytes} bytes; argumentBytes is ${most}.`
   return limited(new HostError('limit-reached', { detail, action: 'Send less.' }))

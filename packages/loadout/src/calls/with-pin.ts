@@ -1,14 +1,21 @@
 import { HostError } from '../errors.ts'
+import type { ResolvedCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import { failed } from './resolve.ts'
 
-/** A tool that is no longer what was accepted does not run until a person accepts it again. */
-export const withPin: Stage = (next) => async (call) => {
-  if (call.found.changed === undefined) return next(call)
-  const { id } = call.stored.toolkit
-  return failed(
-    new HostError('tool-changed', {
-      detail: `The tool '${id}.${call.tool}' is not what was accepted: its server changed it.`,
-    }),
-  )
+/** A tool that is no longer what was accepted, or that nobody accepted and nobody trusts, waits for a person. */
+export const withPin: Stage = (next) => (call) => {
+  const { changed, held } = call.found
+  if (changed === undefined && held === undefined) return next(call)
+  return Promise.resolve(failed(changed === undefined ? unaccepted(call) : different(call)))
 }
+
+const refOf = ({ stored, tool }: ResolvedCall) => `${stored.toolkit.id}.${tool}`
+const different = (call: ResolvedCall) =>
+  new HostError('tool-changed', {
+    detail: `The tool '${refOf(call)}' is not what was accepted: its server changed it.`,
+  })
+const unaccepted = (call: ResolvedCall) =>
+  new HostError('tool-not-accepted', {
+    detail: `The tool '${refOf(call)}' is off: its server is not trusted, and nobody accepted the tool yet.`,
+  })

@@ -33,8 +33,8 @@ export function createArgumentCheck(): ArgumentCheck {
 }
 
 export function withValidation(check: ArgumentCheck): Stage {
-  return (next) => async (call) => {
+  return (next) => (call) => {
     const problem = check(call)
-    return problem ? failed(problem) : next(call)
+    return problem ? Promise.resolve(failed(problem)) : next(call)
   }
 }

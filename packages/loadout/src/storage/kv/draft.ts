@@ -8,7 +8,7 @@ import { assertCollection, assertMay, may, ownerOf } from '../access.ts'
 import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction, type Update } from '../storage.ts'
-import type { Backend, RowObject, Write } from './backend.ts'
+import { type Backend, keyOf, type RowObject, type Write } from './backend.ts'
 
 export class Draft implements Transaction {
   readonly #writes = new Map<string, Write>()
@@ -62,16 +62,32 @@ export class Draft implements Transaction {
       return { ...address, row: structuredClone(row) as RowObject }
     })
     for (const [owner, own] of Map.groupBy(writes, (write) => write.owner)) {
-      const taken = takenKeys(collection, await this.#rows(collection, owner))
+      const isTaken = await this.#takenIn(collection, owner)
       for (const write of own) {
-        for (const { fields, keys } of taken) {
-          const value = keyOf(write.row, fields)
-          if (keys.has(value)) throw conflict(collection, fields)
-          keys.add(value)
-        }
+        const fields = isTaken(write.row)
+        if (fields) throw conflict(collection, fields)
         await this.#assertParent(collection, write)
         this.#write({ collection, ...write, before: undefined })
       }
+    }
+  }
+
+  /** Says which key of a row is taken, and takes those of a row that has none taken. */
+  async #takenIn(collection: Collection, owner: string): Promise<(row: RowObject) => readonly string[] | undefined> {
+    const { id, unique } = specOf(collection)
+    const isDrafted = this.writes.some((write) => write.collection === collection && write.owner === owner)
+    // What the draft changed is not in an index of the backend.
+    const index = isDrafted ? undefined : this.#backend.holds
+    const rows = index ? [] : await this.#rows(collection, owner)
+    const keys = [[id], ...unique].map((fields) => ({ fields, held: new Set(rows.map((row) => keyOf(row, fields))) }))
+    return (row) => {
+      const values = keys.map(({ fields }) => keyOf(row, fields))
+      const taken = keys.find(
+        ({ fields, held }, at) => held.has(values[at]) || index?.(collection, owner, { fields, value: values[at] }),
+      )
+      if (taken) return taken.fields
+      for (const [at, { held }] of keys.entries()) held.add(values[at])
+      return undefined
     }
   }
 
@@ -177,20 +193,6 @@ const same = (a: unknown, b: unknown) =>
 
 const matches = (row: RowObject, where: RowObject = {}) =>
   Object.entries(where).every(([field, value]) => same(row[field], value))
-
-/** The keys that rows of one owner hold: their id, and whatever else is unique. */
-function takenKeys(collection: Collection, rows: readonly RowObject[]) {
-  const { id, unique } = specOf(collection)
-  return [[id], ...unique].map((fields) => ({ fields, keys: new Set(rows.map((row) => keyOf(row, fields))) }))
-}
-
-function keyOf(row: RowObject, fields: readonly string[]): unknown {
-  const [first = ''] = fields
-  // Most keys are one text, and there may be many of them.
-  return fields.length === 1 && typeof row[first] === 'string'
-    ? row[first]
-    : JSON.stringify(fields.map((field) => row[field]))
-}
 
 const isBetween = (value: unknown, { from, to }: { from?: Date | undefined; to?: Date | undefined }) =>
   value instanceof Date && (from === undefined || value >= from) && (to === undefined || value <= to)

@@ -1,32 +1,51 @@
-import type { Collection } from '../collections.ts'
-import type { Backend, RowObject } from './backend.ts'
+import { type Collection, specOf } from '../collections.ts'
+import { type Backend, keyOf, type RowObject } from './backend.ts'
+
+/** The rows of one owner, and the keys that they hold by the fields that these are of. */
+interface Owned {
+  rows: Map<string, RowObject>
+  keys: Array<{ fields: readonly string[]; held: Set<unknown> }>
+}
 
 export function memoryBackend(): Backend {
-  const rows = new Map<Collection, Map<string, Map<string, RowObject>>>()
+  const collections = new Map<Collection, Map<string, Owned>>()
   let tail: Promise<unknown> = Promise.resolve()
 
-  const ownerRows = (collection: Collection, owner: string) => {
-    const owners = rows.get(collection) ?? new Map<string, Map<string, RowObject>>()
-    rows.set(collection, owners)
-    const own = owners.get(owner) ?? new Map<string, RowObject>()
-    owners.set(owner, own)
-    return own
+  const ownedBy = (collection: Collection, owner: string) => {
+    const owners = collections.get(collection) ?? new Map<string, Owned>()
+    collections.set(collection, owners)
+    const { id, unique } = specOf(collection)
+    const owned = owners.get(owner) ?? {
+      rows: new Map(),
+      keys: [[id], ...unique].map((fields) => ({ fields, held: new Set() })),
+    }
+    owners.set(owner, owned)
+    return owned
   }
 
   return {
     async get(collection, owner, id) {
-      return rows.get(collection)?.get(owner)?.get(id)
+      return collections.get(collection)?.get(owner)?.rows.get(id)
     },
     async scan(collection, owner) {
-      const owners = rows.get(collection)
+      const owners = collections.get(collection)
       if (!owners) return []
-      if (owner !== undefined) return [...(owners.get(owner)?.values() ?? [])]
-      return [...owners.values()].flatMap((own) => [...own.values()])
+      if (owner !== undefined) return [...(owners.get(owner)?.rows.values() ?? [])]
+      return [...owners.values()].flatMap((owned) => [...owned.rows.values()])
+    },
+    holds(collection, owner, { fields, value }) {
+      const keys = collections.get(collection)?.get(owner)?.keys
+      return keys?.find((one) => one.fields.join() === fields.join())?.held.has(value) ?? false
     },
     async commit(writes) {
       for (const { collection, owner, id, row } of writes) {
-        if (row) ownerRows(collection, owner).set(id, row)
-        else ownerRows(collection, owner).delete(id)
+        const { rows, keys } = ownedBy(collection, owner)
+        const before = rows.get(id)
+        if (before) for (const { fields, held } of keys) held.delete(keyOf(before, fields))
+        rows.delete(id)
+        if (!row) continue
+        rows.set(id, row)
+        for (const { fields, held } of keys) held.add(keyOf(row, fields))
       }
     },
     exclusive(work) {
