@@ -122,6 +122,12 @@ export const ERRORS = {
   denied: kind(403, 'The call is denied', 'Ask for permission where the detail says who denied it, or do without.'),
   'approval-expired': kind(403, 'Nobody answered in time', 'Make the call again, and answer it in time.'),
   'limit-reached': retryable(429, 'A limit is reached', 'Wait until it resets, or ask for a higher one.'),
+  'outcome-unknown': kind(
+    500,
+    'What came of the call is not known',
+    'Look on the server whether it happened before you make it again.',
+  ),
+  'call-not-made': retryable(503, 'The call was never made', 'Make it again: nothing reached the server.'),
   'audit-unavailable': retryable(
     503,
     'What would happen cannot be recorded',
@@ -133,6 +139,11 @@ export const ERRORS = {
     'Register the tool with its function when the host is made, in every process.',
   ),
   'tool-changed': kind(409, 'The tool changed since it was accepted', 'Review the change and accept it.'),
+  'tool-not-accepted': kind(
+    409,
+    'Nobody accepted the tool yet',
+    'Look at the tool and accept it (POST /api/mcp/:id/accept), or trust its server.',
+  ),
   'invalid-schema': kind(422, 'The JSON Schema cannot be used', 'Correct the schema at the place named in `errors`.'),
   'shutting-down': retryable(503, 'The host is shutting down', 'Try again in a moment.'),
   internal: retryable(500, 'Something went wrong inside', 'Try again; report the request id if it stays so.'),

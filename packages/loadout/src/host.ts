@@ -27,15 +27,13 @@ import { createResources, type Prompts, type Resources } from './catalog/resourc
 import { type Connector, createConnector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import { webDrivers } from './connections/web-drivers.ts'
+import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
-import type { KeyRing } from './credentials/key-ring.ts'
-import { lazyKeyRing, processKeyRing } from './credentials/lazy-key-ring.ts'
-import { HostError } from './errors.ts'
 import { createEmitter, type Emitter } from './events.ts'
+import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
-import { followToolkits } from './loadout/follow-toolkits.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
@@ -47,6 +45,7 @@ import { type Budgets, createBudgets } from './policy/budgets.ts'
 import { createFingerprinter } from './policy/fingerprints.ts'
 import { createGrants, type Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
+import { createPresence } from './policy/presence.ts'
 import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
@@ -120,7 +119,7 @@ export interface Host extends AsyncDisposable {
 
 export function createHost(options: HostOptions = {}): Host {
   const base = createBase(options)
-  const { storage, events, cache, credentials, inputs, registry, sources } = base
+  const { storage, events, cache, credentials, inputs, registry, sources, presence } = base
   const telemetry = createTelemetry(options.telemetry)
   const { connector, catalog } = createReach(base, options, telemetry)
   const kept = { storage, cache, events }
@@ -136,24 +135,14 @@ export function createHost(options: HostOptions = {}): Host {
   const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
   const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
   const calls = createCalls({ pipeline: withTelemetry(telemetry, withOutcome(audit.calls, found)), inputs })
+  const records = createCallRecords({ storage, calls, presence })
   const unobserve = observeHost(telemetry, { events, connector })
-  const following = followToolkits({ storage, events, connections: connector })
-  const close = async () => {
-    unobserve()
-    await sources.close()
-    policy.approvals.close()
-    await use.budgets.close()
-    await connector.close()
-    await catalog.settled()
-    await log.close()
-    cache.close()
-    await following.stop()
-    await storage.close()
-  }
+  const lived = { ...base, ...use, ...log, approvals: policy.approvals }
+  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users: log.users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
-    records: createCallRecords({ storage, calls }),
+    records,
     toolkits: registry,
     connections: connector,
     imports: createImports(registry),
@@ -175,12 +164,7 @@ export function createHost(options: HostOptions = {}): Host {
       connections: await liveConnections({ registry, connector, catalog }),
     }),
     ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
-    async ready() {
-      await storage.ready()
-      await audit.start()
-      await following.start()
-      await sources.ready()
-    },
+    ready,
     close,
     [Symbol.asyncDispose]: close,
   }
@@ -209,19 +193,21 @@ function createBase(options: HostOptions) {
     },
     given,
   )
-  return { storage, events, cache, credentials, functions, app, registry, sources, inputs: createInputs(events) }
+  const presence = createPresence(storage, { leaseMs: options.processLeaseMs })
+  const inputs = createInputs(events)
+  return { storage, events, cache, credentials, functions, app, registry, sources, inputs, presence }
 }
 
 /** Who may do what: rules, remembered answers, and questions to users. */
 function createPolicies(
-  { storage, cache, events, app }: ReturnType<typeof createBase>,
+  { storage, cache, events, app, presence }: ReturnType<typeof createBase>,
   options: HostOptions,
   audit: RunningAudit,
 ) {
   const fingerprinter = createFingerprinter()
   const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
   const grants = createGrants({ storage, cache, events, fingerprinter })
-  const approvals = createApprovals({ storage, events, grants, expireMs: options.approvalMs })
+  const approvals = createApprovals({ storage, events, grants, presence, expireMs: options.approvalMs })
   const check = createArgumentCheck()
   const policy = createPolicy({ rules, grants, app })
   const mask = (call: ResolvedCall) => audit.calls.mask(call, known(call))
@@ -230,13 +216,14 @@ function createPolicies(
 
 /** How much: limits, and results that are too large to hand on. */
 function createUse(
-  { storage, app }: ReturnType<typeof createBase>,
+  { storage, app, presence }: ReturnType<typeof createBase>,
   people: { preferences: PreferenceStore; threads: Threads },
 ) {
   const budgets = createBudgets(storage)
   const results = createResults(storage)
-  const limits = withLimits({ app, budgets, concurrency: createConcurrency(), ...people })
-  return { budgets, results, limits, large: withResults({ results, app }) }
+  const concurrency = createConcurrency({ storage, presence })
+  const limits = withLimits({ app, budgets, concurrency, ...people })
+  return { budgets, results, concurrency, limits, large: withResults({ results, app }) }
 }
 
 /** What happened, and users who go. */
@@ -251,22 +238,18 @@ function createLog(
     secrets: createOpenedSecrets((owner) => credentials.open(owner)),
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
-  const stop = recordEvents(events, audit.record)
+  const unrecord = recordEvents(events, audit.record)
   const removeRows = (userId: string) => {
     budgets.forget(userId)
     return removeUserRows(storage, userId)
   }
   const users = createUsers({ removeRows, connector, audit })
-  const close = async () => {
-    stop()
-    await audit.close()
-  }
-  return { audit, users, close }
+  return { audit, users, unrecord }
 }
 
 /** What reaches servers, and what is known of their tools. */
 function createReach(
-  { storage, cache, events, credentials, inputs }: ReturnType<typeof createBase>,
+  { storage, cache, events, credentials, inputs, app }: ReturnType<typeof createBase>,
   options: HostOptions,
   telemetry: Telemetry,
 ) {
@@ -281,21 +264,8 @@ function createReach(
     ...(pool ? { pool } : {}),
   })
   const catalog: Catalog = createCatalog({
-    storage,
-    cache,
-    connector,
-    events,
+    ...{ storage, cache, connector, events, app },
     ...(ttlMs === undefined ? {} : { ttlMs }),
   })
   return { connector, catalog }
-}
-
-function chooseKeyRing(storage: Storage, given: HostOptions['keyRing']): KeyRing {
-  if (typeof given === 'function') return lazyKeyRing(given)
-  if (given) return given
-  if (storage.name === 'memory') return processKeyRing()
-  throw new HostError('config-invalid', {
-    detail: `Storage "${storage.name}" outlives the process, so its credentials need a keyRing that does too.`,
-    action: 'Give createHost a keyRing: keyFileRing(path), masterKeyRing(key) or browserKeyRing().',
-  })
 }

@@ -64,7 +64,8 @@ const introspect = createRoute({
 const accept = createRoute({
   method: 'post',
   path: '/mcp/{id}/accept',
-  summary: 'Accept a changed tool, or all, after its diff (`tools[].changed`)',
+  summary:
+    'Accept a tool, or all: one that changed (`tools[].changed`), or a new one of a server that is not trusted (`tools[].held`)',
   request: {
     params: idParam,
     body: jsonBodyOf(z.strictObject({ tool: z.string().optional(), pin: z.string().optional() })),

@@ -8,6 +8,7 @@ import { openWords } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
+import type { AppConfig } from '../schema/app-config.ts'
 import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -15,9 +16,17 @@ import type { CustomServer } from '../schema/server.ts'
 import type { Annotations, ToolManifest } from '../schema/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { isTrusted } from '../toolkits/trust.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
-import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
+import {
+  type Acceptance,
+  acceptChanges,
+  type CatalogChange,
+  NOBODY,
+  storeCatalog,
+  storeFailure,
+} from './store-catalog.ts'
 
 /** A tool as the catalog has it. */
 export interface CatalogTool {
@@ -31,6 +40,10 @@ export interface CatalogTool {
   inactive?: string
   /** It differs from what was accepted. */
   changed?: { from: JsonObject; to: JsonObject }
+  /** First seen while its server was not trusted, and accepted by nobody since. */
+  unaccepted?: true
+  /** Off: the same, and its server is not trusted now either. */
+  held?: true
 }
 
 export interface Catalog {
@@ -53,6 +66,8 @@ export interface CatalogParts {
   cache: ReadCache
   connector: Connector
   events: Emitter
+  /** Says which servers are trusted. */
+  app: { get(): Promise<AppConfig> }
   /** @default 3_600_000 */
   ttlMs?: number
   /** How long a server may take to answer. @default 10_000 */
@@ -78,6 +93,8 @@ class StoredCatalog implements Catalog {
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
   /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
   readonly #carried = new LRUCache<string, readonly CatalogTool[]>({ max: MOST_CARRIED })
+  /** The same tools, with those held that nobody accepted; kept as long as they are. */
+  readonly #withHeld = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
 
   constructor(parts: CatalogParts) {
     this.#parts = parts
@@ -87,14 +104,17 @@ class StoredCatalog implements Catalog {
     userId: string,
     toolkits: readonly StoredToolkit[],
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>> {
-    const { cache } = this.#parts
+    const { cache, app } = this.#parts
+    const config = await app.get()
     const read = (owner: string) =>
       cache.read({ userId: owner, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(owner))
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
       // What is the app's is kept once, however many users there are.
       const known = one.carried ? this.#carried.get(one.uscoId) : (await read(one.userId)).get(one.uscoId)
-      result.set(one.uscoId, known ?? given(one))
+      const tools = known ?? given(one)
+      // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
+      result.set(one.uscoId, one.carried || isTrusted(one, config) ? tools : this.#held(tools))
       // Failures are told by the state; a reader gets what there is.
       if (one.enabled && known && !one.carried && this.isStale(one)) this.introspect(one, userId).catch(() => {})
     }
@@ -139,12 +159,21 @@ class StoredCatalog implements Catalog {
     return count
   }
 
+  #held(tools: readonly CatalogTool[]): readonly CatalogTool[] {
+    if (!tools.some((tool) => tool.unaccepted)) return tools
+    const known = this.#withHeld.get(tools)
+    if (known) return known
+    const held = tools.map((tool) => (tool.unaccepted ? { ...tool, held: true as const } : tool))
+    this.#withHeld.set(tools, held)
+    return held
+  }
+
   async settled(): Promise<void> {
     await Promise.allSettled(this.#looking.values())
   }
 
   async #look(stored: StoredToolkit, userId: string, trace: Context | undefined): Promise<ToolManifest[]> {
-    const { storage, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
+    const { storage, app, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
     const { server, timeouts } = stored.toolkit
     try {
       const timeoutMs = timeouts.introspectMs ?? introspectMs
@@ -156,7 +185,8 @@ class StoredCatalog implements Catalog {
         this.#carried.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
       }
-      this.#tellTools(stored, await storeCatalog(storage, stored, read))
+      const trusted = isTrusted(stored, await app.get())
+      this.#tellTools(stored, await storeCatalog(storage, stored, { ...read, trusted }))
       this.#tell(stored)
       return read.manifests
     } catch (thrown) {
@@ -209,9 +239,9 @@ class StoredCatalog implements Catalog {
   }
 }
 
-/** What a record brought along, for one that was never looked at. */
+/** What a record brought along, for one that was never looked at: nobody saw it at the server. */
 function given({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
-  return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '' }))
+  return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '', unaccepted: true }))
 }
 
 /** What was found of a toolkit that is not stored: seen for the first time, each time. */
@@ -249,5 +279,6 @@ function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
     ...(pin ? { pinnedAt: pin.acceptedAt } : {}),
     ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
     ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
+    ...(pin?.acceptedBy === NOBODY ? { unaccepted: true as const } : {}),
   }
 }

@@ -138,6 +138,7 @@ it('what is accepted in the middle of a look is not taken for what that look fou
     manifests: [{ name: 'echo', description, inputSchema: { type: 'object' as const } }],
     setAside: [],
     warnings: [],
+    trusted: true,
   })
   await storeCatalog(storage, stored, found('first'))
   await storeCatalog(storage, stored, found('second'))

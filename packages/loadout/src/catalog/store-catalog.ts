@@ -1,6 +1,7 @@
 /**
  * Writes what an introspection found, in one transaction: readers see the old tools until the new ones are in. What a
  * person accepted is pinned: the first sight of a tool pins it, a later difference is kept beside the pin until accepted.
+ * What is first seen at a server that is not trusted is pinned too, as accepted by nobody, and follows what the server says.
  * Looks at one toolkit by many processes are written one after another, and only what differs is written.
  */
 
@@ -15,6 +16,15 @@ import { again } from '../toolkits/toolkit-writer.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
+/** Who accepted a tool that no person did: the trust in its server, or nobody. No user's id is empty. */
+const FIRST_SIGHT = 'first sight'
+export const NOBODY = ''
+
+export interface Look extends ReadManifests {
+  /** Whether the server is trusted: then the first sight of a tool accepts it. */
+  trusted: boolean
+}
+
 interface Found {
   manifest: ToolManifest
   fingerprint: string
@@ -28,11 +38,7 @@ export interface CatalogChange {
   went: string[]
 }
 
-export async function storeCatalog(
-  storage: Storage,
-  stored: StoredToolkit,
-  read: ReadManifests,
-): Promise<CatalogChange> {
+export async function storeCatalog(storage: Storage, stored: StoredToolkit, read: Look): Promise<CatalogChange> {
   const found = await Promise.all(
     read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
   )
@@ -47,7 +53,7 @@ export async function storeCatalog(
       )
       const active = new Set([...tools.values()].filter((row) => row.isActive).map((row) => row.name))
       const pins = new Map((await tx.list('pins', { where: owner, limit: LIMIT })).map((row) => [row.name, row]))
-      const writer = new CatalogWriter(tx, owner)
+      const writer = new CatalogWriter(tx, owner, read.trusted)
       for (const one of inOrderOf(pins, found)) {
         await writer.tool(tools.get(one.manifest.name), one)
         await writer.pin(pins.get(one.manifest.name), one)
@@ -98,41 +104,45 @@ export interface Acceptance {
   pin?: string | undefined
 }
 
-/** Takes what the server says now as accepted, for one tool or all. */
+/** Takes what the server says now as accepted, for one tool or all: what changed, and what nobody accepted yet. */
 export async function acceptChanges(storage: Storage, stored: StoredToolkit, by: Acceptance): Promise<number> {
   return storage.transaction(accessTo(stored), async (tx) => {
     const where = { userId: stored.userId, uscoId: stored.uscoId, ...(by.tool === undefined ? {} : { name: by.tool }) }
-    const changed = (await tx.list('pins', { where, limit: LIMIT })).filter((pin) => pin.changedFingerprint !== null)
-    const other = by.pin !== undefined && changed.some((pin) => pin.changedFingerprint !== by.pin)
+    const open = (await tx.list('pins', { where, limit: LIMIT })).filter(
+      (pin) => pin.changedFingerprint !== null || pin.acceptedBy === NOBODY,
+    )
+    const other = by.pin !== undefined && open.some((pin) => (pin.changedFingerprint ?? pin.fingerprint) !== by.pin)
     if (other)
       throw new HostError('tool-changed', {
         detail: 'The tool changed again since it was shown.',
         action: 'Look at the new change first.',
       })
-    for (const pin of changed)
+    for (const pin of open)
       await tx.update('pins', pin.pinId, {
         set: {
-          fingerprint: pin.changedFingerprint as string,
-          manifestJson: pin.changedManifestJson as JsonObject,
+          fingerprint: pin.changedFingerprint ?? pin.fingerprint,
+          manifestJson: pin.changedManifestJson ?? pin.manifestJson,
           changedFingerprint: null,
           changedManifestJson: null,
           acceptedBy: by.userId,
           acceptedAt: new Date(),
         },
-        where: { changedFingerprint: pin.changedFingerprint },
+        where: { fingerprint: pin.fingerprint, changedFingerprint: pin.changedFingerprint },
       })
-    return changed.length
+    return open.length
   })
 }
 
 class CatalogWriter {
   readonly #tx: Transaction
   readonly #owner: { userId: string; uscoId: string }
+  readonly #trusted: boolean
   readonly #now = new Date()
 
-  constructor(tx: Transaction, owner: { userId: string; uscoId: string }) {
+  constructor(tx: Transaction, owner: { userId: string; uscoId: string }, trusted: boolean) {
     this.#tx = tx
     this.#owner = owner
+    this.#trusted = trusted
   }
 
   async tool(existing: UserServerToolRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
@@ -172,11 +182,15 @@ class CatalogWriter {
         manifestJson: manifest as JsonObject,
         changedFingerprint: null,
         changedManifestJson: null,
-        acceptedBy: 'first sight',
+        acceptedBy: this.#trusted ? FIRST_SIGHT : NOBODY,
         acceptedAt: this.#now,
       })
     } else if (existing.fingerprint !== fingerprint) {
       if (existing.changedFingerprint === fingerprint) return
+      const said = { fingerprint, manifestJson: manifest as JsonObject }
+      // Nobody accepted what it was before, so there is no difference to show.
+      if (existing.acceptedBy === NOBODY && !this.#trusted)
+        return this.#change(existing, { ...said, changedFingerprint: null, changedManifestJson: null })
       await this.#change(existing, { changedFingerprint: fingerprint, changedManifestJson: manifest as JsonObject })
     } else if (existing.changedFingerprint !== null) {
       await this.#change(existing, { changedFingerprint: null, changedManifestJson: null })
@@ -184,7 +198,7 @@ class CatalogWriter {
   }
 
   /** Somebody may accept it at this moment: then all of it is looked at again. */
-  async #change(pin: PinRow, set: Pick<PinRow, 'changedFingerprint' | 'changedManifestJson'>): Promise<void> {
+  async #change(pin: PinRow, set: Partial<PinRow>): Promise<void> {
     const where = { fingerprint: pin.fingerprint, changedFingerprint: pin.changedFingerprint }
     if (!(await this.#tx.update('pins', pin.pinId, { set, where }))) throw new HostError('conflict')
   }

@@ -30,7 +30,9 @@ export function candidatesOf({ toolkit, tier, uscoId, tools, transformers = [] }
       heldByCatalog(found) ??
       (override?.enabled === false ? off(tier, 'The tool is switched off in its toolkit.') : undefined) ??
       (include.length > 0 && !include.some((glob) => glob.matches(name)) ? filtered(tier, 'include') : undefined) ??
-      (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined)
+      (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined) ??
+      // Last: who left a new tool out has nothing to accept.
+      (found.held ? UNACCEPTED : undefined)
     const candidate = offered({ toolkit, tier, uscoId }, found, override)
     if (held) return { ...candidate, held }
     const transformed = transformTool(candidate, transformers)
@@ -78,6 +80,11 @@ function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {
   return undefined
 }
 
+export const UNACCEPTED: Reason = {
+  kind: 'pin',
+  speaks: 'against',
+  detail: 'Its server is not trusted and nobody accepted the tool yet; look at it and accept it.',
+}
 const off = (tier: Tier, detail: string): Reason => ({ kind: 'disabled', speaks: 'against', tier, detail })
 const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
   kind: 'filter',

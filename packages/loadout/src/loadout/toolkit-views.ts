@@ -7,7 +7,7 @@ import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { candidatesOf } from './candidates.ts'
+import { candidatesOf, UNACCEPTED } from './candidates.ts'
 import type { Loadouts } from './loadouts.ts'
 import { modelName } from './model-name.ts'
 import { tokensOf } from './tokens.ts'
@@ -90,7 +90,7 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen)
     enabled,
     server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
     options: shownOptions(toolkit, closed),
-    state: stateOf(stored, tools, { live, closed }),
+    state: stateOf(stored, shown, { live, closed, unaccepted: closed ? [] : unacceptedOf(entries) }),
     tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
     toolCount: shown.length,
     tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
@@ -113,7 +113,7 @@ const SWITCHES = new Set<Reason['kind']>(['activation', 'filter', 'transform'])
 
 function viewTool(
   { toolkit }: StoredToolkit,
-  { manifest, pin, changed }: CatalogTool,
+  { manifest, pin, changed, held }: CatalogTool,
   entry: LoadoutEntry | undefined,
 ): ToolView {
   const override = Object.hasOwn(toolkit.overrides, manifest.name) ? toolkit.overrides[manifest.name] : undefined
@@ -122,33 +122,39 @@ function viewTool(
     ...manifest,
     ref: `${toolkit.id}.${manifest.name}`,
     modelName: entry?.modelName ?? modelName(toolkit.id, override?.name ?? manifest.name),
-    enabled: override?.enabled !== false && !off,
+    enabled: override?.enabled !== false && !off && !held,
     pin,
     ...(changed === undefined ? {} : { changed }),
+    ...(held ? { held: UNACCEPTED.detail } : {}),
   }
+}
+
+/** Those that wait for nothing else. */
+const unacceptedOf = (entries: readonly LoadoutEntry[]) =>
+  entries.filter(({ reasons }) => reasons.includes(UNACCEPTED)).map(({ tool }) => tool)
+
+interface Live {
+  live: ToolkitState | undefined
+  closed: boolean
+  unaccepted: readonly string[]
 }
 
 /** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
 function stateOf(
   { enabled, row }: StoredToolkit,
   tools: readonly CatalogTool[],
-  { live, closed }: { live: ToolkitState | undefined; closed: boolean },
+  { live, closed, unaccepted }: Live,
 ): ToolkitState {
   if (!enabled) return { status: 'disabled' }
   // A person is waited for, and not for ever; whatever else there is to do is still there afterwards.
   if (live?.status === 'input-needed') return live
-  const changed = tools.filter((tool) => tool.changed !== undefined && tool.inactive === undefined)
-  if (changed.length > 0)
-    return {
-      status: 'changed',
-      reason: `Changed since accepted: ${changed.map((tool) => tool.manifest.name).join(', ')}`,
-      action: 'Review the change and accept it.',
-    }
+  const changed = tools.filter((tool) => tool.changed !== undefined).map((tool) => tool.manifest.name)
+  if (changed.length > 0) return toAccept('Changed since accepted', changed, 'Review the change and accept it.')
   // A connection that stands is no help where its tools cannot be had.
   const failedLook = row.introspectionStatus === 'error'
   const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
-  if (standing) return closed && live.status === 'error' ? closedState(live) : live
+  if (standing && live.status !== 'connected') return closed && live.status === 'error' ? closedState(live) : live
   if (failedLook)
     return {
       status: 'error',
@@ -157,5 +163,18 @@ function stateOf(
         : (row.introspectionReason ?? 'The last look at its tools failed.'),
       action: 'Correct the toolkit, or refresh its tools.',
     }
-  return { status: 'disconnected' }
+  if (unaccepted.length > 0)
+    return toAccept(
+      'Off until accepted, because the server is not trusted',
+      unaccepted,
+      'Look at them and accept them.',
+    )
+  return standing ? live : { status: 'disconnected' }
+}
+
+const SHOWN = 20
+
+function toAccept(what: string, names: readonly string[], action: string): ToolkitState {
+  const more = names.length > SHOWN ? ` and ${names.length - SHOWN} more` : ''
+  return { status: 'changed', reason: `${what}: ${names.slice(0, SHOWN).join(', ')}${more}`, action }
 }

@@ -2,9 +2,8 @@
 
 import { tighten } from '../loadout/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
-import { compileGlob } from '../schema/glob.ts'
 import type { Caller } from '../schema/tool.ts'
-import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { isTrusted } from '../toolkits/trust.ts'
 import { type Decided, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
 import type { PolicyRules } from './rules.ts'
@@ -46,10 +45,4 @@ export function createPolicy({ rules, grants, app }: PolicyParts): Policy {
       return remembered === undefined ? plain : decide({ ...input, remembered })
     },
   }
-}
-
-/** Who does not trust wins: the operator, or the toolkit's own record. */
-export function isTrusted({ toolkit, tier }: StoredToolkit, { trust }: AppConfig): boolean {
-  if (toolkit.untrusted || (tier !== 'app' && !trust.userToolkits)) return false
-  return !trust.untrusted.some((glob) => compileGlob(glob).matches(toolkit.id))
 }

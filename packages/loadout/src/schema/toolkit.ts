@@ -96,6 +96,8 @@ export const toolView = toolManifest.extend({
   pin: z.string(),
   /** What was accepted and what the server says now, where they differ. */
   changed: z.object({ from: jsonObject, to: jsonObject }).optional(),
+  /** Why it is off until a person accepts it. */
+  held: z.string().optional(),
 })
 export type ToolView = z.infer<typeof toolView>
 
