@@ -33,6 +33,8 @@ export interface HostOptions {
   policy?: readonly PolicyRule[]
   /** How long a question to a user stays open. @default 600_000 */
   approvalMs?: number
+  /** How long a process that was killed still counts as alive, with all that it held. @default 30_000 */
+  processLeaseMs?: number
   /** Lets a lower tier undo what a higher one switched off. @default never */
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */

@@ -1,14 +1,18 @@
 /**
  * Calls that may be asked for later, or again with the same idempotency key, in any process: one row each. A call without
- * either leaves only its audit, so that it does not pay for this.
+ * either leaves only its audit, so that it does not pay for this. A row names the process that makes the call; with that one
+ * gone, whoever asks is told so (`gone-calls.ts`).
  */
 import { HostError } from '../errors.ts'
+import type { Presence } from '../policy/presence.ts'
 import type { CallRow } from '../schema/call.ts'
 import { newId } from '../schema/ids.ts'
-import { canonicalJson, type JsonObject } from '../schema/json.ts'
-import type { Storage } from '../storage/storage.ts'
+import { canonicalJson } from '../schema/json.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
 import type { CallOutcome } from './call.ts'
 import type { CallRequest, Calls, RunningCall } from './calls.ts'
+import { settleGone, wasNeverMade } from './gone-calls.ts'
+import { jsonOf, notKept } from './outcome-json.ts'
 
 export interface RecordOptions {
   /** The same key is the same call: it is made once. */
@@ -26,48 +30,145 @@ export interface CallRecords {
   get(userId: string, callId: string): Promise<CallRow>
 }
 
+export interface RunningRecords extends CallRecords {
+  /** To be called before anything else is closed: what the close itself ends is not what came of a call. */
+  close(): Promise<void>
+}
+
+export interface RecordParts {
+  storage: Storage
+  calls: Pick<Calls, 'start'>
+  presence: Presence
+}
+
 const KEEP_MS = 24 * 3_600_000
-const MOST_CHARACTERS = 1_000_000
+const CLOSE_MS = 2000
+const FIRST_WAIT_MS = 250
+const LAST_WAIT_MS = 60_000
+const TRIES = 10
 
-export function createCallRecords({ storage, calls }: { storage: Storage; calls: Pick<Calls, 'start'> }): CallRecords {
-  const note = (userId: string, callId: string, set: Partial<CallRow>) =>
-    storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set })).catch(() => undefined)
+export function createCallRecords({ storage, calls, presence }: RecordParts): RunningRecords {
+  const open = new Set<Promise<void>>()
+  const closing = new AbortController()
+  const { processId } = presence
 
-  const follow = ({ userId, callId }: CallRow, running: RunningCall): Recorded => {
-    void running.pending.then(({ id }) => note(userId, callId, { status: 'pending', approvalId: id }))
-    void running.outcome.then((outcome) =>
-      note(userId, callId, { status: outcome.status, outcomeJson: jsonOf(outcome), finishedAt: new Date() }),
-    )
+  const follow = (row: CallRow, { running, letGo }: { running: RunningCall; letGo(): void }): Recorded => {
+    const { callId } = row
+    void running.pending.then(({ id }) => notePending(storage, row, id)).catch(() => {})
+    const noted = running.outcome
+      .then((outcome) => noteOutcome(storage, row, { outcome, closing: closing.signal }))
+      .finally(() => {
+        open.delete(noted)
+        letGo()
+      })
+    open.add(noted)
     return { callId, running }
   }
   return {
     async start(request, { idempotencyKey } = {}) {
-      const row = await newRow(request, idempotencyKey)
+      const row = await newRow(request, { key: idempotencyKey, processId })
+      const letGo = await presence.hold()
       try {
-        await storage.transaction({ userId: request.userId }, (tx) => tx.insert('calls', row))
-        return follow(row, calls.start({ ...request, callId: row.callId }))
-      } catch (error) {
-        if (idempotencyKey === undefined || !HostError.is(error) || error.code !== 'conflict') throw error
-        const before = await findByKey(storage, request.userId, idempotencyKey)
-        if (before.requestHash !== row.requestHash) throw otherQuestion()
+        const before = await claim(storage, row)
+        if (!before) return follow(row, { running: calls.start({ ...request, callId: row.callId }), letGo })
+        letGo()
         return { callId: before.callId, row: before }
+      } catch (error) {
+        letGo()
+        throw error
       }
     },
     async adopt(request, running) {
       const { callId } = running
-      const row = { ...(await newRow(request, undefined)), callId, dedupeKey: callId }
-      await storage.transaction({ userId: request.userId }, (tx) => tx.insert('calls', row))
-      follow(row, running)
+      const row = { ...(await newRow(request, { processId })), callId, dedupeKey: callId }
+      const letGo = await presence.hold()
+      try {
+        await storage.transaction({ userId: request.userId }, (tx) => tx.insert('calls', row))
+      } catch (error) {
+        letGo()
+        throw error
+      }
+      follow(row, { running, letGo })
     },
     async get(userId, callId) {
-      const row = await storage.transaction({ userId }, (tx) => tx.get('calls', callId))
-      if (!row) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
-      return row
+      return storage.transaction({ userId }, async (tx) => {
+        const row = await tx.get('calls', callId)
+        if (!row) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+        return settleGone(tx, row, processId)
+      })
+    },
+    async close() {
+      closing.abort()
+      const stop = Promise.withResolvers<void>()
+      const timer = setTimeout(stop.resolve, CLOSE_MS)
+      await Promise.race([Promise.allSettled([...open]), stop.promise])
+      clearTimeout(timer)
     },
   }
 }
 
-async function newRow(request: CallRequest, key: string | undefined): Promise<CallRow> {
+/** Stores the row; or gives the one that has its key, where that is not free. */
+async function claim(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
+  for (let tries = 0; ; tries++)
+    try {
+      return await storage.transaction({ userId: row.userId }, async (tx) => {
+        const known = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
+        const before = known && (await settleGone(tx, known, row.processId))
+        if (before && !isFree(before)) return sameQuestion(before, row)
+        if (before) await tx.update('calls', before.callId, { set: { dedupeKey: before.callId } })
+        await tx.insert('calls', row)
+        return undefined
+      })
+    } catch (error) {
+      // Another with the same key came between: it is there now.
+      if (tries === TRIES || !isTaken(error)) throw error
+    }
+}
+
+const isFree = (row: CallRow) => row.expiresAt <= new Date() || wasNeverMade(row)
+
+const isTaken = (error: unknown) =>
+  HostError.is(error) && error.code === 'conflict' && error.errors?.[0]?.path !== KEY_HEADER
+
+function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: string) {
+  const change = { set: { status: 'pending' as const, approvalId }, where: { finishedAt: null } }
+  return storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
+}
+
+/** Writes what came of it, as soon as it can be written. */
+async function noteOutcome(
+  storage: Storage,
+  { userId, callId }: CallRow,
+  { outcome, closing }: { outcome: CallOutcome; closing: AbortSignal },
+): Promise<void> {
+  // Nobody answered because we close: whoever asks is told that it was never made.
+  if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
+  let outcomeJson = jsonOf(outcome)
+  for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS; wait *= 2) {
+    const set = { status: outcome.status, outcomeJson, finishedAt: new Date() }
+    try {
+      await storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
+      return
+    } catch (error) {
+      if (closing.aborted) return
+      if (HostError.is(error) && error.code === 'invalid-row')
+        outcomeJson = notKept(outcome.status, 'The result could not be kept.')
+      else await pause(wait)
+    }
+  }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
+    if (typeof timer === 'object') timer.unref?.()
+  })
+}
+
+async function newRow(
+  request: CallRequest,
+  { key, processId }: { key?: string | undefined; processId: string },
+): Promise<CallRow> {
   const { userId, threadId = null, runId = null, toolkit, tool, arguments: args } = request
   const callId = newId('call')
   const now = Date.now()
@@ -82,34 +183,27 @@ async function newRow(request: CallRequest, key: string | undefined): Promise<Ca
     status: 'running',
     outcomeJson: null,
     approvalId: null,
+    processId,
     createdAt: new Date(now),
     finishedAt: null,
     expiresAt: new Date(now + KEEP_MS),
   }
 }
 
-async function findByKey(storage: Storage, userId: string, dedupeKey: string): Promise<CallRow> {
-  const [row] = await storage.transaction({ userId }, (tx) => tx.list('calls', { where: { userId, dedupeKey } }))
-  if (!row) throw new HostError('conflict', { detail: 'The call of this idempotency key is gone.' })
+async function findByKey(tx: Transaction, { userId, dedupeKey }: CallRow): Promise<CallRow | undefined> {
+  const [row] = await tx.list('calls', { where: { userId, dedupeKey } })
   return row
 }
 
-const otherQuestion = () =>
-  new HostError('conflict', {
+const KEY_HEADER = 'Idempotency-Key'
+
+function sameQuestion(before: CallRow, row: CallRow): CallRow {
+  if (before.requestHash === row.requestHash) return before
+  throw new HostError('conflict', {
     detail: 'The idempotency key was used for another call.',
     action: 'Use a new key for a new call.',
-    errors: [{ path: 'Idempotency-Key', message: 'was used for another call' }],
+    errors: [{ path: KEY_HEADER, message: 'was used for another call' }],
   })
-
-/** An outcome as it is kept and sent. */
-export function jsonOf(outcome: CallOutcome): JsonObject {
-  if ('error' in outcome) {
-    const { code, message: detail, action, errors } = outcome.error
-    return { status: outcome.status, error: { code, detail, action, ...(errors ? { errors } : {}) } }
-  }
-  const kept = { ...outcome } as JsonObject
-  if (JSON.stringify(kept).length <= MOST_CHARACTERS) return kept
-  return { status: outcome.status, content: [{ type: 'text', text: 'The result was too large to be kept.' }] }
 }
 
 async function hashOf(text: string): Promise<string> {

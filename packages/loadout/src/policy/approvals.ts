@@ -1,6 +1,7 @@
 /**
  * Questions to a user about a call, stored. They can be answered from any process: the one in which the call waits hears of
- * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies.
+ * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies. With
+ * the process gone in which the call waits, nothing would come of an answer: such a question has expired too.
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -8,9 +9,10 @@ import { type ApprovalRow, type ApprovalView, approvalAnswer } from '../schema/a
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import type { Caller } from '../schema/tool.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Fingerprints } from './fingerprints.ts'
 import type { Grants } from './grants.ts'
+import { isAlive, type Presence } from './presence.ts'
 import { type Answer, createWaiting } from './waiting.ts'
 
 export interface ApprovalRequest {
@@ -42,6 +44,8 @@ export interface ApprovalParts {
   storage: Storage
   events: Emitter
   grants: Pick<Grants, 'add'>
+  /** This process, in which calls wait. */
+  presence: Presence
   /** How long a question stays open. @default 600_000 */
   expireMs?: number | undefined
 }
@@ -64,19 +68,23 @@ class StoredApprovals implements Approvals {
   }
 
   async ask(request: ApprovalRequest, signal?: AbortSignal) {
-    const { events } = this.#parts
-    const row = newRow(request, this.#parts.expireMs ?? EXPIRE_MS)
-    await this.#insert(row)
+    const { events, presence, expireMs = EXPIRE_MS } = this.#parts
+    const row = newRow(request, { expireMs, processId: presence.processId })
+    const letGo = await presence.hold()
+    await this.#insert(row).catch((error: unknown) => {
+      letGo()
+      throw error
+    })
     const { userId, approvalId } = row
     const answered = this.#waiting.wait({ userId, id: approvalId, until: row.expiresAt, signal })
     const approval = viewOf(row)
     events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
-    return { approval, answered: answered.then((answer) => answer ?? this.#expire(row)) }
+    return { approval, answered: answered.then((answer) => answer ?? this.#expire(row)).finally(letGo) }
   }
 
   async list(userId: string, { status }: { status?: ApprovalRow['status'] } = {}): Promise<ApprovalView[]> {
-    const rows = await this.#parts.storage.transaction({ userId }, (tx) =>
-      tx.list('approvals', { where: { userId }, order: 'desc', limit: LIST_LIMIT }),
+    const rows = await this.#parts.storage.transaction({ userId }, async (tx) =>
+      this.#asTheyAre(tx, await tx.list('approvals', { where: { userId }, order: 'desc', limit: LIST_LIMIT })),
     )
     return rows.map(viewOf).filter((view) => status === undefined || view.status === status)
   }
@@ -93,7 +101,8 @@ class StoredApprovals implements Approvals {
     const now = new Date()
     const answerJson = { decision, ...(remember ? { remember } : {}), ...(edited ? { arguments: edited } : {}) }
     const { row, grant } = await this.#parts.storage.transaction({ userId }, async (tx) => {
-      if (before.expiresAt <= now) throw late(before)
+      const [current = before] = await this.#asTheyAre(tx, [before])
+      if (current.status === 'expired' || before.expiresAt <= now) throw late(current)
       const set = { status, answeredBy: userId, answeredAt: now, answerJson }
       const answered = await tx.update('approvals', id, { set, where: { status: 'pending' } })
       if (!answered) throw late((await tx.get('approvals', id)) ?? before)
@@ -128,10 +137,21 @@ class StoredApprovals implements Approvals {
   }
 
   async #own(userId: string, id: string): Promise<ApprovalRow> {
-    const row = await this.#parts.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
+    const [row] = await this.#parts.storage.transaction({ userId }, async (tx) => {
+      const found = await tx.get('approvals', id)
+      return this.#asTheyAre(tx, found ? [found] : [])
+    })
     if (!row || row.userId !== userId)
       throw new HostError('not-found', { detail: 'There is no such approval of yours.' })
     return row
+  }
+
+  /** Open questions of processes that are gone have expired. */
+  async #asTheyAre(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
+    const gone = new Set<string>()
+    for (const processId of new Set(rows.filter(isOpen).map((row) => row.processId)))
+      if (processId !== this.#parts.presence.processId && !(await isAlive(tx, processId))) gone.add(processId)
+    return rows.map((row) => (isOpen(row) && gone.has(row.processId) ? { ...row, status: 'expired' } : row))
   }
 
   /** The answer that is stored by now, where there is one. */
@@ -155,12 +175,16 @@ class StoredApprovals implements Approvals {
   }
 }
 
-function newRow(request: ApprovalRequest, expireMs: number): ApprovalRow {
+function newRow(
+  request: ApprovalRequest,
+  { expireMs, processId }: { expireMs: number; processId: string },
+): ApprovalRow {
   const { arguments: argumentsJson, caller, fingerprints, threadId = null, runId = null, ...rest } = request
   const now = Date.now()
   return {
     approvalId: newId('approval'),
     ...rest,
+    processId,
     threadId,
     runId,
     argumentsJson,

@@ -30,6 +30,7 @@ export function createWaiting(
   const open = new Map<string, { userId: string; settle: (answer: Answer | undefined) => void }>()
   let watching: Promise<() => void> | undefined
   let looking: ReturnType<typeof setInterval> | undefined
+  let closed = false
 
   const check = async (id: string) => {
     const waiter = open.get(id)
@@ -69,13 +70,14 @@ export function createWaiting(
           resolve(answer)
         }
         open.set(id, { userId, settle })
-        if (signal?.aborted) giveUp()
+        if (closed || signal?.aborted) giveUp()
         else signal?.addEventListener('abort', giveUp, { once: true })
         // It may have been answered before anybody listened.
         void check(id)
       })
     },
     close() {
+      closed = true
       clearInterval(looking)
       for (const { settle } of [...open.values()]) settle(undefined)
       void watching?.then((stop) => stop()).catch(() => {})

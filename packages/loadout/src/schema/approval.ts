@@ -12,6 +12,8 @@ export const approvalRow = z.strictObject({
   threadId: z.string().nullable(),
   runId: z.string().nullable(),
   callId: z.string(),
+  /** Where the call waits: with that process gone, an answer does nothing. */
+  processId: z.string(),
   ref: z.string(),
   argumentsJson: jsonObject,
   reason: z.string(),

@@ -28,6 +28,8 @@ export const callRow = z.strictObject({
   status: z.enum(CALL_STATUSES),
   outcomeJson: jsonObject.nullable(),
   approvalId: z.string().nullable(),
+  /** Which process makes it: with that one gone, nobody finishes it. */
+  processId: z.string(),
   createdAt: z.date(),
   finishedAt: z.date().nullable(),
   expiresAt: z.date(),

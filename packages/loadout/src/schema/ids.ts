@@ -21,6 +21,8 @@ export const ID_PREFIXES = {
   result: 'rslt',
   chunk: 'rchk',
   usage: 'usge',
+  places: 'plcs',
+  process: 'proc',
   workflow: 'wflo',
   workflowVersion: 'wver',
   run: 'run',

@@ -20,8 +20,10 @@ import {
 } from '../schema/catalog.ts'
 import { credentialRow } from '../schema/credential.ts'
 import { grantRow } from '../schema/grant.ts'
+import { placesRow } from '../schema/places.ts'
 import { policyRuleRow } from '../schema/policy.ts'
 import { preferencesRow } from '../schema/preferences.ts'
+import { processRow } from '../schema/process.ts'
 import { resultChunkRow, resultRow } from '../schema/result.ts'
 import { runRow, stepRow } from '../schema/run.ts'
 import { threadRow } from '../schema/thread.ts'
@@ -125,6 +127,8 @@ export const COLLECTIONS = {
     parent: { collection: 'results', field: 'resultId' },
   }),
   usage: spec({ ...own, row: usageRow, id: 'usageId', unique: [['subject', 'counter', 'windowStart']] }),
+  places: spec({ ...own, row: placesRow, id: 'placesId', unique: [['subject']] }),
+  processes: spec({ ...shared, row: processRow, id: 'processId' }),
   workflows: spec({ ...own, row: workflowRow, id: 'workflowId', unique: [['name']], watch: 'workflowId' }),
   workflowVersions: spec({
     ...own,
@@ -177,8 +181,10 @@ export const SYSTEM_CALLERS = {
   'audit-shipping': { audit: 'any', auditHeads: 'any' },
   /** Operators read the log of everyone. */
   'audit-reading': { audit: 'any', auditHeads: 'any' },
-  /** Ends what has expired, whoever's it is. */
-  housekeeping: { approvals: 'any', calls: 'any', results: 'any', resultChunks: 'any', usage: 'any' },
+  /** Takes away what is over, whoever's it is. */
+  housekeeping: { approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
+  /** A process tells the others that it is alive. */
+  presence: { processes: 'any' },
   /** Operators make and revoke keys of any user. */
   'key-admin': { apiKeys: 'any' },
 } as const satisfies Record<string, Partial<Record<Collection, 'any' | 'named' | 'app'>>>

@@ -1,6 +1,6 @@
 /**
- * A host in a process of its own, driven by lines: `node host-by-lines.ts <database url> <master key>`. A line of JSON on
- * stdin names what to do and gets a line of JSON as its answer; "ready" is said first.
+ * A host in a process of its own, driven by lines: `node host-by-lines.ts <database url> <master key> <lease>`. A line of
+ * JSON on stdin names what to do and gets a line of JSON as its answer; "ready" is said first.
  */
 
 import { createInterface } from 'node:readline'
@@ -19,16 +19,23 @@ export type LineCommand =
   | { do: 'connections' }
   /** So many callers at once, each until it is limited; says how many calls were made. */
   | { do: 'burst'; userId: string; name: string; callers: number }
+  /** So many callers for so long, whether they are limited or not; says how many calls were made, and how many limited. */
+  | { do: 'hammer'; userId: string; name: string; callers: number; ms: number }
+  /** A call that is kept, and its record. */
+  | { do: 'start'; userId: string; toolkit: string; tool: string; idempotencyKey: string }
+  | { do: 'record'; userId: string; callId: string }
+  | { do: 'app'; patch: object }
   | { do: 'approvals'; userId: string }
   | { do: 'answer'; userId: string; approvalId: string; answer: object }
   | { do: 'preferences'; userId: string; patch: object }
 
-const [url = '', masterKey = ''] = process.argv.slice(2)
+const [url = '', masterKey = '', leaseMs] = process.argv.slice(2)
 const host = createHost({
   policy: [rule('*.ask_*', 'ask'), rule('*', 'allow')],
   storage: postgres({ url, maxConnections: 4 }),
   keyRing: () => masterKeyRing(masterKey),
-  drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
+  drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' }, guard: { privateNetwork: true } }),
+  processLeaseMs: Number(leaseMs),
 })
 await host.ready()
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -36,7 +43,10 @@ say({ ready: true })
 
 async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'connections') return host.connections.status().length
+  if (command.do === 'app') return host.app.update(command.patch)
   const { userId } = command
+  if (command.do === 'start' || command.do === 'record') return recorded(command)
+  if (command.do === 'hammer') return hammer(command)
   if (command.do === 'approvals') return host.approvals.list(userId, { status: 'pending' })
   if (command.do === 'answer') return host.approvals.answer(userId, command.approvalId, command.answer)
   if (command.do === 'preferences') return host.preferences.update(userId, command.patch)
@@ -62,6 +72,31 @@ async function burst({ userId, name, callers }: { userId: string; name: string; 
   }
   await Promise.all(Array.from({ length: callers }, call))
   return made
+}
+
+async function hammer({ userId, name, callers, ms }: Extract<LineCommand, { do: 'hammer' }>) {
+  const thread = host.thread({ userId, threadId: 't' })
+  const until = Date.now() + ms
+  const count = { made: 0, limited: 0 }
+  const call = async (): Promise<void> => {
+    while (Date.now() < until) {
+      const { status } = await thread.call({ name, arguments: { text: 'x' } })
+      if (status !== 'ok' && status !== 'limited') throw new HostError('internal', { detail: status })
+      if (status === 'ok') count.made++
+      else count.limited++
+    }
+  }
+  await Promise.all(Array.from({ length: callers }, call))
+  return count
+}
+
+async function recorded(command: Extract<LineCommand, { do: 'start' | 'record' }>) {
+  const { userId } = command
+  if (command.do === 'record') return host.records.get(userId, command.callId)
+  const { toolkit, tool, idempotencyKey } = command
+  const request = { userId, toolkit, tool, arguments: {}, caller: { type: 'direct' as const } }
+  const started = await host.records.start(request, { idempotencyKey })
+  return 'row' in started ? started.row : { callId: started.callId }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

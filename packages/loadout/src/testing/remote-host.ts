@@ -17,8 +17,8 @@ export interface RemoteHost {
   kill(): void
 }
 
-export async function startHost(url: string, key: string): Promise<RemoteHost> {
-  const child = spawn(process.execPath, [HOST, url, key], { stdio: ['pipe', 'pipe', 'inherit'] })
+export async function startHost(url: string, key: string, leaseMs = 30_000): Promise<RemoteHost> {
+  const child = spawn(process.execPath, [HOST, url, key, String(leaseMs)], { stdio: ['pipe', 'pipe', 'inherit'] })
   const waiting = new Map<number, (line: { answer?: unknown; error?: string }) => void>()
   const lines = createInterface({ input: child.stdout })
   const ready = once(lines, 'line')

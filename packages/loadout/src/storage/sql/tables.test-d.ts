@@ -32,6 +32,8 @@ export const agreed: {
   results: true,
   resultChunks: true,
   usage: true,
+  places: true,
+  processes: true,
   workflows: true,
   workflowVersions: true,
   runs: true,

@@ -1,4 +1,4 @@
-/** What happened: audit, usage, workflows, runs and their steps. */
+/** What happens: audit, calls, results, usage, processes, workflows, runs and their steps. */
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import { CALL_STATUSES } from '../../../schema/call.ts'
@@ -58,6 +58,7 @@ export const calls = mcp.table(
     status: text('status', { enum: CALL_STATUSES }).notNull(),
     outcomeJson: object('outcome_json'),
     approvalId: text('approval_id'),
+    processId: text('process_id').notNull().default(''),
     createdAt: created(),
     finishedAt: at('finished_at'),
     expiresAt: at('expires_at').notNull(),
@@ -122,8 +123,36 @@ export const usage = mcp.table(
   (t) => [
     key('usage', [t.userId, t.usageId]),
     uniqueOn('usage', [t.userId, t.subject, t.counter, t.windowStart]),
+    index('usage_window').on(t.windowStart),
     check('usage_value_check', sql`${t.value} >= 0`),
   ],
+)
+
+export const places = mcp.table(
+  'places',
+  {
+    placesId: text('places_id').notNull(),
+    userId: owner(),
+    subject: text('subject').notNull(),
+    holdersJson: jsonb('holders_json').$type<Record<string, number>>().notNull(),
+    version: bigint('version', { mode: 'number' }).notNull(),
+    updatedAt: updated(),
+  },
+  (t) => [
+    key('places', [t.userId, t.placesId]),
+    uniqueOn('places', [t.userId, t.subject]),
+    index('places_updated').on(t.updatedAt),
+  ],
+)
+
+export const processes = mcp.table(
+  'processes',
+  {
+    processId: text('process_id').notNull(),
+    startedAt: at('started_at').notNull(),
+    aliveUntil: at('alive_until').notNull(),
+  },
+  (t) => [key('processes', [t.processId])],
 )
 
 export const workflows = mcp.table(

@@ -65,6 +65,7 @@ export const approvals = mcp.table(
     threadId: text('thread_id'),
     runId: text('run_id'),
     callId: text('call_id').notNull(),
+    processId: text('process_id').notNull().default(''),
     ref: text('ref').notNull(),
     argumentsJson: object('arguments_json').notNull(),
     reason: text('reason').notNull(),
@@ -79,7 +80,11 @@ export const approvals = mcp.table(
     expiresAt: at('expires_at').notNull(),
     createdAt: created(),
   },
-  (t) => [key('approvals', [t.userId, t.approvalId]), index('approvals_status').on(t.userId, t.status)],
+  (t) => [
+    key('approvals', [t.userId, t.approvalId]),
+    index('approvals_status').on(t.userId, t.status),
+    index('approvals_expires').on(t.expiresAt),
+  ],
 )
 
 export const grants = mcp.table(

@@ -1,0 +1,122 @@
+/** Hosts in processes of their own over one PostgreSQL: places at once are one limit, and what a killed one left is told. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import type { ApprovalView } from '../schema/approval.ts'
+import type { CallRow } from '../schema/call.ts'
+import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
+import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+
+const KEY = newKey()
+const LEASE_MS = 2000
+const MOST = 5
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let servers: HttpFaultServer[]
+let hosts: [RemoteHost, RemoteHost]
+beforeAll(async () => {
+  database = await createDatabase(inject('postgresUrl'))
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  servers = []
+  hosts = await Promise.all([startHost(database.url, KEY, LEASE_MS), startHost(database.url, KEY, LEASE_MS)])
+})
+afterEach(async () => {
+  await Promise.all(hosts.map((host) => host.end()))
+  await Promise.all(servers.map((server) => server.close()))
+})
+
+/** A toolkit whose server takes its time, or never answers, and knows how many calls it had at once. */
+async function register(userId: string, name: string, ms?: number) {
+  const tools = ['echo', 'ask_me'].map((tool) => ({ name: tool, inputSchema: { type: 'object' } }))
+  const slow = ms === undefined ? ({ do: 'hang' } as const) : ({ do: 'delay', ms } as const)
+  const server = await startFaultServer({ tools, at: { 'tools/call': slow } })
+  servers.push(server)
+  const seen = { now: 0, most: 0, all: 0 }
+  const handle = server.server.handle.bind(server.server)
+  server.server.handle = async (message, io) => {
+    if (message.method !== 'tools/call') return handle(message, io)
+    seen.all++
+    seen.most = Math.max(seen.most, ++seen.now)
+    await handle(message, io)
+    // Before its answer leaves: who hears it may make the next call.
+    if (ms !== undefined) seen.now--
+  }
+  await hosts[0].do({ do: 'register', userId, input: { name, url: server.url } })
+  return seen
+}
+
+describe('calls at once', () => {
+  it(`32 callers in two processes, a limit of ${MOST}: never more, and as many`, async () => {
+    const userId = 'ann'
+    const seen = await register(userId, 'busy', 10)
+    await hosts[0].do({ do: 'app', patch: { limits: { concurrencyPerToolkit: MOST } } })
+    const hammer = { do: 'hammer' as const, userId, name: 'busy.echo', callers: 16, ms: 2500 }
+    const counts = await Promise.all(hosts.map((host) => host.do<{ made: number; limited: number }>(hammer)))
+    expect(seen.most).toBe(MOST)
+    expect(counts.reduce((sum, { made }) => sum + made, 0)).toBe(seen.all)
+    expect(seen.all).toBeGreaterThan(50)
+    expect(Math.min(...counts.map(({ made }) => made))).toBeGreaterThan(0)
+  })
+
+  it('what a killed process had is held until its lease is over, and then free', async () => {
+    const userId = 'bea'
+    const stuck = await register(userId, 'stuck')
+    await register(userId, 'quick', 1)
+    await hosts[0].do({ do: 'app', patch: { limits: { concurrencyPerUser: MOST } } })
+    const [one, other] = hosts
+    const call = (host: RemoteHost, name: string) =>
+      host.do<{ status: string }>({ do: 'call', userId, name, arguments: {} })
+    for (let index = 0; index < MOST; index++) void call(other, 'stuck.echo').catch(() => {})
+    await expect.poll(() => stuck.now, { timeout: 10_000 }).toBe(MOST)
+    expect(await call(one, 'quick.echo')).toMatchObject({ status: 'limited' })
+    other.kill()
+    expect(await call(one, 'quick.echo')).toMatchObject({ status: 'limited' })
+    const free = async () => (await call(one, 'quick.echo')).status
+    await expect.poll(free, { timeout: LEASE_MS * 5, interval: 100 }).toBe('ok')
+    expect(stuck.all).toBe(MOST)
+  })
+})
+
+describe('a recorded call whose process was killed', () => {
+  const record = (userId: string, callId: string) => hosts[0].do<CallRow>({ do: 'record', userId, callId })
+
+  it('is told as what it is: nobody knows, and it is not made again', async () => {
+    const userId = 'cyd'
+    const seen = await register(userId, 'stuck')
+    const start = { do: 'start' as const, userId, toolkit: 'stuck', tool: 'echo', idempotencyKey: 'k' }
+    const { callId } = await hosts[1].do<CallRow>(start)
+    await expect.poll(() => seen.now, { timeout: 10_000 }).toBe(1)
+    expect(await record(userId, callId)).toMatchObject({ status: 'running', finishedAt: null })
+    hosts[1].kill()
+    const outcome = { status: 'failed', outcomeJson: { error: { code: 'outcome-unknown' } } }
+    await expect.poll(() => record(userId, callId), { timeout: LEASE_MS * 5 }).toMatchObject(outcome)
+    expect(await hosts[0].do(start)).toMatchObject({ callId, ...outcome })
+    expect(seen.all).toBe(1)
+  })
+
+  it('while it waited for its approval: the question is over, nothing was made, and the same key makes it', async () => {
+    const userId = 'dan'
+    const seen = await register(userId, 'asker', 1)
+    const start = { do: 'start' as const, userId, toolkit: 'asker', tool: 'ask_me', idempotencyKey: 'k' }
+    const { callId } = await hosts[1].do<CallRow>(start)
+    const open = () => hosts[0].do<ApprovalView[]>({ do: 'approvals', userId })
+    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    const [approval] = await open()
+    hosts[1].kill()
+    await expect.poll(open, { timeout: LEASE_MS * 5 }).toEqual([])
+    const answer = (approvalId: string) => ({
+      ...{ do: 'answer' as const, userId, approvalId, answer: { decision: 'allow' } },
+    })
+    await expect(hosts[0].do(answer(approval?.id ?? ''))).rejects.toThrow('conflict')
+    expect(await record(userId, callId)).toMatchObject({ outcomeJson: { error: { code: 'call-not-made' } } })
+
+    const again = await hosts[0].do<CallRow>(start)
+    expect(again.callId).not.toBe(callId)
+    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await hosts[0].do(answer((await open())[0]?.id ?? ''))
+    await expect.poll(() => record(userId, again.callId), { timeout: 10_000 }).toMatchObject({ status: 'ok' })
+    expect(await hosts[0].do(start)).toMatchObject({ callId: again.callId, status: 'ok' })
+    expect(seen.all).toBe(1)
+  })
+})

@@ -1,0 +1,62 @@
+/** How a host opens, and how it closes: in an order in which nothing needs what is closed already. */
+import type { RunningAudit } from './audit/audit.ts'
+import type { RunningRecords } from './calls/call-records.ts'
+import type { Concurrency } from './calls/concurrency.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Connector } from './connections/connector.ts'
+import type { Emitter } from './events.ts'
+import { followToolkits } from './loadout/follow-toolkits.ts'
+import type { Approvals } from './policy/approvals.ts'
+import type { Budgets } from './policy/budgets.ts'
+import type { Presence } from './policy/presence.ts'
+import type { ReadCache, Storage } from './storage/storage.ts'
+import type { Sources } from './toolkits/sources.ts'
+
+interface Living {
+  storage: Storage
+  events: Emitter
+  cache: ReadCache
+  sources: Sources
+  presence: Presence
+  connector: Connector
+  catalog: Catalog
+  approvals: Approvals
+  budgets: Budgets
+  concurrency: Concurrency
+  records: RunningRecords
+  audit: RunningAudit
+  /** Ends what listens to the host. */
+  unobserve(): void
+  unrecord(): void
+}
+
+export function createLife(parts: Living) {
+  const { storage, connector, audit } = parts
+  const following = followToolkits({ storage, events: parts.events, connections: connector })
+  return {
+    async ready() {
+      await storage.ready()
+      await audit.start()
+      await following.start()
+      await parts.sources.ready()
+    },
+    async close() {
+      parts.unobserve()
+      const recorded = parts.records.close()
+      await parts.sources.close()
+      parts.approvals.close()
+      await parts.budgets.close()
+      await connector.close()
+      // Calls are over by now; what they held goes back, and what came of them is written.
+      await parts.concurrency.close()
+      await recorded
+      await parts.presence.close()
+      await parts.catalog.settled()
+      parts.unrecord()
+      await audit.close()
+      parts.cache.close()
+      await following.stop()
+      await storage.close()
+    },
+  }
+}
