@@ -2,6 +2,7 @@
 import type { RunningAudit } from './audit/audit.ts'
 import type { RunningRecords } from './calls/call-records.ts'
 import type { Concurrency } from './calls/concurrency.ts'
+import { createHousekeeping } from './calls/housekeeping.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
 import type { Emitter } from './events.ts'
@@ -33,16 +34,19 @@ interface Living {
 export function createLife(parts: Living) {
   const { storage, connector, audit } = parts
   const following = followToolkits({ storage, events: parts.events, connections: connector })
+  const housekeeping = createHousekeeping(storage)
   return {
     async ready() {
       await storage.ready()
       await audit.start()
       await following.start()
       await parts.sources.ready()
+      housekeeping.start()
     },
     async close() {
       parts.unobserve()
       const recorded = parts.records.close()
+      await housekeeping.stop()
       await parts.sources.close()
       parts.approvals.close()
       await parts.budgets.close()

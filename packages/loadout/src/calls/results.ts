@@ -89,7 +89,7 @@ export function createResults(storage: Storage, keepMs = KEEP_MS): Results {
         expiresAt: new Date(Date.now() + keepMs),
       }
       await storage.transaction({ userId }, async (tx) => {
-        // Nobody comes by to take away what has expired but the next that is kept.
+        // In a host that was never made ready nobody else takes away what has expired.
         for (const old of await tx.list('results', { where: { userId } }))
           if (old.expiresAt <= row.createdAt) await tx.delete('results', old.resultId)
         await tx.insert('results', row)

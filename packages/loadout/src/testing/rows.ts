@@ -127,3 +127,78 @@ export function usageRow(userId: string, given: Partial<Row<'usage'>> = {}): Row
     ...given,
   }
 }
+
+export function approvalRow(userId: string, given: Partial<Row<'approvals'>> = {}): Row<'approvals'> {
+  return {
+    approvalId: newId('approval'),
+    userId,
+    threadId: null,
+    runId: null,
+    callId: newId('call'),
+    processId: newId('process'),
+    ref: 'filesystem.read_file',
+    argumentsJson: {},
+    reason: 'A rule asks.',
+    callerJson: { type: 'direct' },
+    status: 'pending',
+    answeredBy: null,
+    answeredAt: null,
+    answerJson: null,
+    allowEdits: false,
+    fingerprintsJson: { tool: 'f', toolkit: 'f' },
+    allowRemember: true,
+    expiresAt: now(),
+    createdAt: now(),
+    ...given,
+  }
+}
+
+export function callRow(userId: string, given: Partial<Row<'calls'>> = {}): Row<'calls'> {
+  const callId = given.callId ?? newId('call')
+  return {
+    callId,
+    userId,
+    threadId: null,
+    runId: null,
+    ref: 'filesystem.read_file',
+    dedupeKey: callId,
+    requestHash: 'h',
+    status: 'ok',
+    outcomeJson: null,
+    approvalId: null,
+    processId: newId('process'),
+    createdAt: now(),
+    finishedAt: now(),
+    expiresAt: now(),
+    ...given,
+  }
+}
+
+export function resultRow(userId: string, given: Partial<Row<'results'>> = {}): Row<'results'> {
+  return {
+    resultId: newId('result'),
+    userId,
+    callId: newId('call'),
+    ref: 'filesystem.read_file',
+    bytes: 1,
+    characters: 1,
+    lines: 1,
+    chunks: 1,
+    isJson: false,
+    expiresAt: now(),
+    createdAt: now(),
+    ...given,
+  }
+}
+
+export function placesRow(userId: string, given: Partial<Row<'places'>> = {}): Row<'places'> {
+  return {
+    placesId: newId('places'),
+    userId,
+    subject: 'user',
+    holdersJson: {},
+    version: 1,
+    updatedAt: now(),
+    ...given,
+  }
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { memory } from '../storage/memory.ts'
+import { pglite } from '../storage/pglite.ts'
+import type { Storage } from '../storage/storage.ts'
+import { housekeepingCase } from '../testing/housekeeping-case.ts'
+import { callRow, placesRow } from '../testing/rows.ts'
+import { createHousekeeping } from './housekeeping.ts'
+
+const DAY_MS = 86_400_000
+const drivers: Record<string, () => Storage> = { memory, pglite }
+
+describe('what is over goes, and nothing else', { timeout: 60_000 }, () => {
+  for (const [name, open] of Object.entries(drivers))
+    it(`in ${name}`, async () => {
+      const storage = open()
+      await housekeepingCase(storage)
+      await storage.close()
+    })
+})
+
+it('a row that is used again while it is taken away stays', async () => {
+  const storage = memory()
+  const ann = { userId: 'ann' }
+  const row = placesRow('ann', { updatedAt: new Date(Date.now() - DAY_MS) })
+  await storage.transaction(ann, (tx) => tx.insert('places', row))
+  let looked = 0
+  const between: Storage = {
+    ...storage,
+    name: storage.name,
+    async transaction(access, work) {
+      const result = await storage.transaction(access, work)
+      // Somebody takes a place right after it was looked at.
+      if (Array.isArray(result) && result[0]?.placesId && looked++ === 0)
+        await storage.transaction(ann, (tx) =>
+          tx.update('places', row.placesId, { set: { version: 2, holdersJson: { p: 1 } } }),
+        )
+      return result
+    },
+  }
+  expect(await createHousekeeping(between).sweep()).toBe(0)
+  expect(looked).toBe(1)
+  expect(await storage.transaction(ann, (tx) => tx.list('places'))).toMatchObject([{ version: 2 }])
+})
+
+it('a host does it at its start, waits for nothing, and what a run used is counted on', async () => {
+  const storage = memory()
+  await storage.transaction({ userId: 'ann' }, (tx) => tx.insert('calls', callRow('ann', { expiresAt: new Date(0) })))
+  const look = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'seen' }
+  const host = createHost({
+    storage,
+    tools: [look] as never,
+    policy: [rule('*', 'allow')],
+    app: { limits: { maxCallsPerRun: 2 } },
+  })
+  const call = async () =>
+    (
+      await host.calls.start({
+        ...{ userId: 'ann', toolkit: 'app', tool: 'look', arguments: {}, caller: { type: 'direct' }, runId: 'r' },
+      }).outcome
+    ).status
+  await host.ready()
+  await expect.poll(() => storage.transaction({ userId: 'ann' }, (tx) => tx.list('calls'))).toEqual([])
+  expect([await call(), await call()]).toEqual(['ok', 'ok'])
+  await host.budgets.close()
+  await createHousekeeping(storage).sweep()
+  expect(await call()).toBe('limited')
+  await host.close()
+})

@@ -1,0 +1,75 @@
+/** What is over goes, what is not stays: the same for every storage. */
+import { createHousekeeping } from '../calls/housekeeping.ts'
+import { createPresence } from '../policy/presence.ts'
+import { newId } from '../schema/ids.ts'
+import type { Collection, Storage } from '../storage/storage.ts'
+import { equal } from './check.ts'
+import { approvalRow, callRow, placesRow, resultRow, usageRow } from './rows.ts'
+
+const DAY_MS = 86_400_000
+const YEAR_MS = 365 * DAY_MS
+/** More than go in one piece. */
+const MANY = 450
+
+export async function housekeepingCase(storage: Storage): Promise<void> {
+  const presence = createPresence(storage)
+  const now = Date.now()
+  const daysAgo = (days: number) => new Date(now - days * DAY_MS)
+  const year = new Date(Math.floor(now / YEAR_MS) * YEAR_MS)
+  const { processId } = presence
+  const letGo = await presence.hold()
+  for (const userId of ['ann', 'bob'])
+    await storage.transaction({ userId }, async (tx) => {
+      const over = daysAgo(0.001)
+      await tx.insertAll('approvals', [
+        approvalRow(userId, { approvalId: 'kept', expiresAt: daysAgo(6.9) }),
+        approvalRow(userId, { expiresAt: daysAgo(7.1) }),
+      ])
+      await tx.insertAll('calls', [
+        callRow(userId, { callId: 'kept', expiresAt: daysAgo(-0.1) }),
+        callRow(userId, { callId: 'kept: under way', expiresAt: over, processId, finishedAt: null }),
+        callRow(userId, { expiresAt: over, finishedAt: null, processId: 'gone' }),
+        ...Array.from({ length: MANY }, () => callRow(userId, { expiresAt: over, processId })),
+      ])
+      const result = resultRow(userId, { expiresAt: over })
+      await tx.insertAll('results', [result, resultRow(userId, { resultId: 'kept', expiresAt: daysAgo(-0.1) })])
+      const { resultId } = result
+      for (const piece of [{ resultId }, { resultId: 'kept' }])
+        await tx.insert('resultChunks', {
+          ...{ chunkId: newId('chunk'), userId, seq: 0, firstCharacter: 0, firstLine: 0, text: 'x', ...piece },
+        })
+      await tx.insertAll('usage', [
+        usageRow(userId, { usageId: 'kept', windowStart: daysAgo(7.9) }),
+        usageRow(userId, { usageId: 'kept: a run', subject: 'run:r', windowStart: year }),
+        ...[daysAgo(8.1), new Date(year.getTime() - DAY_MS * 9), daysAgo(400)].map((windowStart) =>
+          usageRow(userId, { windowStart }),
+        ),
+      ])
+      await tx.insertAll('places', [
+        placesRow(userId, { placesId: 'kept', subject: 'a', holdersJson: { [processId]: 1 }, updatedAt: daysAgo(1) }),
+        placesRow(userId, { placesId: 'kept: new', subject: 'b', holdersJson: {} }),
+        placesRow(userId, { subject: 'c', holdersJson: { gone: 1 }, updatedAt: daysAgo(1) }),
+      ])
+    })
+  await storage.transaction({ caller: 'presence' }, (tx) =>
+    tx.insert('processes', { processId: 'gone', startedAt: daysAgo(1), aliveUntil: daysAgo(0.1) }),
+  )
+  const housekeeping = createHousekeeping(storage)
+  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1) + 1, 'how many went')
+  for (const userId of ['ann', 'bob']) {
+    const left = (collection: Collection, id: string) =>
+      storage.transaction({ userId }, async (tx) =>
+        (await tx.list(collection)).map((row) => (row as Record<string, unknown>)[id]).sort(),
+      )
+    equal(await left('approvals', 'approvalId'), ['kept'], 'approvals')
+    equal(await left('calls', 'callId'), ['kept', 'kept: under way'], 'calls')
+    equal(await left('results', 'resultId'), ['kept'], 'results')
+    equal(await left('resultChunks', 'resultId'), ['kept'], 'pieces of results')
+    equal(await left('usage', 'usageId'), ['kept', 'kept: a run'], 'counters')
+    equal(await left('places', 'placesId'), ['kept', 'kept: new'], 'places')
+    equal(await left('processes', 'processId'), [processId], 'processes')
+  }
+  equal(await housekeeping.sweep(), 0, 'how many went the second time')
+  letGo()
+  await presence.close()
+}
