@@ -118,7 +118,8 @@ describe('a process that is gone', () => {
 describe('a record', () => {
   it('is finished also where the result cannot be kept, or the storage was away', async () => {
     const odd = await start(host, 'odd', 'o')
-    await expect.poll(() => rowOf(odd.callId)).toMatchObject({ status: 'ok' })
+    const text = 'The result could not be kept.'
+    await expect.poll(() => rowOf(odd.callId)).toMatchObject({ status: 'ok', outcomeJson: { content: [{ text }] } })
     const slow = await start(other, 'slow', 's')
     line.isBroken = true
     finish()

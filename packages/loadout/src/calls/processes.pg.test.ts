@@ -47,11 +47,15 @@ async function register(userId: string, name: string, ms?: number) {
 }
 
 describe('calls at once', () => {
-  it(`32 callers in two processes, a limit of ${MOST}: never more, and as many`, async () => {
-    const userId = 'ann'
+  // Few who pause: each process writes all the time. Many who do not: one is full all the time.
+  it.each([
+    { callers: 4, pauseMs: 15 },
+    { callers: 16, pauseMs: 0 },
+  ])(`$callers callers in each of two processes, a limit of ${MOST}: never more, and as many`, async (load) => {
+    const userId = `ann-${load.callers}`
     const seen = await register(userId, 'busy', 10)
     await hosts[0].do({ do: 'app', patch: { limits: { concurrencyPerToolkit: MOST } } })
-    const hammer = { do: 'hammer' as const, userId, name: 'busy.echo', callers: 16, ms: 2500 }
+    const hammer = { do: 'hammer' as const, userId, name: 'busy.echo', ms: 2500, ...load }
     const counts = await Promise.all(hosts.map((host) => host.do<{ made: number; limited: number }>(hammer)))
     expect(seen.most).toBe(MOST)
     expect(counts.reduce((sum, { made }) => sum + made, 0)).toBe(seen.all)

@@ -19,8 +19,8 @@ export type LineCommand =
   | { do: 'connections' }
   /** So many callers at once, each until it is limited; says how many calls were made. */
   | { do: 'burst'; userId: string; name: string; callers: number }
-  /** So many callers for so long, whether they are limited or not; says how many calls were made, and how many limited. */
-  | { do: 'hammer'; userId: string; name: string; callers: number; ms: number }
+  /** So many callers for so long, with up to so long between calls; says how many calls were made, and how many limited. */
+  | { do: 'hammer'; userId: string; name: string; callers: number; ms: number; pauseMs: number }
   /** A call that is kept, and its record. */
   | { do: 'start'; userId: string; toolkit: string; tool: string; idempotencyKey: string }
   | { do: 'record'; userId: string; callId: string }
@@ -74,7 +74,7 @@ async function burst({ userId, name, callers }: { userId: string; name: string; 
   return made
 }
 
-async function hammer({ userId, name, callers, ms }: Extract<LineCommand, { do: 'hammer' }>) {
+async function hammer({ userId, name, callers, ms, pauseMs }: Extract<LineCommand, { do: 'hammer' }>) {
   const thread = host.thread({ userId, threadId: 't' })
   const until = Date.now() + ms
   const count = { made: 0, limited: 0 }
@@ -84,6 +84,7 @@ async function hammer({ userId, name, callers, ms }: Extract<LineCommand, { do: 
       if (status !== 'ok' && status !== 'limited') throw new HostError('internal', { detail: status })
       if (status === 'ok') count.made++
       else count.limited++
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * pauseMs))
     }
   }
   await Promise.all(Array.from({ length: callers }, call))
