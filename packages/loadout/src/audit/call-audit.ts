@@ -60,6 +60,8 @@ export interface CallAuditParts {
 }
 
 const NONE: readonly string[] = []
+/** A tool that was not found has no schema to tell which of its arguments are secret: any may be. */
+const UNKNOWN = { additionalProperties: { writeOnly: true } }
 
 export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit {
   const redact = createRedactor()
@@ -72,7 +74,7 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     return values instanceof Promise ? values.then(work) : work(values)
   }
   const masked = (args: JsonObject, { inputSchema: schema }: KnownOfCall, values: readonly string[]) =>
-    redact(args, { schema, secrets: values })
+    redact(args, { schema: schema ?? UNKNOWN, secrets: values })
   const asked = (call: AuditedCall, known: KnownOfCall, values: readonly string[]): JsonObject => ({
     caller: call.caller.type,
     ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),

@@ -33,6 +33,8 @@ export interface CallNotes {
   resolved?: ResolvedCall
   /** Its intent is recorded: from here on a server may have seen it. */
   reached?: boolean
+  /** The arguments that were sent: who answered may have changed them. */
+  sent?: JsonObject
   /** In characters, once they were measured. */
   argumentSize?: number
   resultSize?: number

@@ -3,9 +3,11 @@
  * outermost stage, so that what an earlier stage refused is told too; the intent the last before the call is made.
  */
 import type { CallAudit, KnownOfCall } from '../audit/call-audit.ts'
+import { withoutSecrets } from '../connections/closed-words.ts'
 import { HostError } from '../errors.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
 import type { Stage } from './compose.ts'
+import { hiddenIn } from './hidden-in.ts'
 import { failed } from './resolve.ts'
 import { sizeOf } from './size-of.ts'
 
@@ -20,6 +22,7 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   return (next) => {
     const go = (call: ResolvedCall) => {
       call.notes.reached = true
+      call.notes.sent = call.arguments
       return next(call)
     }
     // Without a wait where there is nothing to wait for: it stands on the way of every call.
@@ -34,7 +37,7 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   }
 }
 
-export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler): CallHandler {
+export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'mask'>, next: CallHandler): CallHandler {
   return async (call) => {
     const started = performance.now()
     let outcome: CallOutcome
@@ -52,7 +55,19 @@ export function withOutcome(audit: Pick<CallAudit, 'outcome'>, next: CallHandler
     } catch {
       // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
     }
-    return outcome
+    return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
+  }
+}
+
+/** A server may quote what it was sent when it fails; of that, secrets are told no further. */
+async function unquoted(audit: Pick<CallAudit, 'mask'>, call: ToolCall, error: HostError): Promise<HostError> {
+  const { sent } = call.notes
+  if (sent === undefined) return error
+  try {
+    const shown = await audit.mask({ userId: call.userId, arguments: sent }, known(call))
+    return withoutSecrets(error, hiddenIn(sent, shown)) as HostError
+  } catch {
+    return new HostError(error.code, { action: error.action })
   }
 }
 

@@ -22,6 +22,7 @@ const LONG_AND_MIXED = /^(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_\-+=]{20,}$/
 const LEAST_BITS_A_CHARACTER = 3.2
 /** A word ends where no key goes on: keys are looked for at the beginning of each. */
 const BETWEEN_WORDS = /[\s"'`,;:=@/?&()[\]{}<>|\\]+/
+const WORD = /[^\s"'`,;:=@/?&()[\]{}<>|\\]+/g
 const LONGEST = 8192
 
 export const isSecretName = (name: string) => SECRET_NAME.test(name.slice(0, 200))
@@ -39,8 +40,14 @@ export function hasKnownSecret(value: string): boolean {
   return text.includes(PRIVATE_KEY) || (KNOWN_BEGINNING.test(text) && hasKnownForm(text))
 }
 
-const hasKnownForm = (text: string) =>
-  text.split(BETWEEN_WORDS).some((word) => KNOWN_FORMS.some((form) => form.test(word)))
+const isKnownForm = (word: string) => KNOWN_FORMS.some((form) => form.test(word))
+const hasKnownForm = (text: string) => text.split(BETWEEN_WORDS).some(isKnownForm)
+
+/** The text with a mask in place of each word that is a key by its form. */
+export function withoutKnownForms(text: string, mask: string): string {
+  if (!hasKnownSecret(text)) return text
+  return text.replace(WORD, (word) => (isKnownForm(word) ? mask : word))
+}
 
 function entropy(text: string): number {
   const counts = new Map<string, number>()
