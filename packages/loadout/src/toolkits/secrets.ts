@@ -101,7 +101,7 @@ class Taker {
   #whole(field: string, value: string): string {
     const placeholder = placeholderFor(field)
     if (value === placeholder) this.#keep(field, field)
-    else if (value.includes('${secret:')) throw missing(field, value)
+    else if (value.includes('${secret:')) throw missing(field)
     else if (value !== '') this.secrets[field] = value
     return value === '' ? '' : placeholder
   }
@@ -125,7 +125,7 @@ class Taker {
   #url(text: string): string {
     this.#keepPlaceholders('url', text)
     const masked = maskUrl(text, (secret) => this.#piece('url', secret))
-    if (masked === undefined) throw missing('url', text)
+    if (masked === undefined) throw missing('url')
     return masked
   }
 
@@ -133,7 +133,7 @@ class Taker {
   #keepPlaceholders(prefix: string, text: string): boolean {
     const fields = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] as string)
     for (const field of fields) {
-      if (!field.startsWith(`${prefix}.`)) throw missing(prefix, text)
+      if (!field.startsWith(`${prefix}.`)) throw missing(prefix)
       this.#keep(field, prefix)
     }
     return fields.length > 0
@@ -141,7 +141,7 @@ class Taker {
 
   #keep(field: string, place: string): void {
     const known = this.#given ? Object.hasOwn(this.#given, field) : this.#stored.has(field)
-    if (!known) throw missing(place, placeholderFor(field))
+    if (!known) throw missing(place)
     if (this.#given) this.secrets[field] = this.#given[field] as string
     else this.kept.push(field)
   }
@@ -156,8 +156,9 @@ class Taker {
 
 const placeholderFor = (field: string) => `\${secret:${field}}`
 
-function missing(path: string, placeholder: string): HostError {
-  const detail = `"${placeholder.slice(0, 120)}" names no secret that is stored for this field.`
+/** The value is not quoted: a secret may stand beside the placeholder. */
+function missing(path: string): HostError {
+  const detail = `The placeholder in "${path}" names no secret that is stored for this field.`
   return new HostError('secret-missing', {
     detail,
     errors: [{ path, message: 'names no stored secret; send the secret itself' }],
