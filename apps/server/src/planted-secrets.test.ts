@@ -1,9 +1,9 @@
 /** Secrets of every form on every way that they can take through a real server: none is told on any of its channels. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startTelling, type TellingServer } from '../../../test/telling-http.ts'
 import { type Answer, type Ask, CHANNELS, type Channel, listenToServer } from './testing/channels.ts'
-import { startTelling, type TellingServer } from './testing/telling-http.ts'
 
-const STDIO = new URL('./testing/telling-stdio.ts', import.meta.url).pathname
+const STDIO = new URL('../../../test/telling-stdio.ts', import.meta.url).pathname
 /** Characters that JSON and URLs write in another way, so that a secret has forms. */
 const ODD = ' "\\&=+/%é'
 

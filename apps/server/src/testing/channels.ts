@@ -43,7 +43,7 @@ export async function listenToServer(given: Record<string, string>, files: reado
   const dir = mkdtempSync(join(tmpdir(), 'loadout-planted-'))
   const config: Config = {
     ...readConfig({
-      ...{ PATH: process.env.PATH, PORT: '0', LOADOUT_DATA_DIR: dir },
+      ...{ PORT: '0', LOADOUT_DATA_DIR: dir },
       ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOADOUT_WEBHOOK_URL: `${hook.url}/hook` },
       ...given,
     }),
