@@ -15,6 +15,8 @@ export type HostEvent =
       set: readonly string[]
       cleared: readonly string[]
     }
+  | { type: 'signed-in'; userId: string; toolkit: string; uscoId: string; issuer: string }
+  | { type: 'signed-out'; userId: string; toolkit: string; uscoId: string; revoked: boolean }
   | { type: 'pin-accepted'; userId: string; toolkit: string; uscoId: string; tool?: string; count: number }
   | { type: 'app-config-changed'; userId: string; sections: readonly string[] }
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }

@@ -7,6 +7,7 @@ import type { LocalFiles } from './loadout/find-toolkits.ts'
 import type { OverlayInput } from './loadout/overlay.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import type { PolicyRule } from './schema/policy.ts'
+import type { SignInOptions } from './sign-in/target.ts'
 import type { Storage } from './storage/storage.ts'
 import type { TelemetryOptions } from './telemetry/telemetry.ts'
 import type { DefinedTool } from './toolkits/define-tool.ts'
@@ -39,6 +40,8 @@ export interface HostOptions {
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
+  /** How users sign in to servers that want it. */
+  signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */
   toolCacheTtlMs?: number
   /** Who traces and counts. @default the providers that the app registered with OpenTelemetry, if any */

@@ -22,16 +22,16 @@ import { withPin } from './calls/with-pin.ts'
 import { withResults } from './calls/with-results.ts'
 import { withTelemetry } from './calls/with-telemetry.ts'
 import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
-import { type Catalog, createCatalog } from './catalog/catalog.ts'
+import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
-import { type Connector, createConnector } from './connections/connector.ts'
+import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
-import { webDrivers } from './connections/web-drivers.ts'
 import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import { createEmitter, type Emitter } from './events.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
+import { createReach } from './host-reach.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
@@ -49,12 +49,14 @@ import { createPresence } from './policy/presence.ts'
 import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
+import { createSignInDoor, type SignInDoor } from './sign-in/sign-in-door.ts'
+import type { SignIns } from './sign-in/sign-ins.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
 import { removeUserRows } from './storage/remove-user.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
 import { observeHost } from './telemetry/observe-host.ts'
-import { createTelemetry, type Telemetry } from './telemetry/telemetry.ts'
+import { createTelemetry } from './telemetry/telemetry.ts'
 import { createThread, type Thread, type ThreadAddress, type ThreadOptions } from './thread.ts'
 import { type AppConfigStore, createAppConfig, toolkitDefaults } from './toolkits/app-config.ts'
 import { createFunctions } from './toolkits/functions.ts'
@@ -93,6 +95,8 @@ export interface Host extends AsyncDisposable {
   readonly budgets: Budgets
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
+  /** Users who sign in to servers. */
+  readonly signIns: SignInDoor
   readonly events: Emitter
   /** What happened. */
   readonly audit: Audit
@@ -121,7 +125,7 @@ export function createHost(options: HostOptions = {}): Host {
   const base = createBase(options)
   const { storage, events, cache, credentials, inputs, registry, sources, presence } = base
   const telemetry = createTelemetry(options.telemetry)
-  const { connector, catalog } = createReach(base, options, telemetry)
+  const { connector, catalog, signIns } = createReach(base, options, telemetry)
   const kept = { storage, cache, events }
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
@@ -129,7 +133,7 @@ export function createHost(options: HostOptions = {}): Host {
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const use = createUse(base, { preferences, threads })
-  const { audit, ...log } = createLog(base, options, { connector, budgets: use.budgets })
+  const { audit, ...log } = createLog(base, options, { connector, signIns, budgets: use.budgets })
   const { check, decision, ...policy } = createPolicies(base, options, audit)
   const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision), use.limits]
   const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
@@ -147,7 +151,8 @@ export function createHost(options: HostOptions = {}): Host {
     connections: connector,
     imports: createImports(registry),
     ...createResources({ registry, connector }),
-    views: createToolkitViews({ registry, catalog, connector, loadouts }),
+    signIns: createSignInDoor({ signIns, registry }),
+    views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) =>
       createThread({ activations, loadouts, calls, events, results: use.results }, address, how),
     setupToolkits: (names, how) =>
@@ -230,12 +235,15 @@ function createUse(
 function createLog(
   { storage, events, credentials, app }: ReturnType<typeof createBase>,
   options: HostOptions,
-  { connector, budgets }: { connector: Connector; budgets: Budgets },
+  { connector, signIns, budgets }: { connector: Connector; signIns: SignIns; budgets: Budgets },
 ) {
   const audit = createAudit({
     ...options.audit,
     storage,
-    secrets: createOpenedSecrets((owner) => credentials.open(owner)),
+    secrets: createOpenedSecrets(
+      (owner) => credentials.open(owner),
+      (stored, userId) => signIns.secretsOf(stored, userId),
+    ),
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
   const unrecord = recordEvents(events, audit.record)
@@ -245,27 +253,4 @@ function createLog(
   }
   const users = createUsers({ removeRows, connector, audit })
   return { audit, users, unrecord }
-}
-
-/** What reaches servers, and what is known of their tools. */
-function createReach(
-  { storage, cache, events, credentials, inputs, app }: ReturnType<typeof createBase>,
-  options: HostOptions,
-  telemetry: Telemetry,
-) {
-  const { toolCacheTtlMs: ttlMs, pool } = options
-  const connector = createConnector({
-    drivers: options.drivers ?? webDrivers(),
-    secrets: (owner) => credentials.open(owner),
-    events,
-    ask: inputs.ask,
-    telemetry,
-    onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
-    ...(pool ? { pool } : {}),
-  })
-  const catalog: Catalog = createCatalog({
-    ...{ storage, cache, connector, events, app },
-    ...(ttlMs === undefined ? {} : { ttlMs }),
-  })
-  return { connector, catalog }
 }

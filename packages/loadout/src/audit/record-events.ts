@@ -19,6 +19,16 @@ const RECORDED: Told = {
     source: `mcp:${event.toolkit}`,
     detail: { toolkit: event.toolkit, uscoId: event.uscoId, set: names(set), cleared: names(cleared) },
   }),
+  'signed-in': ({ issuer, ...event }) => ({
+    action: 'signed_in',
+    source: `mcp:${event.toolkit}`,
+    detail: { toolkit: event.toolkit, uscoId: event.uscoId, issuer: issuer.slice(0, 300) },
+  }),
+  'signed-out': ({ revoked, ...event }) => ({
+    action: 'signed_out',
+    source: `mcp:${event.toolkit}`,
+    detail: { toolkit: event.toolkit, uscoId: event.uscoId, revoked },
+  }),
   'pin-accepted': ({ toolkit, uscoId, tool, count }) => ({
     action: 'pin_accepted',
     source: `mcp:${toolkit}`,

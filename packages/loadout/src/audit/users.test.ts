@@ -55,6 +55,10 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
       createdAt: at,
       updatedAt: at,
     }) as never,
+  signIns: (userId) => ({
+    ...{ signInId: 's', userId, uscoId, issuer: null, expiresAt: null, renewable: false, generation: 0 },
+    ...{ leaseHolder: null, leaseUntil: null, stateHash: null, stateUntil: null, createdAt: at, updatedAt: at },
+  }),
   approvals: (userId) =>
     ({
       ...{

@@ -3,11 +3,20 @@
  * Every wait has a deadline, every failure is a `HostError` with its own code, and what a server says is handed on as it
  * came: checking manifests is the catalog's work, checking results is the pipeline's.
  */
+import type { FetchLike } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../schema/json.ts'
 import type { Server } from '../schema/server.ts'
 
 /** Which protocol a server speaks, remembered so that the next connect needs no probe. */
 export type EraVerdict = { era: 'legacy'; transport?: 'http' | 'sse' } | { era: 'modern'; discover: JsonObject }
+
+/** Lets the requests of one user into one server. */
+export interface RequestAuth {
+  /** A fetch that signs what goes to the server, and signs anew what the server refuses. */
+  wrap(fetch: FetchLike): FetchLike
+  /** What a request on the short way carries; undefined where it has to take the long one. */
+  headers(): readonly string[] | undefined
+}
 
 export interface ConnectionTarget {
   /** With its secrets in it. */
@@ -15,6 +24,8 @@ export interface ConnectionTarget {
   /** How long a handshake may take. */
   connectMs: number
   verdict?: EraVerdict | undefined
+  /** Where the server may want its user to sign in. */
+  auth?: RequestAuth | undefined
   /** What must not be repeated in a failure's words. */
   secrets?: readonly string[]
   /** A transport of the MCP SDK that the app itself built, in place of the server. */

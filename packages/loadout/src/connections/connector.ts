@@ -7,6 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
+import type { RemoteServer, Server } from '../schema/server.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import type { HostCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
@@ -14,7 +15,15 @@ import type { TraceMeta } from '../telemetry/trace-context.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
-import type { Connection, ConnectionHooks, EraVerdict, Question, QuestionAnswer } from './connection.ts'
+import type {
+  Connection,
+  ConnectionHooks,
+  ConnectionTarget,
+  EraVerdict,
+  Question,
+  QuestionAnswer,
+  RequestAuth,
+} from './connection.ts'
 import { INPUT_NEEDED, stateFrom } from './connection-state.ts'
 import type { Drivers } from './drivers.ts'
 import { wasAnswered } from './failures.ts'
@@ -28,6 +37,8 @@ export interface ConnectorParts {
   /** Opens an owner's secrets of a toolkit. */
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
   events: Emitter
+  /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
+  auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
   /** Puts a server's question to the user who is on the line. */
   ask(
     who: { userId: string; toolkit: string; uscoId: string },
@@ -178,7 +189,7 @@ class LiveConnector implements Connector {
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
-    const { drivers, secrets, ask, onToolsChanged } = this.#parts
+    const { drivers, secrets, ask, onToolsChanged, auth } = this.#parts
     const opened = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
     const filled = fillSecrets(toolkit.server, opened)
     const hooks: ConnectionHooks = {
@@ -194,7 +205,10 @@ class LiveConnector implements Connector {
     try {
       const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
-      const target = { server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta }
+      const target: ConnectionTarget = {
+        ...{ server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta },
+        auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
+      }
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))
@@ -219,7 +233,8 @@ class LiveConnector implements Connector {
       if (isBroken(error) || !given.connection.isOpen()) {
         this.#verdicts.delete(fingerprintOf(stored))
         given.discard()
-      } else given.release()
+      } else if (HostError.is(error) && error.code === 'sign-in-needed') given.discard(error)
+      else given.release()
       throw withoutSecrets(error, this.#secrets.get(given.connection) ?? [])
     }
   }
@@ -267,6 +282,8 @@ interface Opening {
   trace: Context | undefined
 }
 
+const isRemote = (server: Server): server is RemoteServer => server.type === 'http' || server.type === 'sse'
+
 /** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
 function mayRepeat(error: unknown, repeatable: boolean): boolean {
   if (!HostError.is(error)) return false
@@ -281,7 +298,13 @@ const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.cod
 
 /** Whose the connection is: the user's own, or everyone's where the operator said so of a toolkit of the app. */
 const sharerOf = ({ tier, toolkit }: StoredToolkit, userId: string) =>
-  tier === 'app' && toolkit.shared ? null : userId
+  tier === 'app' && toolkit.shared && !isPersonal(toolkit.server) ? null : userId
+
+/** Whether each user signs in for themselves: then nothing is shared, whatever the operator said. */
+const isPersonal = (server: Server) =>
+  isRemote(server) &&
+  server.auth.type === 'oauth' &&
+  (server.auth.grant ?? 'authorization_code') === 'authorization_code'
 
 const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
 

@@ -1,17 +1,18 @@
 /**
  * The one door to a live server. Whoever connects (a call, an introspection, a look without registering) comes through
- * `open`, and here it is decided whether a command may be run and which fetch may be used.
+ * `open`, and here it is decided (`permitCommand`) whether and how a command may be run, and which fetch may be used.
  */
-import type { Transport } from '@modelcontextprotocol/client'
+import type { FetchLike, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
+import type { CommandLine } from './fill-template.ts'
 import { openSession } from './session.ts'
-
-/** Who may run stdio servers of their own (SPEC 4.3). */
-export type StdioPolicy = 'off' | 'templates' | 'sandbox' | 'on'
+import { permitCommand, type StdioRules } from './stdio-policy.ts'
 
 export interface Drivers {
+  /** What leaves for other reasons than a call (a sign-in, a document) leaves by the same door. */
+  fetch?(tier: Tier): FetchLike
   open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
   /** How many processes of stdio servers run. @default none */
   processes?(): number
@@ -19,15 +20,28 @@ export interface Drivers {
 }
 
 export interface DriverParts {
-  stdioPolicy: StdioPolicy
-  stdio?: { open: OpenConnection; processes?(): number; close(): Promise<void> }
+  stdioRules: StdioRules
+  stdio?: CommandOpeners
   /** For servers of users, and for those that the operator set up. */
   remote: { user: OpenConnection; app: OpenConnection }
+  fetch: { user: FetchLike; app: FetchLike }
   close?(): Promise<void>
 }
 
-export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts): Drivers {
+/** Runs a command line that is permitted. */
+export type OpenCommand = (target: ConnectionTarget, hooks: ConnectionHooks, line: CommandLine) => Promise<Connection>
+
+export interface CommandOpeners {
+  direct: OpenCommand
+  /** Missing where there is no sandbox: then nothing is run that needs one. */
+  sandboxed?: OpenCommand
+  processes?(): number
+  close(): Promise<void>
+}
+
+export function createDrivers({ stdioRules, stdio, remote, fetch, close }: DriverParts): Drivers {
   return {
+    fetch: (tier) => (tier === 'app' ? fetch.app : fetch.user),
     async open(target, hooks, tier) {
       const { server } = target
       // The app's code built it, so it is the app's own word that it may be used.
@@ -35,9 +49,13 @@ export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts
       if (server.type === 'custom')
         throw new HostError('protocol-error', { detail: 'A custom toolkit has no server to connect to.' })
       if (server.type !== 'stdio') return (tier === 'app' ? remote.app : remote.user)(target, hooks)
-      assertMayRun(stdioPolicy, tier)
-      if (!stdio) throw new HostError('stdio-refused', { detail: 'This host has no way to run a command.' })
-      return stdio.open(target, hooks)
+      const { line, sandboxed } = await permitCommand(server, tier, stdioRules)
+      const open = sandboxed ? stdio?.sandboxed : stdio?.direct
+      if (!open)
+        throw new HostError('stdio-refused', {
+          detail: `This host has no ${sandboxed ? 'sandbox' : 'way'} to run a command${sandboxed ? ' in' : ''}.`,
+        })
+      return open(target, hooks, line)
     },
     processes: () => stdio?.processes?.() ?? 0,
     async close() {
@@ -50,15 +68,4 @@ export function createDrivers({ stdioPolicy, stdio, remote, close }: DriverParts
 function openGiven(target: ConnectionTarget, hooks: ConnectionHooks): Promise<Connection> {
   const transport = target.transport as Transport
   return openSession({ transport, kind: 'given', target, hooks, clientVersion: '0.1.0' })
-}
-
-/** The policy, for every route that can connect. What the operator set up at the app tier is the operator's own word. */
-export function assertMayRun(policy: StdioPolicy, tier: Tier): void {
-  if (tier === 'app' || policy === 'on') return
-  const why = {
-    off: 'The operator has switched off stdio servers.',
-    templates: 'The operator allows only prepared command lines, and this is not one of them.',
-    sandbox: 'The operator allows stdio servers only in a sandbox, and none is available.',
-  }[policy]
-  throw new HostError('stdio-refused', { detail: why })
 }

@@ -2,7 +2,7 @@
 import { type FetchLike, SSEClientTransport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { RemoteServer } from '../schema/server.ts'
-import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
+import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection, RequestAuth } from './connection.ts'
 import type { OpenLine } from './direct-post.ts'
 import { withOriginHeaders } from './origin-headers.ts'
 import { tellRateLimits } from './rate-limit.ts'
@@ -48,9 +48,10 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
   const server = target.server as RemoteServer
   const secrets = secretsOf(server)
   const transport = new StreamableTransport(new URL(server.url), {
-    fetch: withSecrets(options.fetch, server.url, secrets),
+    fetch: withAuth(withSecrets(options.fetch, server.url, secrets), target.auth),
     openLine: options.openLine,
     secrets,
+    auth: target.auth,
     reconnectionOptions: {
       initialReconnectionDelay: 1000,
       maxReconnectionDelay: MAX_RECONNECT_MS,
@@ -64,7 +65,7 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
 
 async function openSse({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
-  const fetch = tellRateLimits(withSecrets(options.fetch, server.url, secretsOf(server)))
+  const fetch = tellRateLimits(withAuth(withSecrets(options.fetch, server.url, secretsOf(server)), target.auth))
   const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
     // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
     fetch: onceOnly(fetch, () => void transport.close().catch(() => {})),
@@ -77,6 +78,8 @@ async function openSse({ target, hooks, options }: Opening): Promise<Connection>
 function withSecrets(fetch: FetchLike, url: string, secrets: Record<string, string>): FetchLike {
   return Object.keys(secrets).length === 0 ? fetch : withOriginHeaders(fetch, url, secrets)
 }
+
+const withAuth = (fetch: FetchLike, auth: RequestAuth | undefined) => auth?.wrap(fetch) ?? fetch
 
 const secretsOf = (server: RemoteServer) => ({ ...server.headers, ...authHeaders(server) })
 

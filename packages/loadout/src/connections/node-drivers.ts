@@ -1,13 +1,24 @@
 /** How a Node host reaches servers: commands by the operator's policy, and everything else through the guarded fetch. */
-import { createDrivers, type Drivers, type StdioPolicy } from './drivers.ts'
+
+import { parse } from '../schema/json.ts'
+import { type StdioTemplateInput, stdioTemplates } from '../schema/stdio-template.ts'
+import { createDrivers, type Drivers, type OpenCommand } from './drivers.ts'
 import { createGuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 import { httpConnections } from './http.ts'
 import { sweepOrphans } from './orphans.ts'
-import { stdioConnections } from './stdio.ts'
+import { createProcessGroups } from './process-group.ts'
+import { realPath } from './real-path.ts'
+import { createSandbox, type SandboxOptions } from './sandbox/sandbox.ts'
+import { directly, openCommands } from './stdio.ts'
+import type { StdioPolicy } from './stdio-policy.ts'
 
 export interface NodeDriverOptions {
   /** Who may run commands. @default 'on' */
   stdio?: StdioPolicy
+  /** The command lines that the operator prepared. */
+  templates?: readonly StdioTemplateInput[]
+  /** The sandbox of users' commands, where the policy asks for it. */
+  sandbox?: SandboxOptions
   /** What every command gets beside its own environment: PATH and the like. */
   baseEnv?: Readonly<Record<string, string>>
   /** A folder to note running processes in, swept at the next start. */
@@ -21,6 +32,8 @@ const MAX_SOCKETS_PER_HOST = 1024
 
 export function nodeDrivers({
   stdio = 'on',
+  templates = [],
+  sandbox: sandboxOptions = {},
   baseEnv,
   processDir,
   guard = {},
@@ -30,23 +43,32 @@ export function nodeDrivers({
   const bounded = { maxSocketsPerHost: MAX_SOCKETS_PER_HOST, ...guard }
   const forUsers = createGuardedFetch(bounded)
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
-  const processes = stdioConnections({ clientVersion, noteDir: processDir, ...(baseEnv ? { baseEnv } : {}) })
+  const groups = createProcessGroups({ noteDir: processDir })
+  const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
   const swept = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
+  // What a crash left behind goes before anything new starts.
+  const afterSweep =
+    (open: OpenCommand): OpenCommand =>
+    async (...given) => {
+      await swept.catch(() => 0)
+      return open(...given)
+    }
   return createDrivers({
-    stdioPolicy: stdio,
+    stdioRules: { policy: stdio, templates: parse(stdioTemplates, templates), realPath },
     stdio: {
-      // What a crash left behind goes before anything new starts.
-      open: async (target, hooks) => {
-        await swept.catch(() => 0)
-        return processes.open(target, hooks)
+      direct: afterSweep(openCommands({ groups, prepare: directly(baseEnv), clientVersion })),
+      sandboxed: afterSweep(openCommands({ groups, prepare: sandbox.prepare, clientVersion })),
+      processes: () => groups.count(),
+      async close() {
+        await groups.close()
+        await sandbox.close()
       },
-      processes: processes.processes,
-      close: processes.close,
     },
     remote: {
       user: httpConnections({ ...forUsers, clientVersion }),
       app: httpConnections({ ...forApp, clientVersion }),
     },
+    fetch: { user: forUsers.fetch, app: forApp.fetch },
     async close() {
       await Promise.all([forUsers.close(), forApp.close()])
     },

@@ -20,8 +20,35 @@ interface OfUser {
 
 export function createOpenedSecrets(
   open: (owner: { userId: string; toolkit: string }) => Promise<Record<string, string>>,
+  /** What changes without the record: tokens. The same list until it does. */
+  live: (stored: StoredToolkit, userId: string) => readonly string[] = () => NONE,
 ): OpenedSecrets {
   const users = new LRUCache<string, OfUser>({ max: REMEMBERED_USERS })
+  const joined = new WeakMap<readonly string[], { all: readonly string[]; both: readonly string[] }>()
+  const withLive = (all: readonly string[], tokens: readonly string[]): readonly string[] => {
+    if (tokens.length === 0) return all
+    const known = joined.get(tokens)
+    if (known?.all === all) return known.both
+    const both = Object.freeze([...all, ...tokens])
+    joined.set(tokens, { all, both })
+    return both
+  }
+  const stable = stableSecrets(open, users)
+  return {
+    of(stored, userId) {
+      const all = stable.of(stored, userId)
+      const join = (values: readonly string[]) => withLive(values, live(stored, userId))
+      return all instanceof Promise ? all.then(join) : join(all)
+    },
+  }
+}
+
+const NONE: readonly string[] = []
+
+function stableSecrets(
+  open: (owner: { userId: string; toolkit: string }) => Promise<Record<string, string>>,
+  users: LRUCache<string, OfUser>,
+): OpenedSecrets {
   return {
     of(stored, userId) {
       const known = users.get(userId)

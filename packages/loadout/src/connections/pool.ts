@@ -36,8 +36,8 @@ export type PoolChange = { status: 'connecting' | 'connected' | 'disconnected' }
 export interface Lease {
   connection: Connection
   release(): void
-  /** Gives it back as broken: nobody gets it again. */
-  discard(): void
+  /** Gives it back as broken: nobody gets it again. `why` is what people see of it. */
+  discard(why?: HostError): void
 }
 
 export interface Pool {
@@ -78,6 +78,8 @@ interface Entry {
   /** One timer for many leases: when it fires too soon, it is set again for the rest. */
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
+  /** What its last user found wrong with it. */
+  why?: HostError
 }
 
 const DEFAULTS = { idleMs: 60_000, maxAgeMs: 3_600_000, maxPerUser: 32, maxPerHost: 512, queueMs: 5000 }
@@ -203,16 +205,20 @@ class ConnectionPool implements Pool {
 
   #leaseOf(entry: Entry, connection: Connection): Lease {
     let given = false
-    const giveBack = (broken: boolean) => {
+    const giveBack = (broken: boolean, why?: HostError) => {
       if (given) return
       given = true
       entry.leases--
       if (broken) this.#retireEntry(entry)
+      if (why && !entry.why) {
+        entry.why = why
+        this.#options.onChange(entry.key, { status: 'error', error: why })
+      }
       if (entry.leases > 0) return
       if (entry.retired) void this.#end(entry)
       else this.#startIdling(entry)
     }
-    return { connection, release: () => giveBack(false), discard: () => giveBack(true) }
+    return { connection, release: () => giveBack(false), discard: (why) => giveBack(true, why) }
   }
 
   #startIdling(entry: Entry): void {
@@ -267,7 +273,7 @@ class ConnectionPool implements Pool {
     const replaced = [...this.#entries.values()].some(
       ({ key }) => key.toolkit === entry.key.toolkit && key.userId === entry.key.userId,
     )
-    if (connection && !replaced) this.#options.onChange(entry.key, { status: 'disconnected' })
+    if (connection && !replaced && !entry.why) this.#options.onChange(entry.key, { status: 'disconnected' })
   }
 
   #forget(entry: Entry): void {

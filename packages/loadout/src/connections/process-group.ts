@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import type { Writable } from 'node:stream'
 import { HostError } from '../errors.ts'
 import { type GroupNote, noteGroup, signalGroup } from './orphans.ts'
 
@@ -32,6 +33,12 @@ export interface ProcessSpec {
   args: readonly string[]
   env: Readonly<Record<string, string>>
   cwd?: string | undefined
+  /** What it reads from descriptors 3, 4 and so on: what must be on no command line. */
+  inputs?: readonly string[]
+  /** Whom it runs as, where we may choose. */
+  uid?: number | undefined
+  /** Told once, when it is gone or did not start. */
+  onEnd?: () => void
 }
 
 export interface ProcessGroup {
@@ -60,17 +67,13 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
 
   return {
     async start(spec) {
-      if (closed) throw new HostError('shutting-down')
+      if (closed) {
+        spec.onEnd?.()
+        throw new HostError('shutting-down')
+      }
       // The watcher is there before the process is, so that no moment is unwatched.
       watcher.start()
-      const child = spawn(spec.command, [...spec.args], {
-        cwd: spec.cwd,
-        env: { ...spec.env },
-        stdio: ['pipe', 'pipe', 'pipe'],
-        detached: true,
-        shell: false,
-        windowsHide: true,
-      })
+      const child = spawnLeader(spec)
       if (child.pid === undefined) await started(child, spec)
       const group: ProcessGroup = { child, end: onceOnly(() => endGroup(child)) }
       let note: Promise<GroupNote | undefined> | undefined
@@ -82,6 +85,7 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
         signalGroup(child.pid, 'SIGKILL')
         running.delete(group)
         watcher.tell(`del ${child.pid}`)
+        spec.onEnd?.()
         note?.then((noted) => noted?.remove()).catch(() => {})
       })
       await started(child, spec)
@@ -96,6 +100,25 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
       watcher.close()
     },
   }
+}
+
+function spawnLeader(spec: ProcessSpec): ChildProcess {
+  const { inputs = [], uid } = spec
+  const child = spawn(spec.command, [...spec.args], {
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    stdio: ['pipe', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)],
+    detached: true,
+    shell: false,
+    windowsHide: true,
+    ...(uid === undefined ? {} : { uid, gid: uid }),
+  })
+  inputs.forEach((input, index) => {
+    const stream = child.stdio[index + 3] as Writable | null | undefined
+    stream?.on('error', () => {})
+    stream?.end(input)
+  })
+  return child
 }
 
 /** The watcher's process, started again where something ended it. */
@@ -129,10 +152,11 @@ function createWatcher(groups: () => number[]) {
   }
 }
 
-async function started(child: ChildProcess, { command, cwd }: ProcessSpec): Promise<void> {
+async function started(child: ChildProcess, { command, cwd, onEnd }: ProcessSpec): Promise<void> {
   try {
     await once(child, 'spawn')
   } catch (error) {
+    onEnd?.()
     const code = (error as NodeJS.ErrnoException).code
     const why =
       code === 'ENOENT'

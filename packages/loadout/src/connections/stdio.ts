@@ -1,66 +1,50 @@
 /** Local servers: a process and its pipes. Node only. */
 import { HostError } from '../errors.ts'
-import type { StdioServer } from '../schema/server.ts'
-import type { Connection, ConnectionTarget, OpenConnection } from './connection.ts'
-import { createProcessGroups, type ProcessGroups } from './process-group.ts'
+import type { Connection } from './connection.ts'
+import type { OpenCommand } from './drivers.ts'
+import type { CommandLine } from './fill-template.ts'
+import type { ProcessGroups, ProcessSpec } from './process-group.ts'
 import { openSession } from './session.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 export interface StdioOptions {
-  /** What every server gets beside its own environment: PATH, HOME and the like, never ours as a whole. */
-  baseEnv?: Readonly<Record<string, string>>
-  /** A folder to note running processes in, for the sweep at the next start. */
-  noteDir?: string | undefined
+  groups: ProcessGroups
+  /** What is started for a command line: the command itself, or a sandbox with it inside. Asked anew for every start. */
+  prepare(line: CommandLine): Promise<ProcessSpec>
   clientVersion: string
 }
 
-export interface StdioConnections {
-  open: OpenConnection
-  /** How many processes run. */
-  processes(): number
-  close(): Promise<void>
+export function openCommands({ groups, prepare, clientVersion }: StdioOptions): OpenCommand {
+  return async (target, hooks, line) => {
+    const start = async (legacy: boolean) => {
+      const transport = new StdioTransport(groups, await prepare(line), target.secrets)
+      const verdict = legacy ? { era: 'legacy' as const } : target.verdict
+      const session = {
+        transport,
+        kind: 'stdio' as const,
+        target: { ...target, verdict },
+        hooks,
+        diagnostics: () => diagnose(transport),
+        clientVersion,
+      }
+      return openOrExplain(() => openSession(session), transport)
+    }
+    try {
+      return await start(false)
+    } catch (error) {
+      // Some old servers end at the first question that they do not know: that is their answer to it.
+      const endedAtProbe = target.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
+      if (!endedAtProbe) throw error
+      return start(true)
+    }
+  }
 }
 
 const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
-export function stdioConnections({ baseEnv = DEFAULT_ENV, noteDir, clientVersion }: StdioOptions): StdioConnections {
-  const groups = createProcessGroups({ noteDir })
-  return {
-    async open(target, hooks) {
-      const start = (legacy: boolean) => {
-        const transport = newTransport(groups, target, baseEnv)
-        const verdict = legacy ? { era: 'legacy' as const } : target.verdict
-        const session = {
-          transport,
-          kind: 'stdio' as const,
-          target: { ...target, verdict },
-          hooks,
-          diagnostics: () => diagnose(transport),
-          clientVersion,
-        }
-        return openOrExplain(() => openSession(session), transport)
-      }
-      try {
-        return await start(false)
-      } catch (error) {
-        // Some old servers end at the first question that they do not know: that is their answer to it.
-        const endedAtProbe = target.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
-        if (!endedAtProbe) throw error
-        return start(true)
-      }
-    },
-    processes: () => groups.count(),
-    close: () => groups.close(),
-  }
-}
-
-function newTransport(
-  groups: ProcessGroups,
-  { server, secrets }: ConnectionTarget,
-  baseEnv: Readonly<Record<string, string>>,
-): StdioTransport {
-  const { command, args, env, cwd } = server as StdioServer
-  return new StdioTransport(groups, { command, args, env: { ...baseEnv, ...env }, cwd }, secrets)
+/** The command itself, with what every server gets beside its own environment: PATH and the like, never ours as a whole. */
+export function directly(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
+  return async ({ command, args, env, cwd }) => ({ command, args, env: { ...baseEnv, ...env }, cwd })
 }
 
 // The session knows that the pipe closed; the process knows why.

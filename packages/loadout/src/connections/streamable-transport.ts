@@ -14,6 +14,7 @@ import {
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
 import type { HostError } from '../errors.ts'
+import type { RequestAuth } from './connection.ts'
 import { DirectAnswer, type DirectCall, type Receiver } from './direct-answer.ts'
 import { DirectLines, isPlainSend, type Way } from './direct-lines.ts'
 import type { OpenLine } from './direct-post.ts'
@@ -27,6 +28,8 @@ export interface StreamableOptions extends StreamableHTTPClientTransportOptions 
   /** Where the driver has the short way. */
   openLine?: OpenLine | undefined
   secrets: Readonly<Record<string, string>>
+  /** Signs requests, where the server may want its user to sign in; its fetch does that by itself. */
+  auth?: RequestAuth | undefined
 }
 
 /** Carries the id of a request to the fetch; it goes no further. */
@@ -44,15 +47,18 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     pass: (error) => this.onerror?.(error),
     end: ({ request }) => this.#tellEnd(request),
     fail: (call, error) => this.#fail(call, error),
-    takeOver: ({ request, options }, response) => this.#sendBySdk(request, options, response),
+    takeOver: ({ request, options }, response) => this.#takeOver(request, options, response),
     forget: ({ request }) => void this.#stops.delete(String(request.id)),
   }
 
-  constructor(url: URL, { openLine, secrets, fetch, ...options }: StreamableOptions) {
+  readonly #auth: RequestAuth | undefined
+
+  constructor(url: URL, { openLine, secrets, auth, fetch, ...options }: StreamableOptions) {
     const answers = new Answers()
     super(url, { ...options, fetch: tellRateLimits(answers.watch(fetch)) })
     this.#answers = answers
     this.#lines = openLine && new DirectLines(url, openLine, secrets)
+    this.#auth = auth
   }
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
@@ -60,8 +66,23 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     if (single?.method === 'notifications/cancelled') this.#giveUp(single.params?.requestId)
     if (!single || !('id' in single)) return super.send(message as JSONRPCMessage, options)
     const request = single as JSONRPCRequest
-    const way = isPlainSend(options) ? this.#lines?.wayOf(request, this) : undefined
+    const way = isPlainSend(options) ? this.#wayOf(request) : undefined
     return way ? this.#sendDirectly({ request, options }, way) : this.#sendBySdk(request, options)
+  }
+
+  #wayOf(request: JSONRPCRequest): Way | undefined {
+    if (!this.#auth) return this.#lines?.wayOf(request, this)
+    const signed = this.#auth.headers()
+    const way = signed && this.#lines?.wayOf(request, this)
+    return way && { ...way, headers: [...way.headers, ...signed] }
+  }
+
+  /** Who was refused on the short way asks again on the long one, which can sign anew: nothing was done. */
+  #takeOver(request: JSONRPCRequest, options: TransportSendOptions | undefined, response: Response): Promise<void> {
+    const isRefused = response.status === 401 || response.status === 403
+    if (!this.#auth || !isRefused) return this.#sendBySdk(request, options, response)
+    void response.body?.cancel().catch(() => {})
+    return this.#sendBySdk(request, options)
   }
 
   override close(): Promise<void> {

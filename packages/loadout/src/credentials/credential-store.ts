@@ -19,8 +19,8 @@ export interface CredentialStore {
   clear(tx: Transaction, owner: SecretOwner, fields?: readonly string[]): Promise<void>
   /** Which fields are stored. Names only. */
   fields(tx: Transaction, owner: SecretOwner): Promise<string[]>
-  /** The secrets themselves, for a connection. */
-  open(owner: SecretOwner): Promise<Record<string, string>>
+  /** The secrets themselves, for a connection: all of them, or the named fields. */
+  open(owner: SecretOwner, fields?: readonly string[]): Promise<Record<string, string>>
   /** Rewraps every row under the current key while reads go on; says how many it changed, and how many it cannot. */
   rotate(): Promise<{ rewrapped: number; lost: number }>
 }
@@ -61,8 +61,9 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
       return (await rowsOf(tx, owner)).map((row) => row.field)
     },
 
-    async open(owner) {
-      const rows = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
+    async open(owner, fields) {
+      const all = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
+      const rows = fields ? all.filter((row) => fields.includes(row.field)) : all
       const opened = await Promise.all(rows.map(async (row) => [row.field, await open(keyRing, row, row)] as const))
       return Object.fromEntries(opened)
     },

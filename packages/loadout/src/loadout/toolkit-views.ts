@@ -4,7 +4,9 @@ import { closedState } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
+import type { SignInView } from '../schema/sign-in.ts'
 import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
+import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { candidatesOf, UNACCEPTED } from './candidates.ts'
@@ -24,9 +26,10 @@ export interface ViewParts {
   catalog: Catalog
   connector: Connector
   loadouts: Pick<Loadouts, 'of'>
+  signIns: Pick<SignIns, 'view'>
 }
 
-export function createToolkitViews({ registry, catalog, connector, loadouts }: ViewParts): ToolkitViews {
+export function createToolkitViews({ registry, catalog, connector, loadouts, signIns }: ViewParts): ToolkitViews {
   async function views(userId: string, read: () => Promise<readonly StoredToolkit[]>): Promise<ToolkitView[]> {
     // Names and switches are what the user's loadout says, so that nothing is told in two ways. It comes first, because
     // it looks at what nobody looked at yet.
@@ -34,8 +37,10 @@ export function createToolkitViews({ registry, catalog, connector, loadouts }: V
     const toolkits = await read()
     const tools = await catalog.tools(userId, toolkits)
     const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
-    return toolkits.map((stored) =>
+    const signedIn = await Promise.all(toolkits.map((stored) => signIns.view(stored, userId)))
+    return toolkits.map((stored, index) =>
       viewOf(stored, {
+        signIn: signedIn[index],
         tools: tools.get(stored.uscoId) ?? [],
         entries: byToolkit.get(stored.uscoId) ?? [],
         live: connector.stateOf(stored, userId),
@@ -71,11 +76,12 @@ interface Seen {
   tools: readonly CatalogTool[]
   entries: readonly LoadoutEntry[]
   live: ToolkitState | undefined
+  signIn?: SignInView | undefined
   /** Whether it is shown to those who may change it. */
   operator: boolean
 }
 
-function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen): ToolkitView {
+function viewOf(stored: StoredToolkit, { tools, entries, live, signIn, operator }: Seen): ToolkitView {
   const { toolkit, uscoId, tier, enabled, shadows } = stored
   const entryOf = new Map(entries.map((entry) => [entry.tool, entry]))
   const shown = tools.filter((tool) => tool.inactive === undefined)
@@ -90,7 +96,12 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen)
     enabled,
     server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
     options: shownOptions(toolkit, closed),
-    state: stateOf(stored, shown, { live, closed, unaccepted: closed ? [] : unacceptedOf(entries) }),
+    ...(signIn ? { signIn } : {}),
+    state: stateOf(stored, shown, {
+      live: liveState(live, signIn),
+      closed,
+      unaccepted: closed ? [] : unacceptedOf(entries),
+    }),
     tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
     toolCount: shown.length,
     tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
@@ -99,6 +110,12 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, operator }: Seen)
     ),
     ...(shadows === undefined ? {} : { shadows }),
   }
+}
+
+/** A server may be on the line with a token that has ended: then nobody is signed in, whatever the line says. */
+function liveState(live: ToolkitState | undefined, signIn: SignInView | undefined): ToolkitState | undefined {
+  if (signIn?.status !== 'sign-in-needed' || live?.status === 'sign-in-needed') return live
+  return { status: 'sign-in-needed', reason: 'You are not signed in to this server.', action: 'Sign in.' }
 }
 
 /** Where a file of the operator lies is not the users' business; its name is enough. */

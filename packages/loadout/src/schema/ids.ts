@@ -12,6 +12,7 @@ export const ID_PREFIXES = {
   thread: 'thrd',
   activation: 'actv',
   credential: 'cred',
+  signIn: 'sgin',
   approval: 'appr',
   grant: 'grnt',
   pin: 'pin',

@@ -93,8 +93,14 @@ function layOver({ fields, wholeServer }: Collected, { server, ...rest }: Toolki
   // `disabled` and `oauth` say the same as `enabled` and `auth`; the given one must win over the current other.
   if (fields.disabled) delete current.enabled
   if (fields.oauth) delete current.auth
+  // A command and a template exclude each other; the given one wins, and takes what belongs to the other with it.
+  if (fields.template) for (const field of COMMAND_LINE) delete current[field]
+  else if (fields.command) for (const field of TEMPLATE) delete current[field]
   return { ...current, ...fields }
 }
+
+const COMMAND_LINE = ['command', 'args', 'env', 'cwd', 'hosts'] as const
+const TEMPLATE = ['template', 'values'] as const
 
 // Streamable HTTP and the older SSE are reached in the same way.
 const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' : type)
@@ -114,7 +120,7 @@ function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['typ
 
 const REMOTE: readonly Field[] = ['type', 'url', 'headers', 'auth', 'oauth', 'tools']
 const USED: Record<Toolkit['server']['type'], readonly Field[]> = {
-  stdio: ['type', 'command', 'args', 'env', 'cwd', 'tools'],
+  stdio: ['type', 'command', 'args', 'env', 'cwd', 'template', 'values', 'hosts', 'tools'],
   http: REMOTE,
   sse: REMOTE,
   custom: ['type', 'tools'],
@@ -157,7 +163,7 @@ function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined
   if (type === undefined) return undefined
   if (type === 'custom') return withoutUndefined({ type, tools: readTools(given.tools?.value) }) as JsonObject
   if (type === 'stdio') {
-    if (given.command === undefined)
+    if (given.command === undefined && given.template === undefined)
       problems.push({ path: 'command', message: 'is missing; a stdio server needs a command' })
     return withoutUndefined({
       type,
@@ -165,6 +171,9 @@ function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined
       args: readArgs(given.args?.value),
       env: readPairs(given.env?.value, '='),
       cwd: given.cwd?.value,
+      template: given.template?.value,
+      values: readPairs(given.values?.value, '='),
+      hosts: given.hosts?.value,
     }) as JsonObject
   }
   if (given.url === undefined)
@@ -191,12 +200,12 @@ function readType(given: Fields, problems: FieldError[]) {
 }
 
 /** Which kind of server the fields describe, where they do. */
-function kindOf({ type, command, url, tools }: Fields) {
+function kindOf({ type, command, template, url, tools }: Fields) {
   if (type !== undefined)
     return typeof type.value === 'string' && Object.hasOwn(SERVER_TYPES, type.value)
       ? SERVER_TYPES[type.value]
       : undefined
-  if (command !== undefined) return 'stdio'
+  if (command !== undefined || template !== undefined) return 'stdio'
   if (url !== undefined) return 'http'
   return tools !== undefined ? 'custom' : undefined
 }

@@ -33,20 +33,64 @@ export const auth = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('headers'), headers }),
   z.strictObject({
     type: z.literal('oauth'),
+    /** How tokens are had: by a person who signs in (the default), or without one. */
+    grant: z.enum(['authorization_code', 'client_credentials', 'jwt_bearer', 'enterprise']).optional(),
     clientId: text.optional(),
     clientSecret: text.optional(),
     scopes: z.array(z.string().min(1).max(200)).max(100).optional(),
+    /** PEM, in place of a client secret, and what it signs with. */
+    privateKey: text.optional(),
+    algorithm: z.enum(['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA']).optional(),
+    /** `jwt_bearer`: what the workload's own platform says of it. */
+    assertion: text.optional(),
+    /** `enterprise`: the identity provider, and what it says of the person. */
+    idpTokenEndpoint: url.optional(),
+    idpClientId: text.optional(),
+    idpClientSecret: text.optional(),
+    idToken: text.optional(),
   }),
 ])
 export type Auth = z.infer<typeof auth>
 
-export const stdioServer = z.strictObject({
-  type: z.literal('stdio'),
-  command,
-  args: z.array(text).max(256).default([]),
-  env: env.default({}),
-  cwd: text.min(1).optional(),
-})
+/** A host that a sandboxed server may reach, as `api.example.com`, `*.example.com` or `api.example.com:8443`. */
+const declaredHost = z
+  .string()
+  .max(260)
+  .toLowerCase()
+  .regex(
+    /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/,
+    'must be a host name, without a path and with its port at most',
+  )
+const templateId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the id of a template')
+
+export const stdioServer = z
+  .strictObject({
+    type: z.literal('stdio'),
+    /** Not there where a template of the operator is named instead. */
+    command: command.optional(),
+    args: z.array(text).max(256).default([]),
+    env: env.default({}),
+    cwd: text.min(1).optional(),
+    /** A command line that the operator prepared, by its id. */
+    template: templateId.optional(),
+    /** What goes into the holes of the template. */
+    values: safeRecord(text).optional(),
+    /** What it may reach from within a sandbox. Without any it has no network there. */
+    hosts: z.array(declaredHost).max(64).optional(),
+  })
+  .superRefine((record, context) => {
+    const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
+    if (record.template === undefined) {
+      if (record.command === undefined) add('command', 'is missing; a stdio server needs a command')
+      if (record.values !== undefined) add('values', 'belong to a template; name one')
+      return
+    }
+    if (record.command !== undefined) add('command', 'stands beside a template; give one of them')
+    for (const field of ['args', 'env'] as const)
+      if (Object.keys(record[field]).length > 0) add(field, 'are those of the template; leave them out')
+    if (record.cwd !== undefined) add('cwd', 'is that of the template; leave it out')
+    if (record.hosts !== undefined) add('hosts', 'are those of the template; leave them out')
+  })
 const remote = { url, headers: headers.default({}), auth: auth.default({ type: 'none' }) }
 export const httpServer = z.strictObject({ type: z.literal('http'), ...remote })
 export const sseServer = z.strictObject({ type: z.literal('sse'), ...remote })

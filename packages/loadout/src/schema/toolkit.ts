@@ -3,6 +3,7 @@ import { toolkitId } from './ids.ts'
 import { jsonObject, safeRecord } from './json.ts'
 import { tier } from './scope.ts'
 import { server } from './server.ts'
+import { signInView } from './sign-in.ts'
 import { allowedCaller, annotations, toolManifest } from './tool.ts'
 
 const glob = z.string().min(1).max(300)
@@ -112,6 +113,8 @@ export const toolkitView = z.object({
   server: jsonObject,
   options: toolkitOptions,
   state: toolkitState,
+  /** Where its server wants people to sign in. */
+  signIn: signInView.optional(),
   tools: z.array(toolView),
   toolCount: z.number(),
   tokens: z.number(),

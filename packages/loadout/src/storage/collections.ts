@@ -26,6 +26,7 @@ import { preferencesRow } from '../schema/preferences.ts'
 import { processRow } from '../schema/process.ts'
 import { resultChunkRow, resultRow } from '../schema/result.ts'
 import { runRow, stepRow } from '../schema/run.ts'
+import { signInRow } from '../schema/sign-in.ts'
 import { threadRow } from '../schema/thread.ts'
 import { usageRow } from '../schema/usage.ts'
 import { workflowRow, workflowVersionRow } from '../schema/workflow.ts'
@@ -113,6 +114,7 @@ export const COLLECTIONS = {
     unique: [['toolkit', 'field']],
     watch: 'toolkit',
   }),
+  signIns: spec({ ...own, row: signInRow, id: 'signInId', unique: [['uscoId']], watch: 'uscoId' }),
   approvals: spec({ ...own, row: approvalRow, id: 'approvalId', watch: 'approvalId' }),
   grants: spec({ ...own, row: grantRow, id: 'grantId', watch: 'grantId' }),
   audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append', unique: [['entryId']] }),
@@ -174,7 +176,9 @@ export const SYSTEM_CALLERS = {
     audit: 'app',
   },
   /** Opens the app's own credentials for a shared connection. */
-  'app-credentials': { credentials: 'app' },
+  'app-credentials': { credentials: 'app', signIns: 'app' },
+  /** Finds whose link a person came back from: the link is all that they bring. */
+  'sign-in-callback': { signIns: 'any' },
   /** Rewraps every credential under the current key. */
   'key-rotation': { credentials: 'any' },
   /** Writes the log, which is one chain over all users, and erases a person from it. */

@@ -164,6 +164,7 @@ describe('the database says what the table of collections says', () => {
       'introspection',
       'app-config',
       'app-credentials',
+      'sign-in-callback',
       'key-rotation',
       'audit-shipping',
       'audit-reading',

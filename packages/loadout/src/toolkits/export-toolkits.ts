@@ -73,14 +73,18 @@ interface Fields {
   auth?: 'bearer' | string[] | undefined
 }
 
-function stdioFields({ command, args, env, cwd }: Extract<Server, { type: 'stdio' }>, format: ExportFormat): Fields {
+function stdioFields(server: Extract<Server, { type: 'stdio' }>, format: ExportFormat): Fields {
+  const { command, args, env, cwd, template, values, hosts } = server
   const fields = {
     // Where a type is optional its absence is read by more apps.
     ...(format === 'vscode' ? { type: 'stdio' } : {}),
-    command,
+    ...(command === undefined ? {} : { command }),
     ...(args.length > 0 ? { args } : {}),
     ...(Object.keys(env).length > 0 ? { env } : {}),
     ...(cwd === undefined ? {} : { cwd }),
+    ...(template === undefined ? {} : { template }),
+    ...(values === undefined ? {} : { values }),
+    ...(hosts === undefined ? {} : { hosts }),
   }
   return { fields }
 }

@@ -1,6 +1,6 @@
 /**
  * Takes the secrets out of a server record and leaves `${secret:field}` in their place, so that what is stored, shown
- * and logged has none. Every environment and header value counts as one; in arguments and URLs what looks like one.
+ * and logged has none. Every environment and header value, and every value of a template, counts as one; in arguments and URLs what looks like one.
  * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood. Who gives the
  * secrets beside the record (an import) can name only those.
  */
@@ -43,6 +43,8 @@ function lookUp(secrets: Readonly<Record<string, string>>, field: string): strin
   throw new HostError('secret-missing', { detail: `The secret "${field}" is not stored.` })
 }
 
+const OAUTH_SECRETS = ['clientSecret', 'privateKey', 'assertion', 'idpClientSecret', 'idToken'] as const
+
 class Taker {
   readonly secrets: Record<string, string> = {}
   readonly kept: string[] = []
@@ -64,6 +66,7 @@ class Taker {
     return {
       ...server,
       env: this.#record('env', server.env),
+      ...(server.values === undefined ? {} : { values: this.#record('values', server.values) }),
       args: server.args.map((arg, index) => this.#argument(arg, server.args[index - 1])),
     }
   }
@@ -86,10 +89,16 @@ class Taker {
       case 'headers':
         return { ...auth, headers: this.#record('auth.headers', auth.headers) }
       case 'oauth':
-        return auth.clientSecret === undefined
-          ? auth
-          : { ...auth, clientSecret: this.#whole('auth.clientSecret', auth.clientSecret) }
+        return { ...auth, ...this.#oauth(auth) }
     }
+  }
+
+  #oauth(auth: Extract<Auth, { type: 'oauth' }>): Partial<Record<(typeof OAUTH_SECRETS)[number], string>> {
+    const given = OAUTH_SECRETS.flatMap((field) => {
+      const value = auth[field]
+      return value === undefined ? [] : [[field, this.#whole(`auth.${field}`, value)] as const]
+    })
+    return Object.fromEntries(given)
   }
 
   #record(prefix: string, record: Record<string, string>): Record<string, string> {

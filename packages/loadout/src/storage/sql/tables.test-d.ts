@@ -24,6 +24,7 @@ export const agreed: {
   activations: true,
   policyRules: true,
   credentials: true,
+  signIns: true,
   approvals: true,
   grants: true,
   audit: true,

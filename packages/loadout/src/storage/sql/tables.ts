@@ -20,7 +20,7 @@ import {
   workflowVersions,
 } from './tables/runs.ts'
 import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
-import { credentials, pins, userServerConfigs, userServerTools } from './tables/toolkits.ts'
+import { credentials, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
 
 export { mcp } from './tables/columns.ts'
 export {
@@ -43,6 +43,7 @@ export {
   runs,
   servers,
   serverVersions,
+  signIns,
   steps,
   threads,
   tools,
@@ -66,6 +67,7 @@ export const TABLES = {
   activations,
   policyRules,
   credentials,
+  signIns,
   approvals,
   grants,
   audit,

@@ -16,7 +16,7 @@ export interface Spot {
   field: string
 }
 
-const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'url', 'headers', 'auth', 'oauth'])
+const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'values', 'url', 'headers', 'auth', 'oauth'])
 // What is longer than any field may be is refused by the reader of toolkits, so it need not be read here.
 const LONGEST_TEXT = 8192
 

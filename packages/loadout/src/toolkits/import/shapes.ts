@@ -68,7 +68,7 @@ export function findServers(config: unknown): FoundServers {
   ])
 }
 
-const MARKS = ['command', 'url', 'serverUrl']
+const MARKS = ['command', 'url', 'serverUrl', 'template']
 const describesServer = (value: JsonObject) => MARKS.some((mark) => typeof value[mark] === 'string')
 
 /** A name for a server that has none: its own word, the host of its URL, the package or program of its command. */

@@ -1,6 +1,6 @@
-/** Who has which server: configs, their discovered tools, pins and credentials. */
+/** Who has which server: configs, their discovered tools, pins, credentials and sign-ins. */
 import { sql } from 'drizzle-orm'
-import { boolean, check, foreignKey, index, type PgColumn, text } from 'drizzle-orm/pg-core'
+import { boolean, check, foreignKey, index, integer, type PgColumn, text } from 'drizzle-orm/pg-core'
 import { at, created, key, mcp, object, objectSchemaCheck, owner, uniqueOn, updated } from './columns.ts'
 
 export const userServerConfigs = mcp.table(
@@ -112,5 +112,29 @@ export const credentials = mcp.table(
     key('credentials', [t.userId, t.credentialId]),
     uniqueOn('credentials', [t.userId, t.toolkit, t.field]),
     index('credentials_key').on(t.keyId, t.credentialId),
+  ],
+)
+
+export const signIns = mcp.table(
+  'sign_ins',
+  {
+    signInId: text('sign_in_id').notNull(),
+    userId: owner(),
+    uscoId: text('usco_id').notNull(),
+    issuer: text('issuer'),
+    expiresAt: at('expires_at'),
+    renewable: boolean('renewable').notNull(),
+    generation: integer('generation').notNull(),
+    leaseHolder: text('lease_holder'),
+    leaseUntil: at('lease_until'),
+    stateHash: text('state_hash'),
+    stateUntil: at('state_until'),
+    createdAt: created(),
+    updatedAt: updated(),
+  },
+  (t) => [
+    key('sign_ins', [t.userId, t.signInId]),
+    uniqueOn('sign_ins', [t.userId, t.uscoId]),
+    index('sign_ins_state').on(t.stateHash),
   ],
 )

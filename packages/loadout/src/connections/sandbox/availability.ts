@@ -1,0 +1,52 @@
+/** Whether this machine can make a sandbox, found out by making one. What is missing is told with what to do. */
+import { readFileSync } from 'node:fs'
+import { HostError } from '../../errors.ts'
+import { plain } from '../failures.ts'
+import type { ProcessGroups } from '../process-group.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
+import { composeSandbox, type Frame } from './profile.ts'
+import { runOnce } from './run-once.ts'
+
+const INSTALL =
+  'Ask the operator to install it: `apt-get install bubblewrap` (Debian, Ubuntu), `dnf install bubblewrap` (Fedora), `apk add bubblewrap util-linux-misc` (Alpine). Or use a remote server (a URL).'
+const NAMESPACES =
+  'Ask the operator to allow user namespaces: `sysctl -w user.max_user_namespaces=15000`, on Debian also `kernel.unprivileged_userns_clone=1`, on Ubuntu `kernel.apparmor_restrict_unprivileged_userns=0`; in a container, a seccomp profile that allows unshare. Or use a remote server (a URL).'
+const TIMEOUT_MS = 10_000
+const WORDS = 300
+
+/** Throws `stdio-refused` unless a sandbox can be made. */
+export async function assertAvailable(groups: ProcessGroups, frame: Frame): Promise<void> {
+  if (process.platform !== 'linux')
+    throw refused('The sandbox needs Linux.', 'Run the host on Linux, or use a remote server (a URL).')
+  const probe = composeSandbox(frame, { command: '/usr/bin/env', args: ['true'], env: {}, limits: DEFAULT_LIMITS })
+  const outcome = await runOnce(groups, probe, TIMEOUT_MS).catch((error: unknown) => {
+    if (HostError.is(error) && error.code === 'spawn-failed')
+      throw refused('The sandbox needs bubblewrap, which is not installed.', INSTALL)
+    throw error
+  })
+  if (outcome.code === 0) return
+  const words = plain(outcome.output.slice(-WORDS))
+  if (namespacesAreOff())
+    throw refused(`User namespaces are off on this machine. bubblewrap said: ${words}`, NAMESPACES)
+  throw refused(
+    `bubblewrap could not make a sandbox (0.8 or newer and prlimit are needed). It said: ${words}`,
+    `${NAMESPACES} Where it is older or prlimit is missing: ${INSTALL}`,
+  )
+}
+
+function namespacesAreOff(): boolean {
+  const says = (name: string, value: string) => {
+    try {
+      return readFileSync(`/proc/sys/${name}`, 'utf8').trim() === value
+    } catch {
+      return false
+    }
+  }
+  return (
+    says('user/max_user_namespaces', '0') ||
+    says('kernel/unprivileged_userns_clone', '0') ||
+    says('kernel/apparmor_restrict_unprivileged_userns', '1')
+  )
+}
+
+const refused = (detail: string, action: string) => new HostError('stdio-refused', { detail, action })

@@ -1,0 +1,191 @@
+/**
+ * The only way from a sandbox to the network: a proxy on a socket of its own that opens exactly the declared hosts, and
+ * those only where the address guard lets them be reached. Names are resolved out here, once, and the peer is judged
+ * again; what the sandbox says about addresses is never believed.
+ */
+import { chown, mkdtemp, rm } from 'node:fs/promises'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { HostError } from '../../errors.ts'
+import { type AddressGuard, createAddressGuard, hostOf } from '../address-guard.ts'
+import type { GuardOptions } from '../guarded-fetch.ts'
+import { openTunnel, type ProxyServer, readProxy } from '../proxy.ts'
+
+export interface Egress {
+  /** The folder with the socket, to be shown inside. */
+  dir: string
+  close(): Promise<void>
+}
+
+export interface EgressOptions {
+  hosts: readonly string[]
+  guard: GuardOptions
+  /** Who may use the socket, where that is not us. */
+  uid: number | undefined
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const MAX_CONNECTIONS = 128
+const IDLE_MS = 300_000
+/** The proxy's own, and the connection's: not for the server behind it. */
+const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'])
+
+export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
+  const dir = await mkdtemp(join(tmpdir(), 'loadout-egress-'))
+  const dial = createDial(guard, readHosts(hosts))
+  const open = new Set<Duplex>()
+  const server = createServer((request, response) => void forward(request, response, dial))
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  server.on('connect', (request, near: Duplex, head: Buffer) => void tunnel(request, { near, head, dial }))
+  try {
+    const path = join(dir, 'proxy.sock')
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+    server.unref()
+    if (uid !== undefined) for (const owned of [path, dir]) await chown(owned, uid, uid)
+  } catch (error) {
+    await rm(dir, { recursive: true, force: true })
+    throw error
+  }
+  return {
+    dir,
+    async close() {
+      server.close()
+      for (const socket of open) socket.destroy()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+type Dial = (host: string, port: number) => Promise<Socket>
+
+function createDial(options: GuardOptions, isDeclared: (host: string, port: number) => boolean): Dial {
+  const guard = createAddressGuard(options)
+  const proxy = options.proxy && readProxy(options.proxy)
+  const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  return async (host, port) => {
+    const url = URL.parse(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+    const name = url ? hostOf(url) : ''
+    if (!url || !isDeclared(name, port))
+      throw new HostError('address-blocked', { detail: `${name}:${port} is not among the \`hosts\` of the toolkit.` })
+    guard.checkUrl(url)
+    if (proxy?.serves(url)) return throughProxy(proxy, { host: name, port, timeoutMs })
+    return connected(guard, { host: name, port, timeoutMs })
+  }
+}
+
+interface Peer {
+  host: string
+  port: number
+  timeoutMs: number
+}
+
+const throughProxy = (proxy: ProxyServer, peer: Peer) => openTunnel(proxy, { ...peer, tls: {} })
+
+function connected(guard: AddressGuard, { host, port, timeoutMs }: Peer): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, lookup: guard.lookup })
+    const timer = setTimeout(() => socket.destroy(new HostError('server-timeout')), timeoutMs)
+    socket.once('error', reject)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      try {
+        guard.checkAddress(socket.remoteAddress ?? '', host)
+        resolve(socket)
+      } catch (error) {
+        socket.destroy()
+        reject(error)
+      }
+    })
+  })
+}
+
+interface Tunnel {
+  near: Duplex
+  head: Buffer
+  dial: Dial
+}
+
+async function tunnel(request: IncomingMessage, { near, head, dial }: Tunnel): Promise<void> {
+  near.on('error', () => {})
+  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(request.url ?? '') ?? []
+  try {
+    const far = await dial(host.replace(/^\[|\]$/g, ''), Number(port))
+    near.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    far.write(head)
+    splice(near, far)
+  } catch (error) {
+    const { status, words } = explain(error)
+    near.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${words}\n`)
+  }
+}
+
+function splice(near: Duplex, far: Socket): void {
+  far.setTimeout(IDLE_MS, () => far.destroy())
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+    one.pipe(other)
+  }
+}
+
+/** A plain `http://` request, which comes with its whole URL. */
+async function forward(request: IncomingMessage, response: ServerResponse, dial: Dial): Promise<void> {
+  response.on('error', () => {})
+  try {
+    const url = URL.parse(request.url ?? '')
+    if (url?.protocol !== 'http:') throw new HostError('address-blocked', { detail: 'This is a proxy for http URLs.' })
+    const socket = await dial(hostOf(url), Number(url.port) || 80)
+    response.once('close', () => socket.destroy())
+    const kept = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name))
+    const headers = { ...Object.fromEntries(kept), host: url.host, connection: 'close' }
+    const onward = httpRequest({
+      createConnection: () => socket,
+      method: request.method,
+      path: url.pathname + url.search,
+      headers,
+    })
+    onward.on('error', () => (response.headersSent ? response.destroy() : refuse(response, 502, 'The host broke off.')))
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  } catch (error) {
+    const { status, words } = explain(error)
+    refuse(response, status, words)
+  }
+}
+
+function refuse(response: ServerResponse, status: number, words: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${words}\n`)
+}
+
+function explain(error: unknown): { status: number; words: string } {
+  if (HostError.is(error)) return { status: error.status === 403 ? 403 : 502, words: error.message }
+  return { status: 502, words: 'The host cannot be reached.' }
+}
+
+/** `name`, `*.name`, each with a port or, without one, for the ports of http and https. */
+export function readHosts(entries: readonly string[]): (host: string, port: number) => boolean {
+  const rules = entries.map((entry) => {
+    const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
+    const isName = name.startsWith('*.')
+      ? (host: string) => host.endsWith(name.slice(1))
+      : (host: string) => host === name
+    const isPort =
+      port === undefined ? (given: number) => given === 443 || given === 80 : (given: number) => given === Number(port)
+    return (host: string, given: number) => isName(host) && isPort(given)
+  })
+  return (host, port) => rules.some((rule) => rule(host, port))
+}

@@ -1,0 +1,46 @@
+/** What one sandbox may use. Each limit is the kernel's own (`prlimit`, tmpfs), so nothing inside can raise it. */
+
+export interface SandboxLimits {
+  /** Memory of each process in bytes. Node itself takes about 600 MB of this before it runs anything. @default 1 GiB */
+  memoryBytes?: number
+  /** Processes and threads together. @default 256 */
+  processes?: number
+  /** The largest file in bytes. @default 64 MiB */
+  fileBytes?: number
+  /** All files of its home, and all of its /tmp, in bytes. They are in memory and go with it. @default 128 MiB */
+  scratchBytes?: number
+  /** @default 1024 */
+  openFiles?: number
+  /** Processor time of each process in seconds. @default 3600 */
+  cpuSeconds?: number
+}
+
+const MIB = 1024 * 1024
+
+export const DEFAULT_LIMITS: Required<SandboxLimits> = {
+  memoryBytes: 1024 * MIB,
+  processes: 256,
+  fileBytes: 64 * MIB,
+  scratchBytes: 128 * MIB,
+  openFiles: 1024,
+  cpuSeconds: 3600,
+}
+
+/** Runtimes reserve far more addresses than they use, so the space for them is wider than the memory. */
+const ADDRESS_SPACE = 8
+
+/** Goes in front of a command, inside the sandbox: processes are then counted for this sandbox alone. */
+export function underLimits(limits: Required<SandboxLimits>, command: readonly string[]): string[] {
+  return [
+    '/usr/bin/prlimit',
+    `--data=${limits.memoryBytes}`,
+    `--as=${limits.memoryBytes * ADDRESS_SPACE}`,
+    `--nproc=${limits.processes}`,
+    `--fsize=${limits.fileBytes}`,
+    `--nofile=${limits.openFiles}`,
+    `--cpu=${limits.cpuSeconds}`,
+    '--core=0',
+    '--',
+    ...command,
+  ]
+}

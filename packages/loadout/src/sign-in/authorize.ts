@@ -1,0 +1,153 @@
+/** The two halves of a sign-in with a person: a link to open, and what comes back from it. */
+import {
+  auth,
+  DpopSession,
+  fetchToken,
+  generateDpopKeyPair,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client'
+import { HostError } from '../errors.ts'
+import { signInError } from './failures.ts'
+import { newState, type SignInFlow } from './flow.ts'
+import { FlowProvider } from './flow-provider.ts'
+import { endOf, exportKey, importKey, type SignInSession } from './session.ts'
+import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from './target.ts'
+
+/** What the server said as it refused. */
+export interface Challenge {
+  resourceMetadataUrl?: URL | undefined
+  scope?: string | undefined
+}
+
+/** Clients by the authorization server that knows them. */
+export type Clients = Record<string, StoredOAuthClientInformation>
+
+export interface Begin {
+  target: SignInTarget
+  redirectUrl: string
+  options: SignInOptions
+  challenge: Challenge
+  clients: Clients
+  repeats: number
+}
+
+const FLOW_MS = 10 * 60_000
+
+export async function beginFlow(begin: Begin): Promise<SignInFlow> {
+  const { target, redirectUrl, options, challenge } = begin
+  const { serverUrl, fetch: fetchFn, settings } = target
+  const state = newState()
+  const key = await generateDpopKeyPair({ extractable: true })
+  const scope = challenge.scope ?? settings.scopes?.join(' ')
+  const provider = new FlowProvider({
+    redirectUrl,
+    clientMetadata: clientMetadataOf(options, redirectUrl),
+    clientMetadataUrl: options.clientMetadataUrl,
+    state,
+    dpop: await DpopSession.create({ keyPair: key }),
+    clientAt: clientsFor(begin),
+  })
+  try {
+    const { resourceMetadataUrl } = challenge
+    await auth(provider, { serverUrl, fetchFn, ...defined({ scope, resourceMetadataUrl }) })
+  } catch (error) {
+    throw signInError(error)
+  }
+  const { url, verifier, discovery, client, resource } = provider.learned
+  const usedClient = client ?? provider.clientInformation({ issuer: issuerOf(discovery) })
+  if (!url || verifier === undefined || !discovery || !usedClient) throw new HostError('sign-in-failed')
+  assertPage(url)
+  return {
+    state,
+    url: url.href,
+    verifier,
+    discovery,
+    client: usedClient,
+    redirectUrl,
+    serverUrl,
+    resource,
+    scope: url.searchParams.get('scope') ?? undefined,
+    repeats: begin.repeats,
+    dpopKey: await exportKey(key),
+    expiresAt: Date.now() + FLOW_MS,
+  }
+}
+
+/** What the person brings back. */
+export interface Returned {
+  code: string
+  iss?: string | undefined
+}
+
+export async function finishFlow(target: SignInTarget, flow: SignInFlow, returned: Returned): Promise<SignInSession> {
+  const { authorizationServerUrl, authorizationServerMetadata: metadata } = flow.discovery
+  const key = await importKey(flow.dpopKey)
+  const { redirectUrl, resource, scope } = flow
+  const provider = new FlowProvider({
+    redirectUrl,
+    clientMetadata: clientMetadataOf({}, redirectUrl),
+    dpop: await DpopSession.create({ keyPair: key }),
+    clientAt: () => flow.client,
+    flow,
+  })
+  const { code: authorizationCode, iss } = returned
+  try {
+    validateAuthorizationResponseIssuer({
+      ...defined({ iss, expectedIssuer: metadata?.issuer }),
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    } as Parameters<typeof validateAuthorizationResponseIssuer>[0])
+    const tokens = await fetchToken(provider, authorizationServerUrl, {
+      authorizationCode,
+      fetchFn: target.fetch,
+      ...defined({ metadata, resource, iss, scope }),
+    })
+    return sessionOf(flow, tokens)
+  } catch (error) {
+    throw signInError(error)
+  }
+}
+
+function sessionOf(flow: SignInFlow, tokens: StoredOAuthTokens): SignInSession {
+  const { serverUrl, resource, scope, repeats, client, discovery, dpopKey } = flow
+  return {
+    serverUrl,
+    authorizationServerUrl: discovery.authorizationServerUrl,
+    issuer: issuerOf(discovery),
+    metadata: discovery.authorizationServerMetadata,
+    resource,
+    client,
+    tokens,
+    expiresAt: endOf(tokens),
+    obtainedAt: Date.now(),
+    scope,
+    repeats,
+    dpopKey,
+  }
+}
+
+export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
+  discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
+
+/**
+ * A client that somebody registered by hand belongs to the authorization server that it was first used with: to another
+ * one its secret is not shown.
+ */
+function clientsFor({ target, clients }: Begin): (issuer: string) => StoredOAuthClientInformation | undefined {
+  const { clientId, clientSecret } = target.settings
+  return (issuer) => {
+    if (clientId === undefined) return clients[issuer]
+    const bound = Object.entries(clients).find(([, client]) => client.client_id === clientId)
+    if (bound && bound[0] !== issuer)
+      throw new HostError('sign-in-failed', {
+        detail: 'The server names another authorization server than the one that knows this clientId.',
+        action: 'Make sure that this is right, then save the clientId and clientSecret of the toolkit again.',
+      })
+    return { client_id: clientId, ...defined({ client_secret: clientSecret }) }
+  }
+}
+
+export function defined<T extends Record<string, unknown>>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never
+}

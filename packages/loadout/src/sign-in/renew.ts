@@ -1,0 +1,36 @@
+/** A new token for an old one. What the authorization server refuses for good ends the session; what passes is thrown. */
+import { DpopSession, refreshAuthorization } from '@modelcontextprotocol/client'
+import { HostError } from '../errors.ts'
+import { defined } from './authorize.ts'
+import { isFinal } from './failures.ts'
+import { endOf, type exportKey, importKey, type SignInSession } from './session.ts'
+import type { SignInTarget } from './target.ts'
+
+/** The session with its new token; undefined where only the person can help. */
+export async function renewSession(target: SignInTarget, session: SignInSession): Promise<SignInSession | undefined> {
+  const { tokens, client, metadata, resource, authorizationServerUrl } = session
+  if (tokens.refresh_token === undefined) return undefined
+  try {
+    const next = await refreshAuthorization(authorizationServerUrl, {
+      clientInformation: client,
+      refreshToken: tokens.refresh_token,
+      fetchFn: target.fetch,
+      ...defined({ metadata, resource, dpop: await dpopOf(session) }),
+    })
+    const renewed = { ...next, refresh_token: next.refresh_token ?? tokens.refresh_token, issuer: session.issuer }
+    return { ...session, tokens: renewed, expiresAt: endOf(next), obtainedAt: Date.now() }
+  } catch (error) {
+    if (isFinal(error)) return undefined
+    if (HostError.is(error)) throw error
+    throw new HostError('server-unreachable', {
+      detail: 'The authorization server does not give a new token now.',
+      cause: error,
+    })
+  }
+}
+
+export async function dpopOf({ dpopKey }: SignInSession): Promise<DpopSession | undefined> {
+  if (dpopKey === undefined) return undefined
+  const keyPair = await importKey(dpopKey as unknown as Awaited<ReturnType<typeof exportKey>>)
+  return DpopSession.create({ keyPair })
+}

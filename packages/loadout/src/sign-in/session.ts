@@ -1,0 +1,82 @@
+/**
+ * What is kept of a signed-in user, sealed as one value: the tokens, whose they are, and the client that they were given to.
+ * It holds for one URL of one authorization server. Where either changes, it is void.
+ */
+import type {
+  AuthorizationServerMetadata,
+  DpopKeyPair,
+  StoredOAuthClientInformation,
+  StoredOAuthTokens,
+} from '@modelcontextprotocol/client'
+import { z } from 'zod'
+
+const anyObject = z.record(z.string(), z.unknown())
+
+const stored = z.object({
+  serverUrl: z.string(),
+  authorizationServerUrl: z.string(),
+  issuer: z.string(),
+  metadata: anyObject.optional(),
+  resource: z.string().optional(),
+  client: anyObject,
+  tokens: z.looseObject({ access_token: z.string().min(1), token_type: z.string() }),
+  /** Milliseconds since 1970. */
+  expiresAt: z.number().nullable(),
+  obtainedAt: z.number(),
+  /** What was asked for. What was granted may be less, and asking for the same again does not change that. */
+  scope: z.string().optional(),
+  /** How often a sign-in was asked for again that did not help. */
+  repeats: z.number().int().default(0),
+  dpopKey: anyObject.optional(),
+})
+
+export type SignInSession = Omit<z.infer<typeof stored>, 'metadata' | 'client' | 'tokens'> & {
+  metadata?: AuthorizationServerMetadata | undefined
+  client: StoredOAuthClientInformation
+  tokens: StoredOAuthTokens
+}
+
+/** A session and the number that says whether it is still the latest. */
+export interface CurrentSession {
+  session: SignInSession | undefined
+  generation: number
+}
+
+export function readSession(text: string | undefined): SignInSession | undefined {
+  if (text === undefined) return undefined
+  const read = stored.safeParse(JSON.parse(text))
+  return read.success ? (read.data as unknown as SignInSession) : undefined
+}
+
+/** Far enough ahead that a request does not arrive with a token that has just ended. */
+const AHEAD_MS = 60_000
+
+/** Whether a new token should be had now: a minute ahead, or the last tenth of a short life. */
+export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.now()): boolean {
+  if (expiresAt === null) return false
+  return now >= expiresAt - Math.min(AHEAD_MS, (expiresAt - obtainedAt) / 10)
+}
+
+export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expiresAt !== null && now >= expiresAt
+
+export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
+  return typeof expires_in === 'number' && expires_in > 0 ? now + expires_in * 1000 : null
+}
+
+export const isDpop = ({ tokens }: SignInSession) => tokens.token_type.toLowerCase() === 'dpop'
+
+/** The key of a session that binds its tokens to it, as JSON and back. */
+export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: DpopKeyPair) {
+  return { privateJwk: await crypto.subtle.exportKey('jwk', privateKey), publicJwk, thumbprint, alg }
+}
+
+const ES256 = { name: 'ECDSA', namedCurve: 'P-256' } as const
+
+export async function importKey(kept: Awaited<ReturnType<typeof exportKey>>): Promise<DpopKeyPair> {
+  const { privateJwk, publicJwk, thumbprint, alg } = kept
+  const [privateKey, publicKey] = await Promise.all([
+    crypto.subtle.importKey('jwk', privateJwk, ES256, false, ['sign']),
+    crypto.subtle.importKey('jwk', publicJwk as JsonWebKey, ES256, true, ['verify']),
+  ])
+  return { privateKey, publicKey, publicJwk, thumbprint, alg }
+}

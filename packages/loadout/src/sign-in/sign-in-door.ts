@@ -1,0 +1,47 @@
+/** Sign-in as apps offer it: by the user and the toolkit's name. What belongs to another does not exist. */
+import { HostError } from '../errors.ts'
+import type { SignInView } from '../schema/sign-in.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { Callback, SignInLink, SignIns } from './sign-ins.ts'
+
+export interface SignInDoor {
+  /** A link for the user to open, good once and for ten minutes. */
+  start(userId: string, toolkit: string): Promise<SignInLink>
+  /** Who a callback is for, and of which toolkit: to be shown to whoever came back, where nothing else says who that is. */
+  whose(state: string): Promise<{ userId: string; toolkit: string; name: string }>
+  /**
+   * What the user brings back. With `userId` only that user's own link is taken; without it whoever holds the link is
+   * believed, so ask them first whether the account is theirs.
+   */
+  finish(callback: Callback, who?: { userId: string }): Promise<{ userId: string; toolkit: string }>
+  /** Forgets the user's tokens of a toolkit, and revokes them where its server can. */
+  disconnect(userId: string, toolkit: string): Promise<{ revoked: boolean }>
+  view(userId: string, toolkit: string): Promise<SignInView | undefined>
+}
+
+export function createSignInDoor(parts: { signIns: SignIns; registry: Pick<Registry, 'find'> }): SignInDoor {
+  const { signIns, registry } = parts
+  const holderOf = async (state: string) => {
+    const { userId, uscoId } = await signIns.whose(state)
+    const stored = await registry.find(userId, uscoId).catch((error: unknown) => {
+      // The toolkit is gone, and with it whatever the link was for.
+      throw HostError.is(error) && error.code === 'not-found' ? new HostError('sign-in-link-invalid') : error
+    })
+    return { userId, stored }
+  }
+  return {
+    start: async (userId, toolkit) => signIns.start(await registry.find(userId, toolkit), userId),
+    async whose(state) {
+      const { userId, stored } = await holderOf(state)
+      return { userId, toolkit: stored.toolkit.id, name: stored.toolkit.name }
+    },
+    async finish(callback, who) {
+      const { userId, stored } = await holderOf(callback.state)
+      if (who && who.userId !== userId) throw new HostError('sign-in-link-invalid')
+      await signIns.finish(stored, userId, callback)
+      return { userId, toolkit: stored.toolkit.id }
+    },
+    disconnect: async (userId, toolkit) => signIns.disconnect(await registry.find(userId, toolkit), userId),
+    view: async (userId, toolkit) => signIns.view(await registry.find(userId, toolkit), userId),
+  }
+}

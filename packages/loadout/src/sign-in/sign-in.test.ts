@@ -1,0 +1,343 @@
+/** Signing in to servers that want it, over real HTTP: the link, the callback, renewal, step-up, and what is refused. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { createHost, type Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
+import { rule } from '../policy/rule.ts'
+import { callbackOf, follow, type OAuthRules, OAuthServer } from '../testing/oauth-server.ts'
+
+const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
+
+let open: Array<{ close(): Promise<void> }> = []
+afterEach(async () => {
+  await Promise.all(open.map((one) => one.close()))
+  open = []
+})
+
+async function server(rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
+  const started = await OAuthServer.start(rules)
+  open.push(started)
+  return started
+}
+
+function hostOf(options: HostOptions = {}): Host {
+  const host = createHost({
+    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+    policy: [rule('*', 'allow')],
+    signIn: { redirectUrl: REDIRECT },
+    ...options,
+  })
+  open.push(host)
+  return host
+}
+
+const ANN = { tier: 'user', userId: 'ann' } as const
+
+async function register(host: Host, url: string, extra: object = {}) {
+  await host.toolkits.register({ name: 'mail', url, ...extra }, ANN)
+}
+
+async function call(host: Host, userId = 'ann', asked = '') {
+  const args = asked === '' ? {} : { asked }
+  const request = { userId, toolkit: 'mail', tool: 'whoami', arguments: args, caller: { type: 'direct' } as const }
+  return host.calls.start(request).outcome
+}
+
+const textOf = (outcome: Awaited<ReturnType<typeof call>>) =>
+  'content' in outcome ? outcome.content[0]?.text : `${outcome.status} ${outcome.error.code} ${outcome.error.message}`
+
+async function signIn(host: Host, userId = 'ann', login = userId): Promise<void> {
+  const { url } = await host.signIns.start(userId, 'mail')
+  await host.signIns.finish(callbackOf(await follow(url, login)), { userId })
+}
+
+describe('a server that wants a sign-in', () => {
+  it('a call without a token says so, with the link; after it the call goes through', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const refused = await call(host)
+    expect(refused).toMatchObject({ status: 'sign-in-needed', error: { code: 'sign-in-needed' } })
+    const link = 'error' in refused ? refused.error.action : ''
+    expect(link.startsWith(`${oauth.base}/authorize?`)).toBe(true)
+    expect(await host.views.one('ann', 'mail')).toMatchObject({ state: { status: 'sign-in-needed', action: link } })
+    await host.signIns.finish(callbackOf(await follow(link, 'ann@mail')))
+    expect(textOf(await call(host))).toBe('ann@mail')
+    expect(await host.views.one('ann', 'mail')).toMatchObject({
+      state: { status: 'connected' },
+      signIn: { status: 'signed-in', issuer: oauth.base },
+    })
+    expect(oauth.counts).toMatchObject({ registered: 1, exchanged: 1 })
+  })
+
+  it('many calls at once ask for one sign-in, and get one link', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const all = await Promise.all(Array.from({ length: 10 }, () => call(host)))
+    const links = new Set(all.map((one) => ('error' in one ? one.error.action : '')))
+    expect(links.size).toBe(1)
+    expect(oauth.counts.registered).toBe(1)
+  })
+
+  it('two users sign in with accounts of their own, and each call carries its own', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await host.toolkits.register({ name: 'mail', url: oauth.url, auth: 'oauth' }, { tier: 'app' })
+    await signIn(host, 'ann', 'ann@work')
+    await signIn(host, 'bob', 'bob@home')
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, async (_, index) => {
+        const userId = index % 2 === 0 ? 'ann' : 'bob'
+        return [userId, textOf(await call(host, userId, String(index)))]
+      }),
+    )
+    for (const [index, [userId, text]] of answers.entries())
+      expect(text).toBe(`${userId === 'ann' ? 'ann@work' : 'bob@home'} ${index}`)
+  })
+})
+
+describe('a link', () => {
+  it('is good once', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const { url } = await host.signIns.start('ann', 'mail')
+    const callback = callbackOf(await follow(url))
+    const both = await Promise.allSettled([host.signIns.finish(callback), host.signIns.finish(callback)])
+    expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    await expect(host.signIns.finish(callback)).rejects.toMatchObject({ code: 'sign-in-link-invalid' })
+    expect(oauth.counts.exchanged).toBe(1)
+  })
+
+  it('is its own user’s, and no other state is taken', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const { url } = await host.signIns.start('ann', 'mail')
+    const callback = callbackOf(await follow(url))
+    await expect(host.signIns.finish(callback, { userId: 'bob' })).rejects.toMatchObject({
+      code: 'sign-in-link-invalid',
+    })
+    for (const state of ['', 'x', `${callback.state}x`, callback.state.slice(1), callback.state.toUpperCase()])
+      await expect(host.signIns.finish({ ...callback, state })).rejects.toMatchObject({ code: 'sign-in-link-invalid' })
+    await host.signIns.finish(callback, { userId: 'ann' })
+  })
+
+  it('of a toolkit that was changed or removed since is not taken', async () => {
+    const oauth = await server()
+    const other = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const { url } = await host.signIns.start('ann', 'mail')
+    const callback = callbackOf(await follow(url))
+    await host.toolkits.update('mail', { url: other.url }, ANN)
+    await expect(host.signIns.finish(callback)).rejects.toMatchObject({ code: 'sign-in-link-invalid' })
+    const again = callbackOf(await follow((await host.signIns.start('ann', 'mail')).url))
+    await host.toolkits.remove('mail', ANN)
+    await expect(host.signIns.finish(again)).rejects.toMatchObject({ code: 'sign-in-link-invalid' })
+  })
+
+  it.each([
+    ['a wrong issuer', 'https://evil.example'],
+    ['another path of it', 'x/y'],
+  ])('back from %s is refused', async (_name, iss) => {
+    const oauth = await server({ iss })
+    const host = hostOf()
+    await register(host, oauth.url)
+    const { url } = await host.signIns.start('ann', 'mail')
+    await expect(host.signIns.finish(callbackOf(await follow(url)))).rejects.toMatchObject({ code: 'sign-in-failed' })
+    expect(oauth.counts.exchanged).toBe(0)
+  })
+
+  it.each(['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd', 'http://mail.example/authorize'])(
+    'to %s is refused',
+    async (authorizationEndpoint) => {
+      const oauth = await server({ authorizationEndpoint })
+      const host = hostOf()
+      await register(host, oauth.url)
+      await expect(host.signIns.start('ann', 'mail')).rejects.toMatchObject({ code: 'sign-in-failed' })
+      const refused = await call(host)
+      expect(refused).toMatchObject({ status: 'sign-in-needed' })
+      expect('error' in refused && refused.error.action).not.toContain(authorizationEndpoint)
+    },
+  )
+
+  it('that the person declined tells that, in our words', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    const { url } = await host.signIns.start('ann', 'mail')
+    const state = new URL(url).searchParams.get('state') ?? ''
+    await expect(host.signIns.finish({ state, error: 'access_denied' })).rejects.toMatchObject({
+      code: 'sign-in-failed',
+      message: 'The sign-in was declined.',
+    })
+  })
+})
+
+describe('a token', () => {
+  it('that is about to end is renewed ahead, without a call failing', async () => {
+    const oauth = await server({ expiresIn: 2 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await new Promise((resolve) => setTimeout(resolve, 1900))
+    const { refused } = oauth.counts
+    expect(textOf(await call(host))).toBe('ann')
+    expect(oauth.counts.refreshed).toBe(1)
+    expect(oauth.counts.refused).toBe(refused)
+  })
+
+  it('that the server refuses is renewed once for ten calls', async () => {
+    const oauth = await server({ refreshMs: 50 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    oauth.expire()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => call(host)))
+    expect(answers.map(textOf)).toEqual(Array(10).fill('ann'))
+    expect(oauth.counts).toMatchObject({ refreshed: 1, reused: 0 })
+  })
+
+  it('whose renewal is refused for good is asked for once, and then the person', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    oauth.forget()
+    const answers = await Promise.all(Array.from({ length: 5 }, () => call(host)))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 'sign-in-needed' })
+    expect(oauth.counts.refreshed).toBe(1)
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+    expect(oauth.counts.refreshed).toBe(1)
+    expect((await host.views.one('ann', 'mail')).state.status).toBe('sign-in-needed')
+    await signIn(host)
+    expect(textOf(await call(host))).toBe('ann')
+  })
+
+  it('whose renewal fails only now is kept for later', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    oauth.expire()
+    oauth.rules.refreshError = { status: 503, error: 'temporarily_unavailable' }
+    expect(await call(host)).toMatchObject({ status: 'failed', error: { code: 'server-unreachable' } })
+    oauth.rules.refreshError = undefined
+    expect(textOf(await call(host))).toBe('ann')
+  })
+
+  it('of another authorization server is void', async () => {
+    const oauth = await server()
+    const moved = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    oauth.expire()
+    oauth.rules.authorizationServers = [moved.base]
+    const refused = await call(host)
+    expect(refused).toMatchObject({ status: 'sign-in-needed' })
+    expect('error' in refused && refused.error.action).toContain(`${moved.base}/authorize`)
+    expect(oauth.counts.refreshed).toBe(0)
+    expect(moved.counts.registered).toBe(1)
+  })
+
+  it('does not go along when the toolkit is pointed elsewhere', async () => {
+    const oauth = await server()
+    const other = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    await host.toolkits.update('mail', { url: other.url }, ANN)
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+    expect(other.counts.refused).toBeGreaterThan(0)
+    expect(oauth.calls).toHaveLength(1)
+  })
+
+  it('without an end that can be renewed says when the person has to come again', async () => {
+    const oauth = await server({ refresh: false, expiresIn: 600 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    const { signIn: shown } = await host.views.one('ann', 'mail')
+    expect(shown?.status).toBe('signed-in')
+    expect(shown?.endsAt?.getTime()).toBeGreaterThan(Date.now() + 500_000)
+  })
+})
+
+describe('more than was granted', () => {
+  it('is asked for with what was granted, and again only once', async () => {
+    const oauth = await server({ callScope: 'mail.send' })
+    const host = hostOf()
+    await register(host, oauth.url, { auth: { type: 'oauth', scopes: ['mail.read'] } })
+    await signIn(host)
+    const refused = await call(host)
+    expect(refused).toMatchObject({ status: 'sign-in-needed' })
+    const link = 'error' in refused ? refused.error.action : ''
+    expect(new URL(link).searchParams.get('scope')?.split(' ').sort()).toEqual(['mail.read', 'mail.send'])
+    await host.signIns.finish(callbackOf(await follow(link, 'ann')))
+    expect(textOf(await call(host))).toBe('ann')
+  })
+
+  it('a server that refuses whatever was granted is given up on after three', async () => {
+    const oauth = await server({ callScope: 'never' })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    // Granted less than was asked for, each time.
+    const authorize = async () => {
+      const refused = await call(host)
+      const link = 'error' in refused ? refused.error.action : ''
+      if (!link.startsWith('http')) return link
+      oauth.rules.callScope = `${oauth.rules.callScope}`
+      await host.signIns.finish(callbackOf(await follow(link.replace(/scope=[^&]*/, 'scope=little'), 'ann')))
+      return link
+    }
+    const links: string[] = []
+    for (let tries = 0; tries < 6; tries++) links.push(await authorize())
+    expect(links.filter((link) => link.startsWith('http')).length).toBeLessThanOrEqual(2)
+    expect(oauth.counts.authorized).toBeLessThanOrEqual(3)
+  })
+})
+
+describe('tokens without a person', () => {
+  it('are had by the credentials of the client, and again when they end', async () => {
+    const oauth = await server({ expiresIn: 3600 })
+    const host = hostOf()
+    const auth = { type: 'oauth', grant: 'client_credentials', clientId: 'robot', clientSecret: 'machine-secret' }
+    await register(host, oauth.url, { auth })
+    expect(textOf(await call(host))).toBe('robot')
+    expect(oauth.counts).toMatchObject({ authorized: 0, exchanged: 1 })
+  })
+
+  it('whose credentials are refused are not asked for over and over', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    const auth = { type: 'oauth', grant: 'client_credentials', clientId: 'robot', clientSecret: 'wrong' }
+    await register(host, oauth.url, { auth })
+    expect(await call(host)).toMatchObject({ status: 'failed', error: { code: 'sign-in-failed' } })
+    expect(oauth.counts.exchanged).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('disconnect', () => {
+  it('forgets the tokens, and revokes them', async () => {
+    const oauth = await server()
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    expect(await host.signIns.disconnect('ann', 'mail')).toEqual({ revoked: true })
+    expect(oauth.counts.revoked).toBe(2)
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+    const actions = (await host.audit.list({ userId: 'ann' })).items.map(({ action }) => action)
+    expect(actions).toContain('signed_in')
+    expect(actions).toContain('signed_out')
+  })
+})

@@ -1,0 +1,310 @@
+/**
+ * An MCP server that wants a sign-in, and its authorization server, for tests: both real HTTP on one port, with PKCE,
+ * registration, rotating refresh tokens and revocation. What a test wants to be otherwise it says in `rules`.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface OAuthRules {
+  /** How long an access token lives. */
+  expiresIn: number | undefined
+  /** Whether refresh tokens are given. */
+  refresh: boolean
+  /** Refreshes are refused with this. */
+  refreshError: { status: number; error: string } | undefined
+  /** How long a refresh takes. */
+  refreshMs: number
+  /** What the issuer calls itself; undefined is its own address. */
+  issuer: string | undefined
+  /** What the callback is told of the issuer. */
+  iss: string | undefined
+  authorizationEndpoint: string | undefined
+  /** A scope that calls need. */
+  callScope: string | undefined
+  /** What the resource says whose tokens it takes. */
+  authorizationServers: string[] | undefined
+  register: boolean
+}
+
+interface Message {
+  id?: number
+  method: string
+  params?: { arguments?: { asked?: string } }
+}
+
+interface Token {
+  sub: string
+  scope: string
+  expiresAt: number
+  clientId: string
+}
+
+const RULES: OAuthRules = {
+  expiresIn: 3600,
+  refresh: true,
+  refreshError: undefined,
+  refreshMs: 0,
+  issuer: undefined,
+  iss: undefined,
+  authorizationEndpoint: undefined,
+  callScope: undefined,
+  authorizationServers: undefined,
+  register: true,
+}
+
+export class OAuthServer {
+  readonly rules: OAuthRules
+  readonly counts = { registered: 0, authorized: 0, exchanged: 0, refreshed: 0, reused: 0, revoked: 0, refused: 0 }
+  /** Calls that came through, with whose token. */
+  readonly calls: Array<{ sub: string; asked: string }> = []
+  readonly #server: Server
+  readonly #codes = new Map<string, { challenge: string; redirectUri: string; token: Omit<Token, 'expiresAt'> }>()
+  readonly #access = new Map<string, Token>()
+  readonly #refresh = new Map<string, Omit<Token, 'expiresAt'>>()
+  readonly #used = new Set<string>()
+
+  private constructor(rules: Partial<OAuthRules>) {
+    this.rules = { ...RULES, ...rules }
+    this.#server = createServer((request, response) => {
+      this.#handle(request, response).catch((error) => send(response, 500, { error: String(error) }))
+    })
+  }
+
+  static async start(rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
+    const server = new OAuthServer(rules)
+    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    return server
+  }
+
+  get base(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  }
+
+  get url(): string {
+    return `${this.base}/mcp`
+  }
+
+  /** Every access token ends now. */
+  expire(): void {
+    for (const token of this.#access.values()) token.expiresAt = 0
+  }
+
+  /** Nobody is signed in any more. */
+  forget(): void {
+    this.#access.clear()
+    this.#refresh.clear()
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections()
+    await new Promise((resolve) => this.#server.close(resolve))
+  }
+
+  async #handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const url = new URL(request.url ?? '/', this.base)
+    const body = await textOf(request)
+    const issuer = this.rules.issuer ?? this.base
+    if (url.pathname.startsWith('/.well-known/oauth-protected-resource'))
+      return send(response, 200, {
+        resource: this.url,
+        authorization_servers: this.rules.authorizationServers ?? [this.base],
+      })
+    if (url.pathname.startsWith('/.well-known/oauth-authorization-server'))
+      return send(response, 200, this.#metadata(issuer))
+    if (url.pathname === '/register') return this.#register(response, body)
+    if (url.pathname === '/authorize') return this.#authorize(url, response, issuer)
+    if (url.pathname === '/token') return this.#token(request, response, new URLSearchParams(body))
+    if (url.pathname === '/revoke') return this.#revoke(response, new URLSearchParams(body))
+    if (url.pathname === '/mcp') return this.#mcp(request, response, body)
+    return send(response, 404, { error: 'not_found' })
+  }
+
+  #metadata(issuer: string) {
+    return {
+      issuer,
+      authorization_endpoint: this.rules.authorizationEndpoint ?? `${this.base}/authorize`,
+      token_endpoint: `${this.base}/token`,
+      revocation_endpoint: `${this.base}/revoke`,
+      ...(this.rules.register ? { registration_endpoint: `${this.base}/register` } : {}),
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none', 'client_secret_basic', 'client_secret_post'],
+      authorization_response_iss_parameter_supported: true,
+    }
+  }
+
+  #register(response: ServerResponse, body: string): void {
+    this.counts.registered++
+    send(response, 201, {
+      ...JSON.parse(body),
+      client_id: `client-${this.counts.registered}`,
+      token_endpoint_auth_method: 'none',
+    })
+  }
+
+  /** Who signs in is said by `login`, which a test adds to the link as a person would type a name. */
+  #authorize(url: URL, response: ServerResponse, issuer: string): void {
+    this.counts.authorized++
+    const query = url.searchParams
+    const redirectUri = query.get('redirect_uri') ?? ''
+    const code = randomBytes(16).toString('hex')
+    this.#codes.set(code, {
+      challenge: query.get('code_challenge') ?? '',
+      redirectUri,
+      token: {
+        sub: query.get('login') ?? 'somebody',
+        scope: query.get('scope') ?? '',
+        clientId: query.get('client_id') ?? '',
+      },
+    })
+    const back = new URL(redirectUri)
+    back.searchParams.set('code', code)
+    back.searchParams.set('state', query.get('state') ?? '')
+    back.searchParams.set('iss', this.rules.iss ?? issuer)
+    response.writeHead(302, { location: back.href }).end()
+  }
+
+  async #token(request: IncomingMessage, response: ServerResponse, params: URLSearchParams): Promise<void> {
+    const grant = params.get('grant_type')
+    if (grant === 'refresh_token') return this.#renew(response, params.get('refresh_token') ?? '')
+    if (grant === 'client_credentials') {
+      this.counts.exchanged++
+      const [clientId = '', secret = ''] = basicOf(request)
+      if (secret !== 'machine-secret') return send(response, 401, { error: 'invalid_client' })
+      return this.#give(response, { sub: clientId, scope: params.get('scope') ?? '', clientId }, false)
+    }
+    this.counts.exchanged++
+    const code = params.get('code') ?? ''
+    const kept = this.#codes.get(code)
+    this.#codes.delete(code)
+    const proof = createHash('sha256')
+      .update(params.get('code_verifier') ?? '')
+      .digest('base64url')
+    if (!kept || kept.challenge !== proof || kept.redirectUri !== params.get('redirect_uri'))
+      return send(response, 400, { error: 'invalid_grant' })
+    this.#give(response, kept.token, this.rules.refresh)
+  }
+
+  async #renew(response: ServerResponse, token: string): Promise<void> {
+    const { refreshError, refreshMs } = this.rules
+    if (refreshMs > 0) await new Promise((resolve) => setTimeout(resolve, refreshMs))
+    this.counts.refreshed++
+    if (refreshError) return send(response, refreshError.status, { error: refreshError.error })
+    const kept = this.#refresh.get(token)
+    if (this.#used.has(token)) {
+      // A token that is shown twice was stolen: nobody of its family is believed any more.
+      this.counts.reused++
+      this.forget()
+    }
+    if (!kept) return send(response, 400, { error: 'invalid_grant', error_description: '<script>alert(1)</script>' })
+    this.#refresh.delete(token)
+    this.#used.add(token)
+    this.#give(response, kept, true)
+  }
+
+  #give(response: ServerResponse, token: Omit<Token, 'expiresAt'>, withRefresh: boolean): void {
+    const { expiresIn } = this.rules
+    const access = `access-${token.sub}-${randomBytes(12).toString('hex')}`
+    this.#access.set(access, { ...token, expiresAt: Date.now() + (expiresIn ?? 86_400) * 1000 })
+    const refresh = `refresh-${token.sub}-${randomBytes(12).toString('hex')}`
+    if (withRefresh) this.#refresh.set(refresh, token)
+    send(response, 200, {
+      access_token: access,
+      token_type: 'Bearer',
+      ...(expiresIn === undefined ? {} : { expires_in: expiresIn }),
+      ...(token.scope === '' ? {} : { scope: token.scope }),
+      ...(withRefresh ? { refresh_token: refresh } : {}),
+    })
+  }
+
+  #revoke(response: ServerResponse, params: URLSearchParams): void {
+    this.counts.revoked++
+    const token = params.get('token') ?? ''
+    this.#access.delete(token)
+    this.#refresh.delete(token)
+    response.writeHead(200).end()
+  }
+
+  #mcp(request: IncomingMessage, response: ServerResponse, body: string): void {
+    const token = this.#access.get((request.headers.authorization ?? '').replace(/^Bearer /, ''))
+    const metadata = `resource_metadata="${this.base}/.well-known/oauth-protected-resource/mcp"`
+    const { callScope } = this.rules
+    const message = JSON.parse(body || '{}') as Message
+    const isCall = message.method === 'tools/call'
+    if (!token || token.expiresAt <= Date.now()) {
+      this.counts.refused++
+      challenge(response, 401, metadata)
+    } else if (request.method !== 'POST') send(response, 405, {})
+    else if (isCall && callScope && !token.scope.split(' ').includes(callScope))
+      challenge(response, 403, `error="insufficient_scope", scope="${callScope}", ${metadata}`)
+    else if (message.id === undefined) response.writeHead(202).end()
+    else send(response, 200, { jsonrpc: '2.0', id: message.id, ...this.#answer(message, token) })
+  }
+
+  #answer({ method, params }: Message, { sub }: Token) {
+    if (method === 'initialize')
+      return {
+        result: {
+          protocolVersion: '2025-06-18',
+          capabilities: { tools: {} },
+          serverInfo: { name: 'oauth', version: '1.0.0' },
+        },
+      }
+    if (method === 'tools/list')
+      return {
+        result: {
+          tools: [
+            {
+              name: 'whoami',
+              description: 'Says whose token this is.',
+              inputSchema: { type: 'object', properties: { asked: { type: 'string' } } },
+              annotations: { readOnlyHint: true },
+            },
+          ],
+        },
+      }
+    if (method !== 'tools/call') return { error: { code: -32_601, message: 'Method not found' } }
+    const asked = params?.arguments?.asked ?? ''
+    this.calls.push({ sub, asked })
+    return { result: { content: [{ type: 'text', text: `${sub} ${asked}`.trim() }] } }
+  }
+}
+
+/** What a person does with a link: signs in, and is sent back. Gives the address that they are sent back to. */
+export async function follow(link: string, login?: string): Promise<URL> {
+  const url = new URL(link)
+  if (login !== undefined) url.searchParams.set('login', login)
+  const response = await fetch(url, { redirect: 'manual' })
+  const location = response.headers.get('location')
+  if (location === null) throw new Error(`The authorization server answered ${response.status}.`)
+  return new URL(location)
+}
+
+export const callbackOf = ({ searchParams }: URL) => ({
+  state: searchParams.get('state') ?? '',
+  code: searchParams.get('code') ?? undefined,
+  iss: searchParams.get('iss') ?? undefined,
+  error: searchParams.get('error') ?? undefined,
+})
+
+function basicOf({ headers }: IncomingMessage): string[] {
+  const text = Buffer.from((headers.authorization ?? '').replace(/^Basic /, ''), 'base64').toString()
+  return text.split(':').map(decodeURIComponent)
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString()
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+}
+
+function challenge(response: ServerResponse, status: 401 | 403, how: string): void {
+  response.setHeader('www-authenticate', `Bearer ${how}`)
+  send(response, status, {})
+}
