@@ -11,6 +11,7 @@ const PINNED: Record<string, string[]> = {
     'HostError',
     'READ_RESULT',
     'browserKeyRing',
+    'clientMetadataOf',
     'createExecutionContext',
     'createHost',
     'defineTool',

@@ -22,6 +22,7 @@ import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { type MetricsOptions, metricsRoutes } from './routes/metrics.ts'
+import { oauthPages, oauthRoutes } from './routes/oauth.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
@@ -40,6 +41,8 @@ export interface AppOptions {
   loopbackOnly?: boolean
   /** Where people reach the server, where that is not its own address. */
   publicUrl?: string | undefined
+  /** Who this host is, for authorization servers that ask at its own address. */
+  clientMetadata?: () => Record<string, unknown> | undefined
   apiKeys?: ApiKeys
   log?: Log
   /** What `GET /metrics` tells to operators. Without it there is no such route. */
@@ -56,6 +59,7 @@ export function createApp({
   authenticate,
   loopbackOnly = false,
   publicUrl,
+  clientMetadata,
   apiKeys,
   log = silentLog,
   metrics,
@@ -99,6 +103,7 @@ export function createApp({
     scheme: 'bearer',
     bearerFormat: 'lo_…',
   })
+  app.route('/api', oauthPages(host, { authenticate, clientMetadata: () => clientMetadata?.() }))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
     // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
@@ -112,6 +117,7 @@ export function createApp({
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
+    .route('/api', oauthRoutes(host))
     .route('/api', policyRoutes(host))
     .route('/api', threadRoutes(host))
     .route('/api', appRoutes(host))

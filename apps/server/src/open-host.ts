@@ -3,11 +3,13 @@ import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  clientMetadataOf,
   createHost,
   type Host,
   HostError,
   type KeyRing,
   masterKeyRing,
+  type SignInOptions,
   type Storage,
   type TelemetryOptions,
 } from 'loadout'
@@ -18,7 +20,14 @@ import type { Config } from './config.ts'
 import { callLog, type Log } from './log.ts'
 import type { ServerTelemetry } from './telemetry.ts'
 
-export async function openHost(config: Config, log: Log, telemetry?: ServerTelemetry): Promise<Host> {
+export interface OpenHostOptions {
+  telemetry?: ServerTelemetry
+  /** Where the server is, once it listens. */
+  address?: () => string | undefined
+}
+
+export async function openHost(config: Config, log: Log, options: OpenHostOptions = {}): Promise<Host> {
+  const { telemetry, address } = options
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
@@ -26,6 +35,7 @@ export async function openHost(config: Config, log: Log, telemetry?: ServerTelem
     storage: openStorage(config),
     keyRing,
     drivers: openDrivers(config),
+    signIn: signInOf(config, address),
     toolCacheTtlMs: config.toolCacheTtlMs,
     sources: [fileSource({ paths: config.globalFiles })],
     files: localFiles({ secretPath: config.secretPath }),
@@ -35,6 +45,32 @@ export async function openHost(config: Config, log: Log, telemetry?: ServerTelem
   })
   logResolutions(host, log)
   return host
+}
+
+/** People come back to the public address, or else to where the server listens. */
+function signInOf({ publicUrl }: Config, address: (() => string | undefined) | undefined): SignInOptions {
+  const base = () => publicUrl ?? address?.()
+  return {
+    redirectUrl: () => {
+      const at = base()
+      return at === undefined ? undefined : new URL('/api/oauth/callback', at).href
+    },
+    ...(publicUrl?.startsWith('https:') ? { clientMetadataUrl: clientMetadataUrl(publicUrl) } : {}),
+  }
+}
+
+const clientMetadataUrl = (publicUrl: string) => new URL('/api/oauth/client-metadata.json', publicUrl).href
+
+/** What authorization servers read there: only a public https address can have one. */
+export function clientDocument({ publicUrl }: Config): Record<string, unknown> | undefined {
+  if (!publicUrl?.startsWith('https:')) return undefined
+  const redirectUrl = new URL('/api/oauth/callback', publicUrl).href
+  return {
+    client_id: clientMetadataUrl(publicUrl),
+    ...clientMetadataOf({}, redirectUrl),
+    client_uri: publicUrl,
+    token_endpoint_auth_method: 'none',
+  }
 }
 
 function telemetryOf({ meter, tracer }: ServerTelemetry, log: Log): TelemetryOptions {

@@ -9,7 +9,7 @@ import { createApp } from './app.ts'
 import { byApiKey, localOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
-import { openHost } from './open-host.ts'
+import { clientDocument, openHost } from './open-host.ts'
 import { openTelemetry } from './telemetry.ts'
 import { serveWeb } from './web.ts'
 import { startWebhook } from './webhook.ts'
@@ -34,7 +34,8 @@ export const SERVER_FILE = 'server.json'
 export async function startServer(config: Config, options: ServeOptions = {}): Promise<RunningServer> {
   const log = options.log ?? createLog(config.logLevel)
   const telemetry = await openTelemetry(config, { version: options.version, log })
-  const host = await openHost(config, log, telemetry).catch(async (error) => {
+  let bound: string | undefined
+  const host = await openHost(config, log, { telemetry, address: () => bound }).catch(async (error) => {
     await telemetry.close()
     throw error
   })
@@ -55,6 +56,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       authenticate: local ? localOr(byKey) : byKey,
       loopbackOnly: local,
       publicUrl: config.publicUrl,
+      clientMetadata: () => clientDocument(config),
       log,
       metrics: { read: telemetry.metrics, key: config.metricsKey },
       version: options.version ?? '0.0.0',
@@ -63,6 +65,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     if (options.webDir !== undefined) serveWeb(app, options.webDir)
     const server = createServer(getRequestListener(app.fetch))
     const url = await listen(server, config)
+    bound = url
     await noteServer(config, url)
     log.info({ url, mode: config.mode, storage: host.storage.name }, 'listening')
     return {

@@ -1,10 +1,10 @@
 /** Signing in to servers that want it, over real HTTP: the link, the callback, renewal, step-up, and what is refused. */
 import { afterEach, describe, expect, it } from 'vitest'
+import { callbackOf, follow, type OAuthRules, OAuthServer } from '../../../../test/oauth-server.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import type { HostOptions } from '../host-options.ts'
 import { rule } from '../policy/rule.ts'
-import { callbackOf, follow, type OAuthRules, OAuthServer } from '../testing/oauth-server.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
 
