@@ -21,6 +21,8 @@ export interface Inside {
   /** @default its home */
   cwd?: string | undefined
   binds?: readonly Bind[]
+  /** Beside the usual ones, by their path. */
+  files?: Readonly<Record<string, string>>
   limits: Required<SandboxLimits>
 }
 
@@ -65,7 +67,7 @@ const FILES = {
 const ARGS_FD = 3
 
 export function composeSandbox(frame: Frame, inside: Inside): ProcessSpec {
-  const files = Object.entries(FILES)
+  const files = Object.entries({ ...FILES, ...inside.files })
   const args = [
     ...['--unshare-all', '--unshare-user', '--disable-userns', '--die-with-parent', '--new-session'],
     ...['--clearenv', '--hostname', 'sandbox', '--uid', NOBODY, '--gid', NOBODY, '--cap-drop', 'ALL'],

@@ -38,4 +38,6 @@ export const RELAY_ENV: Readonly<Record<string, string>> = {
   https_proxy: PROXY,
   NO_PROXY: 'localhost,127.0.0.1',
   NODE_USE_ENV_PROXY: '1',
+  // What this machine trusts is trusted inside too.
+  NODE_USE_SYSTEM_CA: '1',
 }

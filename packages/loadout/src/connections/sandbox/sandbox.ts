@@ -54,6 +54,7 @@ const FETCH_LIMITS: SandboxLimits = {
 }
 // Also on the machine's own loopback, which is not the one inside.
 const FETCH_ENV = { NO_PROXY: '' }
+const CA_FILE = '/etc/loadout-ca.pem'
 const VISIBLE = ['/usr/', '/bin/', '/sbin/', '/opt/loadout/', `${PACKAGES}/`]
 const WRITABLE = [HOME, '/tmp']
 
@@ -83,7 +84,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       ...inside,
       command: NODE,
       args: ['-e', RELAY, '--', line.command, ...line.args],
-      env: { ...RELAY_ENV, ...line.env },
+      env: { ...RELAY_ENV, ...(guard.ca === undefined ? {} : { NODE_EXTRA_CA_CERTS: CA_FILE }), ...line.env },
+      files: guard.ca === undefined ? {} : { [CA_FILE]: guard.ca },
       binds: [...(given.binds ?? []), { from: egress.dir, to: RELAY_SOCKET_DIR }],
     })
     return { ...spec, onEnd: () => void egress.close().catch(() => {}) }
@@ -95,7 +97,8 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     pypiFileHosts: parts.pypiIndex === undefined ? ['files.example'] : [],
     node: process.execPath,
     dir: () => packageDir(parts.dir, own),
-    async run(line, binds) {
+    async run(given, binds) {
+      const line = { ...given, env: { ...given.env, ...FETCH_ENV } }
       // The registry is the operator's choice, so it may be anywhere.
       const guard = { ...parts.guard, privateNetwork: true, allow: ['0.0.0.0/0', '::/0'] }
       return runOnce(
