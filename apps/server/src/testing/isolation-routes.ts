@@ -65,6 +65,9 @@ export const QUERIES: Record<string, string> = {
 /** These answer for as long as somebody listens; they are listened to all the while. */
 export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
 
+/** For people who come back from elsewhere: without what they bring there is nothing to see. */
+export const PAGES: ReadonlySet<string> = new Set(['GET /api/oauth/callback'])
+
 export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
 
 interface Named {
@@ -91,6 +94,10 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   // A user is no thing that could be hidden; that only operators may is told for every user id.
   'POST /api/keys': (_, other) => ({ body: { name: 'taken over', userId: other }, status: 403 }),
   'POST /api/app/toolkits': ({ onlyKit }) => ({ body: { id: onlyKit, name: 'for all', ...custom }, status: 403 }),
+  // By now there is one of the same id, of one's own, which has no server.
+  'POST /api/oauth/start': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
+  'POST /api/oauth/disconnect': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
+  'GET /api/oauth/callback': () => ({ query: '?state=theirs&code=x', status: 400 }),
   'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),
   'PUT /api/policy/own': () => ({ body: { rules: [] }, status: 200 }),
   'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),

@@ -95,7 +95,7 @@ class StoredSignIns implements SignIns, Signer {
   }
 
   async start(stored: StoredToolkit, userId: string): Promise<SignInLink> {
-    const target = this.#targetOf(stored, userId, await this.#parts.fill(stored))
+    const target = await this.#targetFor(stored, userId)
     if (isUnattended(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
     const { url, expiresAt } = await this.#link(target, {}, 0)
@@ -113,7 +113,7 @@ class StoredSignIns implements SignIns, Signer {
 
   async finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void> {
     const { store, events, onChanged } = this.#parts
-    const target = this.#targetOf(stored, userId, await this.#parts.fill(stored))
+    const target = await this.#targetFor(stored, userId)
     const flow = readFlow(await store.sealed(target.owner, 'oauth.flow'))
     await this.#useUp(target, callback.state)
     if (flow?.state !== callback.state || flow.expiresAt <= Date.now()) throw new HostError('sign-in-link-invalid')
@@ -133,7 +133,7 @@ class StoredSignIns implements SignIns, Signer {
 
   async disconnect(stored: StoredToolkit, userId: string): Promise<{ revoked: boolean }> {
     const { store, events, onChanged } = this.#parts
-    const target = this.#targetOf(stored, userId, await this.#parts.fill(stored))
+    const target = await this.#targetFor(stored, userId)
     const { session } = await store.current(target.owner)
     await store.write(target.owner, { session: null, sealed: { 'oauth.flow': null }, set: NO_STATE })
     const revoked = session ? await revoke(target, session) : false
@@ -287,6 +287,17 @@ class StoredSignIns implements SignIns, Signer {
     await this.#parts.store.write(owner, { sealed: { 'oauth.flow': null }, set: NO_STATE, where }).catch((error) => {
       throw HostError.is(error) && error.code === 'conflict' ? new HostError('sign-in-link-invalid') : error
     })
+  }
+
+  async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {
+    const { server } = stored.toolkit
+    const isOpen = server.type === 'http' || server.type === 'sse' ? server.auth.type : undefined
+    if (stored.carried || (isOpen !== 'none' && isOpen !== 'oauth'))
+      throw new HostError('invalid-input', {
+        detail: `"${stored.toolkit.id}" is no server that people sign in to.`,
+        errors: [{ path: 'toolkit', message: 'has no sign-in' }],
+      })
+    return this.#targetOf(stored, userId, await this.#parts.fill(stored))
   }
 
   #targetOf(stored: StoredToolkit, userId: string, server: RemoteServer): SignInTarget {
