@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ensureBubblewrap } from './bubblewrap.ts'
 import { ensureChromium } from './chromium.ts'
 import { buildWeb, isStale } from './start.ts'
 
@@ -22,6 +23,7 @@ function fail(message: string): never {
 }
 
 ensureChromium()
+ensureBubblewrap()
 step('format and lint', 'biome', ['check', '.'])
 step('types', 'tsc', ['--noEmit'])
 step('types of the web UI', 'tsc', ['--noEmit', '-p', 'apps/web'])

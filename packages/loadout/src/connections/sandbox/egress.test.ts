@@ -1,0 +1,132 @@
+/** The way out: exactly the declared hosts, and those only where the guard lets them be reached. */
+import { createServer, type Server } from 'node:http'
+import { createServer as createTcp } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Inside, openInside, sandboxed } from '../../testing/inside.ts'
+import type { Drivers } from '../drivers.ts'
+import { readHosts } from './egress.ts'
+
+const PUBLIC = { 'api.example': '127.0.0.1', 'other.example': '127.0.0.1', 'private.example': '10.0.0.7' } as Record<
+  string,
+  string
+>
+const lookup = async (name: string) => {
+  const address = PUBLIC[name]
+  if (address === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' })
+  return [{ address, family: 4 }]
+}
+
+let server: Server
+let drivers: Drivers
+let inside: Inside
+const seen: string[] = []
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    seen.push(`${request.method} ${request.headers.host} ${request.url}`)
+    response.setHeader('x-proxy-seen', String(request.headers['proxy-connection'] ?? 'no'))
+    request.pipe(response)
+    if (request.method === 'GET') response.end('reached')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  drivers = sandboxed({ guard: { lookup, allow: ['127.0.0.1'] } })
+  inside = await openInside(drivers, { hosts: [`api.example:${port()}`, 'private.example'] })
+})
+afterAll(async () => {
+  await drivers.close()
+  server.close()
+})
+
+const port = () => (server.address() as { port: number }).port
+const get = (url: string) => inside.run(`const r = await fetch('${url}'); return [r.status, await r.text()]`)
+/** As older programs ask: the whole URL in one request to the proxy. */
+const getPlainly = (url: string) =>
+  inside.run(
+    `return new Promise((resolve, reject) => require('node:http').get({ host: '127.0.0.1', port: 3128, path: '${url}' }, (r) => resolve(r.statusCode)).on('error', reject))`,
+  )
+const connectTo = (authority: string) =>
+  inside.run(
+    `return new Promise((resolve, reject) => { const s = require('node:net').connect(3128, '127.0.0.1', () => s.write('CONNECT ${authority} HTTP/1.1\\r\\nhost: x\\r\\n\\r\\n')); s.on('data', (d) => { resolve(d.toString().split('\\r\\n')[0]); s.destroy() }); s.on('error', reject); s.on('close', () => resolve('closed')) })`,
+  )
+
+describe('a sandbox with declared hosts', () => {
+  it('reaches them by fetch, which needs to know nothing of it', async () => {
+    expect(await get(`http://api.example:${port()}/a?b=c`)).toEqual({ value: [200, 'reached'] })
+    expect(await getPlainly(`http://api.example:${port()}/plain`)).toEqual({ value: 200 })
+    expect(seen).toContain(`GET api.example:${port()} /plain`)
+    expect(seen).toContain(`GET api.example:${port()} /a?b=c`)
+    const post = `const r = await fetch('http://api.example:${port()}/', { method: 'POST', body: 'x'.repeat(100000) }); return (await r.text()).length`
+    expect(await inside.run(post)).toEqual({ value: 100_000 })
+  })
+
+  it('and nothing else: not another name, another port, the address itself, or what is private', async () => {
+    const before = seen.length
+    for (const url of [
+      `http://other.example:${port()}/`,
+      `http://127.0.0.1.nip.example:${port()}/`,
+      `http://sub.api.example:${port()}/`,
+      'http://api.example:81/',
+      'http://private.example/',
+      'http://169.254.169.254/latest/meta-data/',
+    ]) {
+      expect([url, (await get(url)).value]).toEqual([url, undefined])
+      expect([url, (await getPlainly(url)).value]).toEqual([url, 403])
+    }
+    for (const authority of [
+      `other.example:${port()}`,
+      `127.0.0.1:${port()}`,
+      `[::1]:${port()}`,
+      `2130706433:${port()}`,
+      `api.example@127.0.0.1:${port()}`,
+      'private.example:443',
+      'api.example:22',
+      'localhost:5432',
+    ])
+      expect([authority, (await connectTo(authority)).value]).toEqual([authority, 'HTTP/1.1 403 Refused'])
+    expect(seen.length).toBe(before)
+  })
+
+  it('by tunnel too, and what is not a request at all is closed', async () => {
+    expect((await connectTo(`api.example:${port()}`)).value).toBe('HTTP/1.1 200 Connection established')
+    for (const junk of ['', 'api.example', ':1', 'x:99999', '/etc/passwd:80'])
+      expect([junk, (await connectTo(junk)).value]).toEqual([junk, expect.stringMatching(/^(HTTP\/1\.1 4|closed)/)])
+  })
+
+  it('has no other way: the loopback inside is its own', async () => {
+    const tcp = createTcp((socket) => socket.end('reached'))
+    await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
+    const direct = `return new Promise((resolve, reject) => require('node:net').connect(${(tcp.address() as { port: number }).port}, '127.0.0.1').on('connect', () => resolve('reached')).on('error', reject))`
+    expect((await inside.run(direct)).error).toBe('ECONNREFUSED')
+    tcp.close()
+    const files = await inside.run(`return require('node:fs').readdirSync('/run/loadout')`)
+    expect(files).toEqual({ value: ['proxy.sock'] })
+  })
+
+  it('without any there is no relay', async () => {
+    const other = await openInside(drivers)
+    expect((await other.run(`return process.env.HTTPS_PROXY ?? 'none'`)).value).toBe('none')
+    expect((await other.run(`return require('node:fs').existsSync('/run')`)).value).toBe(false)
+    await other.connection.close()
+  })
+})
+
+it('hosts are names, suffixes and ports', () => {
+  const declared = readHosts(['api.example.com', '*.example.org', 'db.example:5432'])
+  for (const [host, at] of [
+    ['api.example.com', 443],
+    ['api.example.com', 80],
+    ['a.example.org', 443],
+    ['a.b.example.org', 443],
+    ['db.example', 5432],
+  ] as const)
+    expect([host, declared(host, at)]).toEqual([host, true])
+  for (const [host, at] of [
+    ['example.com', 443],
+    ['api.example.com', 22],
+    ['xapi.example.com', 443],
+    ['example.org', 443],
+    ['xexample.org', 443],
+    ['db.example', 443],
+    ['', 443],
+  ] as const)
+    expect([host, declared(host, at)]).toEqual([host, false])
+})

@@ -1,0 +1,56 @@
+/** A sandbox ends with its connection and with its host, however that ends, and all that runs inside ends with it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { openInside, sandboxed } from '../../testing/inside.ts'
+
+const HOST = fileURLToPath(new URL('../../testing/sandboxed-host-process.ts', import.meta.url))
+
+/** Command lines on this machine with the mark in them. */
+const alive = (mark: string) =>
+  readdirSync('/proc').flatMap((name) => {
+    try {
+      const line = /^\d+$/.test(name) ? readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ') : ''
+      return line.includes(mark) && !line.includes('host-process') ? [line] : []
+    } catch {
+      return []
+    }
+  })
+
+async function gone(mark: string): Promise<string[]> {
+  for (let tries = 0; tries < 100 && alive(mark).length > 0; tries++) await new Promise((done) => setTimeout(done, 20))
+  return alive(mark)
+}
+
+const newMark = () => `mark-${process.pid}-${Math.round(performance.now() * 1000)}`
+
+it('after a close nothing inside is left, also what ignores every signal', async () => {
+  const drivers = sandboxed()
+  const mark = newMark()
+  const inside = await openInside(drivers)
+  await inside.run(
+    `require('node:child_process').spawn('/bin/sh', ['-c', 'trap "" TERM HUP INT; while :; do sleep 1; done; : ${mark}'], { detached: true, stdio: 'ignore' }).unref(); process.on('SIGTERM', () => {})`,
+  )
+  expect(alive(mark)).toHaveLength(1)
+  await inside.connection.close()
+  expect(await gone(mark)).toEqual([])
+  expect(drivers.processes?.()).toBe(0)
+  await drivers.close()
+})
+
+// Root takes another number for each sandbox; anybody else is nobody inside and themselves outside.
+const hosts = process.getuid?.() === 0 ? [{ uid: 0 }, { uid: 54_321 }] : [{ uid: process.getuid?.() }]
+
+it.each(hosts)('after kill -9 of a host that runs as $uid nothing is left', async ({ uid }) => {
+  const mark = newMark()
+  const as = uid === undefined || uid === process.getuid?.() ? {} : { uid, gid: uid }
+  const host = spawn(process.execPath, [HOST, mark, 'example.com'], { stdio: ['ignore', 'pipe', 'inherit'], ...as })
+  await once(host.stdout, 'data')
+  expect(alive(mark)).toHaveLength(2)
+  const exited = once(host, 'exit')
+  host.kill('SIGKILL')
+  await exited
+  expect(await gone(mark)).toEqual([])
+})

@@ -1,0 +1,65 @@
+/** What a server inside can use up: its own share. The machine, and the other servers, go on. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { openInside, sandboxed } from '../../testing/inside.ts'
+
+const MIB = 1024 * 1024
+const limits = { memoryBytes: 900 * MIB, processes: 40, fileBytes: 4 * MIB, scratchBytes: 16 * MIB, openFiles: 200 }
+const drivers = sandboxed({ sandbox: { limits } })
+afterAll(() => drivers.close())
+
+const script = (lines: string) =>
+  `const fs = require('node:fs'), { spawnSync } = require('node:child_process');${lines}`
+
+describe('a limit holds', () => {
+  it('for memory: who takes too much dies, and nobody else', async () => {
+    const [greedy, other] = [await openInside(drivers), await openInside(drivers)]
+    const grab = `const all = []; for (let i = 0; i < 3000; i++) all.push(Buffer.alloc(1 << 20, 1)); return all.length`
+    const outcome = await greedy.run(grab).catch((error) => ({ died: error.code }))
+    expect(outcome).not.toEqual({ value: 3000 })
+    expect(await other.run('return 1')).toEqual({ value: 1 })
+    await Promise.all([greedy.connection.close(), other.connection.close()])
+  })
+
+  it('for processes: a bomb is a dud', async () => {
+    const inside = await openInside(drivers)
+    const bomb = script(
+      `const { stdout } = spawnSync('/bin/sh', ['-c', 'n=0; for i in $(seq 200); do sleep 5 & n=$((n+1)); echo $n; done'], { timeout: 3000 }); return stdout.toString().trim().split('\\n').length`,
+    )
+    expect((await inside.run(bomb)).value).toBeLessThan(40)
+    await inside.connection.close()
+    const other = await openInside(drivers)
+    expect(await other.run(script(`return spawnSync('/bin/true').status`))).toEqual({ value: 0 })
+    await other.connection.close()
+  })
+
+  it('for one file, and for all of them', async () => {
+    const inside = await openInside(drivers)
+    const big = script(
+      `const f = fs.openSync('/tmp/big', 'w'); process.on('SIGXFSZ', () => {}); let n = 0; try { for (; n < 64; n++) fs.writeSync(f, Buffer.alloc(1 << 20)) } catch (e) { return e.code } return n`,
+    )
+    expect((await inside.run(big)).value).toBe('EFBIG')
+    const many = (folder: string) =>
+      script(
+        `let n = 0; try { for (; n < 64; n++) fs.writeFileSync('${folder}/' + n, Buffer.alloc(1 << 20)) } catch (e) { return [e.code, n] } return n`,
+      )
+    for (const folder of ['/tmp', '/home/sandbox', '/dev/shm']) {
+      const [code, count] = (await inside.run(many(folder))).value as [string, number]
+      expect([folder, code]).toEqual([folder, 'ENOSPC'])
+      expect(count).toBeLessThan(17)
+    }
+    await inside.connection.close()
+  })
+
+  it('for open files, and none is to be raised', async () => {
+    const inside = await openInside(drivers)
+    const open = script(
+      `let n = 0; const all = []; try { for (; n < 1000; n++) all.push(fs.openSync('/dev/null', 'r')) } catch (e) { all.forEach((f) => fs.closeSync(f)); return e.code } return n`,
+    )
+    expect((await inside.run(open)).value).toBe('EMFILE')
+    const raise = script(
+      `return ['--nproc', '--as', '--data', '--fsize', '--nofile', '--cpu'].map((limit) => spawnSync('prlimit', [limit + '=unlimited', 'true']).status)`,
+    )
+    expect((await inside.run(raise)).value).not.toContain(0)
+    await inside.connection.close()
+  })
+})

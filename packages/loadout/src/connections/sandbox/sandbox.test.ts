@@ -1,0 +1,234 @@
+/**
+ * What a server inside sees of this machine: nothing. It runs whatever code the test gives it, as the worst one would. The real
+ * bubblewrap is used; where it is missing these tests fail (`npm test` installs it).
+ */
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:net'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Inside, insideRecord, NO_HOOKS, openInside, sandboxed } from '../../testing/inside.ts'
+import type { Drivers } from '../drivers.ts'
+import { nodeDrivers } from '../node-drivers.ts'
+
+const CANARY = 'canary-5d1f08'
+let drivers: Drivers
+let inside: Inside
+let outside: Server
+let folder: string
+const connections: string[] = []
+
+beforeAll(async () => {
+  process.env.LOADOUT_CANARY = CANARY
+  folder = mkdtempSync(join(tmpdir(), 'loadout-sandbox-'))
+  // Whoever runs inside could use it, if it were there.
+  chmodSync(folder, 0o777)
+  writeFileSync(join(folder, 'data'), CANARY)
+  outside = createServer((socket) => {
+    connections.push(socket.remoteAddress ?? '')
+    socket.end('reached')
+  })
+  await new Promise<void>((resolve) => outside.listen(0, '0.0.0.0', resolve))
+  drivers = sandboxed()
+  inside = await openInside(drivers, { env: { OWN: 'mine' } })
+})
+afterAll(async () => {
+  delete process.env.LOADOUT_CANARY
+  await drivers.close()
+  outside.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const port = () => (outside.address() as { port: number }).port
+const answerTo = async (code: string) => (await inside.run(code)).value
+
+describe('inside a sandbox there is', () => {
+  it('no network: not this machine, not its names, not a metadata service', async () => {
+    const reach = (host: string, at: number) =>
+      inside.run(
+        `return new Promise((resolve, reject) => { const s = require('node:net').connect({ host: '${host}', port: ${at}, timeout: 3000 }, () => resolve('reached')); s.on('error', reject); s.on('timeout', () => resolve('silence')) })`,
+      )
+    for (const host of ['127.0.0.1', '0.0.0.0', '::1']) expect((await reach(host, port())).error).toBe('ECONNREFUSED')
+    for (const host of ['169.254.169.254', '10.0.0.1', '1.1.1.1'])
+      expect((await reach(host, 80)).error).toBe('ENETUNREACH')
+    const own = `return require('node:dns').promises.lookup('${hostname()}.')`
+    expect((await inside.run(own)).error).toMatch(/^E/)
+    expect((await inside.run(`return require('node:dns').promises.lookup('example.com')`)).error).toMatch(/^E/)
+    expect((await inside.run(`return require('node:dns').promises.resolve4('example.com')`)).error).toMatch(/^E/)
+    expect(await answerTo(`return Object.keys(require('node:os').networkInterfaces())`)).toEqual(['lo'])
+    expect(connections).toEqual([])
+  })
+
+  it('no abstract socket and no UDP to this machine', async () => {
+    const name = `loadout-${process.pid}`
+    const server = createServer((socket) => socket.end('reached'))
+    await new Promise<void>((resolve) => server.listen(`\0${name}`, resolve))
+    const said = await inside.run(
+      `return new Promise((resolve, reject) => { require('node:net').connect('\\0${name}').on('connect', () => resolve('reached')).on('error', reject) })`,
+    )
+    server.close()
+    expect(said.error).toBe('ECONNREFUSED')
+  })
+
+  it('no file of this machine but programs', async () => {
+    const list = (path: string) => answerTo(`return require('node:fs').readdirSync('${path}')`)
+    const known = ['bin', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'sbin', 'tmp', 'usr']
+    expect(((await list('/')) as string[]).filter((name) => !known.includes(name))).toEqual([])
+    expect(await list('/home')).toEqual(['sandbox'])
+    expect(await list('/home/sandbox')).toEqual([])
+    expect(await list('/tmp')).toEqual([])
+    expect(await answerTo(`return require('node:fs').readFileSync('/etc/passwd', 'utf8')`)).toBe(
+      'sandbox:x:65534:65534::/home/sandbox:/bin/sh\n',
+    )
+    const hidden = [
+      '/root',
+      '/var',
+      '/run',
+      '/sys',
+      '/etc/shadow',
+      '/etc/hostname',
+      '/etc/resolv.conf',
+      '/etc/ssl/private',
+    ]
+    const files = [process.cwd(), join(folder, 'data'), '/var/run/docker.sock', '/run/docker.sock', '/proc/kcore']
+    for (const path of [...hidden, ...files])
+      expect([
+        path,
+        (await inside.run(`return require('node:fs').readFileSync('${path}', 'utf8').length`)).error,
+      ]).toEqual([path, expect.stringMatching(/^(ENOENT|EACCES|EPERM)$/)])
+  })
+
+  it('no process but its own, and no way to ours', async () => {
+    const pids = (await answerTo(`return require('node:fs').readdirSync('/proc').filter((name) => +name)`)) as string[]
+    expect(pids.length).toBeLessThan(5)
+    expect((await inside.run(`return process.kill(${process.pid}, 0)`)).error).toBe('ESRCH')
+  })
+
+  it('no environment of ours, not even in what started it', async () => {
+    const env = (await answerTo('return process.env')) as Record<string, string>
+    expect(Object.keys(env).sort()).toEqual(['HOME', 'LANG', 'LOGNAME', 'OWN', 'PATH', 'PWD', 'TMPDIR', 'USER'])
+    const all = await answerTo(
+      `const fs = require('node:fs'); return fs.readdirSync('/proc').filter((name) => +name).map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') + fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8') } catch (e) { return e.code } })`,
+    )
+    expect(JSON.stringify(all)).not.toContain(CANARY)
+  })
+
+  it('no privilege, and none to be had', async () => {
+    const status = (await answerTo(`return require('node:fs').readFileSync('/proc/self/status', 'utf8')`)) as string
+    expect(status).toMatch(/^NoNewPrivs:\s1$/m)
+    for (const set of ['CapEff', 'CapPrm', 'CapBnd', 'CapAmb'])
+      expect(status).toMatch(new RegExp(`^${set}:\\s0+$`, 'm'))
+    expect(await answerTo('return [process.getuid(), process.getgid()]')).toEqual([65534, 65534])
+    const shell = (line: string) =>
+      inside.run(`return require('node:child_process').spawnSync('/bin/sh', ['-c', ${JSON.stringify(line)}]).status`)
+    for (const line of [
+      'unshare -Ur true',
+      'unshare -m true',
+      'mount -t tmpfs none /tmp',
+      'chroot /tmp true',
+      'nsenter -t 1 -m true',
+    ])
+      expect([line, (await shell(line)).value]).not.toEqual([line, 0])
+  })
+
+  it('no place to write but its home and /tmp, and those are gone with it', async () => {
+    for (const path of ['/x', '/usr/x', '/etc/x', '/dev/x', '/opt/loadout/bin/x', '/proc/sys/kernel/hostname'])
+      expect([path, (await inside.run(`require('node:fs').writeFileSync('${path}', 'x')`)).error]).toEqual([
+        path,
+        expect.stringMatching(/^(EROFS|EACCES|EPERM|ENOENT)$/),
+      ])
+    for (const path of ['/tmp/x', '/home/sandbox/x'])
+      expect(await inside.run(`require('node:fs').writeFileSync('${path}', '1')`)).toEqual({ value: null })
+    const other = await openInside(drivers)
+    expect(await other.run(`return require('node:fs').existsSync('/tmp/x')`)).toEqual({ value: false })
+    await other.connection.close()
+  })
+})
+
+describe('what a record may ask for', () => {
+  it('a folder below its home, and no other', async () => {
+    const there = await openInside(drivers, { cwd: 'work/deep' })
+    expect(await there.run('return process.cwd()')).toEqual({ value: '/home/sandbox/work/deep' })
+    await there.connection.close()
+    for (const cwd of ['/', '/root', '/etc', '../..', '/home/sandbox/../../etc', '/home/sandboxes', '/tmp/../usr'])
+      await expect(openInside(drivers, { cwd })).rejects.toMatchObject({ code: 'stdio-refused' })
+  })
+
+  it('a program of the machine by its name, our Node by its path, and no other file', async () => {
+    const same = await openInside(drivers, { command: process.execPath })
+    expect(await same.run('return process.version')).toEqual({ value: process.version })
+    await same.connection.close()
+    for (const command of [
+      '/root/x',
+      './x',
+      '../usr/bin/node',
+      '/usr/../root/x',
+      '/home/sandbox/../../root/x',
+      '/proc/1/exe',
+    ])
+      await expect(openInside(drivers, { command })).rejects.toMatchObject({ code: 'stdio-refused' })
+    await expect(openInside(drivers, { command: 'no-such-program' })).rejects.toMatchObject({ code: 'server-crashed' })
+  })
+
+  it('an environment that holds inside only', async () => {
+    // The loader of whatever starts with this writes what it does to that file.
+    const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: join(folder, 'loaded'), LD_PRELOAD: join(folder, 'x.so') }
+    const other = await openInside(drivers, { env })
+    expect((await other.run('return process.env.LD_PRELOAD')).value).toBe(env.LD_PRELOAD)
+    expect(readdirSync(folder).filter((name) => name.startsWith('loaded'))).toEqual([])
+    await other.connection.close()
+  })
+})
+
+describe('without a sandbox', () => {
+  it('nothing runs, and what to do is said', async () => {
+    const marker = join(folder, 'ran')
+    const without = sandboxed({ sandbox: { bwrap: join(folder, 'no-bwrap') } })
+    const record = insideRecord({ args: ['-e', `require('node:fs').writeFileSync('${marker}', '')`] })
+    for (let tries = 0; tries < 2; tries++)
+      await expect(without.open({ server: record, connectMs: 5000 }, NO_HOOKS, 'user')).rejects.toMatchObject({
+        code: 'stdio-refused',
+        action: expect.stringMatching(/apt-get install bubblewrap.*dnf install bubblewrap.*apk add bubblewrap/),
+      })
+    await without.close()
+  })
+
+  it('one that cannot make namespaces is a refusal too', async () => {
+    const broken = join(folder, 'broken-bwrap')
+    writeFileSync(broken, '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n', {
+      mode: 0o755,
+    })
+    const without = sandboxed({ sandbox: { bwrap: broken } })
+    await expect(openInside(without)).rejects.toMatchObject({
+      code: 'stdio-refused',
+      message: expect.stringContaining('No permissions to create new namespace'),
+      action: expect.stringContaining('user.max_user_namespaces'),
+    })
+    await without.close()
+  })
+})
+
+it('the time that a sandbox adds to a start is told', async () => {
+  const direct = nodeDrivers({ stdio: 'on' })
+  const timed = async (open: Drivers, record = {}) => {
+    const times: number[] = []
+    for (let run = 0; run < 7; run++) {
+      const from = performance.now()
+      const { connection } = await openInside(open, { command: process.execPath, ...record })
+      times.push(performance.now() - from)
+      await connection.close()
+    }
+    return times.sort((a, b) => a - b)[3] as number
+  }
+  const [bare, boxed, declared] = [
+    await timed(direct),
+    await timed(drivers),
+    await timed(drivers, { hosts: ['example.com'] }),
+  ]
+  await direct.close()
+  const told = [bare, boxed, boxed - bare, declared - bare].map((ms) => `${ms.toFixed(1)} ms`)
+  process.stdout.write(
+    `start of a server: ${told[0]} bare, ${told[1]} in a sandbox (${told[2]} added; ${told[3]} with declared hosts)\n`,
+  )
+  expect(boxed).toBeGreaterThan(0)
+})
