@@ -67,6 +67,7 @@ const PINNED: Record<string, string[]> = {
     'principal',
     'reason',
     'role',
+    'stdioTemplates',
     'threadInput',
     'threadPatch',
     'threadSettings',

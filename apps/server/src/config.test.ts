@@ -1,7 +1,9 @@
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from './config.ts'
 
 const KEY = 'q83vEjRWeJq83vEjRWeJq83vEjRWeJq83vEjRWeJq80='
+const TEMPLATES = fileURLToPath(new URL('../package.json', import.meta.url))
 const MULTI = { LOADOUT_MODE: 'multi-user', DATABASE_URL: 'postgres://u@h/d', LOADOUT_MASTER_KEY: KEY }
 
 describe('the settings', () => {
@@ -39,6 +41,9 @@ describe('the settings', () => {
     'a short bootstrap key': [{ LOADOUT_BOOTSTRAP_KEY: 'short' }, 'LOADOUT_BOOTSTRAP_KEY'],
     'a public URL that is none': [{ LOADOUT_PUBLIC_URL: 'loadout.example' }, 'LOADOUT_PUBLIC_URL'],
     'an unknown stdio policy': [{ LOADOUT_STDIO: 'maybe' }, 'LOADOUT_STDIO'],
+    'templates that are not there': [{ LOADOUT_STDIO_TEMPLATES: '/no/such/file' }, 'LOADOUT_STDIO_TEMPLATES'],
+    'templates that are none': [{ LOADOUT_STDIO_TEMPLATES: TEMPLATES }, 'LOADOUT_STDIO_TEMPLATES'],
+    'a sandbox in no folder': [{ LOADOUT_SANDBOX_DIR: 'here' }, 'LOADOUT_SANDBOX_DIR'],
     'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
     'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],

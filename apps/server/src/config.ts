@@ -3,11 +3,15 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HostError } from 'loadout'
+import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
+import { readTemplates, sandboxDir } from './stdio-settings.ts'
 
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
 const whole = (least: number, most: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most))
+
+const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
 
 const environment = z.object({
   PORT: whole(0, 65_535).default(4300),
@@ -20,10 +24,14 @@ const environment = z.object({
     .optional(),
   LOADOUT_MASTER_KEY: z.string().min(1).optional(),
   LOADOUT_BOOTSTRAP_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
-  LOADOUT_PUBLIC_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
-  LOADOUT_WEBHOOK_URL: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  LOADOUT_PUBLIC_URL: httpUrl.optional(),
+  LOADOUT_WEBHOOK_URL: httpUrl.optional(),
   LOADOUT_WEBHOOK_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
+  LOADOUT_STDIO_TEMPLATES: z.string().min(1).optional(),
+  LOADOUT_SANDBOX_DIR: z.string().startsWith('/', 'must be an absolute path').optional(),
+  LOADOUT_NPM_REGISTRY: httpUrl.optional(),
+  LOADOUT_PYPI_INDEX: httpUrl.optional(),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
   LOADOUT_MODEL: z
@@ -32,11 +40,11 @@ const environment = z.object({
     .optional(),
   MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
   MCP_SECRET_PATH: z.string().min(1).optional(),
-  HTTPS_PROXY: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  HTTPS_PROXY: httpUrl.optional(),
   NO_PROXY: z.string().optional(),
   NODE_EXTRA_CA_CERTS: z.string().min(1).optional(),
   LOADOUT_METRICS_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
-  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).max(100).default('loadout'),
   LOG_LEVEL: z.enum(['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']).default('info'),
 })
@@ -53,6 +61,9 @@ export interface Config {
   /** Who is told of what waits for a person. */
   webhook: { url: string; secret: string | undefined } | undefined
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
+  /** The command lines that the operator prepared. */
+  stdioTemplates: StdioTemplate[]
+  sandbox: { dir: string; npmRegistry?: string; pypiIndex?: string }
   privateNetwork: boolean
   /** Whether a call waits until the database has recorded it. */
   auditStrict: boolean
@@ -109,6 +120,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
         ? undefined
         : { url: values.LOADOUT_WEBHOOK_URL, secret: values.LOADOUT_WEBHOOK_SECRET },
     stdio: values.LOADOUT_STDIO ?? (local ? 'on' : 'off'),
+    stdioTemplates: readTemplates(values.LOADOUT_STDIO_TEMPLATES),
+    sandbox: sandboxOf(values),
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
     auditStrict: values.LOADOUT_AUDIT_STRICT,
     model: values.LOADOUT_MODEL,
@@ -128,6 +141,15 @@ export function readConfig(env: Record<string, string | undefined>): Config {
   }
   assertCoherent(config)
   return config
+}
+
+function sandboxOf(values: z.infer<typeof environment>): Config['sandbox'] {
+  const { LOADOUT_SANDBOX_DIR, LOADOUT_DATA_DIR, LOADOUT_NPM_REGISTRY, LOADOUT_PYPI_INDEX } = values
+  return {
+    dir: sandboxDir(LOADOUT_SANDBOX_DIR, LOADOUT_DATA_DIR ?? join(homedir(), '.loadout')),
+    ...(LOADOUT_NPM_REGISTRY === undefined ? {} : { npmRegistry: LOADOUT_NPM_REGISTRY }),
+    ...(LOADOUT_PYPI_INDEX === undefined ? {} : { pypiIndex: LOADOUT_PYPI_INDEX }),
+  }
 }
 
 function readCertificates(path: string): string {

@@ -106,9 +106,12 @@ function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
   return masterKey === undefined ? keyFileRing(join(dataDir, 'keys.json')) : masterKeyRing(masterKey)
 }
 
-function openDrivers({ stdio, privateNetwork, commandEnv, dataDir, proxy, certificates }: Config) {
+function openDrivers(config: Config) {
+  const { stdio, stdioTemplates, sandbox, privateNetwork, commandEnv, dataDir, proxy, certificates } = config
   return nodeDrivers({
     stdio,
+    templates: stdioTemplates,
+    sandbox,
     baseEnv: commandEnv,
     processDir: join(dataDir, 'processes'),
     guard: { privateNetwork, ...(proxy ? { proxy } : {}), ...(certificates === undefined ? {} : { ca: certificates }) },

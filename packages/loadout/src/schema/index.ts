@@ -22,6 +22,7 @@ export {
 } from './principal.ts'
 export { tier } from './scope.ts'
 export { configType } from './server.ts'
+export { type StdioTemplate, stdioTemplates } from './stdio-template.ts'
 export { threadInput, threadPatch, threadSettings } from './thread.ts'
 export { toolManifest } from './tool.ts'
 export { STATES, type ToolkitView, toolkitOptions, toolkitState, toolkitView, toolView } from './toolkit.ts'
