@@ -379,6 +379,8 @@ describe('the OpenAPI document', () => {
       'get /api/mcp/{id}/prompts',
       'get /api/mcp/{id}/resources',
       'get /api/mcp/{id}/resources/read',
+      'get /api/mcp/{id}/skills',
+      'get /api/mcp/{id}/skills/read',
       'get /api/oauth/callback',
       'get /api/policy',
       'get /api/policy/own',

@@ -42,7 +42,7 @@ export interface AppOptions {
   /** Where people reach the server, where that is not its own address. */
   publicUrl?: string | undefined
   /** Who this host is, for authorization servers that ask at its own address. */
-  clientMetadata?: () => Record<string, unknown> | undefined
+  clientMetadata?: Record<string, unknown> | undefined
   apiKeys?: ApiKeys
   log?: Log
   /** What `GET /metrics` tells to operators. Without it there is no such route. */
@@ -103,7 +103,8 @@ export function createApp({
     scheme: 'bearer',
     bearerFormat: 'lo_…',
   })
-  app.route('/api', oauthPages(host, { authenticate, clientMetadata: () => clientMetadata?.() }))
+  app.route('/api', oauthPages(host, authenticate))
+  if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
     // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.

@@ -59,7 +59,7 @@ function signInOf({ publicUrl }: Config, address: (() => string | undefined) | u
   }
 }
 
-const clientMetadataUrl = (publicUrl: string) => new URL('/api/oauth/client-metadata.json', publicUrl).href
+const clientMetadataUrl = (publicUrl: string) => new URL('/client-metadata.json', publicUrl).href
 
 /** What authorization servers read there: only a public https address can have one. */
 export function clientDocument({ publicUrl }: Config): Record<string, unknown> | undefined {

@@ -56,7 +56,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       authenticate: local ? localOr(byKey) : byKey,
       loopbackOnly: local,
       publicUrl: config.publicUrl,
-      clientMetadata: () => clientDocument(config),
+      clientMetadata: clientDocument(config),
       log,
       metrics: { read: telemetry.metrics, key: config.metricsKey },
       version: options.version ?? '0.0.0',

@@ -23,7 +23,7 @@ import { withResults } from './calls/with-results.ts'
 import { withTelemetry } from './calls/with-telemetry.ts'
 import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import type { Catalog } from './catalog/catalog.ts'
-import { createResources, type Prompts, type Resources } from './catalog/resources.ts'
+import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
 import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import { chooseKeyRing } from './credentials/choose-key-ring.ts'
@@ -78,6 +78,7 @@ export interface Host extends AsyncDisposable {
   readonly connections: Connector
   readonly resources: Resources
   readonly prompts: Prompts
+  readonly skills: Skills
   readonly threads: Threads
   readonly activations: Activations
   readonly loadouts: Loadouts

@@ -75,21 +75,10 @@ export function oauthRoutes(host: Host) {
     })
 }
 
-export interface OAuthPageOptions {
-  authenticate: Authenticate
-  /** Who this host is, for authorization servers that ask at its address. */
-  clientMetadata: () => Record<string, unknown> | undefined
-}
-
 /** What is reached without a key: mounted before the door that asks for one. */
-export function oauthPages(host: Host, { authenticate, clientMetadata }: OAuthPageOptions) {
+export function oauthPages(host: Host, authenticate: Authenticate) {
   const pages = new OpenAPIHono<Env>()
   pages.get('/oauth/close.js', (c) => c.body(CLOSE_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }))
-  pages.get('/oauth/client-metadata.json', (c) => {
-    const document = clientMetadata()
-    if (!document) throw new HostError('not-found', { detail: 'This server has no public address.' })
-    return c.json(document, 200)
-  })
   pages.openapi(callback, async (c) => {
     const { confirm, ...returned } = c.req.valid('query')
     // Addresses with codes in them are nobody's business.

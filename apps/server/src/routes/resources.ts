@@ -22,6 +22,23 @@ const readResource = createRoute({
   request: { params: idParam, query: z.object({ uri: z.string().min(1).max(4096) }) },
   responses: { 200: whole, ...problemResponses },
 })
+const listSkills = createRoute({
+  method: 'get',
+  path: '/mcp/{id}/skills',
+  summary: 'The skills that a server offers; none of their files is read',
+  request: { params: idParam },
+  responses: { 200: items, ...problemResponses },
+})
+const readSkill = createRoute({
+  method: 'get',
+  path: '/mcp/{id}/skills/read',
+  summary: 'One file of a skill, checked against what the server lists of it',
+  request: {
+    params: idParam,
+    query: z.object({ skill: z.string().min(1).max(4096), file: z.string().min(1).max(4096).optional() }),
+  },
+  responses: { 200: whole, ...problemResponses },
+})
 const listPrompts = createRoute({
   method: 'get',
   path: '/mcp/{id}/prompts',
@@ -40,13 +57,19 @@ const getPrompt = createRoute({
   responses: { 200: whole, ...problemResponses },
 })
 
-export function resourceRoutes({ resources, prompts }: Host) {
+export function resourceRoutes({ resources, prompts, skills }: Host) {
   return new OpenAPIHono<Env>()
     .openapi(listResources, async (c) =>
       c.json({ items: await resources.list(c.var.principal.userId, c.req.valid('param').id) }, 200),
     )
     .openapi(readResource, async (c) =>
       c.json(await resources.read(c.var.principal.userId, c.req.valid('param').id, c.req.valid('query').uri), 200),
+    )
+    .openapi(listSkills, async (c) =>
+      c.json({ items: await skills.list(c.var.principal.userId, c.req.valid('param').id) }, 200),
+    )
+    .openapi(readSkill, async (c) =>
+      c.json(await skills.read(c.var.principal.userId, c.req.valid('param').id, c.req.valid('query')), 200),
     )
     .openapi(listPrompts, async (c) =>
       c.json({ items: await prompts.list(c.var.principal.userId, c.req.valid('param').id) }, 200),

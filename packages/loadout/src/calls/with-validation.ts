@@ -35,6 +35,17 @@ export function createArgumentCheck(): ArgumentCheck {
 export function withValidation(check: ArgumentCheck): Stage {
   return (next) => (call) => {
     const problem = check(call)
-    return problem ? Promise.resolve(failed(problem)) : next(call)
+    if (!problem) return next(call)
+    const lean = withoutNulls(call)
+    return lean && !check(lean) ? next(lean) : Promise.resolve(failed(problem))
   }
+}
+
+/** Models write null for what they leave out. Undefined where there is nothing of the kind. */
+function withoutNulls(call: ResolvedCall): ResolvedCall | undefined {
+  const { required } = call.found.manifest.inputSchema
+  const needed = new Set(Array.isArray(required) ? required : [])
+  const given = Object.entries(call.arguments)
+  const left = given.filter(([name, value]) => value !== null || needed.has(name))
+  return left.length === given.length ? undefined : { ...call, arguments: Object.fromEntries(left) }
 }

@@ -7,6 +7,7 @@ import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
 import { type ToolManifest, toolManifest } from '../schema/tool.ts'
+import { headerProblem } from './header-parameters.ts'
 
 export const MAX_TOOLS = 2000
 export const MAX_DESCRIPTION = 8192
@@ -64,6 +65,8 @@ function readOne(item: unknown, name: string, warnings: string[]): { manifest: T
   if (!parsed.success) return { reason: invalidInput(parsed.error).message }
   const problem = schemaProblem(parsed.data.inputSchema)
   if (problem !== undefined) return { reason: `its input schema cannot be used: ${problem}` }
+  const header = headerProblem(parsed.data.inputSchema)
+  if (header !== undefined) return { reason: `its parameters cannot be sent in headers: ${header}` }
   return { manifest: withUsableOutput(parsed.data, warnings) }
 }
 

@@ -91,6 +91,13 @@ export interface RawList {
 
 export type ListKind = 'tools' | 'resources' | 'prompts'
 
+/** A file of a skill: by the URI of the skill's `SKILL.md`, and its own path or URI. */
+export interface SkillAddress {
+  skill: string
+  /** @default the `SKILL.md` */
+  file?: string | undefined
+}
+
 export interface Connection {
   readonly info: ServerInfo
   readonly verdict: EraVerdict
@@ -100,6 +107,9 @@ export interface Connection {
     options: CallOptions,
   ): Promise<ToolResult>
   readResource(uri: string, options: CallOptions): Promise<JsonObject>
+  /** Skills, and one file of one, checked against what the server lists of it. */
+  listSkills(options: CallOptions): Promise<JsonObject[]>
+  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject>
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
   /** Whether it can still be used. */
   isOpen(): boolean

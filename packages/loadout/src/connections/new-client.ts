@@ -24,7 +24,10 @@ export function newClient({ target, hooks, clientVersion }: ClientParts, clocks:
   const client = new Client(
     { name: 'loadout', version: clientVersion },
     {
-      capabilities: { elicitation: { form: { applyDefaults: true }, url: {} } },
+      capabilities: {
+        elicitation: { form: { applyDefaults: true }, url: {} },
+        extensions: { 'io.modelcontextprotocol/skills': {} },
+      },
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
       listChanged: { tools: onChanged('tools'), resources: onChanged('resources'), prompts: onChanged('prompts') },
       // Output is checked by our own validator, which no schema of a server can block.

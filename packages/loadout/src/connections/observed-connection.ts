@@ -9,7 +9,16 @@ import type { Server } from '../schema/server.ts'
 import { ATTRIBUTE, CALL_METHOD, TOOL_ERROR } from '../telemetry/conventions.ts'
 import { endSpan, type Telemetry } from '../telemetry/telemetry.ts'
 import { recordingSpan, traceMeta, traceOr } from '../telemetry/trace-context.ts'
-import type { CallOptions, Connection, EraVerdict, ListKind, RawList, ServerInfo, ToolResult } from './connection.ts'
+import type {
+  CallOptions,
+  Connection,
+  EraVerdict,
+  ListKind,
+  RawList,
+  ServerInfo,
+  SkillAddress,
+  ToolResult,
+} from './connection.ts'
 import { jsonRpcCode } from './failures.ts'
 
 export interface Observed {
@@ -58,6 +67,14 @@ export class ObservedConnection implements Connection {
 
   readResource(uri: string, options: CallOptions): Promise<JsonObject> {
     return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readResource(uri, passed))
+  }
+
+  listSkills(options: CallOptions): Promise<JsonObject[]> {
+    return this.#spanned({ method: 'skills/list' }, options, (passed) => this.#inner.listSkills(passed))
+  }
+
+  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+    return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readSkill(address, passed))
   }
 
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {

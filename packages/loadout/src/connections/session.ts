@@ -16,11 +16,13 @@ import type {
   ListKind,
   RawList,
   ServerInfo,
+  SkillAddress,
   ToolResult,
 } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
 import { newClient } from './new-client.ts'
 import { sendAlong } from './send-along.ts'
+import { listSkills, readSkill } from './skills.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
 const MAX_PAGES = 64
@@ -193,6 +195,14 @@ class Session implements Connection {
 
   readResource(uri: string, options: CallOptions): Promise<JsonObject> {
     return this.#request('resources/read', { uri }, options)
+  }
+
+  listSkills(options: CallOptions): Promise<JsonObject[]> {
+    return this.#guard(options, (sdkOptions) => listSkills(this.#client, sdkOptions))
+  }
+
+  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+    return this.#guard(options, (sdkOptions) => readSkill(this.#client, address, sdkOptions))
   }
 
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {

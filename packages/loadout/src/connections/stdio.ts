@@ -73,6 +73,8 @@ function explained(connection: Connection, transport: StdioTransport): Connectio
     list: (kind, options) => explain(connection.list(kind, options)),
     callTool: (call, options) => explain(connection.callTool(call, options)),
     readResource: (uri, options) => explain(connection.readResource(uri, options)),
+    listSkills: (options) => explain(connection.listSkills(options)),
+    readSkill: (address, options) => explain(connection.readSkill(address, options)),
     getPrompt: (prompt, options) => explain(connection.getPrompt(prompt, options)),
     diagnostics: () => connection.diagnostics(),
     isOpen: () => connection.isOpen(),
