@@ -152,7 +152,7 @@ export function createHost(options: HostOptions = {}): Host {
     connections: connector,
     imports: createImports(registry),
     ...createResources({ registry, connector }),
-    signIns: createSignInDoor({ signIns, registry }),
+    signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) =>
       createThread({ activations, loadouts, calls, events, results: use.results }, address, how),

@@ -45,7 +45,8 @@ export interface SessionStoreParts {
 }
 
 const SESSION_FIELD = 'oauth.session'
-const LEASE_MS = 30_000
+/** Longer than any answer of an authorization server is waited for. */
+const LEASE_MS = 20_000
 const POLL_MS = 100
 const MOST_RACES = 20
 const NO_LEASE = { leaseHolder: null, leaseUntil: null } as const

@@ -2,6 +2,7 @@
 import { HostError } from '../errors.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Callback, SignInLink, SignIns } from './sign-ins.ts'
 
 export interface SignInDoor {
@@ -19,8 +20,17 @@ export interface SignInDoor {
   view(userId: string, toolkit: string): Promise<SignInView | undefined>
 }
 
-export function createSignInDoor(parts: { signIns: SignIns; registry: Pick<Registry, 'find'> }): SignInDoor {
-  const { signIns, registry } = parts
+export interface SignInDoorParts {
+  signIns: SignIns
+  registry: Pick<Registry, 'find'>
+  /** Looks at the server anew: what it offers may only be known now. */
+  look(stored: StoredToolkit, userId: string): Promise<unknown>
+}
+
+/** Who comes back waits so long for the tools, and no longer. */
+const LOOK_MS = 5000
+
+export function createSignInDoor({ signIns, registry, look }: SignInDoorParts): SignInDoor {
   const holderOf = async (state: string) => {
     const { userId, uscoId } = await signIns.whose(state)
     const stored = await registry.find(userId, uscoId).catch((error: unknown) => {
@@ -39,9 +49,20 @@ export function createSignInDoor(parts: { signIns: SignIns; registry: Pick<Regis
       const { userId, stored } = await holderOf(callback.state)
       if (who && who.userId !== userId) throw new HostError('sign-in-link-invalid')
       await signIns.finish(stored, userId, callback)
+      await within(LOOK_MS, look(stored, userId))
       return { userId, toolkit: stored.toolkit.id }
     },
     disconnect: async (userId, toolkit) => signIns.disconnect(await registry.find(userId, toolkit), userId),
     view: async (userId, toolkit) => signIns.view(await registry.find(userId, toolkit), userId),
   }
+}
+
+/** Signed in is signed in, whatever comes of the look. */
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  await Promise.race([work.catch(() => {}), late])
+  clearTimeout(timer)
 }

@@ -17,6 +17,12 @@ export type LineCommand =
   | { do: 'register'; userId: string; input: object }
   | { do: 'remove'; userId: string; toolkit: string }
   | { do: 'connections' }
+  | { do: 'sign-in'; userId: string; toolkit: string }
+  | {
+      do: 'come-back'
+      userId: string
+      callback: { state: string; code?: string | undefined; iss?: string | undefined }
+    }
   /** So many callers at once, each until it is limited; says how many calls were made. */
   | { do: 'burst'; userId: string; name: string; callers: number }
   /** So many callers for so long, with up to so long between calls; says how many calls were made, and how many limited. */
@@ -36,6 +42,7 @@ const host = createHost({
   keyRing: () => masterKeyRing(masterKey),
   drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' }, guard: { privateNetwork: true } }),
   processLeaseMs: Number(leaseMs),
+  signIn: { redirectUrl: 'http://127.0.0.1:9/api/oauth/callback' },
 })
 await host.ready()
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -51,6 +58,8 @@ async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'answer') return host.approvals.answer(userId, command.approvalId, command.answer)
   if (command.do === 'preferences') return host.preferences.update(userId, command.patch)
   if (command.do === 'burst') return burst(command)
+  if (command.do === 'sign-in') return host.signIns.start(userId, command.toolkit)
+  if (command.do === 'come-back') return host.signIns.finish(command.callback, { userId })
   const thread = host.thread({ userId, threadId: 't' })
   if (command.do === 'refs') return (await thread.loadout()).tools.map(({ ref }) => ref)
   if (command.do === 'call') return thread.call({ name: command.name, arguments: command.arguments })
