@@ -65,8 +65,8 @@ const linkInProblem = ({ body }: Answer) => (body.code === 'sign-in-needed' ? (b
 async function register(auth?: Record<string, unknown>): Promise<Tool[]> {
   const record = { id, name: id, url: serverUrl, ...(auth ? { auth } : {}) }
   const linkInState = ({ body }: Answer) => {
-    const state = body.state as { status?: string; action?: string; reason?: string } | undefined
-    return state?.status === 'sign-in-needed' ? (state.action ?? '') : undefined
+    const state = body.state as { status?: string; url?: string; reason?: string } | undefined
+    return state?.status === 'sign-in-needed' ? (state.url ?? state.reason ?? '') : undefined
   }
   let first = true
   const look = () => {

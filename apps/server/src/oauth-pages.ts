@@ -13,7 +13,9 @@ export const signedInPage = ({ name, toolkit }: { name: string; toolkit: string 
     title: 'Signed in',
     data: { toolkit, status: 'signed-in' },
     body: html`<p>You are signed in to <strong>${name}</strong>.</p>
-      <p class="quiet">This window closes by itself. If it does not, you can close it.</p>`,
+      <p class="quiet">
+        This window closes by itself. If it does not, close it, or go <a href="/connectors">back to Loadout</a>.
+      </p>`,
   })
 
 export const failedPage = ({ title, message, action }: HostError) =>

@@ -75,7 +75,7 @@ describe('a call that needs a sign-in', () => {
   it('the toolkit tells of it, and of what comes after', async () => {
     await call()
     const show = async () => (await app.request(`${BASE}/api/mcp/mail`, { headers: { 'x-user': 'ann' } })).json()
-    expect((await show()).state).toMatchObject({ status: 'sign-in-needed', action: expect.stringMatching(/^http/) })
+    expect((await show()).state).toMatchObject({ status: 'sign-in-needed', url: expect.stringMatching(/^http/) })
     const { url, cookie } = await start()
     await come(await follow(url), { cookie })
     await call()

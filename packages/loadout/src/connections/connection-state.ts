@@ -11,5 +11,9 @@ export const INPUT_NEEDED: ToolkitState = {
 export function stateFrom(change: PoolChange): ToolkitState {
   if (change.status !== 'error') return { status: change.status }
   const { code, message: reason, action } = change.error
-  return { status: code === 'sign-in-needed' ? 'sign-in-needed' : 'error', reason, action }
+  if (code !== 'sign-in-needed') return { status: 'error', reason, action }
+  // What to do is a link, where there is one.
+  return action.startsWith('http')
+    ? { status: code, reason: 'The server wants you to sign in.', url: action }
+    : { status: code, reason, action }
 }

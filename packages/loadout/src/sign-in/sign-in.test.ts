@@ -60,7 +60,7 @@ describe('a server that wants a sign-in', () => {
     expect(refused).toMatchObject({ status: 'sign-in-needed', error: { code: 'sign-in-needed' } })
     const link = 'error' in refused ? refused.error.action : ''
     expect(link.startsWith(`${oauth.base}/authorize?`)).toBe(true)
-    expect(await host.views.one('ann', 'mail')).toMatchObject({ state: { status: 'sign-in-needed', action: link } })
+    expect(await host.views.one('ann', 'mail')).toMatchObject({ state: { status: 'sign-in-needed', url: link } })
     await host.signIns.finish(callbackOf(await follow(link, 'ann@mail')))
     expect(textOf(await call(host))).toBe('ann@mail')
     expect(await host.views.one('ann', 'mail')).toMatchObject({

@@ -13,6 +13,7 @@ import { EmptyState } from './empty-state.tsx'
 import { ToolkitDialog } from './toolkit-dialog.tsx'
 import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
 import { menuId, type RowActions } from './toolkit-row.tsx'
+import { useSignInNews } from './use-sign-in.ts'
 import { useSwitchToolkit } from './use-toolkits.ts'
 
 const route = getRouteApi('/connectors')
@@ -24,6 +25,7 @@ export function ConnectorsPage() {
   const navigate = route.useNavigate()
   const [deleting, setDeleting] = useState<Toolkit>()
   const { mutate: switchToolkit } = useSwitchToolkit()
+  useSignInNews()
   const show = (search: DialogSearch) => navigate({ search, resetScroll: false })
   const actions: RowActions = {
     onSwitch: (toolkit, enabled) => switchToolkit({ toolkit, enabled }),

@@ -7,6 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { addressOf, kindOf, storedSecrets } from './server-kind.tsx'
+import { SignInActions, signInFact } from './sign-in-actions.tsx'
 import { StateBadge, StateReason } from './toolkit-state.tsx'
 
 export interface RowActions {
@@ -50,6 +51,7 @@ export function ToolkitRow({ toolkit, actions }: { toolkit: Toolkit; actions: Ro
         )}
         <RowFacts toolkit={toolkit} />
         <StateReason state={toolkit.state} />
+        <SignInActions toolkit={toolkit} />
       </div>
     </li>
   )
@@ -83,6 +85,7 @@ function RowFacts({ toolkit }: { toolkit: Toolkit }) {
   const secrets = storedSecrets(toolkit)
   const facts = [
     toolCount === 0 ? 'No tools known yet' : `${counted(toolCount, 'tool')}, ${counted(tokens, 'token')}`,
+    signInFact(toolkit),
     secrets > 0 && counted(secrets, 'stored secret'),
     toolkit.options.account && `Account ${toolkit.options.account}`,
     shadows && 'Used instead of the global server of the same id',

@@ -57,7 +57,7 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   return (
     <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
       {state.reason} {state.action}{' '}
-      {state.url && (
+      {state.url && state.status !== 'sign-in-needed' && (
         <a
           href={state.url}
           target="_blank"

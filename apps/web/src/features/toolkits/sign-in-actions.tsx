@@ -1,0 +1,53 @@
+import { ExternalLink, Link2, LogOut } from 'lucide-react'
+import type { Toolkit } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { useCopySignInLink, useSignIn, useSignOut } from './use-sign-in.ts'
+
+/** Sign in, in this browser or on another device; and out again. */
+export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
+  const signIn = useSignIn()
+  const copyLink = useCopySignInLink()
+  const signOut = useSignOut()
+  const { state, signIn: current, enabled, name } = toolkit
+  if (!enabled) return null
+  // Where the server's own words have no link, signing in is nothing that would help.
+  const mayHelp = state.url !== undefined || current !== undefined
+  if (state.status === 'sign-in-needed' && mayHelp)
+    return (
+      <div className="mt-2 flex flex-wrap gap-2">
+        <Button variant="primary" size="small" aria-label={`Sign in to ${name}`} onClick={() => signIn(toolkit)}>
+          <ExternalLink aria-hidden /> {current?.issuer ? 'Sign in again' : 'Sign in'}
+        </Button>
+        <Button size="small" aria-label={`Copy the sign-in link of ${name}`} onClick={() => copyLink(toolkit)}>
+          <Link2 aria-hidden /> Copy link
+        </Button>
+      </div>
+    )
+  if (current?.status !== 'signed-in') return null
+  return (
+    <div className="mt-2 flex flex-wrap gap-2">
+      <Button size="small" aria-label={`Sign in to ${name} again`} onClick={() => signIn(toolkit)}>
+        <ExternalLink aria-hidden /> Sign in again
+      </Button>
+      <Button size="small" variant="quiet" aria-label={`Disconnect ${name}`} onClick={() => signOut(toolkit)}>
+        <LogOut aria-hidden /> Disconnect
+      </Button>
+    </div>
+  )
+}
+
+/** Where somebody is signed in, and until when. */
+export function signInFact({ signIn }: Toolkit, now = Date.now()): string | undefined {
+  if (signIn?.status !== 'signed-in') return undefined
+  const at = signIn.issuer ? ` at ${URL.parse(signIn.issuer)?.host ?? signIn.issuer}` : ''
+  if (!signIn.endsAt) return `Signed in${at}`
+  const minutes = Math.round((Date.parse(signIn.endsAt) - now) / 60_000)
+  return `Signed in${at}, ends ${minutes < 1 ? 'in less than a minute' : inWords(minutes)}`
+}
+
+function inWords(minutes: number): string {
+  const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+  if (minutes < 120) return words.format(minutes, 'minute')
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? words.format(hours, 'hour') : words.format(Math.round(hours / 24), 'day')
+}

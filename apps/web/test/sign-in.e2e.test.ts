@@ -1,0 +1,95 @@
+/** Signing in to a server from the page of servers, in a real browser: in a window, on another device, and without windows. */
+import type { Page } from 'playwright'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { OAuthServer } from '../../../test/oauth-server.ts'
+import { type OpenApp, openApp } from './open-app.ts'
+
+describe('a server that wants a sign-in', () => {
+  let app: OpenApp
+  let oauth: OAuthServer
+  let page: Page
+  const row = (name = 'mail') => page.getByRole('listitem').filter({ has: page.getByRole('heading', { name }) })
+
+  beforeAll(async () => {
+    app = await openApp()
+    oauth = await OAuthServer.start()
+    const response = await fetch(`${app.url}/api/mcp`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'mail', url: oauth.url }),
+    })
+    expect(response.status).toBe(201)
+  })
+  afterEach(async () => {
+    await page.context().close()
+    await fetch(`${app.url}/api/oauth/disconnect`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ toolkit: 'mail' }),
+    })
+  })
+  afterAll(async () => {
+    await app[Symbol.asyncDispose]()
+    await oauth.close()
+  })
+
+  it('signs in in a window that closes by itself; the page knows at once; and out again', async () => {
+    page = await app.open()
+    await row().getByText('Sign-in needed').waitFor()
+    const opened = page.waitForEvent('popup')
+    await row().getByRole('button', { name: 'Sign in to mail' }).click()
+    const popup = await opened
+    await popup.waitForEvent('close')
+    await row().getByText('Connected', { exact: true }).waitFor()
+    await row()
+      .getByText(/Signed in at 127\.0\.0\.1:\d+/)
+      .waitFor()
+    await row()
+      .getByText(/1 tool,/)
+      .waitFor()
+    await row().getByRole('button', { name: 'Disconnect mail' }).click()
+    await page.getByText('Signed out of mail').waitFor()
+    await row().getByRole('button', { name: 'Sign in to mail again' }).waitFor({ state: 'detached' })
+    expect(oauth.counts.revoked).toBeGreaterThan(0)
+  })
+
+  it('gives a link that another device can finish', async () => {
+    page = await app.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
+    await page.reload()
+    await row().getByRole('button', { name: 'Copy the sign-in link of mail' }).click()
+    await page.getByText('Link copied').waitFor()
+    const link = await page.evaluate(() => navigator.clipboard.readText())
+    expect(link).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/authorize\?/)
+    const phone = await app.open()
+    await phone.goto(link)
+    await phone.getByRole('heading', { name: 'Signed in' }).waitFor()
+    await phone.context().close()
+    await page.reload()
+    await row().getByText('Connected', { exact: true }).waitFor()
+  })
+
+  it('goes there itself where no window may be opened, and comes back', async () => {
+    page = await app.open()
+    await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
+    await page.addInitScript(() => {
+      window.open = () => null
+      window.close = () => {}
+    })
+    await page.reload()
+    await row().getByRole('button', { name: 'Sign in to mail' }).click()
+    await page.getByRole('heading', { name: 'Signed in' }).waitFor()
+    await page.getByRole('link', { name: 'back to Loadout' }).click()
+    await row().getByText('Connected', { exact: true }).waitFor()
+  })
+
+  it('says what is wrong when the link cannot be had', async () => {
+    oauth.rules.authorizationEndpoint = 'javascript:alert(1)'
+    page = await app.open()
+    await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
+    await page.reload()
+    await row().getByText('Sign-in needed').waitFor()
+    expect(await page.content()).not.toContain('javascript:')
+    oauth.rules.authorizationEndpoint = undefined
+  })
+})
