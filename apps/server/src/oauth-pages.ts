@@ -18,12 +18,14 @@ export const signedInPage = ({ name, toolkit }: { name: string; toolkit: string 
       </p>`,
   })
 
-export const failedPage = ({ title, message, action }: HostError) =>
+export const failedPage = ({ message, action }: HostError) =>
   page({
     title: 'The sign-in did not work',
     data: { toolkit: '', status: 'failed' },
-    body: html`<p>${title}. ${message === title ? '' : message}</p>
-      <p class="quiet">${action.startsWith('http') ? 'Start the sign-in again.' : action}</p>`,
+    body: html`<p>${message}</p>
+      <p class="quiet">
+        ${action.startsWith('http') ? 'Start the sign-in again.' : action} <a href="/connectors">Back to Loadout</a>
+      </p>`,
   })
 
 export const confirmPage = ({ userId, name, href }: { userId: string; name: string; href: string }) =>
