@@ -25,6 +25,8 @@ export interface OAuthRules {
   /** What the resource says whose tokens it takes. */
   authorizationServers: string[] | undefined
   register: boolean
+  /** Whether each user has a tool that only they have. */
+  personal: boolean
 }
 
 interface Message {
@@ -51,6 +53,7 @@ const RULES: OAuthRules = {
   callScope: undefined,
   authorizationServers: undefined,
   register: true,
+  personal: false,
 }
 
 export class OAuthServer {
@@ -262,6 +265,7 @@ export class OAuthServer {
               inputSchema: { type: 'object', properties: { asked: { type: 'string' } } },
               annotations: { readOnlyHint: true },
             },
+            ...(this.rules.personal ? [{ name: `inbox_of_${sub}`, inputSchema: { type: 'object' } }] : []),
           ],
         },
       }

@@ -52,6 +52,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
   })
   const catalog: Catalog = createCatalog({
     ...{ storage, cache, connector, events, app },
+    isSignedIn: async (stored, userId) => (await signIns.view(stored, userId))?.status === 'signed-in',
     ...(ttlMs === undefined ? {} : { ttlMs }),
   })
   return { connector, catalog, signIns }

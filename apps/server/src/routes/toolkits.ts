@@ -125,7 +125,7 @@ export function toolkitRoutes(host: Host) {
     .openapi(accept, async (c) => {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
-      if (stored.tier === 'app') assertOperator(c.var.principal)
+      if (stored.tier === 'app' && !(await host.catalog.isPersonal(stored, userId))) assertOperator(c.var.principal)
       await host.catalog.accept(stored, { userId, ...c.req.valid('json') })
       return c.json(await host.views.one(userId, stored.uscoId), 200)
     })

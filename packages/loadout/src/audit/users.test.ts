@@ -55,6 +55,9 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
       createdAt: at,
       updatedAt: at,
     }) as never,
+  personalCatalogs: (userId) => ({
+    ...{ personalCatalogId: 'p', userId, uscoId, toolsJson: {}, introspectedAt: at, recordAt: at, version: 1 },
+  }),
   signIns: (userId) => ({
     ...{ signInId: 's', userId, uscoId, issuer: null, expiresAt: null, renewable: false, generation: 0 },
     ...{ leaseHolder: null, leaseUntil: null, stateHash: null, stateUntil: null, createdAt: at, updatedAt: at },
@@ -91,6 +94,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
   }),
   results: (userId) => ({
     ...{ resultId: 'r', userId, callId: 'c', ref: 'a.b', bytes: 1, characters: 1, lines: 1, chunks: 1, isJson: false },
+    sectionsJson: [],
     ...{ expiresAt: at, createdAt: at },
   }),
   resultChunks: (userId) => ({

@@ -9,24 +9,16 @@ import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { AppConfig } from '../schema/app-config.ts'
-import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { CustomServer } from '../schema/server.ts'
-import type { Annotations, ToolManifest } from '../schema/tool.ts'
+import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { isTrusted } from '../toolkits/trust.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { given, readCustom, toolsOf, toTool } from './catalog-tools.ts'
+import { createPersonalCatalogs, type PersonalCatalog, type PersonalCatalogs } from './personal-catalog.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
-import {
-  type Acceptance,
-  acceptChanges,
-  type CatalogChange,
-  NOBODY,
-  storeCatalog,
-  storeFailure,
-} from './store-catalog.ts'
+import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
 
 /** A tool as the catalog has it. */
 export interface CatalogTool {
@@ -57,6 +49,8 @@ export interface Catalog {
   /** What is known of a toolkit that is carried and not stored. */
   carried(uscoId: string): readonly CatalogTool[] | undefined
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
+  /** Whether what an app's server offers is known for this user alone: then it is theirs to accept. */
+  isPersonal(stored: StoredToolkit, userId: string): Promise<boolean>
   /** Waits for looks that are under way. */
   settled(): Promise<void>
 }
@@ -68,6 +62,8 @@ export interface CatalogParts {
   events: Emitter
   /** Says which servers are trusted. */
   app: { get(): Promise<AppConfig> }
+  /** Whether a user asks a server with a sign-in of their own: then the list is theirs alone. @default never */
+  isSignedIn?(stored: StoredToolkit, userId: string): Promise<boolean>
   /** @default 3_600_000 */
   ttlMs?: number
   /** How long a server may take to answer. @default 10_000 */
@@ -96,8 +92,11 @@ class StoredCatalog implements Catalog {
   /** The same tools, with those held that nobody accepted; kept as long as they are. */
   readonly #withHeld = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
 
+  readonly #personal: PersonalCatalogs
+
   constructor(parts: CatalogParts) {
     this.#parts = parts
+    this.#personal = createPersonalCatalogs(parts)
   }
 
   async tools(
@@ -108,32 +107,46 @@ class StoredCatalog implements Catalog {
     const config = await app.get()
     const read = (owner: string) =>
       cache.read({ userId: owner, name: 'catalog' }, ['userServerTools', 'pins'], () => this.#load(owner))
+    const personal = userId === APP_OWNER ? undefined : await this.#personal.of(userId)
     const result = new Map<string, readonly CatalogTool[]>()
     for (const one of toolkits) {
+      const own = one.tier === 'app' ? personal?.get(one.uscoId) : undefined
       // What is the app's is kept once, however many users there are.
-      const known = one.carried ? this.#carried.get(one.uscoId) : (await read(one.userId)).get(one.uscoId)
+      const known = one.carried
+        ? this.#carried.get(one.uscoId)
+        : (own?.tools ?? (await read(one.userId)).get(one.uscoId))
       const tools = known ?? given(one)
       // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
       result.set(one.uscoId, one.carried || isTrusted(one, config) ? tools : this.#held(tools))
       // Failures are told by the state; a reader gets what there is.
-      if (one.enabled && known && !one.carried && this.isStale(one)) this.introspect(one, userId).catch(() => {})
+      if (one.enabled && known && !one.carried && this.#isOld(one, own)) this.introspect(one, userId).catch(() => {})
     }
     return result
   }
 
-  introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]> {
-    // What belongs to the app is looked at once for all, by whoever comes first.
-    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), stored.userId])
+  async introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]> {
+    const isOwn = await this.#isOwn(stored, userId)
+    const key = this.#keyOf(stored, isOwn ? userId : stored.userId)
     const underWay = this.#looking.get(key)
     if (underWay) return underWay
-    const work = this.#look(stored, userId, trace).finally(() => this.#looking.delete(key))
+    const work = this.#look(stored, userId, { trace, isOwn }).finally(() => this.#looking.delete(key))
     this.#looking.set(key, work)
     return work
   }
 
+  /** What belongs to the app is looked at once for all, by whoever comes first; what is a user's own, for that user. */
+  #keyOf({ uscoId, row }: StoredToolkit, owner: string): string {
+    return JSON.stringify([uscoId, row.updatedAt.getTime(), owner])
+  }
+
+  async #isOwn(stored: StoredToolkit, userId: string): Promise<boolean> {
+    if (stored.tier !== 'app' || stored.carried || userId === APP_OWNER) return false
+    return (await this.#parts.isSignedIn?.(stored, userId)) ?? false
+  }
+
   /** A change that was told while a look was under way is looked at once more after it. */
   async changed(stored: StoredToolkit, userId: string): Promise<void> {
-    const key = JSON.stringify([stored.uscoId, stored.row.updatedAt.getTime(), stored.userId])
+    const key = this.#keyOf(stored, (await this.#isOwn(stored, userId)) ? userId : stored.userId)
     await this.#looking.get(key)?.catch(() => {})
     await this.introspect(stored, userId)
   }
@@ -148,8 +161,19 @@ class StoredCatalog implements Catalog {
     return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, this.#hints.get(uscoId) ?? ttlMs)
   }
 
+  #isOld(stored: StoredToolkit, own: PersonalCatalog | undefined): boolean {
+    if (!own) return this.isStale(stored)
+    const isOther = own.recordAt.getTime() !== stored.row.updatedAt.getTime()
+    return isOther || this.isStale({ ...stored, row: { ...stored.row, introspectedAt: own.introspectedAt } })
+  }
+
+  async isPersonal({ tier, uscoId }: StoredToolkit, userId: string): Promise<boolean> {
+    return tier === 'app' && userId !== APP_OWNER && (await this.#personal.of(userId)).has(uscoId)
+  }
+
   async accept(stored: StoredToolkit, by: Acceptance): Promise<number> {
-    const count = await acceptChanges(this.#parts.storage, stored, by)
+    const isOwn = await this.isPersonal(stored, by.userId)
+    const count = isOwn ? await this.#personal.accept(stored, by) : await acceptChanges(this.#parts.storage, stored, by)
     if (count === 0) return 0
     this.#tell(stored)
     const { userId, tool } = by
@@ -172,7 +196,11 @@ class StoredCatalog implements Catalog {
     await Promise.allSettled(this.#looking.values())
   }
 
-  async #look(stored: StoredToolkit, userId: string, trace: Context | undefined): Promise<ToolManifest[]> {
+  async #look(
+    stored: StoredToolkit,
+    userId: string,
+    { trace, isOwn }: { trace: Context | undefined; isOwn: boolean },
+  ): Promise<ToolManifest[]> {
     const { storage, app, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
     const { server, timeouts } = stored.toolkit
     try {
@@ -185,14 +213,16 @@ class StoredCatalog implements Catalog {
         this.#carried.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
       }
-      const trusted = isTrusted(stored, await app.get())
-      this.#tellTools(stored, await storeCatalog(storage, stored, { ...read, trusted }))
-      this.#tell(stored)
+      const look = { ...read, trusted: isTrusted(stored, await app.get()) }
+      const told = isOwn ? { ...stored, userId } : stored
+      const change = isOwn ? this.#personal.store(stored, userId, look) : storeCatalog(storage, stored, look)
+      this.#tellTools(told, await change)
+      this.#tell(told)
       return read.manifests
     } catch (thrown) {
       const error = HostError.from(thrown)
       // That it was not even tried says nothing new of the server.
-      if (error.code !== 'cooling-down' && !stored.carried)
+      if (error.code !== 'cooling-down' && !stored.carried && !isOwn && !isOnlyTheirs(stored, userId, error))
         await storeFailure(storage, stored, `${error.code}: ${openWords(error).message}`).catch(() => {})
       throw error
     }
@@ -209,7 +239,7 @@ class StoredCatalog implements Catalog {
       trace,
       work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
     })
-    // A private list (`isPrivate`) is kept for its owner alone, or for the app, whose own credentials it was asked with.
+    // A private list (`isPrivate`) is kept for who asked: its owner, the user who signed in, or the app by its own credentials.
     // Zero means "do not keep", which a catalog cannot do; then our own time holds.
     if (list.ttlMs !== undefined && list.ttlMs > 0) this.#hints.set(stored.uscoId, Math.max(list.ttlMs, LEAST_TTL_MS))
     const read = await readManifests(list.items)
@@ -239,46 +269,6 @@ class StoredCatalog implements Catalog {
   }
 }
 
-/** What a record brought along, for one that was never looked at: nobody saw it at the server. */
-function given({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
-  return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '', unaccepted: true }))
-}
-
-/** What was found of a toolkit that is not stored: seen for the first time, each time. */
-async function toolsOf({ uscoId }: StoredToolkit, { manifests, setAside }: ReadManifests): Promise<CatalogTool[]> {
-  const found = await Promise.all(
-    manifests.map(async (manifest) => ({ uscoId, manifest, pin: await fingerprintOf(manifest) })),
-  )
-  const bad = setAside.map(({ name, reason }) => ({
-    uscoId,
-    manifest: { name, inputSchema: { type: 'object' } },
-    pin: '',
-    inactive: reason,
-  }))
-  return [...found, ...bad]
-}
-
-/** A custom toolkit's tools are in its own definition; they pass the same checks. */
-function readCustom(server: CustomServer): Promise<ReadManifests> {
-  return readManifests(server.tools.map(({ execute: _execute, tools: _tools, hosts: _hosts, ...manifest }) => manifest))
-}
-
-function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
-  const manifest: ToolManifest = {
-    name: row.name,
-    ...(row.title === null ? {} : { title: row.title }),
-    ...(row.description === null ? {} : { description: row.description }),
-    inputSchema: row.inputSchemaJson,
-    ...(row.outputSchemaJson === null ? {} : { outputSchema: row.outputSchemaJson }),
-    ...(row.annotationsJson === null ? {} : { annotations: row.annotationsJson as Annotations }),
-  }
-  return {
-    uscoId: row.uscoId,
-    manifest,
-    pin: row.fingerprint,
-    ...(pin ? { pinnedAt: pin.acceptedAt } : {}),
-    ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
-    ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
-    ...(pin?.acceptedBy === NOBODY ? { unaccepted: true as const } : {}),
-  }
-}
+/** That one user has yet to sign in says nothing of the app's server. */
+const isOnlyTheirs = ({ tier }: StoredToolkit, userId: string, { code }: HostError) =>
+  tier === 'app' && userId !== APP_OWNER && code === 'sign-in-needed'

@@ -60,6 +60,23 @@ export const pinRow = z.strictObject({
 })
 export type PinRow = z.infer<typeof pinRow>
 
+/**
+ * What an app's server offers one user who signed in to it: the list is that user's alone. One row a user and toolkit, with
+ * what was found and what was accepted of it.
+ */
+export const personalCatalogRow = z.strictObject({
+  personalCatalogId: z.string(),
+  userId: ownerId,
+  uscoId: z.string(),
+  /** `PersonalTool` by name; checked where it is read. */
+  toolsJson: jsonObject,
+  introspectedAt: z.date(),
+  /** Which version of the record was looked at. */
+  recordAt: z.date(),
+  version: z.number().int(),
+})
+export type PersonalCatalogRow = z.infer<typeof personalCatalogRow>
+
 /** A marketplace server, its versions, and the tools of a version. The same for everyone. */
 export const marketServerRow = z.strictObject({
   serverId: z.string(),

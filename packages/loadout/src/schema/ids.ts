@@ -13,6 +13,7 @@ export const ID_PREFIXES = {
   activation: 'actv',
   credential: 'cred',
   signIn: 'sgin',
+  personalCatalog: 'pcat',
   approval: 'appr',
   grant: 'grnt',
   pin: 'pin',

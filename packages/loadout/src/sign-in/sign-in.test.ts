@@ -5,6 +5,7 @@ import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import type { HostOptions } from '../host-options.ts'
 import { rule } from '../policy/rule.ts'
+import { memory } from '../storage/memory.ts'
 
 const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
 
@@ -94,6 +95,48 @@ describe('a server that wants a sign-in', () => {
     )
     for (const [index, [userId, text]] of answers.entries())
       expect(text).toBe(`${userId === 'ann' ? 'ann@work' : 'bob@home'} ${index}`)
+  })
+})
+
+describe('what a server of the app offers those who signed in', () => {
+  const namesFor = async (host: Host, userId: string) =>
+    (await host.views.one(userId, 'mail')).tools.map(({ name }) => name)
+
+  it('is theirs alone, and is accepted by each for themselves', async () => {
+    const oauth = await server({ personal: true })
+    const storage = memory()
+    const host = hostOf({ storage })
+    await host.toolkits.register({ name: 'mail', url: oauth.url, auth: 'oauth' }, { tier: 'app' })
+    await signIn(host, 'ann')
+    await signIn(host, 'bob')
+    expect(await namesFor(host, 'ann')).toEqual(['whoami', 'inbox_of_ann'])
+    expect(await namesFor(host, 'bob')).toEqual(['whoami', 'inbox_of_bob'])
+    expect(await namesFor(host, 'cat')).toEqual([])
+    const rows = await storage.transaction({ caller: 'app-config', userId: '' }, async (tx) => [
+      ...(await tx.list('userServerTools')),
+      ...(await tx.list('pins')),
+    ])
+    expect(JSON.stringify(rows)).not.toContain('inbox_of')
+    const wrong = {
+      userId: 'bob',
+      toolkit: 'mail',
+      tool: 'inbox_of_ann',
+      arguments: {},
+      caller: { type: 'direct' } as const,
+    }
+    expect(await host.calls.start(wrong).outcome).toMatchObject({ error: { code: 'tool-not-found' } })
+    expect(JSON.stringify(await host.calls.start({ ...wrong, tool: 'x' }).outcome)).not.toContain('inbox_of_ann')
+  })
+
+  it('of a server that is not trusted is off until the user accepts it', async () => {
+    const oauth = await server({ personal: true })
+    const host = hostOf({ app: { trust: { untrusted: ['mail'] } } })
+    await host.toolkits.register({ name: 'mail', url: oauth.url, auth: 'oauth' }, { tier: 'app' })
+    await signIn(host, 'ann')
+    expect(await call(host)).toMatchObject({ error: { code: 'tool-not-accepted' } })
+    const stored = await host.toolkits.find('ann', 'mail')
+    expect(await host.catalog.accept(stored, { userId: 'ann' })).toBe(2)
+    expect(textOf(await call(host))).toBe('ann')
   })
 })
 

@@ -14,6 +14,7 @@ import {
   marketServerRow,
   marketToolRow,
   marketVersionRow,
+  personalCatalogRow,
   pinRow,
   userServerConfigRow,
   userServerToolRow,
@@ -96,6 +97,13 @@ export const COLLECTIONS = {
     parent: { collection: 'userServerConfigs', field: 'uscoId' },
     watch: 'uscoId',
   }),
+  personalCatalogs: spec({
+    ...own,
+    row: personalCatalogRow,
+    id: 'personalCatalogId',
+    unique: [['uscoId']],
+    watch: 'uscoId',
+  }),
   preferences: spec({ ...own, row: preferencesRow, id: 'preferencesId', watch: 'preferencesId' }),
   threads: spec({ ...own, row: threadRow, id: 'threadId', watch: 'threadId' }),
   activations: spec({
@@ -120,7 +128,7 @@ export const COLLECTIONS = {
   audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append', unique: [['entryId']] }),
   auditHeads: spec({ ...shared, row: auditHeadRow, id: 'headId' }),
   calls: spec({ ...own, row: callRow, id: 'callId', unique: [['dedupeKey']], watch: 'callId' }),
-  results: spec({ ...own, row: resultRow, id: 'resultId' }),
+  results: spec({ ...own, row: resultRow, id: 'resultId', watch: 'resultId' }),
   resultChunks: spec({
     ...own,
     row: resultChunkRow,

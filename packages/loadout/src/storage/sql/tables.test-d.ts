@@ -25,6 +25,7 @@ export const agreed: {
   policyRules: true,
   credentials: true,
   signIns: true,
+  personalCatalogs: true,
   approvals: true,
   grants: true,
   audit: true,

@@ -20,7 +20,7 @@ import {
   workflowVersions,
 } from './tables/runs.ts'
 import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
-import { credentials, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
+import { credentials, personalCatalogs, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
 
 export { mcp } from './tables/columns.ts'
 export {
@@ -33,6 +33,7 @@ export {
   calls,
   credentials,
   grants,
+  personalCatalogs,
   pins,
   places,
   policyRules,
@@ -61,6 +62,7 @@ export const TABLES = {
   appConfig,
   userServerConfigs,
   userServerTools,
+  personalCatalogs,
   pins,
   preferences,
   threads,

@@ -3,6 +3,7 @@ import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import { CALL_STATUSES } from '../../../schema/call.ts'
 import type { Json } from '../../../schema/json.ts'
+import type { ResultSection } from '../../../schema/result.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
 export const audit = mcp.table(
@@ -82,6 +83,7 @@ export const results = mcp.table(
     lines: integer('lines').notNull(),
     chunks: integer('chunks').notNull(),
     isJson: boolean('is_json').notNull(),
+    sectionsJson: jsonb('sections_json').$type<ResultSection[]>().notNull().default([]),
     expiresAt: at('expires_at').notNull(),
     createdAt: created(),
   },

@@ -115,6 +115,23 @@ export const credentials = mcp.table(
   ],
 )
 
+export const personalCatalogs = mcp.table(
+  'personal_catalogs',
+  {
+    personalCatalogId: text('personal_catalog_id').notNull(),
+    userId: owner(),
+    uscoId: text('usco_id').notNull(),
+    toolsJson: object('tools_json').notNull(),
+    introspectedAt: at('introspected_at').notNull(),
+    recordAt: at('record_at').notNull(),
+    version: integer('version').notNull(),
+  },
+  (t) => [
+    key('personal_catalogs', [t.userId, t.personalCatalogId]),
+    uniqueOn('personal_catalogs', [t.userId, t.uscoId]),
+  ],
+)
+
 export const signIns = mcp.table(
   'sign_ins',
   {

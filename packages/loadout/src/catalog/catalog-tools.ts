@@ -1,0 +1,56 @@
+/** Tools as the catalog has them, from wherever they come: a row, a record, a look. */
+import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+import type { CustomServer } from '../schema/server.ts'
+import type { Annotations, ToolManifest } from '../schema/tool.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { CatalogTool } from './catalog.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { type ReadManifests, readManifests } from './read-manifests.ts'
+import { NOBODY } from './store-catalog.ts'
+
+/** What a record brought along, for one that was never looked at: nobody saw it at the server. */
+export function given({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
+  return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '', unaccepted: true }))
+}
+
+/** What was found of a toolkit that is not stored: seen for the first time, each time. */
+export async function toolsOf(
+  { uscoId }: StoredToolkit,
+  { manifests, setAside }: ReadManifests,
+): Promise<CatalogTool[]> {
+  const found = await Promise.all(
+    manifests.map(async (manifest) => ({ uscoId, manifest, pin: await fingerprintOf(manifest) })),
+  )
+  const bad = setAside.map(({ name, reason }) => ({
+    uscoId,
+    manifest: { name, inputSchema: { type: 'object' } },
+    pin: '',
+    inactive: reason,
+  }))
+  return [...found, ...bad]
+}
+
+/** A custom toolkit's tools are in its own definition; they pass the same checks. */
+export function readCustom(server: CustomServer): Promise<ReadManifests> {
+  return readManifests(server.tools.map(({ execute: _execute, tools: _tools, hosts: _hosts, ...manifest }) => manifest))
+}
+
+export function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
+  const manifest: ToolManifest = {
+    name: row.name,
+    ...(row.title === null ? {} : { title: row.title }),
+    ...(row.description === null ? {} : { description: row.description }),
+    inputSchema: row.inputSchemaJson,
+    ...(row.outputSchemaJson === null ? {} : { outputSchema: row.outputSchemaJson }),
+    ...(row.annotationsJson === null ? {} : { annotations: row.annotationsJson as Annotations }),
+  }
+  return {
+    uscoId: row.uscoId,
+    manifest,
+    pin: row.fingerprint,
+    ...(pin ? { pinnedAt: pin.acceptedAt } : {}),
+    ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
+    ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
+    ...(pin?.acceptedBy === NOBODY ? { unaccepted: true as const } : {}),
+  }
+}

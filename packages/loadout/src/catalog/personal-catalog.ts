@@ -1,0 +1,171 @@
+/**
+ * What a server of the app offers one user who signed in to it. Such a list is the user's alone (`cacheScope: private`): it is
+ * kept in the user's own row, with what was accepted of it, and nobody else sees a word of it.
+ */
+import { z } from 'zod'
+import { HostError } from '../errors.ts'
+import type { PersonalCatalogRow } from '../schema/catalog.ts'
+import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import { type ToolManifest, toolManifest } from '../schema/tool.ts'
+import type { ReadCache, Storage } from '../storage/storage.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { again } from '../toolkits/toolkit-writer.ts'
+import type { CatalogTool } from './catalog.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import type { ReadManifests } from './read-manifests.ts'
+import { type Acceptance, type CatalogChange, NOBODY } from './store-catalog.ts'
+
+const FIRST_SIGHT = 'first sight'
+
+const personalTool = z.object({
+  manifest: toolManifest,
+  fingerprint: z.string(),
+  /** Why it cannot be used. */
+  inactive: z.string().optional(),
+  /** What was accepted, by whom and when. */
+  accepted: z.object({
+    fingerprint: z.string(),
+    manifest: z.record(z.string(), z.unknown()),
+    at: z.number(),
+    by: z.string(),
+  }),
+})
+type PersonalTool = z.infer<typeof personalTool>
+
+export interface PersonalCatalogs {
+  /** What is known for this user, by the toolkit. */
+  of(userId: string): Promise<ReadonlyMap<string, PersonalCatalog>>
+  store(stored: StoredToolkit, userId: string, found: ReadManifests & { trusted: boolean }): Promise<CatalogChange>
+  accept(stored: StoredToolkit, by: Acceptance): Promise<number>
+  /** The user is no longer signed in: nothing of it is shown. */
+  forget(uscoId: string, userId: string): Promise<void>
+}
+
+export interface PersonalCatalog {
+  tools: readonly CatalogTool[]
+  introspectedAt: Date
+  recordAt: Date
+}
+
+export function createPersonalCatalogs({ storage, cache }: { storage: Storage; cache: ReadCache }): PersonalCatalogs {
+  const change = <T>(
+    { uscoId, row: record }: StoredToolkit,
+    userId: string,
+    next: (tools: Map<string, PersonalTool>) => { tools: Map<string, PersonalTool>; result: T },
+  ): Promise<T> =>
+    again(() =>
+      storage.transaction({ userId }, async (tx) => {
+        const [row] = await tx.list('personalCatalogs', { where: { userId, uscoId }, limit: 1 })
+        const { tools, result } = next(row ? readTools(row) : new Map())
+        const toolsJson = Object.fromEntries(tools) as unknown as JsonObject
+        const set = {
+          toolsJson,
+          introspectedAt: new Date(),
+          recordAt: record.updatedAt,
+          version: (row?.version ?? 0) + 1,
+        }
+        if (!row)
+          await tx.insert('personalCatalogs', { personalCatalogId: newId('personalCatalog'), userId, uscoId, ...set })
+        else if (
+          !(await tx.update('personalCatalogs', row.personalCatalogId, { set, where: { version: row.version } }))
+        )
+          throw new HostError('conflict')
+        return result
+      }),
+    )
+  return {
+    of: (userId) =>
+      cache.read({ userId, name: 'personal catalogs' }, ['personalCatalogs'], () =>
+        storage.transaction({ userId }, async (tx) => {
+          const rows = await tx.list('personalCatalogs', { where: { userId }, limit: 1000 })
+          return new Map(rows.map((row) => [row.uscoId, viewOf(row)]))
+        }),
+      ),
+    async store(stored, userId, found) {
+      const prints = await Promise.all(found.manifests.map(fingerprintOf))
+      return change(stored, userId, (before) => merge(before, found, prints))
+    },
+    accept: (stored, by) => change(stored, by.userId, (tools) => accepted(tools, by)),
+    async forget(uscoId, userId) {
+      await storage.transaction({ userId }, async (tx) => {
+        for (const row of await tx.list('personalCatalogs', { where: { userId, uscoId } }))
+          await tx.delete('personalCatalogs', row.personalCatalogId)
+      })
+    },
+  }
+}
+
+function merge(
+  before: ReadonlyMap<string, PersonalTool>,
+  { manifests, setAside, trusted }: ReadManifests & { trusted: boolean },
+  prints: readonly string[],
+): { tools: Map<string, PersonalTool>; result: CatalogChange } {
+  const now = Date.now()
+  const tools = new Map<string, PersonalTool>()
+  for (const [index, manifest] of manifests.entries()) {
+    const fingerprint = prints[index] as string
+    const known = before.get(manifest.name)?.accepted
+    const first = { fingerprint, manifest: manifest as JsonObject, at: now, by: trusted ? FIRST_SIGHT : NOBODY }
+    // What nobody accepted follows what the server says; a set-aside one was never seen.
+    const isFollowed = known === undefined || known.fingerprint === '' || (known.by === NOBODY && !trusted)
+    tools.set(manifest.name, { manifest, fingerprint, accepted: isFollowed ? first : known })
+  }
+  for (const { name, reason } of setAside) tools.set(name, { ...(before.get(name) ?? nothing(name)), inactive: reason })
+  // What is no longer listed keeps its pin: it may come back as something else.
+  for (const [name, tool] of before)
+    if (!tools.has(name)) tools.set(name, { ...tool, inactive: 'the server no longer lists it' })
+  const active = (of: ReadonlyMap<string, PersonalTool>) =>
+    new Set([...of].filter(([, tool]) => tool.inactive === undefined).map(([name]) => name))
+  const [old, fresh] = [active(before), active(tools)]
+  return {
+    tools,
+    result: { came: [...fresh].filter((name) => !old.has(name)), went: [...old].filter((name) => !fresh.has(name)) },
+  }
+}
+
+function accepted(before: ReadonlyMap<string, PersonalTool>, { userId, tool: only, pin }: Acceptance) {
+  const tools = new Map(before)
+  const open = [...before].filter(
+    ([name, tool]) => (only === undefined || name === only) && tool.inactive === undefined && isOpen(tool),
+  )
+  if (pin !== undefined && open.some(([, tool]) => tool.fingerprint !== pin))
+    throw new HostError('tool-changed', {
+      detail: 'The tool changed again since it was shown.',
+      action: 'Look at the new change first.',
+    })
+  for (const [name, { manifest, fingerprint, ...tool }] of open) {
+    const taken = { fingerprint, manifest: manifest as JsonObject, at: Date.now(), by: userId }
+    tools.set(name, { ...tool, manifest, fingerprint, accepted: taken })
+  }
+  return { tools, result: open.length }
+}
+
+const isOpen = ({ fingerprint, accepted: { fingerprint: known, by } }: PersonalTool) =>
+  known !== fingerprint || by === NOBODY
+
+function nothing(name: string): PersonalTool {
+  const manifest: ToolManifest = { name, inputSchema: { type: 'object' } }
+  return { manifest, fingerprint: '', accepted: { fingerprint: '', manifest: {}, at: 0, by: NOBODY } }
+}
+
+function readTools({ toolsJson }: PersonalCatalogRow): Map<string, PersonalTool> {
+  const read = Object.entries(toolsJson).map(([name, value]) => [name, personalTool.safeParse(value).data] as const)
+  return new Map(read.filter((one): one is [string, PersonalTool] => one[1] !== undefined))
+}
+
+function viewOf(row: PersonalCatalogRow): PersonalCatalog {
+  const { uscoId, introspectedAt, recordAt } = row
+  const tools = [...readTools(row).values()].map(({ manifest, fingerprint, inactive, accepted: known }) => ({
+    uscoId,
+    manifest,
+    pin: fingerprint,
+    pinnedAt: new Date(known.at),
+    ...(inactive === undefined ? {} : { inactive }),
+    ...(inactive === undefined && known.by !== NOBODY && known.fingerprint !== fingerprint
+      ? { changed: { from: known.manifest, to: manifest as JsonObject } }
+      : {}),
+    ...(known.by === NOBODY ? { unaccepted: true as const } : {}),
+  }))
+  return { tools, introspectedAt, recordAt }
+}
