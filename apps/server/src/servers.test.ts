@@ -112,7 +112,7 @@ describe('a real server is added, introspected, called and removed', () => {
         enabled: true,
         pin: expect.stringMatching(/^[0-9a-f]{64}$/),
       })
-      if (era) expect(host.connections.status()[0]?.connection.info.era).toBe(era)
+      if (era) expect(host.connections.status()[0]?.info.era).toBe(era)
 
       const values = Object.fromEntries(
         Object.entries(args).map(([key, value]) => [key, typeof value === 'function' ? value() : value]),
@@ -121,7 +121,7 @@ describe('a real server is added, introspected, called and removed', () => {
       expect(called).toMatchObject({ status: 200, body: { status: 'ok', content: [{ type: 'text', text: says }] } })
       expect(await request('GET', `/api/calls/${called.body.callId}`)).toMatchObject({ status: 200, body: called.body })
 
-      const pids = host.connections.status().flatMap(({ connection }) => connection.diagnostics().pid ?? [])
+      const pids = host.connections.status().flatMap((line) => line.diagnostics().pid ?? [])
       expect((await request('DELETE', '/api/mcp/kit')).status).toBe(204)
       await new Promise((resolve) => setTimeout(resolve, 300))
       expect(host.connections.status()).toEqual([])

@@ -24,6 +24,7 @@ import { withTelemetry } from './calls/with-telemetry.ts'
 import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
+import { type Connections, createConnections } from './connections/connections.ts'
 import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import { chooseKeyRing } from './credentials/choose-key-ring.ts'
@@ -75,7 +76,8 @@ export interface Host extends AsyncDisposable {
   /** Toolkits as people see them: with state and tools. */
   readonly views: ToolkitViews
   readonly catalog: Catalog
-  readonly connections: Connector
+  /** What is on the line. It is looked at and ended here, never used: calls are the one way to a tool. */
+  readonly connections: Connections
   readonly resources: Resources
   readonly prompts: Prompts
   readonly skills: Skills
@@ -149,7 +151,7 @@ export function createHost(options: HostOptions = {}): Host {
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
     records,
     toolkits: registry,
-    connections: connector,
+    connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),
     signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),

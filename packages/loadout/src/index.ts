@@ -15,6 +15,7 @@ export { READ_RESULT } from './calls/read-result.ts'
 export type { ReadResult, ResultPart, Results } from './calls/results.ts'
 export type { CatalogTool } from './catalog/catalog.ts'
 export type { Question, QuestionAnswer } from './connections/connection.ts'
+export type { Connections, OpenLine } from './connections/connections.ts'
 export type { Drivers } from './connections/drivers.ts'
 export type { StdioPolicy } from './connections/stdio-policy.ts'
 export {

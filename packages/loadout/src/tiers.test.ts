@@ -101,7 +101,7 @@ describe('a toolkit that is removed', () => {
     })
     const call = thread('ann').call({ name: 'slow.echo', arguments: { text: 'still here' } })
     await new Promise((resolve) => setTimeout(resolve, 300))
-    const pid = host.connections.status()[0]?.connection.diagnostics().pid as number
+    const pid = host.connections.status()[0]?.diagnostics().pid as number
     await host.toolkits.remove('slow', ann)
     expect(await refs('ann')).toEqual([])
     expect(await host.credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({})

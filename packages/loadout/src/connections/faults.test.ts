@@ -431,13 +431,13 @@ describe('faults of a stdio server', () => {
   it('34 a flood on stderr does not block the server, and its end is kept', async () => {
     await stdio({ stderrFlood: 4096 })
     expect(await timed(look, 4000)).toEqual(['echo'])
-    expect(host.connections.status()[0]?.connection.diagnostics().stderr?.length).toBeLessThanOrEqual(64 * 1024)
+    expect(host.connections.status()[0]?.diagnostics().stderr?.length).toBeLessThanOrEqual(64 * 1024)
   })
 
   it('35, 36 one that ignores SIGTERM and has children of its own is gone with all of them', async () => {
     const { noted } = await stdio({ ignoreTerm: true, child: true })
     await look()
-    const pid = host.connections.status()[0]?.connection.diagnostics().pid as number
+    const pid = host.connections.status()[0]?.diagnostics().pid as number
     const grandchild = Number(
       noted()
         .find((line) => line.startsWith('grandchild'))

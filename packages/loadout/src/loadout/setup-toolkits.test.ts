@@ -170,7 +170,7 @@ describe('scenarios', () => {
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     const first = await host.setupToolkits(['everything'], { context })
     await first.call(echo)
-    const pids = () => host.connections.status().map(({ connection }) => connection.diagnostics().pid)
+    const pids = () => host.connections.status().map((line) => line.diagnostics().pid)
     const before = pids()
     await first.release()
     expect(await first.call(echo)).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })

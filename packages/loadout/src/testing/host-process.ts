@@ -24,8 +24,7 @@ export function stubbornHost(folder: string, options: { processDir?: string } = 
   return { host, started: Promise.all([start(0), start(1)]) }
 }
 
-export const pidsOf = (host: Host) =>
-  host.connections.status().flatMap(({ connection }) => connection.diagnostics().pid ?? [])
+export const pidsOf = (host: Host) => host.connections.status().flatMap((line) => line.diagnostics().pid ?? [])
 
 const [, script, folder, processDir] = process.argv
 if (script === fileURLToPath(import.meta.url) && folder) {
