@@ -25,6 +25,8 @@ export interface OAuthRules {
   /** What the resource says whose tokens it takes. */
   authorizationServers: string[] | undefined
   register: boolean
+  /** The address by which it is known, where that is another than its own. */
+  at: string | undefined
   /** Whether each user has a tool that only they have. */
   personal: boolean
 }
@@ -53,6 +55,7 @@ const RULES: OAuthRules = {
   callScope: undefined,
   authorizationServers: undefined,
   register: true,
+  at: undefined,
   personal: false,
 }
 
@@ -81,6 +84,7 @@ export class OAuthServer {
   }
 
   get base(): string {
+    if (this.rules.at !== undefined) return this.rules.at
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 

@@ -40,6 +40,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
     ...{ storage, events, options: options.signIn ?? {} },
     store: createSessionStore({ storage, cache, credentials }),
     fetchFor: (tier) => drivers.fetch?.(tier) ?? NO_FETCH,
+    assertAllowed: async (url, tier) => drivers.assertAllowed?.(url, tier),
     fill: async ({ toolkit, userId, uscoId }: StoredToolkit) =>
       fillSecrets(toolkit.server, await credentials.open({ userId, toolkit: uscoId })) as RemoteServer,
     onChanged: (uscoId, userId) => connector.reset(uscoId, userId),

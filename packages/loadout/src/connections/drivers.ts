@@ -13,6 +13,8 @@ import { permitCommand, type StdioRules } from './stdio-policy.ts'
 export interface Drivers {
   /** What leaves for other reasons than a call (a sign-in, a document) leaves by the same door. */
   fetch?(tier: Tier): FetchLike
+  /** Throws unless a person may be sent to the URL for a server of this tier. */
+  assertAllowed?(url: URL, tier: Tier): Promise<void>
   open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
   /** How many processes of stdio servers run. @default none */
   processes?(): number
@@ -25,6 +27,8 @@ export interface DriverParts {
   /** For servers of users, and for those that the operator set up. */
   remote: { user: OpenConnection; app: OpenConnection }
   fetch: { user: FetchLike; app: FetchLike }
+  /** What users' servers may send people to. @default anywhere */
+  assertAllowed?(url: URL): Promise<void>
   close?(): Promise<void>
 }
 
@@ -39,9 +43,12 @@ export interface CommandOpeners {
   close(): Promise<void>
 }
 
-export function createDrivers({ stdioRules, stdio, remote, fetch, close }: DriverParts): Drivers {
+export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed, close }: DriverParts): Drivers {
   return {
     fetch: (tier) => (tier === 'app' ? fetch.app : fetch.user),
+    assertAllowed: async (url, tier) => {
+      if (tier !== 'app') await assertAllowed?.(url)
+    },
     async open(target, hooks, tier) {
       const { server } = target
       // The app's code built it, so it is the app's own word that it may be used.

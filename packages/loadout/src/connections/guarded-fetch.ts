@@ -8,7 +8,14 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
-import { type AddressOptions, createAddressGuard, parseUrl } from './address-guard.ts'
+import {
+  type AddressGuard,
+  type AddressOptions,
+  createAddressGuard,
+  hostOf,
+  isLiteral,
+  parseUrl,
+} from './address-guard.ts'
 import { directLine } from './direct-line.ts'
 import type { OpenLine } from './direct-post.ts'
 import { exchange, type Traffic } from './exchange.ts'
@@ -37,6 +44,8 @@ export interface GuardOptions extends AddressOptions {
 
 export interface GuardedFetch {
   fetch: FetchLike
+  /** Throws unless the URL could be asked for: where a person is about to be sent there. */
+  assertAllowed(url: URL): Promise<void>
   openLine: OpenLine
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>
@@ -116,6 +125,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 
   return {
     fetch: Object.assign(fetch, { maxRedirects }),
+    assertAllowed: (url) => assertAllowed(guard, url),
     openLine,
     async close() {
       traffic.closed = true
@@ -123,6 +133,19 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
       routes.close()
     },
   }
+}
+
+async function assertAllowed(guard: AddressGuard, url: URL): Promise<void> {
+  guard.checkUrl(url)
+  const host = hostOf(url)
+  if (isLiteral(host)) return
+  await new Promise<void>((resolve, reject) => {
+    guard.lookup(host, { all: true }, (error) => {
+      // A name that is not known here may be known where the person is.
+      if (HostError.is(error)) reject(error)
+      else resolve()
+    })
+  })
 }
 
 interface HeaderNeeds {

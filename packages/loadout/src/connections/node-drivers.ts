@@ -69,6 +69,7 @@ export function nodeDrivers({
       app: httpConnections({ ...forApp, clientVersion }),
     },
     fetch: { user: forUsers.fetch, app: forApp.fetch },
+    assertAllowed: forUsers.assertAllowed,
     async close() {
       await Promise.all([forUsers.close(), forApp.close()])
     },

@@ -59,6 +59,7 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
   const usedClient = client ?? provider.clientInformation({ issuer: issuerOf(discovery) })
   if (!url || verifier === undefined || !discovery || !usedClient) throw new HostError('sign-in-failed')
   assertPage(url)
+  await target.assertAllowed(url)
   return {
     state,
     url: url.href,

@@ -206,6 +206,24 @@ describe('a link', () => {
     },
   )
 
+  it.each([
+    'http://127.0.0.1:1/authorize',
+    'https://10.0.0.5/authorize',
+    'https://169.254.169.254/latest',
+    'https://[::ffff:7f00:1]/authorize',
+    'https://inside.test/authorize',
+  ])('into a private network (%s) is refused for a server of a user', async (authorizationEndpoint) => {
+    const oauth = await server({ authorizationEndpoint })
+    // The server itself may be reached, by its name alone.
+    const guard = { allow: ['home.test'], lookup: async () => [{ address: '127.0.0.1', family: 4 }] }
+    const host = hostOf({ drivers: nodeDrivers({ guard }) })
+    await register(host, oauth.url.replace('127.0.0.1', 'home.test'))
+    oauth.rules.at = oauth.base.replace('127.0.0.1', 'home.test')
+    await expect(host.signIns.start('ann', 'mail')).rejects.toMatchObject({ code: 'address-blocked' })
+    const refused = await call(host)
+    expect('error' in refused && refused.error.action).not.toContain(authorizationEndpoint)
+  })
+
   it('that the person declined tells that, in our words', async () => {
     const oauth = await server()
     const host = hostOf()

@@ -61,6 +61,8 @@ export interface SignInParts {
   options: SignInOptions
   /** The guarded fetch, by whose toolkit it is for. */
   fetchFor(tier: Tier): FetchLike
+  /** Throws unless a person may be sent there for such a toolkit. */
+  assertAllowed(url: URL, tier: Tier): Promise<void>
   /** The record with its secrets in it. */
   fill(stored: StoredToolkit): Promise<RemoteServer>
   /** Connections of this user start anew. */
@@ -303,7 +305,9 @@ class StoredSignIns implements SignIns, Signer {
   #targetOf(stored: StoredToolkit, userId: string, server: RemoteServer): SignInTarget {
     const owner = ownerOf(stored, userId, server)
     const fetch = oauthFetch(this.#parts.fetchFor(stored.tier))
-    return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings: settingsOf(server), fetch }
+    const assertAllowed = (url: URL) => this.#parts.assertAllowed(url, stored.tier)
+    const settings = settingsOf(server)
+    return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings, fetch, assertAllowed }
   }
 
   #note({ owner }: SignInTarget, { session, generation }: CurrentSession): void {

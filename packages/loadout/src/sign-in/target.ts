@@ -17,6 +17,8 @@ export interface SignInTarget {
   settings: OAuthSettings
   /** The guarded fetch, as `oauthFetch` makes it. */
   fetch: FetchLike
+  /** Throws unless a person may be sent there. */
+  assertAllowed(url: URL): Promise<void>
 }
 
 export interface SignInOptions {
