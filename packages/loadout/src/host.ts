@@ -224,11 +224,11 @@ function createPolicies(
 
 /** How much: limits, and results that are too large to hand on. */
 function createUse(
-  { storage, app, presence }: ReturnType<typeof createBase>,
+  { storage, cache, app, presence }: ReturnType<typeof createBase>,
   people: { preferences: PreferenceStore; threads: Threads },
 ) {
   const budgets = createBudgets(storage)
-  const results = createResults(storage)
+  const results = createResults({ storage, cache })
   const concurrency = createConcurrency({ storage, presence })
   const limits = withLimits({ app, budgets, concurrency, ...people })
   return { budgets, results, concurrency, limits, large: withResults({ results, app }) }

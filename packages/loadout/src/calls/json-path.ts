@@ -4,7 +4,7 @@
  */
 import { HostError } from '../errors.ts'
 
-type Step =
+export type Step =
   | { kind: 'name'; name: string }
   | { kind: 'index'; index: number }
   | { kind: 'all' }
@@ -12,16 +12,23 @@ type Step =
 
 const MAX_STEPS = 50
 const MAX_SELECTED = 100_000
+const MAX_PATH = 1000
 
 /** What the path selects, as JSON; several values as a list. */
 export function selectPath(text: string, path: string): string {
+  const steps = readPath(path)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    throw invalid('the result is not JSON; read it by page or by line')
+    throw notJson()
   }
-  const steps = readPath(path)
+  return select(value, steps)
+}
+
+export const notJson = () => invalid('the result is not JSON; read it by page or by line')
+
+export function select(value: unknown, steps: readonly Step[]): string {
   const many = steps.some(({ kind }) => kind === 'all' || kind === 'slice')
   let selected: unknown[] = [value]
   for (const step of steps) {
@@ -47,32 +54,40 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const STEP =
   /\.\*|\.([A-Za-z_$][\w$-]*)|\[\*\]|\[(-?\d+)\]|\[(-?\d*):(-?\d*)\]|\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]/y
 
-function readPath(path: string): Step[] {
-  if (path.length > 1000) throw invalid('it is longer than 1000 characters')
-  const steps: Step[] = []
+/** `invalid-input` with the place of what is not understood. */
+export function readPath(path: string): Step[] {
+  if (path.length > MAX_PATH) throw invalid(`it is longer than ${MAX_PATH} characters`)
   const text = path.trim()
-  STEP.lastIndex = text.startsWith('$') ? 1 : 0
   const whole = text.startsWith('$') ? text : `$.${text}`
-  let at = 1
-  while (at < whole.length) {
-    const pattern = new RegExp(STEP.source, 'y')
+  const pattern = new RegExp(STEP.source, 'y')
+  const steps: Step[] = []
+  for (let at = 1; at < whole.length; at = pattern.lastIndex) {
     pattern.lastIndex = at
     const match = pattern.exec(whole)
-    if (!match || steps.length >= MAX_STEPS) throw invalid(`"${whole.slice(at, at + 20)}" is not understood`)
-    steps.push(stepOf(match))
-    at = pattern.lastIndex
+    const step = match && steps.length < MAX_STEPS ? stepOf(match) : undefined
+    if (!step)
+      throw invalid(`"${whole.slice(at, at + 20)}" at character ${at + 1} of ${whole.slice(0, 100)} is not understood`)
+    steps.push(step)
   }
   return steps
 }
 
-function stepOf([all, name, index, from, to, double, single]: RegExpExecArray): Step {
+function stepOf([, name, index, from, to, double, single]: RegExpExecArray): Step | undefined {
   if (name !== undefined) return { kind: 'name', name }
   if (index !== undefined) return { kind: 'index', index: Number(index) }
   if (from !== undefined || to !== undefined)
     return { kind: 'slice', from: from ? Number(from) : undefined, to: to ? Number(to) : undefined }
-  if (double !== undefined) return { kind: 'name', name: JSON.parse(`"${double}"`) as string }
+  if (double !== undefined) return nameStep(`"${double}"`)
   if (single !== undefined) return { kind: 'name', name: single.replace(/\\(.)/g, '$1') }
-  return all === '.*' || all === '[*]' ? { kind: 'all' } : { kind: 'all' }
+  return { kind: 'all' }
+}
+
+function nameStep(quoted: string): Step | undefined {
+  try {
+    return { kind: 'name', name: JSON.parse(quoted) as string }
+  } catch {
+    return undefined
+  }
 }
 
 function invalid(message: string): HostError {

@@ -1,7 +1,15 @@
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { selectPath } from './json-path.ts'
+
+/** One step of a path, as plain as it can be said. */
+const oneStep = (value: unknown, step: string | number): unknown => {
+  if (typeof step === 'number') return Array.isArray(value) ? value.at(step) : undefined
+  const isRecord = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isRecord && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined
+}
 
 let host: Host
 let give: () => unknown = () => ''
@@ -76,6 +84,105 @@ describe('a result that is too large', () => {
   })
 })
 
+describe('lines longer than a piece', () => {
+  const keep = async (text: string) => {
+    give = () => text
+    const { resultHandle = '' } = await call()
+    return (part: object) => host.results.read('ann', resultHandle, part)
+  }
+
+  it('one line of 786 KB begins at its beginning and says where it goes on', async () => {
+    const text = `${'x'.repeat(786_432)}the end!\n`
+    const read = await keep(text)
+    const first = await read({ fromLine: 1 })
+    expect([first.text, first.nextOffset]).toEqual([text.slice(0, 100_000), 100_000])
+    expect(await read({ fromLine: 2 })).toMatchObject({ text: '' })
+    expect((await read({ offset: 700_000, limit: 100_000 })).text).toBe(text.slice(700_000))
+  })
+
+  it('a line that crosses a border is whole, and so is a character', async () => {
+    const line = (length: number, word: string) => `${word}${'é'.repeat(length)}`
+    const lines = [line(262_100, 'one'), line(90, 'two'), line(300_000, 'three'), line(10, 'four')]
+    const read = await keep(lines.join('\n'))
+    expect((await read({ fromLine: 2, lines: 1 })).text).toBe(lines[1])
+    expect((await read({ fromLine: 3, lines: 1 })).text).toBe(lines[2]?.slice(0, 100_000))
+    expect(await read({ fromLine: 4, lines: 5 })).toMatchObject({ text: lines[3] })
+    const emoji = `${'y'.repeat(262_143)}😀${'z'.repeat(262_140)}😀😀end`
+    const pages = await keep(emoji)
+    expect((await pages({ offset: 262_140, limit: 10 })).text).toBe(emoji.slice(262_140, 262_150))
+    expect((await pages({ offset: 524_280, limit: 100 })).text).toBe(emoji.slice(524_280))
+    expect(await pages({ offset: 262_140, limit: 4 })).toMatchObject({ text: 'yyy', nextOffset: 262_143 })
+  })
+})
+
+describe('all that a server said is kept', () => {
+  const rows = Array.from({ length: 4000 }, (_, id) => ({ id, name: `row ${id}`, note: 'n'.repeat(20) }))
+  const kept = async (result: object) => {
+    give = () => result
+    const { resultHandle = '', content } = await call()
+    const preview = (content as Array<{ text: string }>)[0]?.text ?? ''
+    expect(new TextEncoder().encode(preview).length).toBeLessThan(2048)
+    return { preview, read: (part: object) => host.results.read('ann', resultHandle, part) }
+  }
+
+  it('one short text with large structured content', async () => {
+    const content = [{ type: 'text', text: '3 rows' }]
+    const { preview, read } = await kept({ content, structuredContent: { rows } })
+    expect(preview).toContain('3 rows')
+    expect(preview).toContain('text from line 1, offset 0, 6 characters; structuredContent from line 2, offset 7')
+    expect((await read({ fromLine: 1, lines: 1 })).text).toBe('3 rows')
+    expect((await read({ path: '$.rows[3999].name' })).text).toBe('"row 3999"')
+    const { sections = [], characters } = await read({})
+    expect(sections.map(({ what }) => what)).toEqual(['text', 'structuredContent'])
+    let json = ''
+    for (let at = 7; at < characters; at += 100_000) json += (await read({ offset: at, limit: 100_000 })).text
+    expect(JSON.parse(json)).toEqual({ rows })
+  })
+
+  it('several texts, a picture and a resource with structured content', async () => {
+    const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
+    const resource = { type: 'resource', resource: { uri: 'file:///a', text: 'r'.repeat(100) } }
+    const said = { type: 'text', text: 'for you', annotations: { audience: ['user'] } }
+    const content = [{ type: 'text', text: 'one\ntwo' }, image, { type: 'text', text: 'three' }, resource, said]
+    const { preview, read } = await kept({ content, structuredContent: { rows } })
+    expect(preview).toContain('and 2 more between')
+    expect(preview).toContain('structuredContent from line')
+    const { sections = [] } = await read({})
+    const texts = await Promise.all(
+      sections.slice(0, 5).map((one) => read({ offset: one.firstCharacter, limit: one.characters })),
+    )
+    const back = texts.map(({ text }, index) => (sections[index]?.isJson ? JSON.parse(text) : text))
+    expect(back).toEqual(['one\ntwo', image, 'three', resource, said])
+    for (const { firstLine, lines, isJson } of sections.slice(0, 5))
+      expect((await read({ fromLine: firstLine, lines })).text.includes('{')).toBe(isJson)
+    expect((await read({ path: '$.rows[0].id' })).text).toBe('0')
+  })
+
+  it('what a server says twice is kept once, and a path goes into it all the same', async () => {
+    const json = JSON.stringify({ rows })
+    const twice = await kept({ content: [{ type: 'text', text: json }], structuredContent: { rows } })
+    expect((await twice.read({})).characters).toBe(json.length)
+    expect((await twice.read({ path: '$.rows[1].id' })).text).toBe('1')
+    const long = 'line\n'.repeat(40_000)
+    const wrapped = await kept({ content: [{ type: 'text', text: long }], structuredContent: { content: long } })
+    expect((await wrapped.read({})).characters).toBe(long.length)
+    expect(wrapped.preview).toContain('text (also $.content) from line 1')
+    expect((await wrapped.read({ path: '$.content', limit: 8 })).text).toBe('"line\\nl')
+    expect((await wrapped.read({ fromLine: 3, lines: 2 })).text).toBe('line\nline')
+  })
+
+  it('thousands of blocks are a list', async () => {
+    const content = Array.from({ length: 5000 }, (_, index) => ({
+      type: 'text',
+      text: `block ${index} ${'b'.repeat(20)}`,
+    }))
+    const { read } = await kept({ content })
+    const { sections = [] } = await read({})
+    expect(sections).toHaveLength(21)
+    expect((await read({ path: '$[4979].text' })).text).toContain('block 4999')
+  })
+})
+
 describe('paths', () => {
   const text = JSON.stringify({ a: { 'b c': [1, { d: null }] }, list: [{ x: 1 }, { x: 2 }, { y: 3 }] })
   it.each([
@@ -87,10 +194,29 @@ describe('paths', () => {
     ['list[0].x', 1],
     ['$.a.*', [[1, { d: null }]]],
   ])('%s', (path, expected) => expect(JSON.parse(selectPath(text, path))).toEqual(expected))
-  it.each(['$..x', '$.list[?(@.x)]', '$.a[', '$.missing', '$.__proto__', `$${'.a'.repeat(60)}`])(
-    '%s is refused',
-    (path) => {
-      expect(() => selectPath(text, path)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
-    },
-  )
+  it.each([
+    ...['$..x', '$.list[?(@.x)]', '$.a[', '$.missing', '$.__proto__', `$${'.a'.repeat(60)}`],
+    ...['$["\\x"]', '$["\\u12"]', '$["a\nb"]'],
+  ])('%s is refused', (path) => {
+    expect(() => selectPath(text, path)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
+  })
+  it('what is not understood is told with its place', () => {
+    expect(() => selectPath(text, '$.a["\\x"]')).toThrow('"["\\x"]" at character 4')
+  })
+  it('select what the plain value has, whatever the value', () => {
+    const key = fc.constantFrom('a', 'b c', '"', '\\', '😀', 'é', '__proto__')
+    const value = fc.jsonValue({ maxDepth: 3 })
+    const steps = fc.array(fc.oneof(key, fc.integer({ min: -2, max: 3 })), { maxLength: 4 })
+    fc.assert(
+      fc.property(fc.dictionary(key, fc.array(value)), steps, (given, path) => {
+        const plain = JSON.parse(JSON.stringify(given))
+        let expected: unknown = plain
+        for (const step of path) expected = oneStep(expected, step)
+        const written = `$${path.map((step) => `[${JSON.stringify(step)}]`).join('')}`
+        if (expected === undefined) expect(() => selectPath(JSON.stringify(given), written)).toThrow('nothing at that')
+        else expect(JSON.parse(selectPath(JSON.stringify(given), written))).toEqual(expected)
+      }),
+      { numRuns: 2000 },
+    )
+  })
 })

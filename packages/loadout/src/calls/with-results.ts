@@ -1,12 +1,15 @@
-/** A result over the size limit is kept; what goes on is its beginning, a handle, and how to read more. */
+/** A result over the size limit is kept; what goes on is its beginning, a handle, what is where, and how to read more. */
 import type { AppConfig } from '../schema/app-config.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { ResultSection } from '../schema/result.ts'
 import type { CallOutcome } from './call.ts'
 import type { Stage } from './compose.ts'
-import type { Results } from './results.ts'
+import type { KeptResult, Results } from './results.ts'
 import { sizeOf } from './size-of.ts'
 
 const PREVIEW = 1200
+const SHOWN_SECTIONS = 4
+const SHOWN_NAME = 20
 /** Pictures and sounds are for eyes and ears: they are handed on up to this. */
 const BINARY_BYTES = 5 * 1024 * 1024
 
@@ -16,11 +19,11 @@ export function withResults({ results, app }: { results: Results; app: { get(): 
     if ('error' in outcome) return outcome
     const { limits } = await app.get()
     if (!isTooLarge(outcome, limits.resultBytes)) return outcome
-    const text = textOf(outcome)
-    const ref = `${call.stored.toolkit.id}.${call.tool}`
-    const kept = await results.keep({ userId: call.userId, callId: call.callId, ref, text })
-    const preview = previewOf(text, kept)
-    return { status: outcome.status, content: [{ type: 'text', text: preview }], resultHandle: kept.resultId }
+    const { userId, callId, tool, stored } = call
+    const { status, content, structuredContent } = outcome
+    const ref = `${stored.toolkit.id}.${tool}`
+    const kept = await results.keep({ userId, callId, ref, content, structuredContent })
+    return { status, content: [{ type: 'text', text: previewOf(kept) }], resultHandle: kept.resultId }
   }
 }
 
@@ -33,26 +36,32 @@ function isTooLarge({ content, structuredContent }: Done, most: number): boolean
   return sizeOf(words, structuredContent) > most || sizeOf(content.filter(isBinary)) > BINARY_BYTES
 }
 
-/** One text is kept as it is; anything else as JSON. */
-function textOf({ content, structuredContent }: Done): string {
-  const [only, second] = content
-  if (only?.type === 'text' && second === undefined) return String(only.text ?? '')
-  if (structuredContent !== undefined && content.every((block) => block.type === 'text'))
-    return JSON.stringify(structuredContent, undefined, 2)
-  return JSON.stringify({ content, ...(structuredContent === undefined ? {} : { structuredContent }) }, undefined, 2)
-}
-
-function previewOf(text: string, kept: { resultId: string; bytes: number; lines: number; isJson: boolean }): string {
-  const beginning = text.slice(0, PREVIEW).replace(/[\uD800-\uDBFF]$/, '')
-  const paths = kept.isJson ? ', or a path into its JSON' : ''
+function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: KeptResult): string {
+  const paths = isJson ? ', or a path into its JSON' : ''
   return [
-    `The result is too large to show: ${kept.bytes} bytes, ${kept.lines} lines. It begins:`,
+    `The result is too large to show: ${bytes} bytes, ${lines} lines. It begins:`,
     '',
     bytesWithin(beginning, PREVIEW),
     '',
-    `Read more with read_result({ handle: "${kept.resultId}" }) and offset and limit, fromLine and lines${paths}.`,
+    ...tellSections(sectionsJson),
+    `Read more with read_result({ handle: "${resultId}" }) and offset and limit, fromLine and lines${paths}.`,
   ].join('\n')
 }
+
+function tellSections(sections: readonly ResultSection[]): string[] {
+  if (sections.length === 0) return []
+  const last = sections.at(-1) as ResultSection
+  // Structured content is the last, and what a path goes into: it is told in any case.
+  const shown = sections.length > SHOWN_SECTIONS ? [...sections.slice(0, SHOWN_SECTIONS - 1), last] : sections
+  const left = sections.length - shown.length
+  const told = shown.map(
+    ({ what, firstLine, firstCharacter, characters, field }) =>
+      `${cut(what)}${field === undefined ? '' : ` (also $.${cut(field)})`} from line ${firstLine}, offset ${firstCharacter}, ${characters} characters`,
+  )
+  return [`It has: ${told.join('; ')}${left > 0 ? `; and ${left} more between` : ''}.`]
+}
+
+const cut = (name: string) => name.slice(0, SHOWN_NAME)
 
 /** In bytes, because that is what the limit is in. */
 function bytesWithin(text: string, most: number): string {

@@ -187,6 +187,7 @@ export function resultRow(userId: string, given: Partial<Row<'results'>> = {}): 
     isJson: false,
     expiresAt: now(),
     createdAt: now(),
+    sectionsJson: [],
     ...given,
   }
 }
