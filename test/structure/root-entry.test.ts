@@ -9,6 +9,7 @@ const NEUTRAL_PACKAGES = [
   'jsonc-parser',
   'lru-cache',
   '@modelcontextprotocol/client',
+  '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',
 ]
 const NEUTRAL_ENTRIES = ['index.ts', 'schema/index.ts', 'storage/memory.ts', 'storage/indexeddb.ts']

@@ -45,6 +45,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
       fillSecrets(toolkit.server, await credentials.open({ userId, toolkit: uscoId })) as RemoteServer,
     onChanged: (uscoId, userId) => connector.reset(uscoId, userId),
   })
+  events.on('toolkit-removed', ({ uscoId }) => void signIns.forgetToolkit(uscoId).catch(() => {}))
   const connector: Connector = createConnector({
     ...{ drivers, events, telemetry, ask: inputs.ask, ...(pool ? { pool } : {}) },
     secrets: (owner) => credentials.open(owner),

@@ -10,33 +10,17 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { isTrusted } from '../toolkits/trust.ts'
+import type { CatalogTool } from './catalog-tool.ts'
 import { given, readCustom, toolsOf, toTool } from './catalog-tools.ts'
 import { createPersonalCatalogs, type PersonalCatalog, type PersonalCatalogs } from './personal-catalog.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
 
-/** A tool as the catalog has it. */
-export interface CatalogTool {
-  uscoId: string
-  manifest: ToolManifest
-  /** The fingerprint of what the server says now. */
-  pin: string
-  /** Since when it is accepted as it is; none where nothing of it is stored. */
-  pinnedAt?: Date
-  /** Not usable: the server no longer lists it, or it was set aside. */
-  inactive?: string
-  /** It differs from what was accepted. */
-  changed?: { from: JsonObject; to: JsonObject }
-  /** First seen while its server was not trusted, and accepted by nobody since. */
-  unaccepted?: true
-  /** Off: the same, and its server is not trusted now either. */
-  held?: true
-}
+export type { CatalogTool } from './catalog-tool.ts'
 
 export interface Catalog {
   /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale. */

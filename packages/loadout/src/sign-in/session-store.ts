@@ -20,6 +20,8 @@ export interface SessionStore {
   sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
   /** Changes the row and what is sealed, together. */
   write(owner: SecretOwner, change: SignInChange): Promise<void>
+  /** Everything of a sign-in goes, and what was known through it. */
+  remove(owner: SecretOwner): Promise<void>
   /**
    * Gets another session than the one that was seen, once over all processes: who comes second waits for the first, and
    * gets what it got. What `renew` throws is thrown, and the next may try.
@@ -87,6 +89,21 @@ class SealedSessions implements SessionStore {
         if (!isRace || tries >= MOST_RACES) throw error
       }
     }
+  }
+
+  async remove(owner: SecretOwner): Promise<void> {
+    const { userId, toolkit: uscoId } = owner
+    await this.#transaction(owner, async (tx) => {
+      for (const { signInId } of await tx.list('signIns', { where: { userId, uscoId } }))
+        await tx.delete('signIns', signInId)
+      const fields = (await this.#parts.credentials.fields(tx, owner)).filter((field) => field.startsWith('oauth.'))
+      await this.#parts.credentials.clear(tx, owner, fields)
+    })
+    if (userId === APP_OWNER) return
+    await this.#transaction(owner, async (tx) => {
+      for (const { personalCatalogId } of await tx.list('personalCatalogs', { where: { userId, uscoId } }))
+        await tx.delete('personalCatalogs', personalCatalogId)
+    })
   }
 
   renew(owner: SecretOwner, seen: number, renew: Renew): Promise<CurrentSession> {

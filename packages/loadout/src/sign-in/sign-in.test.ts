@@ -1,4 +1,7 @@
-/** Signing in to servers that want it, over real HTTP: the link, the callback, renewal, step-up, and what is refused. */
+/**
+ * Signing in to servers that want it, over real HTTP: the link, the callback, renewal, step-up, and what is refused. Numbers are
+ * rows of the fault matrix.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthRules, OAuthServer } from '../../../../test/oauth-server.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
@@ -250,7 +253,7 @@ describe('a token', () => {
     expect(oauth.counts.refused).toBe(refused)
   })
 
-  it('that the server refuses is renewed once for ten calls', async () => {
+  it('40 that the server refuses is renewed once for ten calls', async () => {
     const oauth = await server({ refreshMs: 50 })
     const host = hostOf()
     await register(host, oauth.url)
@@ -262,7 +265,7 @@ describe('a token', () => {
     expect(oauth.counts).toMatchObject({ refreshed: 1, reused: 0 })
   })
 
-  it('whose renewal is refused for good is asked for once, and then the person', async () => {
+  it('41 whose renewal is refused for good is asked for once, and then the person', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -333,7 +336,7 @@ describe('a token', () => {
 })
 
 describe('more than was granted', () => {
-  it('is asked for with what was granted, and again only once', async () => {
+  it('42 is asked for with what was granted, and again only once', async () => {
     const oauth = await server({ callScope: 'mail.send' })
     const host = hostOf()
     await register(host, oauth.url, { auth: { type: 'oauth', scopes: ['mail.read'] } })
@@ -346,7 +349,7 @@ describe('more than was granted', () => {
     expect(textOf(await call(host))).toBe('ann')
   })
 
-  it('a server that refuses whatever was granted is given up on after three', async () => {
+  it('42 a server that refuses whatever was granted is given up on after three', async () => {
     const oauth = await server({ callScope: 'never' })
     const host = hostOf()
     await register(host, oauth.url)
@@ -384,6 +387,30 @@ describe('tokens without a person', () => {
     await register(host, oauth.url, { auth })
     expect(await call(host)).toMatchObject({ status: 'failed', error: { code: 'sign-in-failed' } })
     expect(oauth.counts.exchanged).toBeLessThanOrEqual(2)
+  })
+})
+
+describe('a toolkit that is removed', () => {
+  it('takes the sign-ins of all its users along', async () => {
+    const oauth = await server({ personal: true })
+    const storage = memory()
+    const host = hostOf({ storage })
+    await host.toolkits.register({ name: 'mail', url: oauth.url, auth: 'oauth' }, { tier: 'app' })
+    for (const userId of ['ann', 'bob']) await signIn(host, userId)
+    await host.toolkits.remove('mail', { tier: 'app' })
+    const left = async () => {
+      const rows = await Promise.all(
+        ['ann', 'bob'].map((userId) =>
+          storage.transaction({ userId }, async (tx) => [
+            ...(await tx.list('signIns')),
+            ...(await tx.list('credentials')),
+            ...(await tx.list('personalCatalogs')),
+          ]),
+        ),
+      )
+      return rows.flat().length
+    }
+    await expect.poll(left).toBe(0)
   })
 })
 

@@ -2,7 +2,7 @@
  * Who is signed in where. One door for connections (`authFor`), for people who sign in (`start`, `finish`, `disconnect`) and
  * for what is shown of it (`view`).
  */
-import { computeScopeUnion, discoverOAuthServerInfo, type FetchLike } from '@modelcontextprotocol/client'
+import type { FetchLike } from '@modelcontextprotocol/client'
 import type { RequestAuth } from '../connections/connection.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -11,17 +11,16 @@ import type { RemoteServer } from '../schema/server.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { beginFlow, type Challenge, type Clients, finishFlow, issuerOf, type Returned } from './authorize.ts'
-import { signInError } from './failures.ts'
-import { hashOf, readFlow, type SignInFlow } from './flow.ts'
+import { finishFlow, type Returned } from './authorize.ts'
+import { hashOf, readFlow } from './flow.ts'
+import { NO_STATE, SignInLinks } from './links.ts'
 import { oauthFetch } from './oauth-fetch.ts'
-import { renewSession } from './renew.ts'
-import { createRequestAuth, type Refusal, type Signer } from './request-auth.ts'
+import { createRequestAuth } from './request-auth.ts'
 import { revoke } from './revoke.ts'
-import { type CurrentSession, isOver, type SignInSession } from './session.ts'
+import { type CurrentSession, isOver } from './session.ts'
 import type { SessionStore } from './session-store.ts'
-import { isFor, isUnattended, redirectUrlOf, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
-import { getUnattended } from './unattended.ts'
+import { SessionSigner } from './signer.ts'
+import { isUnattended, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
 
 export interface SignInLink {
   url: string
@@ -50,6 +49,8 @@ export interface SignIns {
   disconnect(stored: StoredToolkit, userId: string): Promise<{ revoked: boolean }>
   /** Undefined where nobody signed in, and nobody has to as far as is known. */
   view(stored: StoredToolkit, userId: string): Promise<SignInView | undefined>
+  /** The toolkit is gone: nothing of anybody's sign-in to it stays. */
+  forgetToolkit(uscoId: string): Promise<void>
   /** What must not be repeated: tokens as they are now, as far as this process knows them. */
   secretsOf(stored: StoredToolkit, userId: string): readonly string[]
 }
@@ -69,38 +70,40 @@ export interface SignInParts {
   onChanged(uscoId: string, userId: string): Promise<void>
 }
 
-/** Sign-ins for want of a scope that was asked for already: more of them do not help. */
-const MOST_REPEATS = 1
-
 export function createSignIns(parts: SignInParts): SignIns {
   return new StoredSignIns(parts)
 }
 
-class StoredSignIns implements SignIns, Signer {
+class StoredSignIns implements SignIns {
   readonly #parts: SignInParts
-  readonly #beginning = new Map<string, Promise<SignInFlow>>()
-  readonly #checked = new WeakMap<
-    Promise<CurrentSession>,
-    { serverUrl: string; clientId: string | undefined; checked: Promise<CurrentSession> }
-  >()
   readonly #secrets = new Map<string, { generation: number; values: readonly string[] }>()
+
+  readonly #links: SignInLinks
+  readonly #signer: SessionSigner
 
   constructor(parts: SignInParts) {
     this.#parts = parts
+    this.#links = new SignInLinks(parts)
+    const { store } = parts
+    this.#signer = new SessionSigner({
+      store,
+      links: this.#links,
+      note: (target, current) => this.#note(target, current),
+    })
   }
 
   authFor(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined {
     const { auth } = server
     if (stored.carried || (auth.type !== 'none' && auth.type !== 'oauth')) return undefined
     if (stored.toolkit.shared && stored.tier === 'app' && !isUnattended(settingsOf(server))) return undefined
-    return createRequestAuth(this, this.#targetOf(stored, userId, server))
+    return createRequestAuth(this.#signer, this.#targetOf(stored, userId, server))
   }
 
   async start(stored: StoredToolkit, userId: string): Promise<SignInLink> {
     const target = await this.#targetFor(stored, userId)
     if (isUnattended(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
-    const { url, expiresAt } = await this.#link(target, {}, 0)
+    const { url, expiresAt } = await this.#links.link(target, {}, 0)
     return { url, expiresAt: new Date(expiresAt) }
   }
 
@@ -117,7 +120,7 @@ class StoredSignIns implements SignIns, Signer {
     const { store, events, onChanged } = this.#parts
     const target = await this.#targetFor(stored, userId)
     const flow = readFlow(await store.sealed(target.owner, 'oauth.flow'))
-    await this.#useUp(target, callback.state)
+    await this.#links.useUp(target, callback.state)
     if (flow?.state !== callback.state || flow.expiresAt <= Date.now()) throw new HostError('sign-in-link-invalid')
     if (flow.serverUrl !== target.serverUrl)
       throw new HostError('sign-in-link-invalid', { detail: 'The toolkit was changed since the link was made.' })
@@ -163,132 +166,21 @@ class StoredSignIns implements SignIns, Signer {
     }
   }
 
+  async forgetToolkit(uscoId: string): Promise<void> {
+    const { storage, store } = this.#parts
+    for (;;) {
+      const rows = await storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
+        tx.list('signIns', { where: { uscoId }, limit: FORGET_PAGE }),
+      )
+      for (const { userId } of rows) await store.remove({ userId, toolkit: uscoId })
+      if (rows.length < FORGET_PAGE) return
+    }
+  }
+
   secretsOf(stored: StoredToolkit, userId: string): readonly string[] {
     const { server } = stored.toolkit
     if (stored.carried || (server.type !== 'http' && server.type !== 'sse')) return NONE
     return this.#secrets.get(keyOf(ownerOf(stored, userId, server)))?.values ?? NONE
-  }
-
-  /** The same promise as long as nothing changes, so that who holds it knows what is in it. */
-  current(target: SignInTarget): Promise<CurrentSession> {
-    const reading = this.#parts.store.current(target.owner)
-    const known = this.#checked.get(reading)
-    if (known?.serverUrl === target.serverUrl && known.clientId === target.settings.clientId) return known.checked
-    const checked = reading.then((current) => {
-      this.#note(target, current)
-      return current.session && !isFor(current.session, target) ? { ...current, session: undefined } : current
-    })
-    this.#checked.set(reading, { serverUrl: target.serverUrl, clientId: target.settings.clientId, checked })
-    return checked
-  }
-
-  async renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
-    const next = await this.#parts.store.renew(target.owner, seen.generation, (session) =>
-      isUnattended(target.settings)
-        ? getUnattended(target, {})
-        : session && isFor(session, target)
-          ? renewSession(target, session)
-          : Promise.resolve(undefined),
-    )
-    if (next.session) return next
-    throw await this.#needed(target, {}, 0)
-  }
-
-  async refused(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
-    const { store } = this.#parts
-    const current = await this.current(target)
-    // Another request has been given another one meanwhile.
-    if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
-    if (isUnattended(target.settings)) return this.#unattended(target, seen, refusal)
-    const { session } = current
-    if (refusal.needsMore && session)
-      throw await this.#needed(target, moreOf(session, refusal), repeatsOf(session, refusal))
-    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.renewed(target, current)
-    // Tokens of another authorization server, or none: they are of no use here.
-    if (session) await store.write(target.owner, { session: null })
-    throw await this.#needed(target, refusal, 0)
-  }
-
-  /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
-  async #unattended(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
-    if (seen.session && Date.now() - seen.session.obtainedAt < JUST_NOW_MS)
-      throw new HostError('sign-in-needed', {
-        detail: 'The server refuses the token that the authorization server has just given.',
-        action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
-      })
-    return this.#parts.store.renew(target.owner, seen.generation, () => getUnattended(target, refusal))
-  }
-
-  async #isSameIssuer(
-    target: SignInTarget,
-    session: SignInSession,
-    { resourceMetadataUrl }: Challenge,
-  ): Promise<boolean> {
-    try {
-      const found = await discoverOAuthServerInfo(target.serverUrl, {
-        fetchFn: target.fetch,
-        ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
-      })
-      return issuerOf(found) === session.issuer
-    } catch (error) {
-      throw signInError(error)
-    }
-  }
-
-  /** The error that a call ends with, with the link to open. */
-  async #needed(target: SignInTarget, challenge: Challenge, repeats: number): Promise<HostError> {
-    if (repeats > MOST_REPEATS)
-      return new HostError('sign-in-needed', {
-        detail: 'The server still refuses after signing in again for what it asked for.',
-        action: 'Ask whoever runs the server for the permission; signing in again does not give it.',
-      })
-    try {
-      const { url } = await this.#link(target, challenge, repeats)
-      return new HostError('sign-in-needed', {
-        detail: `"${target.toolkit}" wants you to sign in. Open the link, then try again.`,
-        action: url,
-      })
-    } catch (error) {
-      const { message, action, code } = signInError(error)
-      return new HostError(code === 'address-blocked' ? code : 'sign-in-needed', { detail: message, action })
-    }
-  }
-
-  /** The link that is open, where it is for the same; else a new one, made once however many ask. */
-  #link(target: SignInTarget, challenge: Challenge, repeats: number): Promise<SignInFlow> {
-    const key = JSON.stringify([keyOf(target.owner), challenge.scope ?? ''])
-    const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, repeats)
-    this.#beginning.set(key, beginning)
-    const done = () => this.#beginning.delete(key)
-    beginning.then(done, done)
-    return beginning
-  }
-
-  async #begin(target: SignInTarget, challenge: Challenge, repeats: number): Promise<SignInFlow> {
-    const { store, options } = this.#parts
-    const redirectUrl = redirectUrlOf(options)
-    if (redirectUrl === undefined)
-      throw new HostError('sign-in-failed', {
-        detail: 'The server wants a sign-in, and this host has no address that people could come back to.',
-        action: 'Give createHost signIn.redirectUrl, or give the toolkit a token.',
-      })
-    const open = readFlow(await store.sealed(target.owner, 'oauth.flow'))
-    if (open && isStillGood(open, { target, challenge, redirectUrl })) return open
-    const clients = ((await store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
-    const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, repeats })
-    await store.write(target.owner, {
-      sealed: { 'oauth.flow': flow, 'oauth.clients': { ...clients, [issuerOf(flow.discovery)]: flow.client } },
-      set: { stateHash: await hashOf(flow.state), stateUntil: new Date(flow.expiresAt) },
-    })
-    return flow
-  }
-
-  /** Of many who bring the same state, one succeeds. */
-  async #useUp({ owner }: SignInTarget, state: string): Promise<void> {
-    const where = { stateHash: await hashOf(state) }
-    await this.#parts.store.write(owner, { sealed: { 'oauth.flow': null }, set: NO_STATE, where }).catch((error) => {
-      throw HostError.is(error) && error.code === 'conflict' ? new HostError('sign-in-link-invalid') : error
-    })
   }
 
   async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {
@@ -321,10 +213,8 @@ class StoredSignIns implements SignIns, Signer {
 }
 
 const NONE: readonly string[] = []
-const NO_STATE = { stateHash: null, stateUntil: null } as const
 const MOST_NOTED = 10_000
-const JUST_NOW_MS = 5000
-const HALF_LIFE_MS = 5 * 60_000
+const FORGET_PAGE = 200
 
 const keyOf = ({ userId, toolkit }: { userId: string; toolkit: string }) => JSON.stringify([userId, toolkit])
 
@@ -333,32 +223,6 @@ const ownerOf = (stored: StoredToolkit, userId: string, server: RemoteServer) =>
   userId: isUnattended(settingsOf(server)) ? stored.userId : userId,
   toolkit: stored.uscoId,
 })
-
-function isStillGood(
-  flow: SignInFlow,
-  { target, challenge, redirectUrl }: { target: SignInTarget; challenge: Challenge; redirectUrl: string },
-): boolean {
-  const wanted = challenge.scope ?? target.settings.scopes?.join(' ')
-  return (
-    flow.expiresAt - Date.now() > HALF_LIFE_MS &&
-    flow.serverUrl === target.serverUrl &&
-    flow.redirectUrl === redirectUrl &&
-    (wanted === undefined || isWithin(wanted, flow.scope))
-  )
-}
-
-const words = (scope = '') => scope.split(' ').filter(Boolean)
-
-const isWithin = (scope: string, wider: string | undefined) => words(scope).every((word) => words(wider).includes(word))
-
-/** What was asked for before, and what the server wants beside it. */
-function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
-  return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
-}
-
-function repeatsOf(session: SignInSession, { scope = '' }: Refusal): number {
-  return isWithin(scope, session.scope) ? session.repeats + 1 : session.repeats
-}
 
 function returnedOf({ code, iss, error }: Callback): Returned {
   if (error !== undefined || code === undefined)

@@ -1,0 +1,109 @@
+/** Sessions for requests: renewed where that helps, and ended where only the person can. */
+import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotocol/client'
+import { HostError } from '../errors.ts'
+import { type Challenge, issuerOf } from './authorize.ts'
+import { signInError } from './failures.ts'
+import type { SignInLinks } from './links.ts'
+import { renewSession } from './renew.ts'
+import type { Refusal, Signer } from './request-auth.ts'
+import { isWithin } from './scopes.ts'
+import type { CurrentSession, SignInSession } from './session.ts'
+import type { SessionStore } from './session-store.ts'
+import { isFor, isUnattended, type SignInTarget } from './target.ts'
+import { getUnattended } from './unattended.ts'
+
+export interface SignerParts {
+  store: SessionStore
+  links: SignInLinks
+  /** Told of what a session is now. */
+  note(target: SignInTarget, current: CurrentSession): void
+}
+
+const JUST_NOW_MS = 5000
+
+export class SessionSigner implements Signer {
+  readonly #parts: SignerParts
+  readonly #checked = new WeakMap<
+    Promise<CurrentSession>,
+    { serverUrl: string; clientId: string | undefined; checked: Promise<CurrentSession> }
+  >()
+
+  constructor(parts: SignerParts) {
+    this.#parts = parts
+  }
+
+  /** The same promise as long as nothing changes, so that who holds it knows what is in it. */
+  current(target: SignInTarget): Promise<CurrentSession> {
+    const reading = this.#parts.store.current(target.owner)
+    const known = this.#checked.get(reading)
+    if (known?.serverUrl === target.serverUrl && known.clientId === target.settings.clientId) return known.checked
+    const checked = reading.then((current) => {
+      this.#parts.note(target, current)
+      return current.session && !isFor(current.session, target) ? { ...current, session: undefined } : current
+    })
+    this.#checked.set(reading, { serverUrl: target.serverUrl, clientId: target.settings.clientId, checked })
+    return checked
+  }
+
+  async renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
+    const next = await this.#parts.store.renew(target.owner, seen.generation, (session) =>
+      isUnattended(target.settings)
+        ? getUnattended(target, {})
+        : session && isFor(session, target)
+          ? renewSession(target, session)
+          : Promise.resolve(undefined),
+    )
+    if (next.session) return next
+    throw await this.#parts.links.needed(target, {}, 0)
+  }
+
+  async refused(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+    const { store } = this.#parts
+    const current = await this.current(target)
+    // Another request has been given another one meanwhile.
+    if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
+    if (isUnattended(target.settings)) return this.#unattended(target, seen, refusal)
+    const { session } = current
+    if (refusal.needsMore && session)
+      throw await this.#parts.links.needed(target, moreOf(session, refusal), repeatsOf(session, refusal))
+    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.renewed(target, current)
+    // Tokens of another authorization server, or none: they are of no use here.
+    if (session) await store.write(target.owner, { session: null })
+    throw await this.#parts.links.needed(target, refusal, 0)
+  }
+
+  /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
+  async #unattended(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+    if (seen.session && Date.now() - seen.session.obtainedAt < JUST_NOW_MS)
+      throw new HostError('sign-in-needed', {
+        detail: 'The server refuses the token that the authorization server has just given.',
+        action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
+      })
+    return this.#parts.store.renew(target.owner, seen.generation, () => getUnattended(target, refusal))
+  }
+
+  async #isSameIssuer(
+    target: SignInTarget,
+    session: SignInSession,
+    { resourceMetadataUrl }: Challenge,
+  ): Promise<boolean> {
+    try {
+      const found = await discoverOAuthServerInfo(target.serverUrl, {
+        fetchFn: target.fetch,
+        ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+      })
+      return issuerOf(found) === session.issuer
+    } catch (error) {
+      throw signInError(error)
+    }
+  }
+}
+
+/** What was asked for before, and what the server wants beside it. */
+function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
+  return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
+}
+
+function repeatsOf(session: SignInSession, { scope = '' }: Refusal): number {
+  return isWithin(scope, session.scope) ? session.repeats + 1 : session.repeats
+}
