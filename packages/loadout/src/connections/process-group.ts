@@ -37,6 +37,8 @@ export interface ProcessSpec {
   inputs?: readonly string[]
   /** Whom it runs as, where we may choose. */
   uid?: number | undefined
+  /** Done with its number before its program begins, which waits for a line on the descriptor after the inputs. */
+  admit?: (pid: number) => Promise<void>
   /** Told once, when it is gone or did not start. */
   onEnd?: () => void
 }
@@ -103,21 +105,30 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
 }
 
 function spawnLeader(spec: ProcessSpec): ChildProcess {
-  const { inputs = [], uid } = spec
+  const { inputs = [], uid, admit } = spec
   const child = spawn(spec.command, [...spec.args], {
     cwd: spec.cwd,
     env: { ...spec.env },
-    stdio: ['pipe', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)],
+    stdio: ['pipe', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const), ...(admit ? ['pipe' as const] : [])],
     detached: true,
     shell: false,
     windowsHide: true,
     ...(uid === undefined ? {} : { uid, gid: uid }),
   })
-  inputs.forEach((input, index) => {
+  const give = (index: number, text: string) => {
     const stream = child.stdio[index + 3] as Writable | null | undefined
     stream?.on('error', () => {})
-    stream?.end(input)
+    stream?.end(text)
+  }
+  inputs.forEach((input, index) => {
+    give(index, input)
   })
+  // Who is not admitted reads the end of it, and ends.
+  if (child.pid !== undefined)
+    admit?.(child.pid).then(
+      () => give(inputs.length, '\n'),
+      () => give(inputs.length, ''),
+    )
   return child
 }
 

@@ -17,7 +17,8 @@ export interface StdioOptions {
 export function openCommands({ groups, prepare, clientVersion }: StdioOptions): OpenCommand {
   return async (target, hooks, line) => {
     const start = async (legacy: boolean) => {
-      const transport = new StdioTransport(groups, await prepare(line), target.secrets)
+      const spec = await within(target.connectMs, prepare(line))
+      const transport = new StdioTransport(groups, spec, target.secrets)
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
       const session = {
         transport,
@@ -38,6 +39,18 @@ export function openCommands({ groups, prepare, clientVersion }: StdioOptions): 
       return start(true)
     }
   }
+}
+
+/** What is still being made ready goes on, for the next try; what then nobody waits for any more is let go. */
+function within(ms: number, preparing: Promise<ProcessSpec>): Promise<ProcessSpec> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      preparing.then((spec) => spec.onEnd?.()).catch(() => {})
+      const detail = 'The package of the server is still being fetched.'
+      reject(new HostError('server-timeout', { detail, action: 'Try again in a moment.' }))
+    }, ms)
+    preparing.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
 }
 
 const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }

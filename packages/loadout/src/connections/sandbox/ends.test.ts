@@ -33,7 +33,7 @@ it('after a close nothing inside is left, also what ignores every signal', async
   await inside.run(
     `require('node:child_process').spawn('/bin/sh', ['-c', 'trap "" TERM HUP INT; while :; do sleep 1; done; : ${mark}'], { detached: true, stdio: 'ignore' }).unref(); process.on('SIGTERM', () => {})`,
   )
-  expect(alive(mark)).toHaveLength(1)
+  expect(alive(mark).length).toBeGreaterThanOrEqual(1)
   await inside.connection.close()
   expect(await gone(mark)).toEqual([])
   expect(drivers.processes?.()).toBe(0)
@@ -46,11 +46,15 @@ const hosts = process.getuid?.() === 0 ? [{ uid: 0 }, { uid: 54_321 }] : [{ uid:
 it.each(hosts)('after kill -9 of a host that runs as $uid nothing is left', async ({ uid }) => {
   const mark = newMark()
   const as = uid === undefined || uid === process.getuid?.() ? {} : { uid, gid: uid }
-  const host = spawn(process.execPath, [HOST, mark, 'example.com'], { stdio: ['ignore', 'pipe', 'inherit'], ...as })
-  await once(host.stdout, 'data')
-  expect(alive(mark)).toHaveLength(2)
+  const host = spawn(process.execPath, [HOST, mark, 'example.com'], { stdio: ['ignore', 'pipe', 'ignore'], ...as })
   const exited = once(host, 'exit')
-  host.kill('SIGKILL')
-  await exited
+  try {
+    await once(host.stdout, 'data')
+    // A loop that is just about to sleep is there twice.
+    expect(alive(mark).length).toBeGreaterThanOrEqual(2)
+  } finally {
+    host.kill('SIGKILL')
+    await exited
+  }
   expect(await gone(mark)).toEqual([])
 })

@@ -1,9 +1,11 @@
 /** What a server inside can use up: its own share. The machine, and the other servers, go on. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { openInside, sandboxed } from '../../testing/inside.ts'
+import { createCgroups } from './cgroup.ts'
+import { DEFAULT_LIMITS } from './limits.ts'
 
 const MIB = 1024 * 1024
-const limits = { memoryBytes: 900 * MIB, processes: 40, fileBytes: 4 * MIB, scratchBytes: 16 * MIB, openFiles: 200 }
+const limits = { processBytes: 900 * MIB, processes: 40, fileBytes: 4 * MIB, scratchBytes: 16 * MIB, openFiles: 200 }
 const drivers = sandboxed({ sandbox: { limits } })
 afterAll(() => drivers.close())
 
@@ -18,6 +20,21 @@ describe('a limit holds', () => {
     expect(outcome).not.toEqual({ value: 3000 })
     expect(await other.run('return 1')).toEqual({ value: 1 })
     await Promise.all([greedy.connection.close(), other.connection.close()])
+  })
+
+  it('for all of it together, where the kernel keeps accounts', async () => {
+    const account = await createCgroups().open(DEFAULT_LIMITS)
+    await account?.remove()
+    const small = sandboxed({ sandbox: { limits: { memoryBytes: 300 * MIB } } })
+    const inside = await openInside(small)
+    // Each takes less than a process may.
+    const eat = `const all = []; for (let i = 0; i < 120; i++) all.push(Buffer.alloc(1 << 20, 1)); setTimeout(() => console.log(all.length), 1000)`
+    const feast = `const { spawn } = require('node:child_process'); const ends = await Promise.all([1, 2, 3, 4].map(() => new Promise((resolve) => spawn(process.execPath, ['-e', ${JSON.stringify(eat)}]).on('exit', (code, signal) => resolve(signal ?? code))))); return ends`
+    const outcome = await inside.run(feast).catch((error) => ({ value: [error.code] }))
+    const allLived = JSON.stringify(outcome.value) === '[0,0,0,0]'
+    expect(allLived).toBe(account === undefined)
+    process.stdout.write(`the kernel keeps ${account ? '' : 'no '}accounts for us: ${JSON.stringify(outcome.value)}\n`)
+    await small.close()
   })
 
   it('for processes: a bomb is a dud', async () => {

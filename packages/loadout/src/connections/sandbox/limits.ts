@@ -1,8 +1,10 @@
-/** What one sandbox may use. Each limit is the kernel's own (`prlimit`, tmpfs), so nothing inside can raise it. */
+/** What one sandbox may use. Each limit is the kernel's own (cgroup, `prlimit`, tmpfs), so nothing inside can raise it. */
 
 export interface SandboxLimits {
-  /** Memory of each process in bytes. Node itself takes about 600 MB of this before it runs anything. @default 1 GiB */
+  /** Memory of all of it together in bytes, its files among it. Where there are no cgroups only the next holds. @default 1 GiB */
   memoryBytes?: number
+  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB */
+  processBytes?: number
   /** Processes and threads together. @default 256 */
   processes?: number
   /** The largest file in bytes. @default 64 MiB */
@@ -19,6 +21,7 @@ const MIB = 1024 * 1024
 
 export const DEFAULT_LIMITS: Required<SandboxLimits> = {
   memoryBytes: 1024 * MIB,
+  processBytes: 4096 * MIB,
   processes: 256,
   fileBytes: 64 * MIB,
   scratchBytes: 128 * MIB,
@@ -27,14 +30,14 @@ export const DEFAULT_LIMITS: Required<SandboxLimits> = {
 }
 
 /** Runtimes reserve far more addresses than they use, so the space for them is wider than the memory. */
-const ADDRESS_SPACE = 8
+const ADDRESS_SPACE = 4
 
 /** Goes in front of a command, inside the sandbox: processes are then counted for this sandbox alone. */
 export function underLimits(limits: Required<SandboxLimits>, command: readonly string[]): string[] {
   return [
     '/usr/bin/prlimit',
-    `--data=${limits.memoryBytes}`,
-    `--as=${limits.memoryBytes * ADDRESS_SPACE}`,
+    `--data=${limits.processBytes}`,
+    `--as=${limits.processBytes * ADDRESS_SPACE}`,
     `--nproc=${limits.processes}`,
     `--fsize=${limits.fileBytes}`,
     `--nofile=${limits.openFiles}`,

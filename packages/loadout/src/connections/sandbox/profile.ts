@@ -66,6 +66,15 @@ const FILES = {
 /** The arguments are read from here; the files follow. */
 const ARGS_FD = 3
 
+/** Waits for a line, closes where it came from, and becomes what it was given. */
+const WAIT = (fd: number) => ['-c', `read -r _ <&${fd} && exec ${fd}<&- && exec "$@"`, 'sh']
+
+/** The same, started only when it was admitted. */
+export function admitted(spec: ProcessSpec, admit: (pid: number) => Promise<void>): ProcessSpec {
+  const fd = ARGS_FD + (spec.inputs?.length ?? 0)
+  return { ...spec, command: '/bin/sh', args: [...WAIT(fd), spec.command, ...spec.args], env: { PATH }, admit }
+}
+
 export function composeSandbox(frame: Frame, inside: Inside): ProcessSpec {
   const files = Object.entries({ ...FILES, ...inside.files })
   const args = [
