@@ -31,7 +31,7 @@ export interface KnownOfCall {
   stored?: StoredToolkit | undefined
   inputSchema?: JsonObject | undefined
   decision?: Decision | undefined
-  /** In characters, where somebody measured them. */
+  /** In bytes, where somebody measured them. */
   argumentSize?: number | undefined
 }
 
@@ -41,7 +41,7 @@ export interface AuditedOutcome {
   reached: boolean
   durationMs: number
   errorCode?: ErrorCode | undefined
-  /** In characters. */
+  /** In bytes. */
   resultSize?: number | undefined
 }
 

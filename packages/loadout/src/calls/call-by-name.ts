@@ -27,6 +27,8 @@ export interface CallPlace {
   results: Results
   userId: string
   threadId?: string | undefined
+  /** The run that calls, where one does. */
+  runId?: string | undefined
   brought?: ToolCall['brought']
 }
 
@@ -39,10 +41,10 @@ export async function callByName(place: CallPlace, call: NamedCall): Promise<Cal
     const why = against.map((reason) => reason.detail).join(' ')
     return failed(new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why}`.trim() }))
   }
-  const { userId, threadId, brought } = place
+  const { userId, threadId, runId, brought } = place
   const { caller = { type: 'direct' }, signal, onProgress, trace } = call
   const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
-  const request = { userId, threadId, brought, toolkit, tool: entry.tool, arguments: call.arguments }
+  const request = { userId, threadId, runId, brought, toolkit, tool: entry.tool, arguments: call.arguments }
   return place.calls.start({ ...request, caller, signal, onProgress, trace }).outcome
 }
 

@@ -35,7 +35,7 @@ export interface CallNotes {
   reached?: boolean
   /** The arguments that were sent: who answered may have changed them. */
   sent?: JsonObject
-  /** In characters, once they were measured. */
+  /** In bytes, once they were measured. */
   argumentSize?: number
   resultSize?: number
 }

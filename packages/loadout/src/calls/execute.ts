@@ -1,7 +1,8 @@
 /** The last stage: the only place where a tool is called. */
 import type { Connector } from '../connections/connector.ts'
+import { HostError } from '../errors.ts'
 import type { Functions } from '../toolkits/functions.ts'
-import type { CallHandler, ResolvedCall } from './call.ts'
+import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
 import { runFunction } from './run-function.ts'
 
 const CALL_MS = 60_000
@@ -10,31 +11,57 @@ const LONGEST_WAIT_MS = 30_000
 
 export function executeCall(connector: Connector, functions: Functions): CallHandler<ResolvedCall> {
   return async (call) => {
-    const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
-    const { timeouts } = stored.toolkit
-    const { maxMs = Number.POSITIVE_INFINITY } = call
-    const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
-    const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
-    if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs })
-    const { name, inputSchema, annotations } = found.manifest
-    const result = await connector.use(stored, userId, {
-      connectMs: timeouts.connectMs,
-      signal,
-      trace,
-      patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
-      // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
-      repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
-      work: (connection) =>
-        connection.callTool(
-          { name, arguments: input, inputSchema },
-          { signal, onProgress, timeoutMs: callMs, totalMs },
-        ),
-    })
-    const { content, structuredContent, isError } = result
-    return {
-      status: isError ? 'tool-error' : 'ok',
-      content,
-      ...(structuredContent === undefined ? {} : { structuredContent }),
+    let lateMs: number | undefined
+    const onLate = (ms: number) => {
+      lateMs = ms
     }
+    try {
+      return await execute({ connector, functions }, call, onLate)
+    } catch (error) {
+      if (lateMs !== undefined && lateMs === call.maxMs) return outOfTime(lateMs)
+      throw error
+    }
+  }
+}
+
+/** It was the operator's limit, not the server's own time, that ran out. */
+const outOfTime = (ms: number): CallOutcome => ({
+  status: 'limited',
+  error: new HostError('limit-reached', {
+    detail: `callMs is ${ms}: the call took longer, and was given up.`,
+    action: 'Ask the tool for less at once, or the operator for more time.',
+  }),
+})
+
+async function execute(
+  { connector, functions }: { connector: Connector; functions: Functions },
+  call: ResolvedCall,
+  onLate: (ms: number) => void,
+): Promise<CallOutcome> {
+  const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
+  const { timeouts } = stored.toolkit
+  const { maxMs = Number.POSITIVE_INFINITY } = call
+  const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
+  const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
+  if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs, onLate })
+  const { name, inputSchema, annotations } = found.manifest
+  const result = await connector.use(stored, userId, {
+    connectMs: timeouts.connectMs,
+    signal,
+    trace,
+    patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
+    // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
+    repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+    work: (connection) =>
+      connection.callTool(
+        { name, arguments: input, inputSchema },
+        { signal, onProgress, timeoutMs: callMs, totalMs, onLate },
+      ),
+  })
+  const { content, structuredContent, isError } = result
+  return {
+    status: isError ? 'tool-error' : 'ok',
+    content,
+    ...(structuredContent === undefined ? {} : { structuredContent }),
   }
 }

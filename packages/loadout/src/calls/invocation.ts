@@ -70,6 +70,7 @@ function createInvocation(
   const { brought, ...told } = setup
   const { userId } = context.principal
   const { threadId } = context.scope
+  const { runId } = context
   const over = new AbortController()
   const underWay = new Set<Promise<CallOutcome>>()
   const release = async () => {
@@ -82,7 +83,8 @@ function createInvocation(
       if (over.signal.aborted)
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
-      const place = { calls: parts.calls, results: parts.results, loadout: setup.loadout, userId, threadId, brought }
+      const whose = { userId, threadId, runId, brought }
+      const place = { calls: parts.calls, results: parts.results, loadout: setup.loadout, ...whose }
       const outcome = callByName(place, { ...call, trace: call.trace ?? trace, signal: AbortSignal.any(signals) })
       underWay.add(outcome)
       return outcome.finally(() => underWay.delete(outcome))

@@ -8,6 +8,8 @@ import type { CallOutcome, ResolvedCall } from './call.ts'
 
 export interface FunctionLimits {
   callMs: number
+  /** Told when that ran out, before the call fails. */
+  onLate?(ms: number): void
 }
 
 export async function runFunction(functions: Functions, call: ResolvedCall, limits: FunctionLimits) {
@@ -22,16 +24,19 @@ export async function runFunction(functions: Functions, call: ResolvedCall, limi
   const owner = stored.tier === 'app' ? APP_OWNER : stored.userId
   const run = functions.find({ userId: owner, toolkit: stored.toolkit.id, tool })
   if (!run) throw new HostError('function-missing', { detail: `'${stored.toolkit.id}.${tool}' has no function here.` })
-  return within(limits.callMs, call, run)
+  return within(limits, call, run)
 }
 
-async function within(callMs: number, call: ResolvedCall, run: ToolFunction): Promise<CallOutcome> {
+async function within({ callMs, onLate }: FunctionLimits, call: ResolvedCall, run: ToolFunction): Promise<CallOutcome> {
   const clock = new AbortController()
   const given = call.signal
   const signal = given ? AbortSignal.any([given, clock.signal]) : clock.signal
   const { userId, threadId, callId, caller } = call
   const { promise: ended, reject } = Promise.withResolvers<never>()
-  const end = () => reject(given?.aborted ? new HostError('cancelled') : late(callMs))
+  const end = () => {
+    if (!given?.aborted) onLate?.(callMs)
+    reject(given?.aborted ? new HostError('cancelled') : late(callMs))
+  }
   if (signal.aborted) end()
   else signal.addEventListener('abort', end, { once: true })
   const timer = setTimeout(() => clock.abort(), callMs)

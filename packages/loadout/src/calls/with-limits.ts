@@ -9,6 +9,7 @@ import type { CallOutcome, ResolvedCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import type { Concurrency } from './concurrency.ts'
 import { sizeOf } from './size-of.ts'
+import { utf8Size } from './utf8-size.ts'
 
 export interface LimitParts {
   app: { get(): Promise<AppConfig> }
@@ -20,7 +21,7 @@ export interface LimitParts {
 
 /** A run may take its time: its counter is not reset while it can still be going on. */
 const RUN_MS = 365 * DAY_MS
-const CHARACTERS_A_TOKEN = 4
+const BYTES_A_TOKEN = 4
 
 interface Limit {
   /** As people know it. */
@@ -42,10 +43,16 @@ export function withLimits(parts: LimitParts): Stage {
     try {
       const spent = await takeAll(budgets, limits)
       if (spent) return spent
-      const { callMs } = config.limits
-      const outcome = await next(callMs === undefined ? call : { ...call, maxMs: callMs })
-      count(budgets, limits, { userId: call.userId, tokens: tokensOf(call, outcome) })
-      return outcome
+      let tokens = 0
+      try {
+        const { callMs } = config.limits
+        const outcome = await next(callMs === undefined ? call : { ...call, maxMs: callMs })
+        tokens = tokensOf(call, outcome)
+        return outcome
+      } finally {
+        // Also where it failed: then there was nothing to read.
+        count(budgets, limits, { call, tokens })
+      }
     } finally {
       places.leave()
     }
@@ -54,34 +61,46 @@ export function withLimits(parts: LimitParts): Stage {
 
 /** One of each, or what there is none left of. */
 async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<CallOutcome | undefined> {
-  for (const [index, one] of limits.entries()) {
-    const taking = budgets.take(one.key, one.value)
-    const taken = taking instanceof Promise ? await taking : taking
-    if (taken.ok) continue
-    for (const { key } of limits.slice(0, index)) budgets.giveBack(key)
-    return reached(one, taken.resetsAt)
+  const held: BudgetKey[] = []
+  try {
+    for (const one of limits) {
+      const taking = budgets.take(one.key, one.value)
+      const taken = taking instanceof Promise ? await taking : taking
+      if (!taken.ok) return reached(one, taken.resetsAt)
+      held.push(one.key)
+    }
+    held.length = 0
+    return undefined
+  } finally {
+    for (const key of held) budgets.giveBack(key)
   }
-  return undefined
 }
 
-/** What it came to. What nobody limits is counted all the same, for people to see. */
+/**
+ * What it came to. What nobody limits is counted all the same, for people to see. A call was made once its intent was
+ * recorded: from there on a server may have seen it. One that was not gives back what was taken for it.
+ */
 function count(
   budgets: Budgets,
   limits: readonly Limit[],
-  { userId, tokens }: { userId: string; tokens: number },
+  { call, tokens }: { call: ResolvedCall; tokens: number },
 ): void {
+  const { userId } = call
+  const isMade = call.notes.reached === true
   let hasCalls = false
   let hasTokens = false
   for (const { key } of limits) {
     const ofUser = key.subject === 'user'
-    if (key.counter === 'calls') hasCalls ||= ofUser
-    else {
+    if (key.counter === 'calls') {
+      hasCalls ||= ofUser
+      if (!isMade) budgets.giveBack(key)
+    } else {
       hasTokens ||= ofUser
       // One was taken to see that there are any.
       budgets.spend(key, tokens - 1)
     }
   }
-  if (!hasCalls) budgets.spend(callsOf(userId, 'user'), 1)
+  if (!hasCalls && isMade) budgets.spend(callsOf(userId, 'user'), 1)
   if (!hasTokens) budgets.spend(tokensBy(userId, 'user'), tokens)
 }
 
@@ -107,9 +126,11 @@ async function limitsOf(
 ): Promise<Limit[]> {
   const { costLimits } = await preferences.get(userId)
   const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
+  // What is counted later is counted where it was taken, also when the hour has ended since.
+  const at = Date.now()
   const found: Limit[] = []
   const add = (name: string, value: number | undefined, key: () => BudgetKey) => {
-    if (value !== undefined) found.push({ name, value, key: key() })
+    if (value !== undefined) found.push({ name, value, key: { ...key(), at } })
   }
   add('maxCallsPerHour', least(limits.maxCallsPerHour, costLimits.maxCallsPerHour), () => callsOf(userId, 'user'))
   add('maxCallsPerHour', own?.maxCallsPerHour, () => callsOf(userId, `thread:${threadId}`))
@@ -122,7 +143,7 @@ async function limitsOf(
 function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
   if ('error' in outcome) return 0
   notes.resultSize ??= sizeOf(outcome.content, outcome.structuredContent)
-  return Math.ceil(notes.resultSize / CHARACTERS_A_TOKEN)
+  return Math.ceil(notes.resultSize / BYTES_A_TOKEN)
 }
 
 const limited = (error: HostError): CallOutcome => ({ status: 'limited', error })
@@ -138,7 +159,7 @@ function reached({ name, value, key }: Limit, resetsAt: Date): CallOutcome {
 }
 
 function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefined {
-  const bytes = JSON.stringify(call.arguments).length
+  const bytes = utf8Size(JSON.stringify(call.arguments))
   call.notes.argumentSize = bytes
   if (bytes <= most) return undefined
   const detail = `The arguments have ${bytes} bytes; argumentBytes is ${most}.`

@@ -17,6 +17,7 @@ it('ends without progress, goes on with it, and ends at the total in any case', 
     moving.progress()
   }
   expect(moving.expired).toBe(true)
+  expect([still.nextMs, moving.nextMs]).toEqual([40, 200])
 })
 
 it('stands still while somebody is asked, and then goes on', async () => {

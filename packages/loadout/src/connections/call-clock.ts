@@ -8,6 +8,8 @@ export interface CallClock {
   readonly signal: AbortSignal
   /** Whether the time ran out. */
   readonly expired: boolean
+  /** The time that would run out now: without progress, or in all. */
+  readonly nextMs: number
   progress(): void
   pause(): void
   resume(): void
@@ -88,6 +90,11 @@ class Clock implements CallClock {
   dueAt(): number {
     if (this.#pauses > 0) return Number.POSITIVE_INFINITY
     return Math.min(this.#progressAt + this.#limits.timeoutMs, this.#startedAt + this.#limits.totalMs)
+  }
+
+  get nextMs(): number {
+    const { timeoutMs, totalMs } = this.#limits
+    return this.#progressAt + timeoutMs < this.#startedAt + totalMs ? timeoutMs : totalMs
   }
 
   progress(): void {

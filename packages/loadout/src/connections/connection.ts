@@ -58,6 +58,8 @@ export interface CallOptions {
   timeoutMs: number
   /** And after this long in any case. */
   totalMs: number
+  /** Told which of the two ran out, before the call fails. */
+  onLate?: ((ms: number) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
   meta?: Readonly<Record<string, string>> | undefined

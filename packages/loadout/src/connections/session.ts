@@ -235,7 +235,7 @@ class Session implements Connection {
   }
 
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
-    const { signal, timeoutMs, onProgress } = options
+    const { signal, timeoutMs, onProgress, onLate } = options
     const clock = this.#clocks.start(options)
     const calm = onProgress && calmProgress(onProgress)
     try {
@@ -250,7 +250,10 @@ class Session implements Connection {
         },
       })
     } catch (error) {
-      if (clock.expired && !signal?.aborted) throw lateAnswer(timeoutMs, error)
+      if (clock.expired && !signal?.aborted) {
+        onLate?.(clock.nextMs)
+        throw lateAnswer(clock.nextMs, error)
+      }
       throw asHostError(error, { signal, timeoutMs })
     } finally {
       clock.stop()
@@ -264,8 +267,8 @@ const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
 
 const NEVER_MS = 2_147_483_647
 
-const lateAnswer = (timeoutMs: number, cause: unknown) =>
-  new HostError('server-timeout', { detail: `The server did not answer within ${timeoutMs} ms.`, cause })
+const lateAnswer = (ms: number, cause: unknown) =>
+  new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.`, cause })
 
 function readResult(answer: JsonObject): ToolResult {
   const { content = [], structuredContent, isError } = answer

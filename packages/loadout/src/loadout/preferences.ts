@@ -8,7 +8,7 @@ const ROW_ID = 'preferences'
 
 export interface PreferenceStore {
   get(userId: string): Promise<Preferences>
-  /** Changes the given fields and keeps the rest. */
+  /** Changes the given fields and keeps the rest. A limit of null is taken away. */
   update(userId: string, patch: unknown): Promise<Preferences>
 }
 
@@ -28,7 +28,8 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
       const value = await storage.transaction({ userId }, async (tx) => {
         const row = await tx.get('preferences', ROW_ID)
         const before = preferences.parse(row?.valueJson ?? {})
-        const costLimits = { ...before.costLimits, ...withoutUndefined(patch.costLimits ?? {}) }
+        const given = patch.costLimits === null ? {} : { ...before.costLimits, ...withoutUndefined(patch.costLimits) }
+        const costLimits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
         const next = preferences.parse({ ...before, ...withoutUndefined(patch), costLimits })
         if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
@@ -40,5 +41,5 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
   }
 }
 
-const withoutUndefined = (record: Record<string, unknown>) =>
+const withoutUndefined = (record: Record<string, unknown> = {}) =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))

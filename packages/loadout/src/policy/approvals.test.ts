@@ -329,6 +329,9 @@ describe('limits', () => {
     expect([first.status, second.status].sort()).toEqual(['limited', 'ok'].sort())
     expect((await wait()).status).toBe('ok')
     await host.app.update({ limits: { callMs: 50 } })
-    expect(await wait()).toMatchObject({ status: 'failed', error: { code: 'server-timeout' } })
+    expect(await wait()).toMatchObject({
+      status: 'limited',
+      error: { message: expect.stringContaining('callMs is 50') },
+    })
   })
 })

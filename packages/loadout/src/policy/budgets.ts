@@ -1,7 +1,8 @@
 /**
  * Counters that all processes share: calls of an hour, tokens of a day. A process takes a block at a time, so that a call
  * does not pay a round trip; near the end of a limit blocks are of one, so that exactly what is allowed is used. What a
- * process took and did not use it gives back when it idles or closes; what a killed one took is lost, never used twice.
+ * process took and did not use it gives back when it idles or closes, and when the limit is lowered, so that a new limit
+ * holds from the next call on; what a killed one took is lost, never used twice.
  */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
@@ -14,6 +15,8 @@ export interface BudgetKey {
   subject: string
   counter: UsageRow['counter']
   windowMs: number
+  /** A time in the window that is meant. @default now */
+  at?: number | undefined
 }
 
 export type Taken = { ok: true } | { ok: false; resetsAt: Date }
@@ -46,7 +49,7 @@ const TAKEN: Taken = { ok: true }
 export function createBudgets(storage: Storage): Budgets {
   const open = new Map<string, Budget>()
   const of = (key: BudgetKey): Budget => {
-    const start = windowStart(key.windowMs)
+    const start = windowStart(key)
     // No id holds a control character: these do not run together.
     const id = `${key.userId}\n${key.subject}\n${key.counter}\n${start}`
     const known = open.get(id)
@@ -75,7 +78,7 @@ export function createBudgets(storage: Storage): Budgets {
   }
 }
 
-const windowStart = (windowMs: number) => Math.floor(Date.now() / windowMs) * windowMs
+const windowStart = ({ windowMs, at = Date.now() }: BudgetKey) => Math.floor(at / windowMs) * windowMs
 
 const MOST_OPEN = 50_000
 
@@ -95,6 +98,10 @@ class Budget {
   readonly #start: Date
   /** What this process may still use of what it took. Negative: used and not yet counted. */
   #left = 0
+  /** The limit that it was taken under. */
+  #limit = 0
+  #wasLowered = false
+  #lowering: Promise<void> | undefined
   #refilling: Promise<boolean> | undefined
   #idle: ReturnType<typeof setTimeout> | undefined
   #touchedAt = 0
@@ -116,13 +123,15 @@ class Budget {
 
   /** At once where this process has some left. */
   take(limit: number): Taken | Promise<Taken> {
-    if (this.#left < 1) return this.#takeLater(limit)
+    if (this.#left < 1 || limit < this.#limit || this.#lowering) return this.#takeLater(limit)
     this.#left--
     this.#touch()
     return TAKEN
   }
 
   async #takeLater(limit: number): Promise<Taken> {
+    if (limit < this.#limit) this.#lower(limit)
+    await this.#lowering
     while (this.#left < 1) {
       this.#refilling ??= this.#refill(limit).finally(() => {
         this.#refilling = undefined
@@ -134,14 +143,29 @@ class Budget {
     return { ok: true }
   }
 
+  /** What was taken under a higher limit may be more than the new one allows: it goes back, and is asked for anew. */
+  #lower(limit: number): void {
+    this.#limit = limit
+    this.#wasLowered = true
+    this.#lowering ??= this.settle()
+      .catch((error: unknown) => {
+        this.#limit = Number.POSITIVE_INFINITY
+        throw error
+      })
+      .finally(() => {
+        this.#lowering = undefined
+      })
+  }
+
   giveBack(): void {
-    this.#left++
-    this.#touch()
+    this.spend(-1)
   }
 
   spend(amount: number): void {
     this.#left -= amount
     this.#touch()
+    // It was taken under the higher limit, and is nobody's to use under this one.
+    if (amount < 0 && this.#wasLowered) this.#limit = Number.POSITIVE_INFINITY
     // Who is never idle is counted all the same.
     if (this.#left < -MOST_UNWRITTEN) void this.settle().catch(() => {})
   }
@@ -196,6 +220,7 @@ class Budget {
 
   /** Whether there was something to take. What was overspent is counted with it. */
   async #refill(limit: number): Promise<boolean> {
+    this.#limit = limit
     const debt = Math.max(0, -this.#left)
     let block = 0
     await this.#change((value) => {

@@ -62,13 +62,26 @@ export const DEFAULT_APP_CONFIG: AppConfig = {
   audit: {},
 }
 
-/** Some of its fields: what is given over what holds. */
+const { shape } = limits
+
+/** Some of its fields: what is given over what holds. Null takes a limit away, or sets back what must have a value. */
 export const appConfigPatch = z.strictObject({
-  discovery: discovery.partial().optional(),
+  discovery: discovery.partial().extend({ endpoint: discovery.shape.endpoint.nullable() }).optional(),
   defaults: defaults.partial().optional(),
   trust: trust.partial().optional(),
-  limits: limits.partial().optional(),
-  audit: audit.partial().optional(),
+  limits: z
+    .strictObject({
+      maxCallsPerHour: shape.maxCallsPerHour.nullable(),
+      maxTokensPerDay: shape.maxTokensPerDay.nullable(),
+      maxCallsPerRun: shape.maxCallsPerRun.nullable(),
+      concurrencyPerToolkit: shape.concurrencyPerToolkit.nullable(),
+      concurrencyPerUser: shape.concurrencyPerUser.nullable(),
+      argumentBytes: shape.argumentBytes.nullish(),
+      resultBytes: shape.resultBytes.nullish(),
+      callMs: shape.callMs.nullable(),
+    })
+    .optional(),
+  audit: z.strictObject({ retentionDays: audit.shape.retentionDays.nullable() }).optional(),
 })
 export type AppConfigInput = z.infer<typeof appConfigPatch>
 

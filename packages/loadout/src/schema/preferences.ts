@@ -15,10 +15,16 @@ export const preferences = z.strictObject({
 })
 export type Preferences = z.infer<typeof preferences>
 
+/** Null takes away: one limit, or all of them. */
 export const preferencesPatch = z.strictObject({
   autoLoadTools: z.boolean().optional(),
   maxServersPerThread: preferences.shape.maxServersPerThread.unwrap().optional(),
-  costLimits: costLimits.optional(),
+  costLimits: z
+    .strictObject({
+      maxCallsPerHour: costLimits.shape.maxCallsPerHour.nullable(),
+      maxTokensPerDay: costLimits.shape.maxTokensPerDay.nullable(),
+    })
+    .nullish(),
   theme: z.enum(['system', 'light', 'dark']).optional(),
 })
 

@@ -16,7 +16,7 @@ import { again } from './toolkit-writer.ts'
 
 export interface AppConfigStore {
   get(): Promise<AppConfig>
-  /** Changes the given fields and keeps the rest. */
+  /** Changes the given fields and keeps the rest. Null takes a limit away, or sets back what must have a value. */
   update(patch: unknown): Promise<AppConfig>
 }
 
@@ -29,7 +29,7 @@ export function createAppConfig(
   base: AppConfigInput = {},
 ): AppConfigStore {
   const over = (stored: JsonObject): AppConfig =>
-    parse(appConfig, merged(merged(DEFAULT_APP_CONFIG, base), appConfigPatch.parse(stored)))
+    parse(appConfig, laidOver(laidOver(DEFAULT_APP_CONFIG, base), appConfigPatch.parse(stored)))
 
   return {
     get: () =>
@@ -58,10 +58,23 @@ export function createAppConfig(
   }
 }
 
+const sectionsOf = (...all: AppConfigInput[]) => new Set(all.flatMap(Object.keys)) as Set<keyof AppConfigInput>
+
 /** Section by section: what is given lies over what was there. */
 function merged(below: AppConfigInput, above: AppConfigInput): JsonObject {
-  const sections = new Set([...Object.keys(below), ...Object.keys(above)]) as Set<keyof AppConfigInput>
-  return Object.fromEntries([...sections].map((name) => [name, { ...below[name], ...above[name] }]))
+  return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, { ...below[name], ...above[name] }]))
+}
+
+/** The same, with what null means: nothing, or what is below where there must be something. */
+function laidOver(below: AppConfigInput, above: AppConfigInput): JsonObject {
+  const section = (name: keyof AppConfigInput): JsonObject => {
+    const laid: JsonObject = { ...below[name] }
+    for (const [field, value] of Object.entries(above[name] ?? {}))
+      if (value !== null) laid[field] = value
+      else if (!(field in DEFAULT_APP_CONFIG[name])) delete laid[field]
+    return laid
+  }
+  return Object.fromEntries([...sectionsOf(below, above)].map((name) => [name, section(name)]))
 }
 
 /** The defaults of toolkits in the words of a record. */

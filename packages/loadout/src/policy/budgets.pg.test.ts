@@ -1,0 +1,46 @@
+/** A limit that is lowered in one process holds in the other, whatever it had taken ahead. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+
+const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const KEY = newKey()
+
+let folder: string
+let database: Awaited<ReturnType<typeof createDatabase>>
+let hosts: [RemoteHost, RemoteHost]
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-budgets-'))
+  database = await createDatabase(inject('postgresUrl'))
+  hosts = [await startHost(database.url, KEY), await startHost(database.url, KEY)]
+})
+afterAll(async () => {
+  await Promise.all(hosts.map((host) => host.end()))
+  await database.drop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('lowered from 1,000 to 1: within a second nothing passes any more, here or there', async () => {
+  const [one, other] = hosts
+  const userId = 'ann'
+  const script = join(folder, 'script')
+  await writeFile(script, '{}')
+  await one.do({ do: 'register', userId, input: { name: 'kit', command: process.execPath, args: [FAULTY, script] } })
+  const limit = (most: number) =>
+    one.do({ do: 'preferences', userId, patch: { costLimits: { maxCallsPerHour: most } } })
+  await limit(1000)
+  const call = async (host: RemoteHost) =>
+    (await host.do<{ status: string }>({ do: 'call', userId, name: 'kit.echo', arguments: {} })).status
+  for (let made = 0; made < 3; made++) expect([await call(one), await call(other)]).toEqual(['ok', 'ok'])
+  await limit(1)
+  expect(await call(one)).toBe('limited')
+  // The other is kept busy, so that it never idles and gives back what it holds by itself.
+  const lowered = performance.now()
+  await expect.poll(() => call(other), { timeout: 1000, interval: 50 }).toBe('limited')
+  expect(performance.now() - lowered).toBeLessThan(1000)
+  for (let tries = 0; tries < 5; tries++) expect([await call(one), await call(other)]).toEqual(['limited', 'limited'])
+})
