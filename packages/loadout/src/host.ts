@@ -11,6 +11,7 @@ import { createConcurrency } from './calls/concurrency.ts'
 import { executeCall } from './calls/execute.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
+import { withOwnTools } from './calls/own-tools.ts'
 import { resolveTool } from './calls/resolve.ts'
 import { createResults, type Results } from './calls/results.ts'
 import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
@@ -140,7 +141,9 @@ export function createHost(options: HostOptions = {}): Host {
   const { check, decision, ...policy } = createPolicies(base, options, audit)
   const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision), use.limits]
   const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
-  const found = resolveTool({ registry, catalog }, compose(stages, executeCall(connector, base.functions)))
+  const path = compose(stages, executeCall(connector, base.functions))
+  const own = { results: use.results, stages: [withFound, use.limits, withIntent(audit.calls)] }
+  const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
   const calls = createCalls({ pipeline: withTelemetry(telemetry, withOutcome(audit.calls, found)), inputs })
   const records = createCallRecords({ storage, calls, presence })
   const unobserve = observeHost(telemetry, { events, connector })

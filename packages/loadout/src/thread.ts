@@ -3,6 +3,7 @@
 import type { CallOutcome } from './calls/call.ts'
 import { callByName, type NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
+import { withReadResult } from './calls/own-tools.ts'
 import type { Results } from './calls/results.ts'
 import type { Emitter } from './events.ts'
 import type { Activations } from './loadout/activations.ts'
@@ -52,7 +53,7 @@ export interface Thread extends ThreadAddress {
   activations(): Promise<readonly ActivationRule[]>
   /** Whether its list is exclusive: nothing but what it switched on. */
   isExclusive(): Promise<boolean>
-  /** What it carries; a call may narrow it. */
+  /** What it carries, and `read_result` where a result is kept; a call may narrow it. */
   loadout(narrow?: Narrowing): Promise<Loadout>
   /** Every tool there is, with why it is carried or not. */
   explain(narrow?: Narrowing): Promise<Explanation[]>
@@ -64,7 +65,7 @@ export interface ThreadParts {
   activations: Activations
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
-  results: Results
+  results: Pick<Results, 'hasAny'>
   events: Emitter
 }
 
@@ -79,13 +80,15 @@ export function createThread(
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
-  const loadout = (narrow?: Narrowing) => parts.loadouts.of(scope, { narrow, transform })
+  const carried = (narrow?: Narrowing) => parts.loadouts.of(scope, { narrow, transform })
+  const loadout = async (narrow?: Narrowing) =>
+    withReadResult(await carried(narrow), await parts.results.hasAny(userId))
 
   /** Writes, and tells which tools came and went by it. */
   async function change(work: (before: Loadout) => Promise<void>): Promise<void> {
-    const before = await loadout()
+    const before = await carried()
     await work(before)
-    const after = await loadout()
+    const after = await carried()
     const told = [
       ...difference(after.tools, before.tools).map((ref) => ({ type: 'tool-loaded' as const, ref })),
       ...difference(before.tools, after.tools).map((ref) => ({ type: 'tool-unloaded' as const, ref })),
@@ -122,7 +125,7 @@ export function createThread(
       return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
     },
     async call({ narrow, ...call }) {
-      return callByName({ calls: parts.calls, results: parts.results, loadout: await loadout(narrow), ...scope }, call)
+      return callByName({ calls: parts.calls, loadout: await carried(narrow), ...scope }, call)
     },
   }
 }

@@ -6,9 +6,9 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { Calls } from './calls.ts'
-import { READ_RESULT, readResult } from './read-result.ts'
+import { isOwn, OWN_TOOLKIT } from './own-tools.ts'
+import { READ_RESULT } from './read-result.ts'
 import { failed } from './resolve.ts'
-import type { Results } from './results.ts'
 import { isOnlyChanged } from './with-loadout.ts'
 
 export interface NamedCall {
@@ -24,7 +24,6 @@ export interface NamedCall {
 export interface CallPlace {
   calls: Pick<Calls, 'start'>
   loadout: Loadout
-  results: Results
   userId: string
   threadId?: string | undefined
   /** The run that calls, where one does. */
@@ -33,18 +32,27 @@ export interface CallPlace {
 }
 
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
-  if (call.name === READ_RESULT.name) return readResult(place.results, place.userId, call.arguments)
   const entry = findTool(place.loadout, call.name)
+  // What a result told a model to call is there, whichever loadout it was given.
+  const named = entry ?? (call.name === READ_RESULT.name ? OWN : undefined)
+  if (named && isOwn(named)) return start(place, call, OWN)
   if (!entry) return failed(unknownTool(place.loadout, call.name))
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')
   if (!entry.included && !isOnlyChanged(against)) {
     const why = against.map((reason) => reason.detail).join(' ')
     return failed(new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why}`.trim() }))
   }
-  const { userId, threadId, runId, brought } = place
-  const { caller = { type: 'direct' }, signal, onProgress, trace } = call
+  const { brought } = place
   const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
-  const request = { userId, threadId, runId, brought, toolkit, tool: entry.tool, arguments: call.arguments }
+  return start(place, call, { toolkit, tool: entry.tool })
+}
+
+const OWN = { toolkit: OWN_TOOLKIT, tool: READ_RESULT.name }
+
+function start(place: CallPlace, call: NamedCall, tool: { toolkit: string; tool: string }): Promise<CallOutcome> {
+  const { userId, threadId, runId, brought } = place
+  const { arguments: args, caller = { type: 'direct' }, signal, onProgress, trace } = call
+  const request = { userId, threadId, runId, brought, ...tool, arguments: args }
   return place.calls.start({ ...request, caller, signal, onProgress, trace }).outcome
 }
 

@@ -13,6 +13,7 @@ import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { CallOutcome } from './call.ts'
 import { callByName, type NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
+import { withReadResult } from './own-tools.ts'
 import { failed } from './resolve.ts'
 import type { Results } from './results.ts'
 
@@ -27,7 +28,7 @@ export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
 
 export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
-  results: Results
+  results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
   events: Emitter
   telemetry: Telemetry
@@ -50,7 +51,7 @@ export async function invoke(
   const told = { resolved, missing, failed, dropped, warnings }
   parts.events.emit({ type: 'toolkits-resolved', userId: principal.userId, ...(runId ? { runId } : {}), ...told })
   countSetup(parts.telemetry, setup, trace)
-  return createInvocation(parts, setup, { ...options, trace })
+  return createInvocation(parts, setup, { ...options, trace, hasAny: await parts.results.hasAny(principal.userId) })
 }
 
 /** Where a file is a source, its path is not told. */
@@ -63,11 +64,12 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector' | 'results'>,
+  parts: Pick<InvocationParts, 'calls' | 'connector'>,
   setup: Setup,
-  { context, trace }: { context: ExecutionContext; trace: Context },
+  { context, trace, hasAny }: { context: ExecutionContext; trace: Context; hasAny: boolean },
 ): Invocation {
-  const { brought, ...told } = setup
+  const { brought, loadout, ...told } = setup
+  let shown = withReadResult(loadout, hasAny)
   const { userId } = context.principal
   const { threadId } = context.scope
   const { runId } = context
@@ -79,15 +81,21 @@ function createInvocation(
   }
   return {
     ...told,
+    get loadout() {
+      return shown
+    },
     async call(call) {
       if (over.signal.aborted)
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
       const whose = { userId, threadId, runId, brought }
-      const place = { calls: parts.calls, results: parts.results, loadout: setup.loadout, ...whose }
+      const place = { calls: parts.calls, loadout: shown, ...whose }
       const outcome = callByName(place, { ...call, trace: call.trace ?? trace, signal: AbortSignal.any(signals) })
       underWay.add(outcome)
-      return outcome.finally(() => underWay.delete(outcome))
+      const result = await outcome.finally(() => underWay.delete(outcome))
+      // From here on there is something to read.
+      if ('resultHandle' in result && result.resultHandle !== undefined) shown = withReadResult(loadout, true)
+      return result
     },
     release,
     async close() {

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createExecutionContext } from '../context.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { selectPath } from './json-path.ts'
@@ -180,6 +181,59 @@ describe('all that a server said is kept', () => {
     const { sections = [] } = await read({})
     expect(sections).toHaveLength(21)
     expect((await read({ path: '$[4979].text' })).text).toContain('block 4999')
+  })
+})
+
+describe('read_result', () => {
+  const names = (loadout: { tools: ReadonlyArray<{ modelName: string }> }) =>
+    loadout.tools.map((tool) => tool.modelName)
+  const thread = () => host.thread({ userId: 'ann', threadId: 't' })
+  const read = (handle = '') => ({ name: 'read_result', arguments: { handle, fromLine: 2, lines: 1, path: null } })
+
+  it('is handed to a model as soon as there is something to read, and not before', async () => {
+    give = () => 'one\ntwo\n'.repeat(20_000)
+    expect(names(await thread().loadout())).toEqual(['mcp_kit_big'])
+    const outcome = await thread().call({ name: 'mcp_kit_big', arguments: {} })
+    const { resultHandle } = outcome as { resultHandle?: string }
+    const loadout = await thread().loadout({ only: ['kit'], maxTools: 1 })
+    expect(names(loadout)).toEqual(['mcp_kit_big', 'read_result'])
+    expect(loadout.tools[1]).toMatchObject({
+      ref: 'loadout.read_result',
+      manifest: { annotations: { readOnlyHint: true } },
+    })
+    expect(names(await host.thread({ userId: 'bob', threadId: 't' }).loadout())).toEqual([])
+    expect(await thread().explain()).toContainEqual(
+      expect.objectContaining({ ref: 'loadout.read_result', included: true }),
+    )
+    expect(await thread().call(read(resultHandle))).toMatchObject({ status: 'ok', content: [{ text: 'two' }] })
+  })
+
+  it('is there for a run from the call on that kept one', async () => {
+    give = () => 'one\ntwo\n'.repeat(20_000)
+    const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, runId: 'r' })
+    await using run = await host.setupToolkits(['kit'], { context })
+    expect(names(run.loadout)).toEqual(['mcp_kit_big'])
+    const outcome = await run.call({ name: 'kit.big', arguments: {} })
+    expect(names(run.loadout)).toEqual(['mcp_kit_big', 'read_result'])
+    const { resultHandle } = outcome as { resultHandle?: string }
+    expect(await run.call(read(resultHandle))).toMatchObject({ status: 'ok', content: [{ text: 'two' }] })
+  })
+
+  it('is a call like any other: limited, counted and in the log, and it asks nobody', async () => {
+    give = () => 'x'.repeat(200_000)
+    const { resultHandle } = await call()
+    const page = { userId: 'ann', toolkit: 'loadout', tool: 'read_result', caller: { type: 'direct' as const } }
+    const start = (more: object = {}) =>
+      host.calls.start({ ...page, arguments: { handle: resultHandle, limit: 4000, ...more } }).outcome
+    expect(await start()).toMatchObject({ status: 'ok', structuredContent: { nextOffset: 4000 } })
+    const { callsThisHour, tokensToday } = await host.usage('ann')
+    expect(callsThisHour.used).toBe(2)
+    expect(tokensToday.used).toBeGreaterThan(1000)
+    const { items } = await host.audit.list({ userId: 'ann' })
+    expect(items.filter(({ ref }) => ref === 'loadout.read_result').map(({ outcome }) => outcome)).toContain('ok')
+    expect(await start({ path: '$.a' })).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
+    await host.app.update({ limits: { maxCallsPerHour: 1 } })
+    expect((await start()).status).toBe('limited')
   })
 })
 
