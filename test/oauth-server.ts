@@ -27,6 +27,8 @@ export interface OAuthRules {
   register: boolean
   /** The address by which it is known, where that is another than its own. */
   at: string | undefined
+  /** Whether calls fail with the token in the error's words. */
+  tells: boolean
   /** Whether each user has a tool that only they have. */
   personal: boolean
 }
@@ -56,6 +58,7 @@ const RULES: OAuthRules = {
   authorizationServers: undefined,
   register: true,
   at: undefined,
+  tells: false,
   personal: false,
 }
 
@@ -247,6 +250,12 @@ export class OAuthServer {
     else if (isCall && callScope && !token.scope.split(' ').includes(callScope))
       challenge(response, 403, `error="insufficient_scope", scope="${callScope}", ${metadata}`)
     else if (message.id === undefined) response.writeHead(202).end()
+    else if (isCall && this.rules.tells)
+      send(response, 200, {
+        jsonrpc: '2.0',
+        id: message.id,
+        error: { code: -32_000, message: `no: ${request.headers.authorization}` },
+      })
     else send(response, 200, { jsonrpc: '2.0', id: message.id, ...this.#answer(message, token) })
   }
 

@@ -50,6 +50,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
     ...{ drivers, events, telemetry, ask: inputs.ask, ...(pool ? { pool } : {}) },
     secrets: (owner) => credentials.open(owner),
     auth: (stored, userId, server) => signIns.authFor(stored, userId, server),
+    tokens: (stored, userId) => signIns.secretsOf(stored, userId),
     onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
   })
   const catalog: Catalog = createCatalog({

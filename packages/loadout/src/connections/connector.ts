@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { RemoteServer, Server } from '../schema/server.ts'
+import type { RemoteServer } from '../schema/server.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import type { HostCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
@@ -26,11 +26,12 @@ import type {
 } from './connection.ts'
 import { INPUT_NEEDED, stateFrom } from './connection-state.ts'
 import type { Drivers } from './drivers.ts'
-import { wasAnswered } from './failures.ts'
+import { fingerprintOf, isRemote, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
 import { ObservedConnection } from './observed-connection.ts'
 import { orAborted, patience, sleep } from './patience.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
+import { isBroken, mayRepeat } from './repeat.ts'
 
 export interface ConnectorParts {
   drivers: Drivers
@@ -39,6 +40,8 @@ export interface ConnectorParts {
   events: Emitter
   /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
   auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
+  /** What else must not be repeated of what a server says: tokens, which come and go without the record. */
+  tokens?(stored: StoredToolkit, userId: string): readonly string[]
   /** Puts a server's question to the user who is on the line. */
   ask(
     who: { userId: string; toolkit: string; uscoId: string },
@@ -133,14 +136,14 @@ class LiveConnector implements Connector {
     const deadline = Date.now() + connectMs
     const first = await orAborted(this.#lease(stored, userId, { connectMs, trace }), options.signal)
     try {
-      return await this.#attempt(first, stored, { work, trace })
+      return await this.#attempt(first, stored, { work, trace, userId })
     } catch (error) {
       const waitMs = patience(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
       else if (!mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
       const again = await this.#lease(stored, userId, { connectMs: leftMs, trace })
-      return this.#attempt(again, stored, { work, trace })
+      return this.#attempt(again, stored, { work, trace, userId })
     }
   }
 
@@ -216,17 +219,17 @@ class LiveConnector implements Connector {
     } catch (error) {
       // What was remembered of the server may no longer hold.
       this.#verdicts.delete(remembered)
-      throw withoutSecrets(error, Object.values(opened))
+      throw withoutSecrets(error, [...Object.values(opened), ...this.#tokens(stored, userId)])
     }
   }
 
   async #attempt<T>(
     given: Lease,
     stored: StoredToolkit,
-    { work, trace }: { work: (connection: Connection) => Promise<T>; trace: Context | undefined },
+    how: { work: (connection: Connection) => Promise<T>; trace: Context | undefined; userId: string },
   ): Promise<T> {
     try {
-      const result = await work(this.#observed(given.connection, stored, trace))
+      const result = await how.work(this.#observed(given.connection, stored, how.trace))
       given.release()
       return result
     } catch (error) {
@@ -235,8 +238,13 @@ class LiveConnector implements Connector {
         given.discard()
       } else if (HostError.is(error) && error.code === 'sign-in-needed') given.discard(error)
       else given.release()
-      throw withoutSecrets(error, this.#secrets.get(given.connection) ?? [])
+      const known = this.#secrets.get(given.connection) ?? []
+      throw withoutSecrets(error, [...known, ...this.#tokens(stored, how.userId)])
     }
+  }
+
+  #tokens(stored: StoredToolkit, userId: string): readonly string[] {
+    return this.#parts.tokens?.(stored, userId) ?? []
   }
 
   #observed(connection: Connection, { toolkit }: StoredToolkit, trace: Context | undefined): Connection {
@@ -281,33 +289,3 @@ interface Opening {
   connectMs: number
   trace: Context | undefined
 }
-
-const isRemote = (server: Server): server is RemoteServer => server.type === 'http' || server.type === 'sse'
-
-/** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
-function mayRepeat(error: unknown, repeatable: boolean): boolean {
-  if (!HostError.is(error)) return false
-  const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
-  return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
-}
-
-const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
-
-const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
-const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)
-
-/** Whose the connection is: the user's own, or everyone's where the operator said so of a toolkit of the app. */
-const sharerOf = ({ tier, toolkit }: StoredToolkit, userId: string) =>
-  tier === 'app' && toolkit.shared && !isPersonal(toolkit.server) ? null : userId
-
-/** Whether each user signs in for themselves: then nothing is shared, whatever the operator said. */
-const isPersonal = (server: Server) =>
-  isRemote(server) &&
-  server.auth.type === 'oauth' &&
-  (server.auth.grant ?? 'authorization_code') === 'authorization_code'
-
-const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
-
-/** Changes with the record and with its secrets: both touch the row. */
-const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>
-  `${uscoId} ${row.updatedAt.getTime()} ${toolkit.server.type}`

@@ -311,6 +311,18 @@ describe('a token', () => {
     expect(moved.counts.registered).toBe(1)
   })
 
+  it('that a server repeats is not repeated by us', async () => {
+    const oauth = await server({ tells: true })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    const outcome = await call(host)
+    expect(outcome).toMatchObject({ status: 'failed' })
+    expect(textOf(outcome)).toContain('no: ')
+    expect(textOf(outcome)).not.toMatch(/access-ann/)
+    expect(JSON.stringify(await host.audit.list({ userId: 'ann' }))).not.toMatch(/access-ann|refresh-ann/)
+  })
+
   it('does not go along when the toolkit is pointed elsewhere', async () => {
     const oauth = await server()
     const other = await server()

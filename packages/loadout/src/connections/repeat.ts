@@ -1,0 +1,17 @@
+/** What a failure says of its connection, and of the work that it ended. */
+import { HostError } from '../errors.ts'
+import { wasAnswered } from './failures.ts'
+
+/** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
+export function mayRepeat(error: unknown, repeatable: boolean): boolean {
+  if (!HostError.is(error)) return false
+  const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
+  return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
+}
+
+const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
+
+const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
+
+/** Whether the connection is of no more use. */
+export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)
