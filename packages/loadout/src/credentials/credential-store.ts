@@ -1,6 +1,6 @@
 /** Secrets at rest: sealed on the way in, opened on the way out, never anywhere else. */
 import { HostError } from '../errors.ts'
-import type { CredentialRow } from '../schema/credential.ts'
+import type { CredentialAddress, CredentialRow, Envelope } from '../schema/credential.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { open, rewrap, seal } from './envelope.ts'
@@ -19,6 +19,11 @@ export interface CredentialStore {
   clear(tx: Transaction, owner: SecretOwner, fields?: readonly string[]): Promise<void>
   /** Which fields are stored. Names only. */
   fields(tx: Transaction, owner: SecretOwner): Promise<string[]>
+  /** The named ones, inside the caller's transaction, without those that cannot be opened. */
+  read(tx: Transaction, owner: SecretOwner, fields: readonly string[]): Promise<Record<string, string>>
+  /** A text that is kept elsewhere, bound to its address; and that text again. */
+  seal(address: CredentialAddress, text: string): Promise<Envelope>
+  unseal(address: CredentialAddress, envelope: Envelope): Promise<string>
   /** The secrets themselves, for a connection: all of them, or the named fields. */
   open(owner: SecretOwner, fields?: readonly string[]): Promise<Record<string, string>>
   /** Rewraps every row under the current key while reads go on; says how many it changed, and how many it cannot. */
@@ -60,6 +65,18 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
     async fields(tx, owner) {
       return (await rowsOf(tx, owner)).map((row) => row.field)
     },
+
+    async read(tx, owner, fields) {
+      const rows = (await rowsOf(tx, owner)).filter((row) => fields.includes(row.field))
+      const opened = await Promise.allSettled(rows.map((row) => open(keyRing, row, row)))
+      const found = opened.map((one, index) => [rows[index]?.field ?? '', one] as const)
+      return Object.fromEntries(
+        found.flatMap(([field, one]) => (one.status === 'fulfilled' ? [[field, one.value]] : [])),
+      )
+    },
+
+    seal: (address, text) => seal(keyRing, address, text),
+    unseal: (address, envelope) => open(keyRing, address, envelope),
 
     async open(owner, fields) {
       const all = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))

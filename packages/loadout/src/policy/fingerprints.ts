@@ -1,10 +1,11 @@
 /**
  * What a remembered answer was given for. It changes with the tool's manifest and with the toolkit's server, auth and
- * overrides; not with a label, a switch, a timeout, or a secret that was rotated: secrets are placeholders here, and the
- * numbers in them do not count.
+ * overrides; not with a label, a switch, a timeout, or a secret that was rotated. Of a stored toolkit that is its binding,
+ * which never comes back once it changed; what a call brings has no past, and is known by what it says.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { canonicalJson } from '../schema/json.ts'
+import { bindingText, plainIn } from '../toolkits/binding.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface Fingerprints {
@@ -14,6 +15,7 @@ export interface Fingerprints {
 
 export interface Fingerprinter {
   of(stored: StoredToolkit, found: CatalogTool): Promise<Fingerprints>
+  toolkit(stored: StoredToolkit): Promise<string>
 }
 
 export function createFingerprinter(): Fingerprinter {
@@ -22,17 +24,23 @@ export function createFingerprinter(): Fingerprinter {
   const toolkitOf = (stored: StoredToolkit): Promise<string> => {
     const known = toolkits.get(stored)
     if (known) return known
-    const { server, overrides } = stored.toolkit
-    const made = hashOf(canonicalJson({ server, overrides }).replace(/\$\{secret:(args|url)\.\d+\}/g, '${secret:$1}'))
+    const made = hashOf(textOf(stored))
     toolkits.set(stored, made)
     return made
   }
   return {
+    toolkit: toolkitOf,
     async of(stored, found) {
       const toolkit = await toolkitOf(stored)
       return { toolkit, tool: await hashOf(canonicalJson([toolkit, found.pin, found.manifest])) }
     },
   }
+}
+
+function textOf({ toolkit, row, carried }: StoredToolkit): string {
+  if (row.binding !== '') return row.binding
+  const { server, overrides } = toolkit
+  return canonicalJson([bindingText(server, overrides), plainIn(carried?.secrets() ?? {})])
 }
 
 async function hashOf(text: string): Promise<string> {

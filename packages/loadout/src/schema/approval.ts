@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { envelope } from './credential.ts'
 import { userId } from './ids.ts'
 import { jsonObject } from './json.ts'
 import { caller } from './tool.ts'
@@ -22,6 +23,8 @@ export const approvalRow = z.strictObject({
   answeredBy: z.string().nullable(),
   answeredAt: z.date().nullable(),
   answerJson: jsonObject.nullable(),
+  /** What an edit is held against, or the edited arguments until the call has them: with secrets in it, so it is sealed. */
+  sealedJson: envelope.nullable(),
   /** Whether the answer may change the arguments: the rule that asks says so. */
   allowEdits: z.boolean(),
   /** What was asked about, so that a remembered answer holds for that and nothing else. */

@@ -19,6 +19,8 @@ export const userServerConfigRow = z.strictObject({
   introspectionStatus: introspectionStatus.nullable(),
   introspectionReason: z.string().nullable(),
   introspectedAt: z.date().nullable(),
+  /** Another one for every change of its server, auth or overrides, and for no other: what was granted holds for one. */
+  binding: z.string(),
   createdAt: z.date(),
   updatedAt: z.date(),
 })

@@ -5,6 +5,7 @@ export const APP_OWNER = ''
 
 export const ID_PREFIXES = {
   config: 'usco',
+  binding: 'bind',
   tool: 'utool',
   marketServer: 'serv',
   marketVersion: 'sver',
@@ -66,6 +67,15 @@ function idFrom(kind: IdKind, bytes: Uint8Array): string {
   let chance = ''
   for (let i = 0; i < CHANCE; i++) chance += ALPHABET[(bytes[i] ?? 0) % 32]
   return `${ID_PREFIXES[kind]}_${time}${chance}`
+}
+
+const BORN = /^[a-z]+_([0-9a-hj-km-np-tv-z]{11})[0-9a-hj-km-np-tv-z]{15}$/
+
+/** When an id of ours was made, in milliseconds since 1970; undefined where it is not one. */
+export function bornAt(id: string): number | undefined {
+  const time = BORN.exec(id)?.[1]
+  if (time === undefined) return undefined
+  return [...time].reduce((sum, character) => sum * 32 + ALPHABET.indexOf(character), 0) / 1000
 }
 
 export const toolkitId = z

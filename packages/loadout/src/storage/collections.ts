@@ -25,6 +25,7 @@ import { placesRow } from '../schema/places.ts'
 import { policyRuleRow } from '../schema/policy.ts'
 import { preferencesRow } from '../schema/preferences.ts'
 import { processRow } from '../schema/process.ts'
+import { removedUserRow } from '../schema/removed-user.ts'
 import { resultChunkRow, resultRow } from '../schema/result.ts'
 import { runRow, stepRow } from '../schema/run.ts'
 import { signInRow } from '../schema/sign-in.ts'
@@ -138,6 +139,7 @@ export const COLLECTIONS = {
   }),
   usage: spec({ ...own, row: usageRow, id: 'usageId', unique: [['subject', 'counter', 'windowStart']] }),
   places: spec({ ...own, row: placesRow, id: 'placesId', unique: [['subject']] }),
+  removedUsers: spec({ ...shared, row: removedUserRow, id: 'removalId', watch: 'removalId' }),
   processes: spec({ ...shared, row: processRow, id: 'processId' }),
   workflows: spec({ ...own, row: workflowRow, id: 'workflowId', unique: [['name']], watch: 'workflowId' }),
   workflowVersions: spec({
@@ -190,11 +192,14 @@ export const SYSTEM_CALLERS = {
   /** Rewraps every credential under the current key. */
   'key-rotation': { credentials: 'any' },
   /** Writes the log, which is one chain over all users, and erases a person from it. */
-  'audit-shipping': { audit: 'any', auditHeads: 'any' },
+  'audit-shipping': { audit: 'any', auditHeads: 'any', removedUsers: 'any' },
   /** Operators read the log of everyone. */
   'audit-reading': { audit: 'any', auditHeads: 'any' },
   /** Takes away what is over, whoever's it is. */
-  housekeeping: { approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
+  housekeeping: {
+    ...{ approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
+    removedUsers: 'any',
+  },
   /** A process tells the others that it is alive. */
   presence: { processes: 'any' },
   /** Operators make and revoke keys of any user. */

@@ -16,9 +16,17 @@ export const REMOVED_COLLECTIONS: readonly Collection[] = COLLECTION_NAMES.filte
 
 /** How many rows went, children not counted. */
 export async function removeUserRows(storage: Storage, userId: string): Promise<number> {
+  return (await removeUserRowsIn(storage, userId, REMOVED_COLLECTIONS)) + (await forgetInAppPins(storage, userId))
+}
+
+export async function removeUserRowsIn(
+  storage: Storage,
+  userId: string,
+  collections: readonly Collection[],
+): Promise<number> {
   let removed = 0
-  for (const collection of REMOVED_COLLECTIONS) removed += await removeFrom(storage, collection, userId)
-  return removed + (await forgetInAppPins(storage, userId))
+  for (const collection of collections) removed += await removeFrom(storage, collection, userId)
+  return removed
 }
 
 async function removeFrom(storage: Storage, collection: Collection, userId: string): Promise<number> {

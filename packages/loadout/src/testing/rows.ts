@@ -19,6 +19,7 @@ export function configRow(userId: string, given: Partial<Row<'userServerConfigs'
     introspectionStatus: null,
     introspectionReason: null,
     introspectedAt: null,
+    binding: newId('binding'),
     createdAt: now(),
     updatedAt: now(),
     ...given,
@@ -144,6 +145,7 @@ export function approvalRow(userId: string, given: Partial<Row<'approvals'>> = {
     answeredBy: null,
     answeredAt: null,
     answerJson: null,
+    sealedJson: null,
     allowEdits: false,
     fingerprintsJson: { tool: 'f', toolkit: 'f' },
     allowRemember: true,
@@ -185,9 +187,9 @@ export function resultRow(userId: string, given: Partial<Row<'results'>> = {}): 
     lines: 1,
     chunks: 1,
     isJson: false,
+    sectionsJson: [],
     expiresAt: now(),
     createdAt: now(),
-    sectionsJson: [],
     ...given,
   }
 }

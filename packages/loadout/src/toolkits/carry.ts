@@ -34,6 +34,7 @@ export async function carryToolkit(toolkit: Toolkit, carrying: Carrying): Promis
     introspectionStatus: null,
     introspectionReason: null,
     introspectedAt: null,
+    binding: '',
     createdAt: EPOCH,
     updatedAt: EPOCH,
   }

@@ -2,21 +2,23 @@
 import { HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
-import { sameJson } from '../schema/json.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
 import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import { isSameBinding, isSameServer } from './binding.ts'
 import { takeSecrets } from './secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
 
-/** Where a toolkit belongs. */
-export type ToolkitOwner = { tier: 'app' } | { tier: 'user'; userId: string }
+/** Where a toolkit belongs, and which operator changes what is the app's. */
+export type ToolkitOwner = { tier: 'app'; actor?: string | undefined } | { tier: 'user'; userId: string }
 
 /** The part of the credential store that the registry needs. */
 export interface SecretKeeper {
   save(tx: Transaction, owner: { userId: string; toolkit: string }, secrets: Record<string, string>): Promise<void>
   clear(tx: Transaction, owner: { userId: string; toolkit: string }, fields?: readonly string[]): Promise<void>
   fields(tx: Transaction, owner: { userId: string; toolkit: string }): Promise<string[]>
+  /** The named ones, without those that cannot be opened. */
+  read(tx: Transaction, owner: { userId: string; toolkit: string }, fields: string[]): Promise<Record<string, string>>
 }
 
 export interface Written {
@@ -132,7 +134,11 @@ async function store(
   const keeper = { userId: owner, toolkit: uscoId }
   const known = existing ? await secrets.fields(tx, keeper) : []
   const taken = takeSecrets(toolkit.server, known, given)
-  const columns = toColumns({ ...toolkit, server: taken.server }, serverId)
+  const after = { server: taken.server, overrides: toolkit.overrides }
+  const stored = existing ? await secrets.read(tx, keeper, Object.keys(taken.secrets)) : {}
+  const isSame = existing && isSameBinding({ before: existing, after, given: taken.secrets, stored })
+  const binding = isSame ? existing.binding : newId('binding')
+  const columns = { ...toColumns({ ...toolkit, server: taken.server }, serverId), binding }
   const now = new Date()
   const row = existing
     ? await tx.update('userServerConfigs', uscoId, { set: { ...columns, updatedAt: now } })
@@ -141,7 +147,7 @@ async function store(
   const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
   await secrets.clear(tx, keeper, unused)
   await secrets.save(tx, keeper, taken.secrets)
-  if (existing && !sameJson(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
+  if (existing && !isSameServer(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
   return { row, secrets: { set: Object.keys(taken.secrets), cleared: unused.filter(isNotIn(taken.secrets)) } }
 }
 

@@ -35,6 +35,7 @@ export const agreed: {
   resultChunks: true,
   usage: true,
   places: true,
+  removedUsers: true,
   processes: true,
   workflows: true,
   workflowVersions: true,

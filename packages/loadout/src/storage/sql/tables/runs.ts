@@ -147,6 +147,12 @@ export const places = mcp.table(
   ],
 )
 
+export const removedUsers = mcp.table(
+  'removed_users',
+  { removalId: text('removal_id').notNull(), removedAt: at('removed_at').notNull() },
+  (t) => [key('removed_users', [t.removalId]), index('removed_users_at').on(t.removedAt)],
+)
+
 export const processes = mcp.table(
   'processes',
   {

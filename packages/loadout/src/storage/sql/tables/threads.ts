@@ -1,5 +1,6 @@
 /** What a user chose and answered: preferences, threads, activations, rules, approvals, grants, keys. */
 import { boolean, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
+import type { Envelope } from '../../../schema/credential.ts'
 import type { Preferences } from '../../../schema/preferences.ts'
 import type { KeyScope } from '../../../schema/principal.ts'
 import type { Caller } from '../../../schema/tool.ts'
@@ -74,6 +75,7 @@ export const approvals = mcp.table(
     answeredBy: text('answered_by'),
     answeredAt: at('answered_at'),
     answerJson: object('answer_json'),
+    sealedJson: jsonb('sealed_json').$type<Envelope>(),
     fingerprintsJson: jsonb('fingerprints_json').$type<{ tool: string; toolkit: string }>().notNull(),
     allowEdits: boolean('allow_edits').notNull(),
     allowRemember: boolean('allow_remember').notNull(),

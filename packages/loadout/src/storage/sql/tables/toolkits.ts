@@ -20,6 +20,7 @@ export const userServerConfigs = mcp.table(
     introspectionStatus: text('introspection_status', { enum: ['pending', 'success', 'error'] }),
     introspectionReason: text('introspection_reason'),
     introspectedAt: at('introspected_at'),
+    binding: text('binding').notNull().default(''),
     createdAt: created(),
     updatedAt: updated(),
   },
