@@ -42,7 +42,7 @@ describe('what a tool can check', () => {
     expect([...new Set(runners)].sort()).toEqual([
       'packages/loadout/src/calls/execute.ts',
       'packages/loadout/src/calls/run-function.ts',
-      'packages/loadout/src/host.ts',
+      'packages/loadout/src/host-calls.ts',
     ])
   })
 

@@ -3,5 +3,5 @@ import type { Principal } from 'loadout/schema'
 
 /** What middleware leaves for the routes. */
 export interface Env {
-  Variables: { requestId: string; principal: Principal; trace?: Context }
+  Variables: { requestId: string; principal: Principal; trace?: Context; callId?: string }
 }

@@ -1,24 +1,47 @@
 import type { ToolkitState } from './schema/toolkit.ts'
 
+/** Which operator changed what is everyone's, where that is known. For the log: users are not told. */
+interface ByOperator {
+  actor?: string | undefined
+}
+
+interface OfToolkit extends ByOperator {
+  userId: string
+  toolkit: string
+  uscoId: string
+}
+
+interface OfGrant {
+  userId: string
+  grantId: string
+  ref: string
+  target: 'tool' | 'toolkit'
+  decision: 'allow' | 'deny'
+  threadId?: string
+}
+
 /** What a host tells while it works. Named noun-verb; each carries the user it concerns, or none for the app. */
 export type HostEvent =
-  | { type: 'toolkit-registered'; userId: string; toolkit: string; uscoId: string }
-  | { type: 'toolkit-updated'; userId: string; toolkit: string; uscoId: string }
+  | ({ type: 'toolkit-registered' } & OfToolkit)
+  | ({ type: 'toolkit-updated' } & OfToolkit)
   | { type: 'toolkit-switched'; userId: string; toolkit: string; uscoId: string }
-  | { type: 'toolkit-removed'; userId: string; toolkit: string; uscoId: string }
-  | {
+  | ({ type: 'toolkit-removed' } & OfToolkit)
+  | ({
       type: 'credentials-changed'
-      userId: string
-      toolkit: string
-      uscoId: string
       /** Names of fields, never what is in them. */
       set: readonly string[]
       cleared: readonly string[]
-    }
+    } & OfToolkit)
   | { type: 'signed-in'; userId: string; toolkit: string; uscoId: string; issuer: string }
   | { type: 'signed-out'; userId: string; toolkit: string; uscoId: string; revoked: boolean }
   | { type: 'pin-accepted'; userId: string; toolkit: string; uscoId: string; tool?: string; count: number }
-  | { type: 'app-config-changed'; userId: string; sections: readonly string[] }
+  | ({
+      type: 'app-config-changed'
+      userId: string
+      sections: readonly string[]
+      /** `section.field`, never what is in them. */
+      fields: readonly string[]
+    } & ByOperator)
   | { type: 'state-changed'; userId: string; toolkit: string; uscoId: string; state: ToolkitState }
   | { type: 'catalog-changed'; userId: string; toolkit: string; uscoId: string }
   | { type: 'tool-loaded'; userId: string; threadId?: string; ref: string }
@@ -43,15 +66,21 @@ export type HostEvent =
       ref: string
       status: 'allowed' | 'denied' | 'expired'
     }
-  | { type: 'grant-added'; userId: string; grantId: string; ref: string }
-  | { type: 'grant-revoked'; userId: string; grantId: string; ref: string }
-  | { type: 'policy-changed'; userId: string; threadId?: string }
+  | ({ type: 'grant-added' } & OfGrant)
+  | ({ type: 'grant-revoked' } & OfGrant)
+  | ({
+      type: 'policy-changed'
+      userId: string
+      threadId?: string
+      /** As they are now, in their order. */
+      rules: ReadonlyArray<{ pattern: string; decision: string }>
+    } & ByOperator)
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }
   | { type: 'input-settled'; userId: string; toolkit: string; inputId: string }
   | { type: 'stored-changed'; userId: string; collection: string; id: string }
-  | { type: 'preferences-changed'; userId: string }
+  | { type: 'preferences-changed'; userId: string; fields: readonly string[] }
 
 export type HostEventType = HostEvent['type']
 type Listener = (event: HostEvent) => void

@@ -2,6 +2,7 @@
 import type { RunningAudit } from './audit/audit.ts'
 import type { RunningRecords } from './calls/call-records.ts'
 import type { Concurrency } from './calls/concurrency.ts'
+import type { Departures } from './calls/departures.ts'
 import { createHousekeeping } from './calls/housekeeping.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
@@ -25,6 +26,7 @@ interface Living {
   budgets: Budgets
   concurrency: Concurrency
   records: RunningRecords
+  departures: Departures
   audit: RunningAudit
   /** Ends what listens to the host. */
   unobserve(): void
@@ -40,6 +42,7 @@ export function createLife(parts: Living) {
       await storage.ready()
       await audit.start()
       await following.start()
+      await parts.departures.start()
       await parts.sources.ready()
       housekeeping.start()
     },
@@ -47,6 +50,7 @@ export function createLife(parts: Living) {
       parts.unobserve()
       const recorded = parts.records.close()
       await housekeeping.stop()
+      await parts.departures.stop()
       await parts.sources.close()
       parts.approvals.close()
       await parts.budgets.close()

@@ -1,36 +1,21 @@
 /** The composition root: chooses defaults and wires the parts. It does nothing else, and it is the only file that knows everyone. */
 
-import { type Audit, createAudit, type RunningAudit } from './audit/audit.ts'
+import { type Audit, createAudit } from './audit/audit.ts'
 import { recordEvents } from './audit/record-events.ts'
-import { createUsers, type Users } from './audit/users.ts'
-import type { ResolvedCall } from './calls/call.ts'
-import { type CallRecords, createCallRecords } from './calls/call-records.ts'
-import { type Calls, createCalls } from './calls/calls.ts'
-import { compose } from './calls/compose.ts'
-import { createConcurrency } from './calls/concurrency.ts'
-import { executeCall } from './calls/execute.ts'
+import type { Users } from './audit/users.ts'
+import type { CallRecords } from './calls/call-records.ts'
+import type { Calls } from './calls/calls.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
-import { withOwnTools } from './calls/own-tools.ts'
-import { resolveTool } from './calls/resolve.ts'
-import { createResults, type Results } from './calls/results.ts'
-import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
-import { withDecision } from './calls/with-decision.ts'
-import { withLimits } from './calls/with-limits.ts'
-import { withLoadout } from './calls/with-loadout.ts'
-import { withOutput } from './calls/with-output.ts'
-import { withPin } from './calls/with-pin.ts'
-import { withResults } from './calls/with-results.ts'
-import { withTelemetry } from './calls/with-telemetry.ts'
-import { createArgumentCheck, withValidation } from './calls/with-validation.ts'
+import type { Results } from './calls/results.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
 import { type Connections, createConnections } from './connections/connections.ts'
-import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import { createEmitter, type Emitter } from './events.ts'
+import { createCallWay } from './host-calls.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
 import { createReach } from './host-reach.ts'
@@ -42,20 +27,17 @@ import type { SetupOptions } from './loadout/setup-toolkits.ts'
 import { createThreads, type Threads } from './loadout/threads.ts'
 import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
 import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
-import { type Approvals, createApprovals } from './policy/approvals.ts'
-import { type Budgets, createBudgets } from './policy/budgets.ts'
-import { createFingerprinter } from './policy/fingerprints.ts'
-import { createGrants, type Grants } from './policy/grants.ts'
-import { createPolicy } from './policy/policy.ts'
+import type { Approvals } from './policy/approvals.ts'
+import type { Budgets } from './policy/budgets.ts'
+import type { Grants } from './policy/grants.ts'
 import { createPresence } from './policy/presence.ts'
-import { createPolicyRules, type PolicyRules } from './policy/rules.ts'
+import type { PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
 import { createSignInDoor, type SignInDoor } from './sign-in/sign-in-door.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
 import { memory } from './storage/memory.ts'
 import { createReadCache } from './storage/read-cache.ts'
-import { removeUserRows } from './storage/remove-user.ts'
 import type { BackupStorage, Storage } from './storage/storage.ts'
 import { observeHost } from './telemetry/observe-host.ts'
 import { createTelemetry } from './telemetry/telemetry.ts'
@@ -127,7 +109,7 @@ export interface Host extends AsyncDisposable {
 
 export function createHost(options: HostOptions = {}): Host {
   const base = createBase(options)
-  const { storage, events, cache, credentials, inputs, registry, sources, presence } = base
+  const { storage, events, cache, credentials, inputs, registry, sources } = base
   const telemetry = createTelemetry(options.telemetry)
   const { connector, catalog, signIns } = createReach(base, options, telemetry)
   const kept = { storage, cache, events }
@@ -136,21 +118,14 @@ export function createHost(options: HostOptions = {}): Host {
   const activations = createActivations(kept)
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
-  const use = createUse(base, { preferences, threads })
-  const { audit, ...log } = createLog(base, options, { connector, signIns, budgets: use.budgets })
-  const { check, decision, ...policy } = createPolicies(base, options, audit)
-  const checks = [withPin, withLoadout(loadouts), withValidation(check), withDecision(decision), use.limits]
-  const stages = [withFound, ...checks, use.large, withOutput(), withIntent(audit.calls)]
-  const path = compose(stages, executeCall(connector, base.functions))
-  const own = { results: use.results, stages: [withFound, use.limits, withIntent(audit.calls)] }
-  const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
-  const calls = createCalls({ pipeline: withTelemetry(telemetry, withOutcome(audit.calls, found)), inputs })
-  const records = createCallRecords({ storage, calls, presence })
+  const { audit, unrecord } = createLog(base, options, signIns)
+  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads }
+  const { policy, use, calls, records, departures, users } = createCallWay(base, way)
   const unobserve = observeHost(telemetry, { events, connector })
-  const lived = { ...base, ...use, ...log, approvals: policy.approvals }
+  const lived = { ...base, ...use, unrecord, departures, approvals: policy.approvals }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   return {
-    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users: log.users },
+    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
     records,
     toolkits: registry,
@@ -209,39 +184,11 @@ function createBase(options: HostOptions) {
   return { storage, events, cache, credentials, functions, app, registry, sources, inputs, presence }
 }
 
-/** Who may do what: rules, remembered answers, and questions to users. */
-function createPolicies(
-  { storage, cache, events, app, presence }: ReturnType<typeof createBase>,
-  options: HostOptions,
-  audit: RunningAudit,
-) {
-  const fingerprinter = createFingerprinter()
-  const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
-  const grants = createGrants({ storage, cache, events, fingerprinter })
-  const approvals = createApprovals({ storage, events, grants, presence, expireMs: options.approvalMs })
-  const check = createArgumentCheck()
-  const policy = createPolicy({ rules, grants, app })
-  const mask = (call: ResolvedCall) => audit.calls.mask(call, known(call))
-  return { rules, grants, approvals, check, decision: { policy, approvals, fingerprinter, mask, check } }
-}
-
-/** How much: limits, and results that are too large to hand on. */
-function createUse(
-  { storage, cache, app, presence }: ReturnType<typeof createBase>,
-  people: { preferences: PreferenceStore; threads: Threads },
-) {
-  const budgets = createBudgets(storage)
-  const results = createResults({ storage, cache })
-  const concurrency = createConcurrency({ storage, presence })
-  const limits = withLimits({ app, budgets, concurrency, ...people })
-  return { budgets, results, concurrency, limits, large: withResults({ results, app }) }
-}
-
-/** What happened, and users who go. */
+/** What happened. */
 function createLog(
   { storage, events, credentials, app }: ReturnType<typeof createBase>,
   options: HostOptions,
-  { connector, signIns, budgets }: { connector: Connector; signIns: SignIns; budgets: Budgets },
+  signIns: SignIns,
 ) {
   const audit = createAudit({
     ...options.audit,
@@ -252,11 +199,5 @@ function createLog(
     ),
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
-  const unrecord = recordEvents(events, audit.record)
-  const removeRows = (userId: string) => {
-    budgets.forget(userId)
-    return removeUserRows(storage, userId)
-  }
-  const users = createUsers({ removeRows, connector, audit })
-  return { audit, users, unrecord }
+  return { audit, unrecord: recordEvents(events, audit.record) }
 }

@@ -1,6 +1,6 @@
 /** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { APP_OWNER, type Host, type StoredToolkit } from 'loadout'
 import { appConfig, appConfigPatch, toolkitView } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
@@ -66,6 +66,10 @@ const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
   await next()
 }
 
+/** Who changes what is everyone's is in the log. */
+const actorOf = (c: Context<Env>) => ({ actor: c.var.principal.userId })
+const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
+
 export function appRoutes(host: Host) {
   const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
     const view = await host.views.asOperator(stored)
@@ -86,19 +90,17 @@ export function appRoutes(host: Host) {
       return c.json({ toolkits, problems: [...host.sources.problems()] }, 200)
     })
     .openapi(save, async (c) => {
-      const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'app' })
+      const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), ownerOf(c))
       return c.json(await afterLook(stored, warnings), created ? 201 : 200)
     })
     .openapi(change, async (c) => {
-      const { stored, warnings } = await host.toolkits.update(c.req.valid('param').id, c.req.valid('json'), {
-        tier: 'app',
-      })
+      const { stored, warnings } = await host.toolkits.update(c.req.valid('param').id, c.req.valid('json'), ownerOf(c))
       return c.json(await afterLook(stored, warnings), 200)
     })
     .openapi(remove, async (c) => {
-      await host.toolkits.remove(c.req.valid('param').id, { tier: 'app' })
+      await host.toolkits.remove(c.req.valid('param').id, ownerOf(c))
       return c.body(null, 204)
     })
     .openapi(showConfig, async (c) => c.json(await host.app.get(), 200))
-    .openapi(changeConfig, async (c) => c.json(await host.app.update(c.req.valid('json')), 200))
+    .openapi(changeConfig, async (c) => c.json(await host.app.update(c.req.valid('json'), actorOf(c)), 200))
 }

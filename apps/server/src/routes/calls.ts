@@ -1,32 +1,25 @@
 /** Calls: waited for, followed as a stream, or left to go on behind and asked for later. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
-import type { Context } from 'hono'
-import { streamSSE } from 'hono/streaming'
-import { type CallOutcome, type CallRequest, type CallRow, type Host, HostError, type RunningCall } from 'loadout'
-import { approvalView } from 'loadout/schema'
+import type { MiddlewareHandler } from 'hono'
+import type { CallRequest, Host } from 'loadout'
+import { policyRules } from 'loadout/schema'
+import {
+  block,
+  done,
+  fromRecord,
+  input,
+  isWaiting,
+  respond,
+  settled,
+  settledLater,
+  shown,
+  viewInput,
+  waiting,
+} from '../call-answers.ts'
+import { streamCall } from '../call-stream.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
-
-const block = z.record(z.string(), z.unknown())
-const done = z
-  .object({
-    callId: z.string(),
-    status: z.enum(['ok', 'tool-error']),
-    content: z.array(block),
-    structuredContent: z.unknown().optional(),
-    resultHandle: z.string().optional(),
-  })
-  .openapi('CallResult')
-const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).openapi('Input')
-const waiting = z
-  .object({
-    callId: z.string(),
-    status: z.enum(['running', 'input-needed', 'pending']),
-    input: input.optional(),
-    approval: named(approvalView, 'Approval').optional(),
-  })
-  .openapi('CallWaiting')
 
 const call = createRoute({
   method: 'post',
@@ -47,6 +40,9 @@ const call = createRoute({
         arguments: z.record(z.string(), z.unknown()).default({}),
         threadId: idText.optional(),
         wait: z.boolean().default(true),
+        rules: named(policyRules, 'PolicyRules')
+          .optional()
+          .openapi({ description: 'Rules of this call alone; they only tighten' }),
       }),
     ),
   },
@@ -104,35 +100,54 @@ const readResult = createRoute({
   },
 })
 
+/** A problem of a call says of which: it can be asked for later. */
+const withCallId: MiddlewareHandler<Env> = async (c, next) => {
+  await next()
+  const { callId } = c.var
+  if (callId === undefined || !c.res.headers.get('content-type')?.startsWith('application/problem+json')) return
+  const told = JSON.stringify({ ...(await c.res.json()), callId })
+  c.res = new Response(told, { status: c.res.status, headers: c.res.headers })
+}
+
 export function callRoutes(host: Host) {
-  return new OpenAPIHono<Env>()
+  const app = new OpenAPIHono<Env>()
+  app.use('/tools/:toolkit/:tool/call', withCallId)
+  app.use('/calls/:id', withCallId)
+  return app
     .openapi(call, async (c) => {
       const { userId } = c.var.principal
       const { toolkit, tool } = c.req.valid('param')
-      const { arguments: args, threadId, wait } = c.req.valid('json')
+      const { arguments: args, threadId, wait, rules } = c.req.valid('json')
       if (threadId !== undefined) await host.threads.get(userId, threadId)
       const { trace } = c.var
       const caller = { type: 'direct' as const }
-      const request: CallRequest = { userId, toolkit, tool, arguments: args, threadId, trace, caller }
+      const request: CallRequest = { userId, toolkit, tool, arguments: args, threadId, trace, caller, rules }
       const idempotencyKey = c.req.valid('header')['idempotency-key']
+      if (c.req.header('accept')?.includes('text/event-stream'))
+        return (await streamCall(c, host, { request, idempotencyKey, wait })) as never
+      const { signal } = c.req.raw
       if (!wait || idempotencyKey !== undefined) {
         const recorded = await host.records.start(request, { idempotencyKey })
         const { callId } = recorded
-        if ('row' in recorded) return respond(c, fromRow(recorded.row))
+        c.set('callId', callId)
+        if ('row' in recorded)
+          return respond(
+            c,
+            wait ? await settledLater(host, recorded.row, signal) : await fromRecord(host, recorded.row),
+          )
         return respond(c, wait ? await settled(recorded.running) : { callId, status: 'running' as const })
       }
-      if (c.req.header('accept')?.includes('text/event-stream')) return follow(c, host, request) as never
       // Somebody who goes away while waiting has cancelled.
-      const running = host.calls.start({ ...request, signal: c.req.raw.signal })
+      const { running, kept } = host.records.startWaited({ ...request, signal })
+      c.set('callId', running.callId)
       const answer = await settled(running)
-      if (isWaiting(answer)) await host.records.adopt(request, running)
+      if (isWaiting(answer)) await kept()
       return respond(c, answer)
     })
     .openapi(show, async (c) => {
-      const { userId } = c.var.principal
-      const callId = c.req.valid('param').id
-      const state = stateOf(host, userId, callId)
-      return respond(c, state ?? fromRow(await host.records.get(userId, callId)))
+      const { id } = c.req.valid('param')
+      c.set('callId', id)
+      return respond(c, await shown(host, c.var.principal.userId, id))
     })
     .openapi(listInputs, async (c) => c.json({ items: host.inputs.list(c.var.principal.userId).map(viewInput) }, 200))
     .openapi(answerInput, async (c) => {
@@ -146,81 +161,3 @@ export function callRoutes(host: Host) {
       return c.json(await host.results.read(c.var.principal.userId, id, c.req.valid('query')), 200)
     })
 }
-
-type Done = z.infer<typeof done>
-type Waiting = z.infer<typeof waiting>
-type Answer = Done | Waiting
-
-const isWaiting = (answer: Answer): answer is Waiting => !('content' in answer)
-
-function respond(c: Context<Env>, answer: Answer) {
-  return isWaiting(answer) ? c.json(answer, 202) : c.json(answer, 200)
-}
-
-/** The outcome, or what has to happen first. */
-async function settled(running: RunningCall): Promise<Answer> {
-  const { callId } = running
-  const first = await Promise.race([running.outcome, running.asked, running.pending])
-  if ('question' in first) return { callId, status: 'input-needed', input: viewInput(first) }
-  if ('expiresAt' in first) return { callId, status: 'pending', approval: first }
-  return { callId, ...resultOf(first) }
-}
-
-/** As this process knows it, where it is the one that runs it. */
-function stateOf(host: Host, userId: string, callId: string): Answer | undefined {
-  try {
-    const state = host.calls.get(userId, callId)
-    if (state.status === 'done') return { callId, ...resultOf(state.outcome) }
-    if (state.input) return { callId, status: 'input-needed', input: viewInput(state.input) }
-    if (state.approval) return { callId, status: 'pending', approval: state.approval }
-    return { callId, status: 'running' }
-  } catch (error) {
-    if (HostError.is(error) && error.code === 'not-found') return undefined
-    throw error
-  }
-}
-
-/** As it is stored, by whichever process. */
-function fromRow({ callId, status, outcomeJson }: CallRow): Answer {
-  if (!outcomeJson) return { callId, status: status === 'pending' ? 'pending' : 'running' }
-  const { error, ...rest } = outcomeJson as { error?: { code: HostError['code']; detail: string; action: string } }
-  if (error) throw new HostError(error.code, { detail: error.detail, action: error.action })
-  return { callId, ...(rest as Omit<Done, 'callId'>) }
-}
-
-/** Progress, questions and the outcome, one event each; the stream ends with the call. */
-function follow(c: Context<Env>, host: Host, request: CallRequest) {
-  return streamSSE(c, async (stream) => {
-    const send = (event: string, data: object) => stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => {})
-    const gone = new AbortController()
-    stream.onAbort(() => gone.abort())
-    const onProgress = (progress: object) => void send('progress', progress)
-    const running = host.calls.start({ ...request, signal: gone.signal, onProgress })
-    const { callId } = running
-    await send('started', { callId })
-    void running.asked.then((asked) => send('input-needed', { callId, input: viewInput(asked) }))
-    void running.pending.then((approval) => send('pending', { callId, approval }))
-    const outcome = await running.outcome
-    if ('error' in outcome) {
-      const { code, message: detail, action } = outcome.error
-      await send('failed', { callId, status: outcome.status, code, detail, action })
-    } else await send('result', { callId, ...resultOf(outcome) })
-  })
-}
-
-function resultOf(outcome: CallOutcome) {
-  if ('error' in outcome) throw outcome.error
-  const { status, content, structuredContent, resultHandle } = outcome
-  return {
-    status,
-    content,
-    ...(structuredContent === undefined ? {} : { structuredContent }),
-    ...(resultHandle === undefined ? {} : { resultHandle }),
-  }
-}
-
-const viewInput = ({ id, toolkit, question }: { id: string; toolkit: string; question: object }) => ({
-  id,
-  toolkit,
-  question: { ...question },
-})

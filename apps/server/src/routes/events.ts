@@ -30,7 +30,7 @@ export function eventRoutes(host: Host, stopping: AbortSignal) {
         if (event.userId !== userId && event.userId !== APP_OWNER) return
         // What is wrong with the operator's files is the operator's to know.
         if (event.type === 'source-broken' && role !== 'operator') return
-        waiting.add(event)
+        waiting.add(withoutActor(event))
         wake()
       })
       const leave = () => {
@@ -54,6 +54,13 @@ export function eventRoutes(host: Host, stopping: AbortSignal) {
       stop()
     })
   })
+}
+
+/** Which operator did it is for the log. */
+function withoutActor(event: HostEvent): HostEvent {
+  if (!('actor' in event)) return event
+  const { actor: _, ...rest } = event
+  return rest
 }
 
 /** Who does not read fast enough is told to look anew, once, in place of what was lost; the same change is told once. */

@@ -125,7 +125,10 @@ export function policyRoutes(host: Host) {
     })
     .openapi(setPolicy, async (c) => {
       assertOperator(c.var.principal)
-      return c.json({ rules: await host.rules.set({}, c.req.valid('json').rules) }, 200)
+      return c.json(
+        { rules: await host.rules.set({}, c.req.valid('json').rules, { actor: c.var.principal.userId }) },
+        200,
+      )
     })
     .openapi(showOwn, async (c) => {
       return c.json({ rules: await host.rules.list({ userId: c.var.principal.userId }) }, 200)

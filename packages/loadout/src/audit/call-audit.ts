@@ -4,6 +4,7 @@
  */
 import type { OpenedSecrets } from '../connections/opened-secrets.ts'
 import type { ErrorCode } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Decision } from '../schema/policy.ts'
 import type { Caller } from '../schema/tool.ts'
@@ -46,11 +47,15 @@ export interface AuditedOutcome {
 }
 
 export interface CallAudit {
-  /** Arguments as they may be shown. */
+  /** All of the arguments, with nothing but secrets hidden: what a person is asked about. */
+  show(call: Pick<AuditedCall, 'arguments' | 'userId'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
+  /** As much of the arguments as is kept. */
   mask(call: Pick<AuditedCall, 'arguments' | 'userId'>, known: KnownOfCall): JsonObject | Promise<JsonObject>
   /** Safe when it returns, or resolves. Throws where it cannot be kept: then the call must not be made. */
   intent(call: AuditedCall, known: KnownOfCall): void | Promise<void>
   outcome(call: AuditedCall, known: KnownOfCall, outcome: AuditedOutcome): void | Promise<void>
+  /** The outcome of a call whose user went meanwhile: that there was one. */
+  ofNobody(outcome: AuditedOutcome): void | Promise<void>
 }
 
 export interface CallAuditParts {
@@ -73,8 +78,8 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     const values = stored ? secrets.of(stored, userId) : NONE
     return values instanceof Promise ? values.then(work) : work(values)
   }
-  const masked = (args: JsonObject, { inputSchema: schema }: KnownOfCall, values: readonly string[]) =>
-    redact(args, { schema: schema ?? UNKNOWN, secrets: values })
+  const masked = (args: JsonObject, { inputSchema }: KnownOfCall, values: readonly string[]) =>
+    redact(args, { schema: inputSchema ?? UNKNOWN, secrets: values })
   const asked = (call: AuditedCall, known: KnownOfCall, values: readonly string[]): JsonObject => ({
     caller: call.caller.type,
     ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),
@@ -83,11 +88,16 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     argumentSize: known.argumentSize ?? jsonSize(call.arguments),
   })
   return {
+    show: (call, known) =>
+      withSecrets(call, known, (secrets) =>
+        redact(call.arguments, { schema: known.inputSchema ?? UNKNOWN, secrets, whole: true }),
+      ),
     mask: (call, known) => withSecrets(call, known, (values) => masked(call.arguments, known, values)),
     intent: (call, known) =>
       withSecrets(call, known, (values) =>
         record({ ...about(call, known, 'started'), detail: asked(call, known, values) }),
       ),
+    ofNobody: ({ status }) => record({ userId: APP_OWNER, action: CALL_ACTION, outcome: status }, true),
     outcome(call, known, { status, reached, durationMs, errorCode, resultSize }) {
       const came: JsonObject = { durationMs: Math.round(durationMs * 1000) / 1000 }
       if (errorCode !== undefined) came.errorCode = errorCode

@@ -1,5 +1,6 @@
 /** Changes of configuration, credentials, grants and pins, as the host tells of them. Names of things, never secrets. */
 import type { Emitter, HostEvent } from '../events.ts'
+import { APP_OWNER } from '../schema/ids.ts'
 import type { AuditInput } from './entry.ts'
 
 type Told = { [T in HostEvent['type']]?: (event: Extract<HostEvent, { type: T }>) => Omit<AuditInput, 'userId'> }
@@ -7,6 +8,18 @@ type Told = { [T in HostEvent['type']]?: (event: Extract<HostEvent, { type: T }>
 const about = ({ toolkit, uscoId }: { toolkit: string; uscoId: string }) => ({
   source: `mcp:${toolkit}`,
   detail: { toolkit, uscoId },
+})
+
+const aboutGrant = ({
+  grantId,
+  ref,
+  target,
+  decision,
+  threadId,
+}: Extract<HostEvent, { type: 'grant-added' | 'grant-revoked' }>) => ({
+  ref,
+  threadId,
+  detail: { grantId, target, decision },
 })
 
 const RECORDED: Told = {
@@ -35,8 +48,8 @@ const RECORDED: Told = {
     ...(tool === undefined ? {} : { ref: `${toolkit}.${tool}` }),
     detail: { toolkit, uscoId, count },
   }),
-  'grant-added': ({ grantId, ref }) => ({ action: 'grant_added', ref, detail: { grantId } }),
-  'grant-revoked': ({ grantId, ref }) => ({ action: 'grant_revoked', ref, detail: { grantId } }),
+  'grant-added': (event) => ({ action: 'grant_added', ...aboutGrant(event) }),
+  'grant-revoked': (event) => ({ action: 'grant_revoked', ...aboutGrant(event) }),
   'approval-requested': ({ approvalId, callId, ref }) => ({
     action: 'approval_requested',
     callId,
@@ -50,18 +63,32 @@ const RECORDED: Told = {
     outcome: status,
     detail: { approvalId },
   }),
-  'policy-changed': ({ threadId }) => ({ action: 'policy_changed', threadId }),
-  'preferences-changed': () => ({ action: 'preferences_changed' }),
-  'app-config-changed': ({ sections }) => ({ action: 'app_config_changed', detail: { sections: [...sections] } }),
+  'policy-changed': ({ userId, threadId, rules }) => ({
+    action: 'policy_changed',
+    threadId,
+    detail: {
+      tier: userId === APP_OWNER ? 'app' : threadId === undefined ? 'user' : 'thread',
+      count: rules.length,
+      rules: names(rules.map(({ pattern, decision }) => `${decision} ${pattern}`)),
+    },
+  }),
+  'preferences-changed': ({ fields }) => ({ action: 'preferences_changed', detail: { fields: names(fields) } }),
+  'app-config-changed': ({ sections, fields }) => ({
+    action: 'app_config_changed',
+    detail: { sections: names(sections), fields: names(fields) },
+  }),
 }
 
 const names = (fields: readonly string[]) => fields.slice(0, 50).map((field) => field.slice(0, 100))
+
+/** Who did it: the operator, of what is everyone's. Their own lines are theirs, and lose them when they go. */
+const actorOf = (event: HostEvent) => ('actor' in event ? (event.actor ?? event.userId) : event.userId)
 
 /** Until the returned function is called. */
 export function recordEvents(events: Emitter, record: (input: AuditInput) => void | Promise<void>): () => void {
   return events.on((event) => {
     const told = RECORDED[event.type] as ((event: HostEvent) => Omit<AuditInput, 'userId'>) | undefined
     // Where it cannot be stored now, the shipper tells so and tries again.
-    if (told) void Promise.resolve(record({ userId: event.userId, ...told(event) })).catch(() => {})
+    if (told) void Promise.resolve(record({ userId: actorOf(event), ...told(event) })).catch(() => {})
   })
 }

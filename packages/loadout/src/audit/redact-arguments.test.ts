@@ -1,7 +1,8 @@
 /** What a secret is, case by case; and whatever is sent, no stored secret comes through, and nothing takes long. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MASK, redactArguments } from './redact-arguments.ts'
+import { MASK } from '../toolkits/redact.ts'
+import { redactArguments } from './redact-arguments.ts'
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const hidden = { type: 'string', writeOnly: true }

@@ -1,15 +1,14 @@
 /**
  * Arguments as they may be shown and kept: by the tool's schema (`writeOnly`, `format: "password"`), by names that look
  * like a secret's, and by values that are, or contain, a stored credential or the known form of a key. It errs on the side
- * of secret, never throws, and its work and what it gives are bounded: schemas and arguments are anybody's.
+ * of secret, never throws, and its work and what it gives are bounded: schemas and arguments are anybody's. For the log a
+ * part of them is enough; who is asked about a call sees the `whole` of it, with nothing but secrets hidden.
  */
 import type { JsonObject } from '../schema/json.ts'
-import { hasKnownSecret, isSecretName } from '../toolkits/looks-secret.ts'
-import { secretForms } from '../toolkits/redact.ts'
+import { hasKnownSecret, isSecretName, maskKnownForms } from '../toolkits/looks-secret.ts'
+import { MASK, secretForms } from '../toolkits/redact.ts'
 import { plain } from './entry.ts'
 import { SchemaNodes } from './schema-nodes.ts'
-
-export const MASK = '•••'
 
 export interface RedactOptions {
   /** The tool's input schema. */
@@ -18,15 +17,26 @@ export interface RedactOptions {
   secrets?: readonly string[] | undefined
   /** About how many characters it gives at most. @default 6000 */
   most?: number
+  /** Nothing is cut. For arguments whose size was looked at. */
+  whole?: boolean
 }
 
 export type Redactor = (args: JsonObject, options?: RedactOptions) => JsonObject
 
-const MOST = 6000
-const LONGEST_TEXT = 500
-const LONGEST_NAME = 100
-const DEEPEST = 10
-const MOST_ITEMS = 50
+interface Bounds {
+  most: number
+  text: number
+  name: number
+  items: number
+  depth: number
+  /** Of looking into the schema. */
+  steps?: number
+}
+
+const PART: Bounds = { most: 6000, text: 500, name: 100, items: 50, depth: 10 }
+const NONE = Number.POSITIVE_INFINITY
+const WHOLE: Bounds = { most: NONE, text: NONE, name: NONE, items: NONE, depth: 200, steps: 1_000_000 }
+const LONGEST_NUMBER = 100
 const CUT = '…'
 /** As much of a key as is needed to know its form. */
 const KEY_REACH = 64
@@ -46,9 +56,10 @@ export function createRedactor(): Redactor {
     known.set(secrets, found)
     return found
   }
-  return (args, { schema, secrets = [], most = MOST } = {}) => {
+  return (args, { schema, secrets = [], most = PART.most, whole = false } = {}) => {
     try {
-      const walk = new Walk(soughtIn(secrets), new SchemaNodes(schema), most)
+      const bounds = whole ? WHOLE : { ...PART, most }
+      const walk = new Walk(soughtIn(secrets), new SchemaNodes(schema, bounds.steps), bounds)
       return walk.object(args, walk.nodes.root, 0)
     } catch {
       return { redacted: true }
@@ -72,36 +83,38 @@ function seek(secrets: readonly string[]): Sought {
 class Walk {
   readonly nodes: SchemaNodes
   readonly #sought: Sought
+  readonly #bounds: Bounds
   #left: number
 
-  constructor(sought: Sought, nodes: SchemaNodes, most: number) {
+  constructor(sought: Sought, nodes: SchemaNodes, bounds: Bounds) {
     this.#sought = sought
     this.nodes = nodes
-    this.#left = most
+    this.#bounds = bounds
+    this.#left = bounds.most
   }
 
   object(value: JsonObject, schemas: readonly JsonObject[], depth: number): JsonObject {
     const shown: JsonObject = {}
     let count = 0
     for (const name of Object.keys(value)) {
-      if (++count > MOST_ITEMS || this.#left <= 0) {
+      if (++count > this.#bounds.items || this.#left <= 0) {
         shown[CUT] = `${Object.keys(value).length - count + 1} more`
         break
       }
       const inner = value[name]
       const own = this.nodes.property(schemas, name)
       const hidden = inner !== null && (this.nodes.isSecret(own) || (typeof inner !== 'boolean' && isSecretName(name)))
-      shown[this.#name(name)] = hidden ? this.#mask() : this.#value(inner, own, depth + 1)
+      shown[this.#freeName(shown, name)] = hidden ? this.#mask() : this.#value(inner, own, depth + 1)
     }
     return shown
   }
 
   #value(value: unknown, schemas: readonly JsonObject[], depth: number): unknown {
     if (this.nodes.isSpent) return this.#mask()
-    if (typeof value === 'string') return this.#text(value, LONGEST_TEXT)
+    if (typeof value === 'string') return this.#text(value, this.#bounds.text)
     if (typeof value === 'number' || typeof value === 'bigint') return this.#number(value)
     if (typeof value !== 'object' || value === null) return typeof value === 'boolean' ? value : null
-    if (depth > DEEPEST || this.#left <= 0) return CUT
+    if (depth > this.#bounds.depth || this.#left <= 0) return CUT
     this.#left -= 2
     return Array.isArray(value) ? this.#list(value, schemas, depth) : this.object(value as JsonObject, schemas, depth)
   }
@@ -109,7 +122,7 @@ class Walk {
   #list(value: readonly unknown[], schemas: readonly JsonObject[], depth: number): unknown[] {
     const shown: unknown[] = []
     for (let index = 0; index < value.length; index++) {
-      if (index >= MOST_ITEMS || this.#left <= 0) {
+      if (index >= this.#bounds.items || this.#left <= 0) {
         shown.push(`${CUT} ${value.length - index} more`)
         break
       }
@@ -124,7 +137,7 @@ class Walk {
     this.#left -= 8
     const text = String(value)
     if (text.length > 3 && this.#sought.whole.has(text)) return MASK
-    return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, LONGEST_NAME)
+    return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, LONGEST_NUMBER)
   }
 
   // Looked at before it is cut, with as much more as a secret could reach beyond the cut.
@@ -134,7 +147,8 @@ class Walk {
     if (whole.has(text)) return this.#mask()
     const isCut = text.length > most
     let shown = isCut ? text.slice(0, most + reach) : text
-    if (hasKnownSecret(shown)) return this.#mask()
+    if (this.#bounds.text === NONE) shown = maskKnownForms(shown, MASK)
+    else if (hasKnownSecret(shown)) return this.#mask()
     for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, MASK)
     // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
     if (isCut) shown = `${shown.slice(0, Math.min(most, Math.max(0, shown.length - reach)))}${CUT} (${text.length})`
@@ -142,8 +156,16 @@ class Walk {
     return plain(shown)
   }
 
+  /** Two names that are hidden are told apart, so that neither hides the other. */
+  #freeName(among: JsonObject, name: string): string {
+    const shown = this.#name(name)
+    let free = shown
+    for (let count = 2; Object.hasOwn(among, free); count++) free = `${shown} (${count})`
+    return free
+  }
+
   #name(name: string): string {
-    const shown = this.#text(name, LONGEST_NAME)
+    const shown = this.#text(name, this.#bounds.name)
     // Assigning to it would change the object instead.
     return shown === '__proto__' ? '(__proto__)' : shown
   }

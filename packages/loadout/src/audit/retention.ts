@@ -16,6 +16,7 @@ const ACCESS = { caller, userId: APP_OWNER } as const
 /** How many lines lost their person. */
 export async function eraseUser(storage: Storage, userId: string): Promise<number> {
   if (userId === APP_OWNER) return 0
+  await passHead(storage)
   for (let erased = 0; ; ) {
     const count = await storage.transaction({ caller, userId }, async (tx) => {
       const rows = await tx.list('audit', { where: { userId }, limit: PAGE })
@@ -26,6 +27,12 @@ export async function eraseUser(storage: Storage, userId: string): Promise<numbe
     erased += count
     if (count < PAGE) return erased
   }
+}
+
+/** What is being shipped now is stored after this; what is shipped later finds the note of who went. */
+async function passHead(storage: Storage): Promise<void> {
+  const updatedAt = new Date()
+  await storage.transaction(ACCESS, (tx) => tx.update('auditHeads', 'head', { set: { updatedAt } }))
 }
 
 /** How many lines went. */

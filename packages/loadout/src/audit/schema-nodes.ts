@@ -15,9 +15,11 @@ export class SchemaNodes {
   /** What applies to the whole value. */
   readonly root: readonly JsonObject[]
   readonly #document: unknown
-  #steps = MOST_STEPS
+  #steps: number
 
-  constructor(schema: unknown) {
+  /** `steps` bounds the work: once they are spent, everything counts as secret. */
+  constructor(schema: unknown, steps = MOST_STEPS) {
+    this.#steps = steps
     this.#document = schema
     this.root = this.#widen([schema])
   }

@@ -1,15 +1,17 @@
 /**
  * Takes entries from the journal to the database, in batches, as one unbroken chain over all processes. A batch is one
  * transaction: the head of the chain is compared and set, then the rows are inserted. Who finds another head works out its
- * rows anew. While the database is away nothing is lost: the journal is the queue, and memory holds one batch.
+ * rows anew. While the database is away nothing is lost: the journal is the queue, and memory holds one batch. Lines of
+ * users who went are stored without them: that is looked up under the head's lock, which who erases them takes too.
  */
 import { HostError } from '../errors.ts'
 import type { AuditRow } from '../schema/audit.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
-import { type ChainEnd, chainRows, GENESIS, type SealedContent, type Sha256, sealContents } from './chain.ts'
+import { type ChainEnd, chainRows, erasedRow, GENESIS, type SealedContent, type Sha256, sealContents } from './chain.ts'
 import { contentOf } from './entry.ts'
 import type { Journal, JournalBatch } from './journal.ts'
+import { RemovedInLog } from './removals.ts'
 
 export interface ShipperParts {
   storage: Storage
@@ -67,11 +69,13 @@ class BatchShipper implements Shipper {
   #head: ChainEnd | undefined
   #careful = false
   #closed = false
+  readonly #removed: RemovedInLog
 
   constructor(parts: ShipperParts) {
     this.#parts = parts
     this.#everyMs = parts.everyMs ?? 1000
     this.#batch = parts.batch ?? 500
+    this.#removed = new RemovedInLog(parts.sha256)
   }
 
   poke(): void {
@@ -203,7 +207,12 @@ class BatchShipper implements Shipper {
     const { storage, sha256 } = this.#parts
     const from = this.#head ?? (await storage.transaction(ACCESS, readHead))
     const { rows, end } = await chainRows(sealed, from, sha256)
-    const won = await storage.transaction(ACCESS, (tx) => append(tx, { rows, from, end }))
+    const names = await this.#removed.namesOf(rows)
+    const withoutRemoved = async (tx: Transaction) => {
+      await this.#removed.look(tx)
+      return rows.map((row) => (this.#removed.has(row, names) ? erasedRow(row) : row))
+    }
+    const won = await storage.transaction(ACCESS, (tx) => append(tx, { rows: withoutRemoved, from, end }))
     if (!won) this.#head = undefined
     return won ? end : undefined
   }
@@ -235,14 +244,14 @@ async function readHead(tx: Transaction): Promise<ChainEnd> {
 /** Whether the chain still ended where these rows begin. */
 async function append(
   tx: Transaction,
-  { rows, from, end }: { rows: AuditRow[]; from: ChainEnd; end: ChainEnd },
+  { rows, from, end }: { rows(tx: Transaction): Promise<AuditRow[]>; from: ChainEnd; end: ChainEnd },
 ): Promise<boolean> {
   const set = { ...end, updatedAt: new Date() }
   const moved = await tx.update('auditHeads', 'head', { set, where: { seq: from.seq, hash: from.hash } })
   if (!moved && (from.seq !== 0 || (await tx.get('auditHeads', 'head')))) return false
   // The first of all; two who are first meet at the key, and one of them begins anew.
   if (!moved) await tx.insert('auditHeads', { headId: 'head', ...set })
-  await tx.insertAll('audit', rows)
+  await tx.insertAll('audit', await rows(tx))
   return true
 }
 

@@ -1,7 +1,13 @@
-/** A user who goes: out of every table, off every line, and out of the log, which stays whole without them. */
+/**
+ * A user who goes: their calls end, and then they are out of every table, off every line, and out of the log, which stays
+ * whole without them. That they went is noted first, so that whatever still comes from before, in any process, is written
+ * without them; nothing is waited for by the clock.
+ */
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { Audit } from './audit.ts'
+import { noteRemoval, undoRemoval } from './removals.ts'
 
 export interface Users {
   /** Removes all that a user has, and the user from the log. `not-found` where there is nothing of them. */
@@ -9,30 +15,30 @@ export interface Users {
 }
 
 export interface UserParts {
+  storage: Storage
+  /** Ends what they have under way in this process, down to the servers. */
+  endCalls(userId: string): Promise<void>
   /** Removes their rows from every collection but the log. Says how many. */
   removeRows(userId: string): Promise<number>
   connector: Pick<Connector, 'status' | 'reset'>
   audit: Pick<Audit, 'erase'>
-  /** How long entries of other processes may still be on their way to the log. @default 1000 */
-  settleMs?: number
 }
 
-export function createUsers({ removeRows, connector, audit, settleMs = 1000 }: UserParts): Users {
+export function createUsers({ storage, endCalls, removeRows, connector, audit }: UserParts): Users {
   const closeLines = (userId: string) => {
     const open = connector.status().filter(({ key }) => key.userId === userId)
     return Promise.all(open.map(({ key }) => connector.reset(key.toolkit, userId)))
   }
   return {
     async remove(userId) {
-      let rows = await removeRows(userId)
+      await noteRemoval(storage, userId)
+      await endCalls(userId)
+      const rows = await removeRows(userId)
       await closeLines(userId)
-      let lines = await audit.erase(userId)
-      if (rows + lines === 0) throw new HostError('not-found', { detail: 'There is nothing of such a user.' })
-      // What was under way when they went may have written behind us.
-      await new Promise((resolve) => setTimeout(resolve, settleMs))
-      rows += await removeRows(userId)
-      lines += await audit.erase(userId)
-      return { rows, lines }
+      const lines = await audit.erase(userId)
+      if (rows + lines > 0) return { rows, lines }
+      await undoRemoval(storage, userId)
+      throw new HostError('not-found', { detail: 'There is nothing of such a user.' })
     },
   }
 }

@@ -1,161 +1,257 @@
 /**
- * Calls that may be asked for later, or again with the same idempotency key, in any process: one row each. A call without
- * either leaves only its audit, so that it does not pay for this. A row names the process that makes the call; with that one
- * gone, whoever asks is told so (`gone-calls.ts`).
+ * Calls that may be asked for later, or again with the same idempotency key, in any process: one row each. A row names the
+ * process that makes the call; with that one gone, whoever asks is told so (`gone-calls.ts`).
+ *
+ * - A key is its call's for good once a server may have seen that call; one that never reached a server leaves it free.
+ * - A row that is `pending` was not made: the call goes on only after its row says that it runs.
+ * - A call that somebody waits for is written behind, so that it pays nothing for this: when it is over, or takes long.
  */
-import { HostError } from '../errors.ts'
+import { type ErrorCode, HostError } from '../errors.ts'
 import type { Presence } from '../policy/presence.ts'
 import type { CallRow } from '../schema/call.ts'
-import { newId } from '../schema/ids.ts'
-import { canonicalJson } from '../schema/json.ts'
-import type { Storage, Transaction } from '../storage/storage.ts'
+import type { Storage } from '../storage/storage.ts'
 import type { CallOutcome } from './call.ts'
-import type { CallRequest, Calls, RunningCall } from './calls.ts'
-import { settleGone, wasNeverMade } from './gone-calls.ts'
-import { jsonOf, notKept } from './outcome-json.ts'
+import type { CallRequest, FollowedCall, RunningCall, RunningCalls } from './calls.ts'
+import { claim, keyed, newRow } from './claim-call.ts'
+import { settleGone } from './gone-calls.ts'
+import { jsonOf, keepable, notKept, outcomeOf } from './outcome-json.ts'
+import type { Results } from './results.ts'
+import { createRowChanges } from './row-changes.ts'
+import { createWriteBehind } from './write-behind.ts'
 
 export interface RecordOptions {
   /** The same key is the same call: it is made once. */
   idempotencyKey?: string | undefined
 }
 
-export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: CallRow }
+/** What is kept of a call, and what came of it once it is over. */
+export interface KeptCall extends CallRow {
+  outcome?: CallOutcome
+}
+
+export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: KeptCall }
+
+export interface SettleOptions {
+  /** Ends the wait: then it is given as it is. */
+  signal?: AbortSignal | undefined
+  /** Whether to wait while a person must answer, too. */
+  untilOver?: boolean
+}
 
 export interface CallRecords {
   /** Starts the call and keeps a record of it; or gives the record, where the key was used before. */
   start(request: CallRequest, options?: RecordOptions): Promise<Recorded>
-  /** Keeps a record of a call that turns out to take longer than its caller waits. */
-  adopt(request: CallRequest, running: RunningCall): Promise<void>
+  /** Starts a call that somebody waits for. Its record is written behind; `kept` is for who stops to wait. */
+  startWaited(request: CallRequest): { running: RunningCall; kept(): Promise<void> }
   /** A record of this user. `not-found` otherwise. */
-  get(userId: string, callId: string): Promise<CallRow>
+  get(userId: string, callId: string): Promise<KeptCall>
+  /** The same, once the call is over or waits for a person. */
+  settled(userId: string, callId: string, options?: SettleOptions): Promise<KeptCall>
 }
 
 export interface RunningRecords extends CallRecords {
+  /** Writes nothing more of a user who goes. */
+  forget(userId: string): void
   /** To be called before anything else is closed: what the close itself ends is not what came of a call. */
   close(): Promise<void>
 }
 
 export interface RecordParts {
   storage: Storage
-  calls: Pick<Calls, 'start'>
+  calls: Pick<RunningCalls, 'start'>
   presence: Presence
+  results: Pick<Results, 'keep'>
 }
 
-const KEEP_MS = 24 * 3_600_000
 const CLOSE_MS = 2000
 const FIRST_WAIT_MS = 250
 const LAST_WAIT_MS = 60_000
-const TRIES = 10
+const LOOK_MS = 1000
+/** A call that somebody waits for this long has a row while it runs. */
+const LONG_MS = 1000
+/** Its intent was recorded, and still nothing was sent. */
+const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
+  ...(['sign-in-needed', 'stdio-refused', 'address-blocked', 'spawn-failed', 'cooling-down'] as const),
+  ...(['too-many-connections', 'function-missing', 'secret-missing', 'audit-unavailable'] as const),
+])
 
-export function createCallRecords({ storage, calls, presence }: RecordParts): RunningRecords {
-  const open = new Set<Promise<void>>()
-  const closing = new AbortController()
-  const { processId } = presence
-
-  const follow = (row: CallRow, { running, letGo }: { running: RunningCall; letGo(): void }): Recorded => {
-    const { callId } = row
-    void running.pending.then(({ id }) => notePending(storage, row, id)).catch(() => {})
-    const noted = running.outcome
-      .then((outcome) => noteOutcome(storage, row, { outcome, closing: closing.signal }))
-      .finally(() => {
-        open.delete(noted)
-        letGo()
-      })
-    open.add(noted)
-    return { callId, running }
-  }
-  return {
-    async start(request, { idempotencyKey } = {}) {
-      const row = await newRow(request, { key: idempotencyKey, processId })
-      const letGo = await presence.hold()
-      try {
-        const before = await claim(storage, row)
-        if (!before) return follow(row, { running: calls.start({ ...request, callId: row.callId }), letGo })
-        letGo()
-        return { callId: before.callId, row: before }
-      } catch (error) {
-        letGo()
-        throw error
-      }
-    },
-    async adopt(request, running) {
-      const { callId } = running
-      const row = { ...(await newRow(request, { processId })), callId, dedupeKey: callId }
-      const letGo = await presence.hold()
-      try {
-        await storage.transaction({ userId: request.userId }, (tx) => tx.insert('calls', row))
-      } catch (error) {
-        letGo()
-        throw error
-      }
-      follow(row, { running, letGo })
-    },
-    async get(userId, callId) {
-      return storage.transaction({ userId }, async (tx) => {
-        const row = await tx.get('calls', callId)
-        if (!row) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
-        return settleGone(tx, row, processId)
-      })
-    },
-    async close() {
-      closing.abort()
-      const stop = Promise.withResolvers<void>()
-      const timer = setTimeout(stop.resolve, CLOSE_MS)
-      await Promise.race([Promise.allSettled([...open]), stop.promise])
-      clearTimeout(timer)
-    },
-  }
+export function createCallRecords(parts: RecordParts): RunningRecords {
+  return new StoredRecords(parts)
 }
 
-/** Stores the row; or gives the one that has its key, where that is not free. */
-async function claim(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
-  for (let tries = 0; ; tries++)
-    try {
-      return await storage.transaction({ userId: row.userId }, async (tx) => {
-        const known = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
-        const before = known && (await settleGone(tx, known, row.processId))
-        if (before && !isFree(before)) return sameQuestion(before, row)
-        if (before) await tx.update('calls', before.callId, { set: { dedupeKey: before.callId } })
-        await tx.insert('calls', row)
-        return undefined
-      })
-    } catch (error) {
-      // Another with the same key came between: it is there now.
-      if (tries === TRIES || !isTaken(error)) throw error
+class StoredRecords implements RunningRecords {
+  readonly #parts: RecordParts
+  readonly #open = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
+  readonly #changes
+  readonly #behind
+
+  constructor(parts: RecordParts) {
+    this.#parts = parts
+    this.#changes = createRowChanges(parts.storage, 'calls')
+    this.#behind = createWriteBehind(parts.storage)
+  }
+
+  async start(request: CallRequest, { idempotencyKey }: RecordOptions = {}): Promise<Recorded> {
+    const { storage, calls, presence } = this.#parts
+    const row = await keyed(newRow(request, presence), idempotencyKey, request)
+    return this.#holding(async (letGo) => {
+      const before = await claim(storage, row)
+      if (before) {
+        letGo()
+        return { callId: before.callId, row: recordOf(before) }
+      }
+      const running = calls.start({ ...request, callId: row.callId })
+      this.#follow(row, running, letGo)
+      return { callId: row.callId, running }
+    })
+  }
+
+  startWaited(request: CallRequest) {
+    const running = this.#parts.calls.start(request)
+    let keeping: Promise<void> | undefined
+    const kept = () => {
+      keeping ??= this.#adopt(request, running)
+      return keeping
     }
+    const keep = () => void kept().catch(() => {})
+    const timer = setTimeout(keep, LONG_MS)
+    if (typeof timer === 'object' && 'unref' in timer) timer.unref()
+    running.follow({ onPending: keep, onAllowed: async () => {} })
+    void running.outcome.then((outcome) => {
+      clearTimeout(timer)
+      if (!keeping) void this.#keepDone(request, running, outcome).catch(() => {})
+    })
+    return { running, kept }
+  }
+
+  async get(userId: string, callId: string): Promise<KeptCall> {
+    const { storage, presence } = this.#parts
+    const row = await storage.transaction({ userId }, async (tx) => {
+      const found = await tx.get('calls', callId)
+      if (!found) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+      return settleGone(tx, found, presence.processId)
+    })
+    return recordOf(row)
+  }
+
+  async settled(userId: string, callId: string, { signal, untilOver }: SettleOptions = {}): Promise<KeptCall> {
+    for (;;) {
+      const stop = new AbortController()
+      // From before the look on, so that no change falls between.
+      const changed = this.#changes.next(callId, LOOK_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
+      try {
+        const row = await this.get(userId, callId)
+        const waits = row.status === 'running' || (untilOver && row.status === 'pending')
+        if (!waits || signal?.aborted || this.#closing.signal.aborted) return row
+        await changed
+      } finally {
+        stop.abort()
+      }
+    }
+  }
+
+  forget(userId: string): void {
+    this.#behind.forget(userId)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#changes.close()
+    const stop = Promise.withResolvers<void>()
+    const timer = setTimeout(stop.resolve, CLOSE_MS)
+    await Promise.race([Promise.allSettled([...this.#open, this.#behind.flush()]), stop.promise])
+    clearTimeout(timer)
+  }
+
+  async #holding<T>(work: (letGo: () => void) => Promise<T>): Promise<T> {
+    const letGo = await this.#parts.presence.hold()
+    try {
+      return await work(letGo)
+    } catch (error) {
+      letGo()
+      throw error
+    }
+  }
+
+  #adopt(request: CallRequest, running: FollowedCall): Promise<void> {
+    const { storage, presence } = this.#parts
+    const { processId } = presence
+    const row = newRow(request, { processId, callId: running.callId })
+    return this.#holding(async (letGo) => {
+      await storage.transaction({ userId: row.userId }, (tx) => tx.insert('calls', row))
+      this.#follow(row, running, letGo)
+    })
+  }
+
+  #follow(row: CallRow, running: FollowedCall, letGo: () => void): void {
+    const { storage } = this.#parts
+    let noting: Promise<unknown> = Promise.resolve()
+    running.follow({
+      onPending: ({ id }) => {
+        noting = noting.then(() => notePending(storage, row, id)).catch(() => {})
+      },
+      onAllowed: async () => {
+        await noting
+        await noteGoingOn(storage, row)
+      },
+    })
+    const noted = running.outcome
+      .then((outcome) => this.#noteOutcome(row, running, outcome))
+      .finally(() => {
+        this.#open.delete(noted)
+        letGo()
+      })
+    this.#open.add(noted)
+  }
+
+  /** Where nothing outlives the process, the call itself is remembered as long as it is worth. */
+  async #keepDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
+    const { storage, presence, results } = this.#parts
+    if (storage.name === 'memory' || running.isForgotten()) return
+    const row = newRow(request, { processId: presence.processId, callId: running.callId })
+    const outcomeJson = jsonOf(await keepable(results, row, outcome))
+    if (!running.isForgotten())
+      this.#behind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })
+  }
+
+  /** Writes what came of it, as soon as it can be written. */
+  async #noteOutcome(row: CallRow, running: FollowedCall, outcome: CallOutcome): Promise<void> {
+    const closing = this.#closing.signal
+    // Nobody answered because we close: whoever asks is told that it was never made.
+    if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
+    const isFree = !running.wasReached() || ('error' in outcome && NOTHING_SENT.has(outcome.error.code))
+    const key = isFree ? { dedupeKey: row.callId } : {}
+    let unkept = false
+    for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS && !running.isForgotten(); wait *= 2) {
+      try {
+        const { userId, callId } = row
+        const kept = unkept ? notKept(outcome.status) : jsonOf(await keepable(this.#parts.results, row, outcome))
+        const set = { status: outcome.status, outcomeJson: kept, finishedAt: new Date(), ...key }
+        await this.#parts.storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
+        return
+      } catch (error) {
+        if (closing.aborted) return
+        unkept = HostError.is(error) && error.code === 'invalid-row'
+        if (!unkept) await pause(wait)
+      }
+    }
+  }
 }
 
-const isFree = (row: CallRow) => row.expiresAt <= new Date() || wasNeverMade(row)
-
-const isTaken = (error: unknown) =>
-  HostError.is(error) && error.code === 'conflict' && error.errors?.[0]?.path !== KEY_HEADER
+const recordOf = (row: CallRow): KeptCall =>
+  row.outcomeJson === null ? row : { ...row, outcome: outcomeOf(row.outcomeJson) }
 
 function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: string) {
   const change = { set: { status: 'pending' as const, approvalId }, where: { finishedAt: null } }
   return storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
 }
 
-/** Writes what came of it, as soon as it can be written. */
-async function noteOutcome(
-  storage: Storage,
-  { userId, callId }: CallRow,
-  { outcome, closing }: { outcome: CallOutcome; closing: AbortSignal },
-): Promise<void> {
-  // Nobody answered because we close: whoever asks is told that it was never made.
-  if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
-  let outcomeJson = jsonOf(outcome)
-  for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS; wait *= 2) {
-    const set = { status: outcome.status, outcomeJson, finishedAt: new Date() }
-    try {
-      await storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
-      return
-    } catch (error) {
-      if (closing.aborted) return
-      if (HostError.is(error) && error.code === 'invalid-row')
-        outcomeJson = notKept(outcome.status, 'The result could not be kept.')
-      else await pause(wait)
-    }
-  }
+/** From here on it may be made. A row that was ended meanwhile belongs to a call that was given up. */
+async function noteGoingOn(storage: Storage, { userId, callId, ref }: CallRow): Promise<void> {
+  const change = { set: { status: 'running' as const }, where: { finishedAt: null } }
+  const row = await storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
+  if (!row) throw new HostError('call-not-made', { detail: `'${ref}' was taken for given up while it waited.` })
 }
 
 function pause(ms: number): Promise<void> {
@@ -163,50 +259,4 @@ function pause(ms: number): Promise<void> {
     const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
     if (typeof timer === 'object') timer.unref?.()
   })
-}
-
-async function newRow(
-  request: CallRequest,
-  { key, processId }: { key?: string | undefined; processId: string },
-): Promise<CallRow> {
-  const { userId, threadId = null, runId = null, toolkit, tool, arguments: args } = request
-  const callId = newId('call')
-  const now = Date.now()
-  return {
-    callId,
-    userId,
-    threadId,
-    runId,
-    ref: `${toolkit}.${tool}`,
-    dedupeKey: key ?? callId,
-    requestHash: await hashOf(canonicalJson([toolkit, tool, threadId, args])),
-    status: 'running',
-    outcomeJson: null,
-    approvalId: null,
-    processId,
-    createdAt: new Date(now),
-    finishedAt: null,
-    expiresAt: new Date(now + KEEP_MS),
-  }
-}
-
-async function findByKey(tx: Transaction, { userId, dedupeKey }: CallRow): Promise<CallRow | undefined> {
-  const [row] = await tx.list('calls', { where: { userId, dedupeKey } })
-  return row
-}
-
-const KEY_HEADER = 'Idempotency-Key'
-
-function sameQuestion(before: CallRow, row: CallRow): CallRow {
-  if (before.requestHash === row.requestHash) return before
-  throw new HostError('conflict', {
-    detail: 'The idempotency key was used for another call.',
-    action: 'Use a new key for a new call.',
-    errors: [{ path: KEY_HEADER, message: 'was used for another call' }],
-  })
-}
-
-async function hashOf(text: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
-  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

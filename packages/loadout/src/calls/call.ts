@@ -5,9 +5,10 @@ import type { AuditedCall } from '../audit/call-audit.ts'
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
+import type { Fingerprints } from '../policy/fingerprints.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { Decision } from '../schema/policy.ts'
+import type { Decision, PolicyRuleInput } from '../schema/policy.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface ToolCall extends AuditedCall {
@@ -17,8 +18,14 @@ export interface ToolCall extends AuditedCall {
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
+  /** Rules of this call alone. They only tighten. */
+  rules?: readonly PolicyRuleInput[] | undefined
+  /** What a person allowed while it waited: this call, where it is still what was asked about. */
+  allowed?: (Fingerprints & { edited: boolean }) | undefined
   /** Told when a person must answer first. */
   onPending?: ((approval: ApprovalView) => void) | undefined
+  /** Told that it was allowed, and waited for: nothing goes on before that is known. */
+  onAllowed?: (() => Promise<void>) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** The trace that it belongs to. @default the one that is active */
   trace?: Context | undefined
@@ -33,6 +40,8 @@ export interface CallNotes {
   resolved?: ResolvedCall
   /** Its intent is recorded: from here on a server may have seen it. */
   reached?: boolean
+  /** Its user was removed while it was under way: nothing that is written of it names them. */
+  isForgotten?: boolean
   /** The arguments that were sent: who answered may have changed them. */
   sent?: JsonObject
   /** In bytes, once they were measured. */

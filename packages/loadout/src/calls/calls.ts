@@ -3,6 +3,7 @@
  * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
  */
 import { HostError } from '../errors.ts'
+import type { Leaving } from '../policy/leaving.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -19,12 +20,30 @@ export interface RunningCall {
   pending: Promise<ApprovalView>
 }
 
+/** Who keeps a record of a call. */
+export interface CallFollower {
+  onPending(approval: ApprovalView): void
+  /** It was allowed. Waited for, and where it fails the call does not go on. */
+  onAllowed(): Promise<void>
+}
+
+/** What only the host needs of one. */
+export interface FollowedCall extends RunningCall {
+  /** From now on; also told where it waits already. */
+  follow(follower: CallFollower): void
+  /** Whether a server may have seen it by now. */
+  wasReached(): boolean
+  /** Whether its user is gone by now. */
+  isForgotten(): boolean
+}
+
 export type CallState =
   | { status: 'running'; input?: Input; approval?: ApprovalView }
-  | { status: 'done'; outcome: CallOutcome }
+  /** `isCut`: of the result only that it was there. */
+  | { status: 'done'; outcome: CallOutcome; isCut?: true }
 
 /** What a caller gives; the rest is the pipeline's. */
-export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending'> & {
+export type CallRequest = Omit<ToolCall, 'callId' | 'notes' | 'onPending' | 'onAllowed' | 'allowed'> & {
   /** Where it was given one before it began. */
   callId?: string
 }
@@ -33,6 +52,8 @@ export interface Calls {
   start(call: CallRequest): RunningCall
   /** A call of this user, running or lately done. `not-found` otherwise. */
   get(userId: string, callId: string): CallState
+  /** One of this user that runs in this process. */
+  running(userId: string, callId: string): RunningCall | undefined
 }
 
 /** Only what a second look needs: what is remembered long is what memory is cleaned of most slowly. */
@@ -44,6 +65,18 @@ interface Kept {
 interface Running extends Kept {
   toolkit: string
   onAsked(input: Input): void
+  call: FollowedCall
+  /** Ends it because its user goes. */
+  forget(): void
+}
+
+/** What only the host needs of them. */
+export interface RunningCalls extends Calls {
+  start(call: CallRequest): FollowedCall
+  /** Ends all of a user who goes, and waits until they have ended. */
+  endAll(userId: string): Promise<void>
+  /** Who has a call under way. */
+  users(): string[]
 }
 
 const KEPT_CALLS = 10_000
@@ -51,7 +84,13 @@ const KEPT_CALLS = 10_000
 const KEPT_CHARACTERS = 1_000_000
 const KEPT_MS = 10 * 60_000
 
-export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; inputs: Inputs }): Calls {
+export interface CallParts {
+  pipeline: CallHandler
+  inputs: Inputs
+  leaving: Leaving
+}
+
+export function createCalls({ pipeline, inputs, leaving }: CallParts): RunningCalls {
   const done = createMemory()
   const newCallId = idMaker('call')
   const running = new Map<string, Running>()
@@ -68,36 +107,85 @@ export function createCalls({ pipeline, inputs }: { pipeline: CallHandler; input
   })
   return {
     start(request) {
-      const { promise: asked, resolve } = Promise.withResolvers<Input>()
-      const { promise: pending, resolve: resolvePending } = Promise.withResolvers<ApprovalView>()
-      const onPending = (approval: ApprovalView) => {
-        entry.state = { status: 'running', approval }
-        resolvePending(approval)
-      }
-      const call: ToolCall = { ...request, callId: request.callId ?? newCallId(), notes: {}, onPending }
-      const entry: Running = {
-        userId: call.userId,
-        toolkit: call.toolkit,
-        state: { status: 'running' },
-        onAsked(input) {
-          entry.state = { status: 'running', input }
-          resolve(input)
-        },
-      }
-      running.set(call.callId, entry)
-      const outcome = run(pipeline, call).then((result) => {
-        running.delete(call.callId)
-        done.add(call.callId, { userId: call.userId, state: { status: 'done', outcome: smallEnough(result) } })
-        return result
+      const callId = request.callId ?? newCallId()
+      const handler = leaving.has(request.userId) ? refuse : pipeline
+      const entry = begin({ ...request, callId, notes: {} }, handler)
+      const { userId } = entry
+      running.set(callId, entry)
+      void entry.call.outcome.then((result) => {
+        running.delete(callId)
+        if (!entry.call.isForgotten()) done.add(callId, { userId, state: doneState(result) })
       })
-      return { callId: call.callId, outcome, asked, pending }
+      return entry.call
     },
     get(userId, callId) {
       const found = running.get(callId) ?? done.get(callId)
       if (found?.userId !== userId) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
       return found.state
     },
+    running(userId, callId) {
+      const found = running.get(callId)
+      return found?.userId === userId ? found.call : undefined
+    },
+    users: () => [...new Set([...running.values()].map((one) => one.userId))],
+    async endAll(userId) {
+      const theirs = [...running.values()].filter((one) => one.userId === userId)
+      for (const one of theirs) one.forget()
+      await Promise.allSettled(theirs.map((one) => one.call.outcome))
+    },
   }
+}
+
+const refuse: CallHandler = async () =>
+  failed(new HostError('cancelled', { detail: 'The user is being removed.', action: 'Nothing: they are gone.' }))
+
+function begin(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: CallHandler): Running {
+  const { promise: asked, resolve } = Promise.withResolvers<Input>()
+  const { promise: pending, resolve: resolvePending } = Promise.withResolvers<ApprovalView>()
+  const { userId, callId, toolkit, notes, signal } = request
+  const followers: CallFollower[] = []
+  const end = new AbortController()
+  const giveUp = () => end.abort(signal?.reason)
+  if (signal?.aborted) giveUp()
+  else signal?.addEventListener('abort', giveUp, { once: true })
+  const call: ToolCall = {
+    ...request,
+    signal: end.signal,
+    onPending(approval) {
+      entry.state = { status: 'running', approval }
+      resolvePending(approval)
+      for (const one of followers) one.onPending(approval)
+    },
+    async onAllowed() {
+      entry.state = { status: 'running' }
+      for (const one of followers) await one.onAllowed()
+    },
+  }
+  // A signal may outlive many calls.
+  const outcome = run(handler, call).finally(() => signal?.removeEventListener('abort', giveUp))
+  const follow = (follower: CallFollower) => {
+    followers.push(follower)
+    if (entry.state.status === 'running' && entry.state.approval) follower.onPending(entry.state.approval)
+  }
+  const entry: Running = {
+    userId,
+    toolkit,
+    state: { status: 'running' },
+    onAsked(input) {
+      entry.state = { status: 'running', input }
+      resolve(input)
+    },
+    forget() {
+      notes.isForgotten = true
+      end.abort()
+    },
+    call: {
+      ...{ callId, outcome, asked, pending, follow },
+      wasReached: () => notes.reached === true,
+      isForgotten: () => notes.isForgotten === true,
+    },
+  }
+  return entry
 }
 
 /** What is done is remembered in two halves: the older is forgotten as a whole, which costs a call nothing. */
@@ -120,9 +208,11 @@ function createMemory() {
   }
 }
 
-function smallEnough(outcome: CallOutcome): CallOutcome {
-  if ('error' in outcome || sizeOf(outcome.content) <= KEPT_CHARACTERS) return outcome
-  return { status: outcome.status, content: [{ type: 'text', text: 'The result was too large to be kept.' }] }
+/** What is too large to be held is in its record, where one was kept. */
+function doneState(outcome: CallOutcome): CallState {
+  if ('error' in outcome || sizeOf(outcome.content) <= KEPT_CHARACTERS) return { status: 'done', outcome }
+  const content = [{ type: 'text', text: 'The result was too large to be kept.' }]
+  return { status: 'done', outcome: { status: outcome.status, content }, isCut: true }
 }
 
 const sizeOf = (content: readonly JsonObject[]) =>

@@ -1,7 +1,7 @@
 /**
  * Calls whose process is gone before they ended. What is said of them is true whether that process died or only seems to
- * have: a call that waited for its approval is stopped by ending the question, so it was never made and may be made again;
- * of any other, only a server knows whether it happened.
+ * have: a call that waited for its approval was never made and may be made again, also where it was allowed by then. It
+ * goes on only after its row says so, and that row is ended here. Of any other, only a server knows whether it happened.
  */
 import { HostError } from '../errors.ts'
 import { isAlive } from '../policy/presence.ts'
@@ -25,9 +25,9 @@ export function wasNeverMade({ outcomeJson }: CallRow): boolean {
   return error?.code === 'call-not-made'
 }
 
-async function outcomeOf(tx: Transaction, { userId, callId, ref }: CallRow): Promise<CallOutcome> {
+async function outcomeOf(tx: Transaction, { userId, callId, ref, status }: CallRow): Promise<CallOutcome> {
   const answer = await endQuestion(tx, { userId, callId })
-  if (answer === 'expired')
+  if (answer === 'expired' || (answer === 'allowed' && status === 'pending'))
     return failed(
       'call-not-made',
       `The process in which '${ref}' waited for its approval is gone; it was never called.`,
@@ -45,7 +45,7 @@ async function endQuestion(tx: Transaction, call: { userId: string; callId: stri
   const [asked] = await tx.list('approvals', { where: call, order: 'desc', limit: 1 })
   if (!asked) return undefined
   const ended = await tx.update('approvals', asked.approvalId, {
-    set: { status: 'expired' },
+    set: { status: 'expired', sealedJson: null },
     where: { status: 'pending' },
   })
   return (ended ?? (await tx.get('approvals', asked.approvalId)))?.status

@@ -34,6 +34,8 @@ const APPROVALS_KEPT_MS = 7 * DAY_MS
 const USAGE_KEPT_MS = 8 * DAY_MS
 /** Counters of runs begin with windows of a year, and count as long. */
 const YEAR_MS = 365 * DAY_MS
+/** What a dead process left may be shipped that much later. */
+const REMOVALS_KEPT_MS = YEAR_MS
 
 export function createHousekeeping(storage: Storage, everyMs = EVERY_MS): Housekeeping {
   let timer: ReturnType<typeof setInterval> | undefined
@@ -91,6 +93,10 @@ function rulesAt(now: number): Rule[] {
         return false
       },
       unchanged: 'version',
+    }),
+    rule({
+      ...{ collection: 'removedUsers', id: 'removalId', unchanged: 'removedAt' },
+      over: { field: 'removedAt', to: before(REMOVALS_KEPT_MS) },
     }),
     rule({
       collection: 'processes',

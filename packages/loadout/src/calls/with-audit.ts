@@ -27,6 +27,8 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
     }
     // Without a wait where there is nothing to wait for: it stands on the way of every call.
     return (call) => {
+      // Who gave up by now is not served any more.
+      if (call.signal?.aborted) return Promise.resolve(failed(new HostError('cancelled')))
       try {
         const kept = audit.intent(call, known(call))
         return kept ? kept.then(() => go(call)) : go(call)
@@ -37,7 +39,7 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   }
 }
 
-export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'mask'>, next: CallHandler): CallHandler {
+export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'ofNobody' | 'mask'>, next: CallHandler): CallHandler {
   return async (call) => {
     const started = performance.now()
     let outcome: CallOutcome
@@ -50,7 +52,8 @@ export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'mask'>, next: Ca
     try {
       const { reached = false } = call.notes
       const { status } = outcome
-      const kept = audit.outcome(call, known(call), { status, reached, durationMs, ...told(call, outcome) })
+      const came = { status, reached, durationMs, ...told(call, outcome) }
+      const kept = call.notes.isForgotten ? audit.ofNobody(came) : audit.outcome(call, known(call), came)
       if (kept) await kept
     } catch {
       // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.

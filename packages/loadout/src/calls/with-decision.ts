@@ -1,67 +1,79 @@
-/** May it? What is denied ends here; what must be asked waits here for its answer, wherever that is given. */
+/**
+ * May it? What is denied ends here; what must be asked waits here for its answer, wherever that is given. While it waited
+ * anything may have changed: with the answer the call begins anew, and the answer holds for what was asked about alone.
+ */
 import { HostError } from '../errors.ts'
 import type { Approvals } from '../policy/approvals.ts'
-import type { Fingerprinter } from '../policy/fingerprints.ts'
+import type { Decided } from '../policy/decide.ts'
+import type { Fingerprinter, Fingerprints } from '../policy/fingerprints.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { AppConfig } from '../schema/app-config.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Decision } from '../schema/policy.ts'
+import { tooLarge } from './argument-size.ts'
 import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
 import type { Stage } from './compose.ts'
 import { failed } from './resolve.ts'
-import type { ArgumentCheck } from './with-validation.ts'
 
 export interface DecisionParts {
   policy: Policy
   approvals: Pick<Approvals, 'ask'>
   fingerprinter: Fingerprinter
-  /** Hides what must not be shown of arguments. */
-  mask(call: ResolvedCall): JsonObject | Promise<JsonObject>
-  /** Edited arguments are held against the schema like any others. */
-  check: ArgumentCheck
+  app: { get(): Promise<AppConfig> }
+  /** All of the arguments, without their secrets. */
+  show(call: ResolvedCall): JsonObject | Promise<JsonObject>
+  /** The way of a call from its beginning: to find the tool, and all that stands before this. */
+  again: CallHandler
 }
 
 export function withDecision(parts: DecisionParts): Stage {
   return (next) => async (call) => {
     const decided = await parts.policy.decide(call)
-    const { allowEdits, allowRemember, ...decision } = decided
+    const { allowEdits, allowRemember: _, ...decision } = decided
     call.notes.decision = decision
     if (decision.decision === 'allow') return next(call)
     if (decision.decision === 'deny') return denied(call, decision)
-    const { approval, answered } = await parts.approvals.ask(
-      {
-        userId: call.userId,
-        threadId: call.threadId,
-        runId: call.runId,
-        callId: call.callId,
-        ref: `${call.stored.toolkit.id}.${call.tool}`,
-        arguments: await parts.mask(call),
-        reason: decision.reason,
-        caller: call.caller,
-        fingerprints: await parts.fingerprinter.of(call.stored, call.found),
-        allowEdits,
-        allowRemember,
-      },
-      call.signal,
-    )
-    call.onPending?.(approval)
-    const answer = await answered
-    if (answer.status !== 'allowed')
-      return answer.status === 'expired'
-        ? expired(call)
-        : denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
-    call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
-    return answer.arguments ? edited(call, answer.arguments, { next, check: parts.check }) : next(call)
+    const fingerprints = await parts.fingerprinter.of(call.stored, call.found)
+    if (isAllowed(call, fingerprints, allowEdits)) {
+      call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
+      return next(call)
+    }
+    // Who answers is shown all of it, so there must be an end to it.
+    const problem = tooLarge(call, (await parts.app.get()).limits.argumentBytes)
+    if (problem) return problem
+    const answer = await ask(parts, call, { decided, fingerprints })
+    if (answer.status === 'expired') return expired(call)
+    if (answer.status !== 'allowed') return denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
+    await call.onAllowed?.()
+    const allowed = { ...fingerprints, edited: answer.arguments !== undefined }
+    return parts.again({ ...call, arguments: answer.arguments ?? call.arguments, allowed })
   }
 }
 
-async function edited(
+/** Whether the answer was about this, as it is now. */
+function isAllowed({ allowed }: ResolvedCall, { tool, toolkit }: Fingerprints, allowEdits: boolean): boolean {
+  return allowed?.tool === tool && allowed.toolkit === toolkit && (allowEdits || !allowed.edited)
+}
+
+async function ask(
+  parts: DecisionParts,
   call: ResolvedCall,
-  args: JsonObject,
-  { next, check }: { next: CallHandler<ResolvedCall>; check: ArgumentCheck },
-): Promise<CallOutcome> {
-  const changed = { ...call, arguments: args }
-  const problem = check(changed)
-  return problem ? failed(problem) : next(changed)
+  { decided, fingerprints }: { decided: Decided; fingerprints: Fingerprints },
+) {
+  const { userId, threadId, runId, callId, caller, stored, tool, found } = call
+  const { reason, allowEdits, allowRemember } = decided
+  const { approval, answered } = await parts.approvals.ask(
+    {
+      ...{ userId, threadId, runId, callId, caller, reason, fingerprints, allowEdits, allowRemember },
+      ref: `${stored.toolkit.id}.${tool}`,
+      arguments: await parts.show(call),
+      original: call.arguments,
+      inputSchema: found.manifest.inputSchema,
+    },
+    call.signal,
+  )
+  call.onPending?.(approval)
+  return answered
 }
 
 function denied({ stored, tool, notes }: ResolvedCall, decision: Decision): CallOutcome {

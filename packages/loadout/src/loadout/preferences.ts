@@ -35,7 +35,7 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
         return next
       })
-      events.emit({ type: 'preferences-changed', userId })
+      events.emit({ type: 'preferences-changed', userId, fields: Object.keys(withoutUndefined(patch)) })
       return value
     },
   }

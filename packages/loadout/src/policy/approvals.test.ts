@@ -122,11 +122,9 @@ describe('a call that must be asked', () => {
     await running.outcome
     await host.close()
     await open({ policy: [rule('mail', { allowEdits: true }, 'ask')] })
-    const [good, bad] = [start(), start()]
-    await answer((await good.pending).id, { decision: 'allow', arguments: { to: 'eve' } })
-    await answer((await bad.pending).id, { decision: 'allow', arguments: { to: 7 } })
-    expect(await good.outcome).toMatchObject({ status: 'ok' })
-    expect(await bad.outcome).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
+    const edited = start()
+    await answer((await edited.pending).id, { decision: 'allow', arguments: { to: 'eve' } })
+    expect(await edited.outcome).toMatchObject({ status: 'ok' })
     expect(calls).toEqual([{ to: 'eve' }])
   })
 

@@ -2,48 +2,58 @@
  * Questions to a user about a call, stored. They can be answered from any process: the one in which the call waits hears of
  * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies. With
  * the process gone in which the call waits, nothing would come of an answer: such a question has expired too.
+ *
+ * All of the arguments are shown, with their secrets masked. Where they may be edited, the arguments themselves are kept
+ * beside, sealed, until the answer: an edit is held against them and against the tool's schema in whichever process it is
+ * given, and what does not fit leaves the question open. Edited arguments are sealed too, until the call has them.
  */
+import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { type ApprovalRow, type ApprovalView, approvalAnswer } from '../schema/approval.ts'
-import { newId } from '../schema/ids.ts'
-import { type JsonObject, parse } from '../schema/json.ts'
-import type { Caller } from '../schema/tool.ts'
+import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
-import type { Fingerprints } from './fingerprints.ts'
-import type { Grants } from './grants.ts'
+import {
+  type ApprovalRequest,
+  type Asked,
+  addressOf,
+  assertMay,
+  grantOf,
+  isOpen,
+  late,
+  newRow,
+  viewOf,
+} from './approval-rows.ts'
+import { type Grants, told } from './grants.ts'
 import { isAlive, type Presence } from './presence.ts'
+import { restoreMasked } from './restore-masked.ts'
 import { type Answer, createWaiting } from './waiting.ts'
-
-export interface ApprovalRequest {
-  userId: string
-  threadId?: string | undefined
-  runId?: string | undefined
-  callId: string
-  ref: string
-  /** Masked already. */
-  arguments: JsonObject
-  reason: string
-  caller: Caller
-  fingerprints: Fingerprints
-  allowEdits: boolean
-  allowRemember: boolean
-}
 
 export interface Approvals {
   /** Stores the question. `answered` settles with the answer, from whichever process it comes. */
   ask(request: ApprovalRequest, signal?: AbortSignal): Promise<{ approval: ApprovalView; answered: Promise<Answer> }>
-  list(userId: string, filter?: { status?: ApprovalRow['status'] }): Promise<ApprovalView[]>
+  list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
-  /** `conflict` where it was answered or has expired. */
+  /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
   answer(userId: string, id: string, answer: unknown): Promise<ApprovalView>
   close(): void
+}
+
+export interface ApprovalFilter {
+  status?: ApprovalRow['status'] | undefined
+  /** Older than this one. */
+  cursor?: string | undefined
+  /** @default 1000 */
+  limit?: number | undefined
 }
 
 export interface ApprovalParts {
   storage: Storage
   events: Emitter
   grants: Pick<Grants, 'add'>
+  credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+  /** What is wrong with arguments by a tool's schema, or nothing. */
+  check(inputSchema: JsonObject, args: JsonObject): HostError | undefined
   /** This process, in which calls wait. */
   presence: Presence
   /** How long a question stays open. @default 600_000 */
@@ -69,7 +79,7 @@ class StoredApprovals implements Approvals {
 
   async ask(request: ApprovalRequest, signal?: AbortSignal) {
     const { events, presence, expireMs = EXPIRE_MS } = this.#parts
-    const row = newRow(request, { expireMs, processId: presence.processId })
+    const row = await this.#withSealed(newRow(request, { expireMs, processId: presence.processId }), request)
     const letGo = await presence.hold()
     await this.#insert(row).catch((error: unknown) => {
       letGo()
@@ -79,14 +89,27 @@ class StoredApprovals implements Approvals {
     const answered = this.#waiting.wait({ userId, id: approvalId, until: row.expiresAt, signal })
     const approval = viewOf(row)
     events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
-    return { approval, answered: answered.then((answer) => answer ?? this.#expire(row)).finally(letGo) }
+    const settled = answered.then((answer) => answer ?? this.#expire(row)).then((answer) => this.#taken(row, answer))
+    return { approval, answered: settled.finally(letGo) }
   }
 
-  async list(userId: string, { status }: { status?: ApprovalRow['status'] } = {}): Promise<ApprovalView[]> {
-    const rows = await this.#parts.storage.transaction({ userId }, async (tx) =>
-      this.#asTheyAre(tx, await tx.list('approvals', { where: { userId }, order: 'desc', limit: LIST_LIMIT })),
-    )
-    return rows.map(viewOf).filter((view) => status === undefined || view.status === status)
+  async list(
+    userId: string,
+    { status, cursor: after, limit = LIST_LIMIT }: ApprovalFilter = {},
+  ): Promise<ApprovalView[]> {
+    const found: ApprovalView[] = []
+    // Which have expired is known only by looking at them, so a page may take several.
+    for (let from = after; found.length < limit; ) {
+      const where = { userId, ...(status === undefined || status === 'expired' ? {} : { status }) }
+      const query = { where, order: 'desc' as const, limit: LIST_LIMIT, ...(from === undefined ? {} : { after: from }) }
+      const rows = await this.#parts.storage.transaction({ userId }, async (tx) =>
+        this.#asTheyAre(tx, await tx.list('approvals', query)),
+      )
+      found.push(...rows.map(viewOf).filter((view) => status === undefined || view.status === status))
+      from = rows.at(-1)?.approvalId
+      if (rows.length < LIST_LIMIT) break
+    }
+    return found.slice(0, limit)
   }
 
   async get(userId: string, id: string): Promise<ApprovalView> {
@@ -97,13 +120,15 @@ class StoredApprovals implements Approvals {
     const { decision, remember, arguments: edited } = parse(approvalAnswer, input)
     const before = await this.#own(userId, id)
     assertMay(before, { remember, edited })
+    if (before.status !== 'pending') throw late(before)
     const status = decision === 'allow' ? ('allowed' as const) : ('denied' as const)
     const now = new Date()
-    const answerJson = { decision, ...(remember ? { remember } : {}), ...(edited ? { arguments: edited } : {}) }
+    const sealedJson = edited && decision === 'allow' ? await this.#sealedEdit(before, edited) : null
+    const answerJson = { decision, ...(remember ? { remember } : {}), ...(sealedJson ? { edited: true } : {}) }
     const { row, grant } = await this.#parts.storage.transaction({ userId }, async (tx) => {
       const [current = before] = await this.#asTheyAre(tx, [before])
       if (current.status === 'expired' || before.expiresAt <= now) throw late(current)
-      const set = { status, answeredBy: userId, answeredAt: now, answerJson }
+      const set = { status, answeredBy: userId, answeredAt: now, answerJson, sealedJson }
       const answered = await tx.update('approvals', id, { set, where: { status: 'pending' } })
       if (!answered) throw late((await tx.get('approvals', id)) ?? before)
       return {
@@ -113,12 +138,32 @@ class StoredApprovals implements Approvals {
     })
     const { events } = this.#parts
     events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status })
-    if (grant) events.emit({ type: 'grant-added', userId, grantId: grant.id, ref: grant.ref })
+    if (grant) events.emit({ type: 'grant-added', userId, ...told(grant) })
     return viewOf(row)
   }
 
   close(): void {
     this.#waiting.close()
+  }
+
+  async #withSealed(row: ApprovalRow, { arguments: shown, original, inputSchema }: ApprovalRequest) {
+    if (!row.allowEdits) return row
+    const text = JSON.stringify({ original, shown, inputSchema } satisfies Asked)
+    return { ...row, sealedJson: await this.#parts.credentials.seal(addressOf(row), text) }
+  }
+
+  /** The edit with its secrets back in it, sealed; or what is wrong with it. */
+  async #sealedEdit(row: ApprovalRow, edited: JsonObject) {
+    const { credentials, check } = this.#parts
+    if (!row.sealedJson) throw late(row)
+    const { original, shown, inputSchema } = JSON.parse(
+      await credentials.unseal(addressOf(row), row.sealedJson),
+    ) as Asked
+    const { arguments: meant, errors } = restoreMasked({ original, shown }, edited)
+    if (errors.length > 0) throw invalidFields(errors)
+    const problem = check(inputSchema, meant)
+    if (problem) throw problem
+    return credentials.seal(addressOf(row), JSON.stringify(meant))
   }
 
   async #insert(row: ApprovalRow): Promise<void> {
@@ -160,96 +205,36 @@ class StoredApprovals implements Approvals {
     if (!row || row.status === 'expired') return { status: 'expired' }
     if (row.status === 'pending') return undefined
     if (row.status === 'denied') return { status: 'denied' }
-    const edited = row.answerJson?.arguments as JsonObject | undefined
-    return { status: 'allowed', ...(edited ? { arguments: edited } : {}) }
+    return row.answerJson?.edited === true ? this.#edited(row) : { status: 'allowed' }
+  }
+
+  async #edited(row: ApprovalRow): Promise<Answer | undefined> {
+    if (!row.sealedJson) return undefined
+    const args = JSON.parse(await this.#parts.credentials.unseal(addressOf(row), row.sealedJson)) as JsonObject
+    return { status: 'allowed', arguments: args }
+  }
+
+  /** Edited arguments are for the call that waited; it has them now. */
+  async #taken({ userId, approvalId }: ApprovalRow, answer: Answer): Promise<Answer> {
+    if (answer.status !== 'allowed' || !answer.arguments) return answer
+    const forget = { set: { sealedJson: null } }
+    // Where that cannot be written now, they stay sealed.
+    await this.#parts.storage
+      .transaction({ userId }, (tx) => tx.update('approvals', approvalId, forget))
+      .catch(() => undefined)
+    return answer
   }
 
   /** Nobody answered in time, or who asked gave up. An answer that came just now still counts. */
   async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<Answer> {
     const row = await this.#parts.storage.transaction({ userId }, (tx) =>
-      tx.update('approvals', approvalId, { set: { status: 'expired' }, where: { status: 'pending' } }),
+      tx.update('approvals', approvalId, {
+        set: { status: 'expired', sealedJson: null },
+        where: { status: 'pending' },
+      }),
     )
     if (!row) return (await this.#settled(userId, approvalId)) ?? { status: 'expired' }
     this.#parts.events.emit({ type: 'approval-answered', userId, approvalId, callId, ref, status: 'expired' })
     return { status: 'expired' }
-  }
-}
-
-function newRow(
-  request: ApprovalRequest,
-  { expireMs, processId }: { expireMs: number; processId: string },
-): ApprovalRow {
-  const { arguments: argumentsJson, caller, fingerprints, threadId = null, runId = null, ...rest } = request
-  const now = Date.now()
-  return {
-    approvalId: newId('approval'),
-    ...rest,
-    processId,
-    threadId,
-    runId,
-    argumentsJson,
-    callerJson: caller,
-    fingerprintsJson: fingerprints,
-    status: 'pending',
-    answeredBy: null,
-    answeredAt: null,
-    answerJson: null,
-    expiresAt: new Date(now + expireMs),
-    createdAt: new Date(now),
-  }
-}
-
-type Remember = NonNullable<ReturnType<typeof approvalAnswer.parse>['remember']>
-
-function assertMay(
-  row: ApprovalRow,
-  { remember, edited }: { remember: Remember | undefined; edited: JsonObject | undefined },
-): void {
-  const refuse = (path: string, message: string) =>
-    new HostError('invalid-input', { detail: `${path} ${message}`, errors: [{ path, message }] })
-  if (edited && !row.allowEdits) throw refuse('arguments', 'cannot be changed: the rule that asks does not permit it')
-  if (remember && !row.allowRemember) throw refuse('remember', 'is not permitted by the rule that asks')
-  if (remember === 'thread' && row.threadId === null)
-    throw refuse('remember', 'cannot be "thread": the call has no thread')
-}
-
-function grantOf(row: ApprovalRow, { decision, remember }: { decision: 'allow' | 'deny'; remember: Remember }) {
-  const target = remember === 'toolkit' ? ('toolkit' as const) : ('tool' as const)
-  return {
-    userId: row.userId,
-    ...(remember === 'thread' && row.threadId !== null ? { threadId: row.threadId } : {}),
-    target,
-    ref: target === 'toolkit' ? (row.ref.split('.')[0] as string) : row.ref,
-    decision,
-    fingerprint: row.fingerprintsJson[target],
-  }
-}
-
-const isOpen = ({ status, expiresAt }: ApprovalRow) => status === 'pending' && expiresAt > new Date()
-
-function late({ status, expiresAt }: ApprovalRow): HostError {
-  const expired = status === 'expired' || (status === 'pending' && expiresAt <= new Date())
-  return new HostError('conflict', {
-    detail: expired ? 'The approval has expired.' : `The approval was ${status} already.`,
-    action: expired ? 'Make the call again.' : 'Nothing: the first answer holds.',
-  })
-}
-
-function viewOf(row: ApprovalRow): ApprovalView {
-  const { approvalId: id, ref, argumentsJson, reason, callerJson, expiresAt, createdAt, callId, threadId } = row
-  return {
-    id,
-    // A question whose process died with nobody to expire it is expired all the same.
-    status: row.status === 'pending' && !isOpen(row) ? 'expired' : row.status,
-    ref,
-    arguments: argumentsJson,
-    reason,
-    caller: callerJson,
-    expiresAt: expiresAt.toISOString(),
-    createdAt: createdAt.toISOString(),
-    callId,
-    ...(threadId === null ? {} : { threadId }),
-    allowEdits: row.allowEdits,
-    allowRemember: row.allowRemember,
   }
 }

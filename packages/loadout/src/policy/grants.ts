@@ -1,4 +1,7 @@
-/** Answers that people wanted remembered: for a thread, a tool or a toolkit. Void once what they were given for changes. */
+/**
+ * Answers that people wanted remembered: for a thread, a tool or a toolkit. One that allows is void once what it was given
+ * for changes, and stays void: what it was given for never comes back, even where the change is undone.
+ */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -15,6 +18,8 @@ export interface Grant {
   decision: 'allow' | 'deny'
   threadId?: string
   createdAt: Date
+  /** What it was given for is not there any more: it allows nothing. */
+  void?: true
 }
 
 export interface NewGrant {
@@ -35,22 +40,25 @@ export interface GrantedCall {
 
 export interface Grants {
   list(userId: string): Promise<Grant[]>
-  /** Inside the transaction of the answer that it remembers. */
+  /** Inside the transaction of the answer that it remembers. It takes the place of one for the same. */
   add(tx: Transaction, grant: NewGrant): Promise<Grant>
   revoke(userId: string, id: string): Promise<void>
   /** What was remembered for this call, where it still holds. A denial outweighs. */
   remembered(call: GrantedCall): Promise<Grant['decision'] | undefined>
 }
 
-const LIST_LIMIT = 100_000
-
-export function createGrants(parts: {
+export interface GrantParts {
   storage: Storage
   cache: ReadCache
   events: Emitter
   fingerprinter: Fingerprinter
-}): Grants {
-  const { storage, cache, events, fingerprinter } = parts
+  /** A user's toolkits as they are now, each with its tools. */
+  offered(userId: string): Promise<ReadonlyArray<{ stored: StoredToolkit; tools: readonly CatalogTool[] }>>
+}
+
+const LIST_LIMIT = 100_000
+
+export function createGrants({ storage, cache, events, fingerprinter, offered }: GrantParts): Grants {
   const active = (userId: string): Promise<ReadonlyMap<string, readonly GrantRow[]>> =>
     cache.read({ userId, name: 'grants' }, ['grants'], () =>
       storage.transaction({ userId }, async (tx) => {
@@ -61,10 +69,18 @@ export function createGrants(parts: {
 
   return {
     async list(userId) {
-      return [...(await active(userId)).values()].flat().map(viewOf)
+      const rows = [...(await active(userId)).values()].flat()
+      if (rows.every((row) => row.decision === 'deny')) return rows.map((row) => viewOf(row))
+      const now = await offered(userId)
+      return Promise.all(rows.map(async (row) => viewOf(row, await isVoid(row, now, fingerprinter))))
     },
     async add(tx, { threadId = '', ...grant }) {
-      const row: GrantRow = { grantId: newId('grant'), ...grant, threadId, createdAt: new Date(), revokedAt: null }
+      const { userId, target, ref } = grant
+      const createdAt = new Date()
+      const where = { userId, threadId, target, ref, revokedAt: null }
+      for (const { grantId } of await tx.list('grants', { where, limit: LIST_LIMIT }))
+        await tx.update('grants', grantId, { set: { revokedAt: createdAt } })
+      const row: GrantRow = { grantId: newId('grant'), ...grant, threadId, createdAt, revokedAt: null }
       await tx.insert('grants', row)
       return viewOf(row)
     },
@@ -73,7 +89,7 @@ export function createGrants(parts: {
         tx.update('grants', id, { set: { revokedAt: new Date() }, where: { revokedAt: null } }),
       )
       if (!row) throw new HostError('not-found', { detail: 'There is no such grant of yours.' })
-      events.emit({ type: 'grant-revoked', userId, grantId: id, ref: row.ref })
+      events.emit({ type: 'grant-revoked', userId, ...told(viewOf(row)) })
     },
     async remembered({ userId, threadId, stored, found }) {
       const grants = await active(userId)
@@ -90,17 +106,40 @@ export function createGrants(parts: {
   }
 }
 
-/** An answer for a whole toolkit covers the tools that were there, as they were, when it was given. */
+/** It covers tools that were there, as they were, when it was given; one that was accepted since is another. */
 function holds(row: GrantRow, fingerprints: { tool: string; toolkit: string }, { pinnedAt }: CatalogTool): boolean {
+  if (pinnedAt !== undefined && pinnedAt > row.createdAt) return false
   if (row.target === 'tool') return row.fingerprint === fingerprints.tool
-  return row.fingerprint === fingerprints.toolkit && pinnedAt !== undefined && pinnedAt <= row.createdAt
+  return row.fingerprint === fingerprints.toolkit && pinnedAt !== undefined
 }
 
-const viewOf = ({ grantId, ref, target, decision, threadId, createdAt }: GrantRow): Grant => ({
+async function isVoid(
+  row: GrantRow,
+  offered: Awaited<ReturnType<GrantParts['offered']>>,
+  fingerprinter: Fingerprinter,
+): Promise<boolean> {
+  if (row.decision === 'deny') return false
+  const [id = '', ...rest] = row.ref.split('.')
+  const toolkit = offered.find(({ stored }) => stored.toolkit.id === id)
+  // It may be one that calls bring: nothing can be said against it now.
+  if (!toolkit) return false
+  if (row.target === 'toolkit') return row.fingerprint !== (await fingerprinter.toolkit(toolkit.stored))
+  const found = toolkit.tools.find(({ manifest }) => manifest.name === rest.join('.'))
+  return found === undefined || !holds(row, await fingerprinter.of(toolkit.stored, found), found)
+}
+
+/** What an event tells of one. */
+export const told = ({ id: grantId, ref, target, decision, threadId }: Grant) => ({
+  ...{ grantId, ref, target, decision },
+  ...(threadId === undefined ? {} : { threadId }),
+})
+
+const viewOf = ({ grantId, ref, target, decision, threadId, createdAt }: GrantRow, isVoid = false): Grant => ({
   id: grantId,
   ref,
   target,
   decision,
   ...(threadId === '' ? {} : { threadId }),
   createdAt,
+  ...(isVoid ? { void: true } : {}),
 })

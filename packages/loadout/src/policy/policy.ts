@@ -6,9 +6,9 @@ import type { Caller } from '../schema/tool.ts'
 import { isTrusted } from '../toolkits/trust.ts'
 import { type Decided, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
-import type { PolicyRules } from './rules.ts'
+import type { CallScope, PolicyRules } from './rules.ts'
 
-export interface PolicyCall extends GrantedCall {
+export interface PolicyCall extends GrantedCall, CallScope {
   caller: Caller
 }
 

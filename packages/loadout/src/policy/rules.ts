@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
-import { type PolicyRule, type PolicyRuleRow, policyRule, policyRules } from '../schema/policy.ts'
+import { type PolicyRule, type PolicyRuleInput, type PolicyRuleRow, policyRule, policyRules } from '../schema/policy.ts'
 import type { Scope } from '../schema/scope.ts'
 import { tierOf } from '../scope.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
@@ -12,13 +12,19 @@ import { type CompiledRule, compileRules, type TieredRules } from './decide.ts'
 /** The app, a user, or one of a user's threads. */
 export type RuleScope = Omit<Scope, 'callId'>
 
+export interface CallScope {
+  userId: string
+  threadId?: string | undefined
+  rules?: readonly PolicyRuleInput[] | undefined
+}
+
 export interface PolicyRules {
   /** In the order in which they are tried. */
   list(scope: RuleScope): Promise<PolicyRule[]>
-  /** Replaces all of a scope. */
-  set(scope: RuleScope, rules: unknown): Promise<PolicyRule[]>
-  /** All that hold for a call, ready to decide. */
-  forCall(scope: { userId: string; threadId?: string | undefined }): Promise<TieredRules>
+  /** Replaces all of a scope. `actor` is the operator who sets the app's, for the log. */
+  set(scope: RuleScope, rules: unknown, by?: { actor?: string | undefined }): Promise<PolicyRule[]>
+  /** All that hold for a call, ready to decide; with those that it brings itself. */
+  forCall(call: CallScope): Promise<TieredRules>
 }
 
 export interface RuleParts {
@@ -50,7 +56,7 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RulePa
     async list({ userId = APP_OWNER, threadId = '' }) {
       return (await read(userId)).get(threadId)?.rules ?? []
     },
-    async set(scope, input) {
+    async set(scope, input, { actor } = {}) {
       const { rules } = parse(policyInput, { rules: input })
       const { userId = APP_OWNER, threadId = '' } = scope
       await storage.transaction(accessTo(userId), async (tx) => {
@@ -62,16 +68,20 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RulePa
           await tx.insert('policyRules', { ruleId: newId('rule'), ...place, ruleJson, createdAt: new Date() })
         }
       })
-      events.emit({ type: 'policy-changed', userId, ...(threadId === '' ? {} : { threadId }) })
+      const told = rules.map(({ pattern, decision }) => ({ pattern, decision }))
+      const where = { ...(threadId === '' ? {} : { threadId }), ...(actor === undefined ? {} : { actor }) }
+      events.emit({ type: 'policy-changed', userId, rules: told, ...where })
       return rules
     },
-    async forCall({ userId, threadId }) {
+    async forCall({ userId, threadId, rules }) {
+      const ofCall = rules ? compileRules(parse(policyInput, { rules }).rules) : NONE
       const [app, own] = await Promise.all([read(APP_OWNER), read(userId)])
       const stored = app.get('')?.compiled ?? NONE
       return {
         app: ofCode.length === 0 ? stored : [...ofCode, ...stored],
         user: own.get('')?.compiled ?? NONE,
         thread: threadId === undefined ? NONE : (own.get(threadId)?.compiled ?? NONE),
+        call: ofCall,
       }
     },
   }

@@ -6,7 +6,7 @@
 import type { JsonObject } from '../schema/json.ts'
 import type { Change, Storage } from '../storage/storage.ts'
 
-export type Answer = { status: 'allowed'; arguments?: JsonObject } | { status: 'denied' | 'expired' }
+export type Answer = { status: 'allowed'; arguments?: JsonObject } | { status: 'denied' } | { status: 'expired' }
 
 export interface Wait {
   userId: string

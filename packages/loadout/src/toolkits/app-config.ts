@@ -16,8 +16,8 @@ import { again } from './toolkit-writer.ts'
 
 export interface AppConfigStore {
   get(): Promise<AppConfig>
-  /** Changes the given fields and keeps the rest. Null takes a limit away, or sets back what must have a value. */
-  update(patch: unknown): Promise<AppConfig>
+  /** Changes the given fields and keeps the rest. Null takes a limit away, or sets back what must have a value. `by` is for the log. */
+  update(patch: unknown, by?: { actor?: string | undefined }): Promise<AppConfig>
 }
 
 const ROW_ID = 'app'
@@ -38,7 +38,7 @@ export function createAppConfig(
           Object.freeze(over((await tx.get('appConfig', ROW_ID))?.valueJson ?? {})),
         ),
       ),
-    async update(input) {
+    async update(input, { actor } = {}) {
       const patch = parse(appConfigPatch, input)
       const now = await again(() =>
         storage.transaction(ACCESS, async (tx) => {
@@ -52,11 +52,20 @@ export function createAppConfig(
           return whole
         }),
       )
-      events?.emit({ type: 'app-config-changed', userId: APP_OWNER, sections: Object.keys(patch) })
+      const by = actor === undefined ? {} : { actor }
+      events?.emit({ type: 'app-config-changed', userId: APP_OWNER, ...namesIn(patch), ...by })
       return now
     },
   }
 }
+
+/** What was given, without what is in it. */
+const namesIn = (patch: AppConfigInput) => ({
+  sections: Object.keys(patch),
+  fields: Object.entries(patch).flatMap(([section, given]) =>
+    Object.keys(given ?? {}).map((field) => `${section}.${field}`),
+  ),
+})
 
 const sectionsOf = (...all: AppConfigInput[]) => new Set(all.flatMap(Object.keys)) as Set<keyof AppConfigInput>
 

@@ -18,6 +18,8 @@ const KNOWN_FORMS = [
 /** Most texts have none of these, and need not be taken apart. */
 const KNOWN_BEGINNING = /[sp]k-|rk-|gh[opsur]_|github_pat_|glpat-|xox|AKIA|AIza|eyJ|lo_/
 const PRIVATE_KEY = 'PRIVATE KEY-----'
+/** To its end, or to the end of the text where that is missing. */
+const PRIVATE_KEYS = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY-----|$)/g
 const LONG_AND_MIXED = /^(?=.*[A-Za-z])(?=.*\d)[A-Za-z0-9_\-+=]{20,}$/
 const LEAST_BITS_A_CHARACTER = 3.2
 /** A word ends where no key goes on: keys are looked for at the beginning of each. */
@@ -47,6 +49,12 @@ const hasKnownForm = (text: string) => text.split(BETWEEN_WORDS).some(isKnownFor
 export function withoutKnownForms(text: string, mask: string): string {
   if (!hasKnownSecret(text)) return text
   return text.replace(WORD, (word) => (isKnownForm(word) ? mask : word))
+}
+
+/** The same for a text of any length, of which nothing else may be hidden. */
+export function maskKnownForms(text: string, mask: string): string {
+  const open = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text
+  return KNOWN_BEGINNING.test(open) ? open.replace(WORD, (word) => (isKnownForm(word) ? mask : word)) : open
 }
 
 function entropy(text: string): number {

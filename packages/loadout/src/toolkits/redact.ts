@@ -9,7 +9,8 @@ const SHORTEST = 4
 /** Shorter ones, written in another way, could be any text. */
 const SHORTEST_ENCODED = 8
 const SHORTEST_PART = 8
-const MASK = '•••'
+/** What stands in place of a secret wherever something is shown. */
+export const MASK = '•••'
 
 export function redact(text: string, secrets: readonly string[]): string {
   let masked = text

@@ -116,15 +116,15 @@ export function createRegistry(parts: RegistryParts): Registry {
       const { row, created, warnings } = written
       functions.put({ userId: row.userId, toolkit: row.slug }, own)
       if (transform) transformers.set(row.uscoId, transform)
-      emit(created ? 'toolkit-registered' : 'toolkit-updated', row)
-      emitSecrets(written)
+      emit(created ? 'toolkit-registered' : 'toolkit-updated', row, owner)
+      emitSecrets(written, owner)
       return { stored: fromRow(row), created, warnings }
     },
     async update(id, changes, owner) {
       const written = await writer.update(id, changes, owner)
       const { row, warnings } = written
-      emit('toolkit-updated', row)
-      emitSecrets(written)
+      emit('toolkit-updated', row, owner)
+      emitSecrets(written, owner)
       return { stored: fromRow(row), created: false, warnings }
     },
     async remove(id, owner, source) {
@@ -132,8 +132,8 @@ export function createRegistry(parts: RegistryParts): Registry {
       const { row, tools } = removed
       transformers.delete(row.uscoId)
       functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
-      emit('toolkit-removed', row)
-      emitSecrets(removed)
+      emit('toolkit-removed', row, owner)
+      emitSecrets(removed, owner)
       for (const tool of tools.slice(0, MOST_EVENTS))
         events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
     },
@@ -157,14 +157,20 @@ function mayBeRemoved(
   return defined === source || (source === undefined && isDefined?.(defined ?? '', slug) === false)
 }
 
+const actorOf = (owner: ToolkitOwner) =>
+  owner.tier === 'app' && owner.actor !== undefined ? { actor: owner.actor } : {}
+
 function createTelling(events: Emitter) {
   return {
-    emit: (type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed', row: UserServerConfigRow) =>
-      events.emit({ type, userId: row.userId, toolkit: row.slug, uscoId: row.uscoId } satisfies HostEvent),
-    emitSecrets({ row, secrets: { set, cleared } }: Pick<Written, 'row' | 'secrets'>) {
+    emit: (
+      type: 'toolkit-registered' | 'toolkit-updated' | 'toolkit-removed',
+      { userId, slug: toolkit, uscoId }: UserServerConfigRow,
+      owner: ToolkitOwner,
+    ) => events.emit({ type, userId, toolkit, uscoId, ...actorOf(owner) } satisfies HostEvent),
+    emitSecrets({ row, secrets: { set, cleared } }: Pick<Written, 'row' | 'secrets'>, owner: ToolkitOwner) {
       if (set.length + cleared.length === 0) return
       const { userId, slug: toolkit, uscoId } = row
-      events.emit({ type: 'credentials-changed', userId, toolkit, uscoId, set, cleared })
+      events.emit({ type: 'credentials-changed', userId, toolkit, uscoId, set, cleared, ...actorOf(owner) })
     },
   }
 }

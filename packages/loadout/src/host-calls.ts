@@ -1,0 +1,133 @@
+/** The one way to a tool: who may, how much, and the stages in their order. */
+import type { RunningAudit } from './audit/audit.ts'
+import { createUsers } from './audit/users.ts'
+import type { CallHandler, ResolvedCall } from './calls/call.ts'
+import { createCallRecords } from './calls/call-records.ts'
+import { createCalls } from './calls/calls.ts'
+import { compose } from './calls/compose.ts'
+import { createConcurrency } from './calls/concurrency.ts'
+import { createDepartures } from './calls/departures.ts'
+import { executeCall } from './calls/execute.ts'
+import type { Inputs } from './calls/inputs.ts'
+import { withOwnTools } from './calls/own-tools.ts'
+import { resolveTool } from './calls/resolve.ts'
+import { createResults } from './calls/results.ts'
+import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
+import { withDecision } from './calls/with-decision.ts'
+import { withLimits } from './calls/with-limits.ts'
+import { withLoadout } from './calls/with-loadout.ts'
+import { withOutput } from './calls/with-output.ts'
+import { withPin } from './calls/with-pin.ts'
+import { withResults } from './calls/with-results.ts'
+import { withTelemetry } from './calls/with-telemetry.ts'
+import { checkEdited, createArgumentCheck, withValidation } from './calls/with-validation.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Connector } from './connections/connector.ts'
+import type { CredentialStore } from './credentials/credential-store.ts'
+import type { Emitter } from './events.ts'
+import type { HostOptions } from './host-options.ts'
+import type { Loadouts } from './loadout/loadouts.ts'
+import type { PreferenceStore } from './loadout/preferences.ts'
+import type { Threads } from './loadout/threads.ts'
+import { createApprovals } from './policy/approvals.ts'
+import { createBudgets } from './policy/budgets.ts'
+import { createFingerprinter } from './policy/fingerprints.ts'
+import { createGrants } from './policy/grants.ts'
+import { createLeaving, withoutLeaving } from './policy/leaving.ts'
+import { createPolicy } from './policy/policy.ts'
+import type { Presence } from './policy/presence.ts'
+import { createPolicyRules } from './policy/rules.ts'
+import { removeUserRows, removeUserRowsIn } from './storage/remove-user.ts'
+import type { ReadCache, Storage } from './storage/storage.ts'
+import type { Telemetry } from './telemetry/telemetry.ts'
+import type { AppConfigStore } from './toolkits/app-config.ts'
+import type { Functions } from './toolkits/functions.ts'
+import type { Registry } from './toolkits/registry.ts'
+
+export interface CallBase {
+  storage: Storage
+  cache: ReadCache
+  events: Emitter
+  credentials: CredentialStore
+  app: AppConfigStore
+  registry: Registry
+  functions: Functions
+  presence: Presence
+  inputs: Inputs
+}
+
+export interface CallWay {
+  options: HostOptions
+  audit: RunningAudit
+  telemetry: Telemetry
+  connector: Connector
+  catalog: Catalog
+  loadouts: Loadouts
+  preferences: PreferenceStore
+  threads: Threads
+}
+
+export function createCallWay(base: CallBase, way: CallWay) {
+  const { storage, registry } = base
+  const { audit, catalog, connector, loadouts, telemetry } = way
+  const leaving = createLeaving()
+  const { limits, large, ...use } = createUse(base, way, leaving)
+  const { decision, ...policy } = createPolicies(base, way)
+  // A call that was asked about begins anew with its answer, so the way knows its own beginning.
+  const again: CallHandler = (call) => found(call)
+  const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
+  const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
+  const path = compose([...stages, withIntent(audit.calls)], executeCall(connector, base.functions))
+  const own = { results: use.results, stages: [withFound, limits, withIntent(audit.calls)] }
+  const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
+  const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, found))
+  const calls = createCalls({ pipeline, inputs: base.inputs, leaving })
+  const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
+  const departures = createDepartures({
+    ...{ storage, calls, leaving },
+    forget: (userId) => {
+      use.budgets.forget(userId)
+      records.forget(userId)
+    },
+    removeRows: (userId, collections) => removeUserRowsIn(storage, userId, collections),
+  })
+  const users = createUsers({
+    ...{ storage, connector, audit, endCalls: departures.end },
+    removeRows: (userId) => removeUserRows(storage, userId),
+  })
+  return { policy, use, calls, records, departures, users }
+}
+
+/** Who may do what: rules, remembered answers, and questions to users. */
+function createPolicies(base: CallBase, { options, audit, catalog }: CallWay) {
+  const { storage, cache, events, app, presence, credentials, registry } = base
+  const fingerprinter = createFingerprinter()
+  const rules = createPolicyRules({ storage, cache, events, given: options.policy ?? [] })
+  const offered = async (userId: string) => {
+    const all = await registry.list(userId)
+    const tools = await catalog.tools(userId, all)
+    return all.map((stored) => ({ stored, tools: tools.get(stored.uscoId) ?? [] }))
+  }
+  const grants = createGrants({ storage, cache, events, fingerprinter, offered })
+  const approvals = createApprovals({
+    ...{ storage, events, grants, presence, credentials, check: checkEdited },
+    expireMs: options.approvalMs,
+  })
+  const policy = createPolicy({ rules, grants, app })
+  const show = (call: ResolvedCall) => audit.calls.show(call, known(call))
+  return { rules, grants, approvals, decision: { policy, approvals, fingerprinter, app, show } }
+}
+
+/** How much: limits, and results that are too large to hand on. */
+function createUse(
+  { storage, cache, app, presence }: CallBase,
+  people: CallWay,
+  leaving: ReturnType<typeof createLeaving>,
+) {
+  const { preferences, threads } = people
+  const budgets = withoutLeaving(createBudgets(storage), leaving)
+  const results = createResults({ storage, cache })
+  const concurrency = createConcurrency({ storage, presence })
+  const limits = withLimits({ app, budgets, concurrency, preferences, threads })
+  return { budgets, results, concurrency, limits, large: withResults({ results, app }) }
+}

@@ -1,0 +1,115 @@
+/** A question as it is stored, as it is shown, and what may be answered to it. */
+import { HostError } from '../errors.ts'
+import type { ApprovalRow, ApprovalView, approvalAnswer } from '../schema/approval.ts'
+import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { Caller } from '../schema/tool.ts'
+import type { Fingerprints } from './fingerprints.ts'
+
+export interface ApprovalRequest {
+  userId: string
+  threadId?: string | undefined
+  runId?: string | undefined
+  callId: string
+  ref: string
+  /** Masked already. */
+  arguments: JsonObject
+  /** What an edit is held against. */
+  original: JsonObject
+  inputSchema: JsonObject
+  reason: string
+  caller: Caller
+  fingerprints: Fingerprints
+  allowEdits: boolean
+  allowRemember: boolean
+}
+
+export function newRow(
+  request: ApprovalRequest,
+  { expireMs, processId }: { expireMs: number; processId: string },
+): ApprovalRow {
+  const { arguments: argumentsJson, original: _, inputSchema: _schema, ...about } = request
+  const { caller, fingerprints, threadId = null, runId = null, ...rest } = about
+  const now = Date.now()
+  return {
+    approvalId: newId('approval'),
+    ...rest,
+    processId,
+    threadId,
+    runId,
+    argumentsJson,
+    callerJson: caller,
+    fingerprintsJson: fingerprints,
+    status: 'pending',
+    answeredBy: null,
+    answeredAt: null,
+    answerJson: null,
+    sealedJson: null,
+    expiresAt: new Date(now + expireMs),
+    createdAt: new Date(now),
+  }
+}
+
+/** What is kept of the question for who edits it. */
+export interface Asked {
+  original: JsonObject
+  shown: JsonObject
+  inputSchema: JsonObject
+}
+
+export const addressOf = ({ userId, approvalId }: ApprovalRow) => ({ userId, toolkit: 'approvals', field: approvalId })
+
+type Remember = NonNullable<ReturnType<typeof approvalAnswer.parse>['remember']>
+
+export function assertMay(
+  row: ApprovalRow,
+  { remember, edited }: { remember: Remember | undefined; edited: JsonObject | undefined },
+): void {
+  const refuse = (path: string, message: string) =>
+    new HostError('invalid-input', { detail: `${path} ${message}`, errors: [{ path, message }] })
+  if (edited && !row.allowEdits) throw refuse('arguments', 'cannot be changed: the rule that asks does not permit it')
+  if (remember && !row.allowRemember) throw refuse('remember', 'is not permitted by the rule that asks')
+  if (remember === 'thread' && row.threadId === null)
+    throw refuse('remember', 'cannot be "thread": the call has no thread')
+}
+
+export function grantOf(row: ApprovalRow, { decision, remember }: { decision: 'allow' | 'deny'; remember: Remember }) {
+  const target = remember === 'toolkit' ? ('toolkit' as const) : ('tool' as const)
+  return {
+    userId: row.userId,
+    ...(remember === 'thread' && row.threadId !== null ? { threadId: row.threadId } : {}),
+    target,
+    ref: target === 'toolkit' ? (row.ref.split('.')[0] as string) : row.ref,
+    decision,
+    fingerprint: row.fingerprintsJson[target],
+  }
+}
+
+export const isOpen = ({ status, expiresAt }: ApprovalRow) => status === 'pending' && expiresAt > new Date()
+
+export function late({ status, expiresAt }: ApprovalRow): HostError {
+  const expired = status === 'expired' || (status === 'pending' && expiresAt <= new Date())
+  return new HostError('conflict', {
+    detail: expired ? 'The approval has expired.' : `The approval was ${status} already.`,
+    action: expired ? 'Make the call again.' : 'Nothing: the first answer holds.',
+  })
+}
+
+export function viewOf(row: ApprovalRow): ApprovalView {
+  const { approvalId: id, ref, argumentsJson, reason, callerJson, expiresAt, createdAt, callId, threadId } = row
+  return {
+    id,
+    // A question whose process died with nobody to expire it is expired all the same.
+    status: row.status === 'pending' && !isOpen(row) ? 'expired' : row.status,
+    ref,
+    arguments: argumentsJson,
+    reason,
+    caller: callerJson,
+    expiresAt: expiresAt.toISOString(),
+    createdAt: createdAt.toISOString(),
+    callId,
+    ...(threadId === null ? {} : { threadId }),
+    allowEdits: row.allowEdits,
+    allowRemember: row.allowRemember,
+  }
+}
