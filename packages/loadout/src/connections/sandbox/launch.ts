@@ -34,8 +34,14 @@ export interface Launcher {
 
 const CA_FILE = '/etc/loadout-ca.pem'
 
-export function createLauncher(groups: ProcessGroups, bwrap = 'bwrap'): Launcher {
-  const cgroups = createCgroups()
+export interface LauncherOptions {
+  bwrap?: string
+  cgroups?: boolean
+}
+
+export function createLauncher(groups: ProcessGroups, options: LauncherOptions = {}): Launcher {
+  const { bwrap = 'bwrap' } = options
+  const cgroups = options.cgroups === false ? undefined : createCgroups()
   let available: Promise<void> | undefined
 
   const frame = async (): Promise<Frame> => {
@@ -48,7 +54,7 @@ export function createLauncher(groups: ProcessGroups, bwrap = 'bwrap'): Launcher
   }
 
   const accounted = async (spec: ProcessSpec, limits: Required<SandboxLimits>): Promise<ProcessSpec> => {
-    const account = await cgroups.open(limits)
+    const account = await cgroups?.open(limits)
     if (!account) return spec
     const onEnd = () => {
       void account.remove()
@@ -70,7 +76,9 @@ export function createLauncher(groups: ProcessGroups, bwrap = 'bwrap'): Launcher
         : composeSandbox(made, { ...line, limits, binds })
       return accounted(spec, limits)
     },
-    close: () => cgroups.close(),
+    async close() {
+      await cgroups?.close()
+    },
   }
 }
 

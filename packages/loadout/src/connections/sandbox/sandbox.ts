@@ -25,6 +25,8 @@ export interface SandboxOptions {
   npmRegistry?: string
   /** @default https://pypi.example/simple */
   pypiIndex?: string
+  /** Whether the kernel keeps an account of each sandbox, where it can. It takes 10 to 30 ms of a start. @default true */
+  cgroups?: boolean
   /** @default 'bwrap' in the usual places */
   bwrap?: string
 }
@@ -59,7 +61,7 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const { groups, guard } = parts
   const limits = { ...DEFAULT_LIMITS, ...parts.limits }
   const own = { made: undefined as string | undefined }
-  const launcher = createLauncher(groups, parts.bwrap)
+  const launcher = createLauncher(groups, parts)
   const packages = createPackages({
     npmRegistry: parts.npmRegistry ?? 'https://registry.example',
     pypiIndex: parts.pypiIndex ?? 'https://pypi.example/simple',
