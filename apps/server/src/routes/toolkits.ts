@@ -9,7 +9,7 @@ import type { Env } from '../variables.ts'
 const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
 
 const SPELLINGS =
-  'A server record: `{ name, command, args?, env?, cwd? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
+  'A server record: `{ name, command, args?, env?, cwd?, hosts? }`, `{ name, template, values? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
 
 /** The body is read by the library's own reader, which knows all spellings; here it is only said to be an object. */
 const toolkitBody = z.record(z.string(), z.unknown()).openapi('ToolkitInput', {

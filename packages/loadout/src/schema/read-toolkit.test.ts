@@ -15,6 +15,14 @@ const http = (given: object = {}) => ({
 /** Every spelling of SPEC 4.1, and the one record it becomes. */
 const SPELLINGS: Record<string, [input: object, server: object]> = {
   'a bare command': [{ command: 'npx', args: ['-y', 'x'] }, stdio()],
+  'a command with hosts': [
+    { command: 'npx', args: ['-y', 'x'], hosts: ['API.example.com', '*.example.org:8443'] },
+    stdio({ hosts: ['api.example.com', '*.example.org:8443'] }),
+  ],
+  'a template': [
+    { template: 'github', values: { org: 'acme', limit: 3 } },
+    { type: 'stdio', args: [], env: {}, template: 'github', values: { org: 'acme', limit: '3' } },
+  ],
   'a bare url': [{ url: 'https://a.example/mcp' }, http()],
   'type for transport': [{ type: 'http', url: 'https://a.example/mcp' }, http()],
   'transport: local': [{ transport: 'local', command: 'npx', args: ['-y', 'x'] }, stdio()],

@@ -46,6 +46,22 @@ async function valuesOf(host: Host): Promise<Record<string, string>> {
 const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
 
 describe('an export', () => {
+  it('has templates and hosts, and gives the same toolkits again', async () => {
+    const [host, other] = [createHost(), createHost()]
+    const toolkits = await register(host, [
+      { name: 'boxed', command: 'npx', args: ['x'], hosts: ['api.example.com'] },
+      { name: 'prepared', template: 'github', values: { token: SECRET, org: 'acme' } },
+    ])
+    const exported = exportToolkits(toolkits)
+    expect(exported.mcpServers).toEqual({
+      boxed: { command: 'npx', args: ['x'], hosts: ['api.example.com'] },
+      prepared: { template: 'github', values: { token: '${PREPARED_TOKEN}', org: '${PREPARED_ORG}' } },
+    })
+    await other.imports.apply(exported, ann, { values: await valuesOf(host) })
+    const servers = (all: Record<string, Toolkit>) => Object.values(all).map(({ server }) => server)
+    expect(servers(await wholeToolkits(other))).toEqual(servers(await wholeToolkits(host)))
+  })
+
   it('is a config with readable placeholders', async () => {
     const host = createHost()
     const toolkits = await register(host, [

@@ -59,6 +59,8 @@ describe('a draft', () => {
       },
       { type: 'http', url: 'https://x.example/mcp', headers: {}, auth: { type: 'none' } },
     ]
+    servers.push({ ...STDIO, hosts: ['api.example.com'] })
+    servers.push({ type: 'stdio', template: 'github', values: { token: '${secret:values.token}' } })
     for (const server of servers) expect(bodyOf(draftOf(shown(server)))).toEqual({ name: 'Notes', server })
   })
 

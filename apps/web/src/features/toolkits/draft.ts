@@ -34,6 +34,10 @@ export interface Draft {
   storedArgs: readonly string[]
   cwd: string
   env: readonly SecretRow[]
+  /** What the form does not show and an edit must not lose. */
+  hosts: readonly string[]
+  template: string
+  values: readonly SecretRow[]
   url: string
   headers: readonly SecretRow[]
   authType: AuthType
@@ -57,6 +61,9 @@ export function emptyDraft(type: Kind): Draft {
     storedArgs: [],
     cwd: '',
     env: [],
+    hosts: [],
+    template: '',
+    values: [],
     url: '',
     headers: [],
     authType: 'none',
@@ -80,6 +87,9 @@ export function draftOf({ name, server }: Toolkit): Draft {
     storedArgs: args,
     cwd: text(server.cwd),
     env: rows(server.env),
+    hosts: list(server.hosts),
+    template: text(server.template),
+    values: rows(server.values),
     url: text(server.url),
     headers: rows(server.headers),
     authType: AUTH_TYPES.find((known) => known === auth.type) ?? 'none',
@@ -95,7 +105,9 @@ export function bodyOf(draft: Draft): ToolkitBody {
   return { name: draft.name.trim(), server: draft.type === 'stdio' ? stdioOf(draft) : remoteOf(draft) }
 }
 
-function stdioOf({ type, command, args, storedArgs, cwd, env }: Draft) {
+function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, values }: Draft) {
+  // Who gives a command instead no longer wants the template.
+  if (template !== '' && command.trim() === '') return { type, template, values: pairs(values) }
   const unchanged = args === storedArgs.join('\n')
   return {
     type,
@@ -103,6 +115,7 @@ function stdioOf({ type, command, args, storedArgs, cwd, env }: Draft) {
     args: unchanged ? storedArgs : lines(args),
     env: pairs(env),
     ...(cwd.trim() === '' ? {} : { cwd: cwd.trim() }),
+    ...(hosts.length === 0 ? {} : { hosts }),
   }
 }
 
