@@ -20,6 +20,8 @@ export interface ExecutionContextSource {
   secrets?: ExecutionContextInput['secrets']
   /** As `secrets`; source 000 has them apart. */
   apiKeys?: ExecutionContextInput['secrets']
+  /** Rules of this invocation alone. They only tighten. */
+  rules?: ExecutionContextInput['rules']
   runId?: string
   workflowVersionId?: string
   signal?: AbortSignal

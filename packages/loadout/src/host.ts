@@ -8,6 +8,7 @@ import type { Calls } from './calls/calls.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import type { Results } from './calls/results.ts'
+import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
 import { type Connections, createConnections } from './connections/connections.ts'
@@ -138,7 +139,10 @@ export function createHost(options: HostOptions = {}): Host {
       createThread({ activations, loadouts, calls, events, results: use.results }, address, how),
     setupToolkits: (names, how) =>
       invoke(
-        { registry, catalog, loadouts, credentials, files, calls, connector, events, telemetry, results: use.results },
+        {
+          ...{ registry, catalog, loadouts, credentials, files, connector, events, telemetry, results: use.results },
+          calls: withRules(calls, how.context.rules),
+        },
         names,
         how,
       ),

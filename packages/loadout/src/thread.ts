@@ -5,6 +5,7 @@ import { callByName, type NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
 import { withReadResult } from './calls/own-tools.ts'
 import type { Results } from './calls/results.ts'
+import { withRules } from './calls/with-rules.ts'
 import type { Emitter } from './events.ts'
 import type { Activations } from './loadout/activations.ts'
 import { assertRefs } from './loadout/check-refs.ts'
@@ -16,6 +17,7 @@ import { EXCLUSIVE } from './schema/activation.ts'
 import { threadId as threadIdSchema, userId as userIdSchema } from './schema/ids.ts'
 import { parse } from './schema/json.ts'
 import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
+import type { PolicyRuleInput } from './schema/policy.ts'
 import type { Tier } from './schema/scope.ts'
 import type { ToolTransformer } from './schema/transformer.ts'
 
@@ -57,8 +59,8 @@ export interface Thread extends ThreadAddress {
   loadout(narrow?: Narrowing): Promise<Loadout>
   /** Every tool there is, with why it is carried or not. */
   explain(narrow?: Narrowing): Promise<Explanation[]>
-  /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called. */
-  call(call: NamedCall & { narrow?: Narrowing }): Promise<CallOutcome>
+  /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called; its rules only tighten. */
+  call(call: NamedCall & { narrow?: Narrowing; rules?: readonly PolicyRuleInput[] }): Promise<CallOutcome>
 }
 
 export interface ThreadParts {
@@ -124,8 +126,8 @@ export function createThread(
       const { entries } = await loadout(narrow)
       return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
     },
-    async call({ narrow, ...call }) {
-      return callByName({ calls: parts.calls, loadout: await carried(narrow), ...scope }, call)
+    async call({ narrow, rules, ...call }) {
+      return callByName({ calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }, call)
     },
   }
 }

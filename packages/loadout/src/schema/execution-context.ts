@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { secretRef } from './credential.ts'
 import { toolkitId } from './ids.ts'
 import { safeRecord } from './json.ts'
+import { policyRules } from './policy.ts'
 import { principal } from './principal.ts'
 import { scope } from './scope.ts'
 import { toolkit } from './toolkit.ts'
@@ -15,6 +16,8 @@ export const executionContext = z
     toolkits: z.record(toolkitId, toolkit).default({}),
     /** Secrets and API keys by name, as references to the credential store. */
     secrets: safeRecord(secretRef).default({}),
+    /** Rules of this invocation alone. They only tighten. */
+    rules: policyRules.optional(),
     runId: z.string().optional(),
     /** The version of the workflow that runs; what it does is counted for it. */
     workflowVersionId: z.string().max(200).optional(),
