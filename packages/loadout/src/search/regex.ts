@@ -1,0 +1,77 @@
+/**
+ * A pattern over what a model would read of a tool. It is matched in linear time, whatever it is; several words that are no
+ * pattern are matched as keywords, each of them somewhere.
+ */
+import { HostError } from '../errors.ts'
+import { type Meter, Spent } from '../schema/json-schema/budget.ts'
+import { compilePattern } from '../schema/json-schema/pattern.ts'
+import { FIELDS, textsOf } from './fields.ts'
+import type { Scores } from './rank.ts'
+import type { SearchTool } from './search.ts'
+import type { Segment } from './segment.ts'
+
+const LONGEST = 200
+const MOST_INSTRUCTIONS = 2000
+/** In all, for one search: about 20 milliseconds. */
+const MOST_STEPS = 4_000_000
+const LONGEST_TEXT = 4000
+const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
+
+/** 1 where it fits the name, less where it fits only what is said of the tool. */
+export function regexScores(segments: readonly Segment[], text: string): Scores {
+  const fits = matcherOf(text.trim())
+  return segments.map(({ tools }) => Float32Array.from(tools, (tool) => fits(tool)))
+}
+
+type Matcher = (tool: SearchTool) => number
+
+function matcherOf(text: string): Matcher {
+  if (text.length > LONGEST) throw invalid(`has ${text.length} characters; at most ${LONGEST} are taken`)
+  if (!IS_PATTERN.test(text)) return keywords(text)
+  // As people write them for names, upper and lower case are the same.
+  const pattern = compilePattern(text.toLowerCase(), MOST_INSTRUCTIONS)
+  if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
+  const meter = meterOf(MOST_STEPS)
+  return (tool) => {
+    const [name, rest] = wordsOf(tool)
+    try {
+      if (pattern.test(name, meter)) return 1
+      return pattern.test(rest, meter) ? 0.5 : 0
+    } catch (error) {
+      if (error instanceof Spent) throw invalid('takes too long over this many tools')
+      throw error
+    }
+  }
+}
+
+function meterOf(units: number): Meter {
+  let left = units
+  return {
+    maxDepth: 100,
+    spend(cost) {
+      left -= cost
+      if (left < 0) throw new Spent()
+    },
+  }
+}
+
+function keywords(text: string): Matcher {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 50)
+  if (words.length === 0) return () => 0
+  return (tool) => {
+    const [name, rest] = wordsOf(tool)
+    let score = 0
+    for (const word of words) score += name.includes(word) ? 1 : rest.includes(word) ? 0.5 : 0
+    return score / words.length
+  }
+}
+
+/** What names it, and what is said of it. */
+function wordsOf(tool: SearchTool): [string, string] {
+  const texts = textsOf(tool)
+  const rest = FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
+  return [`${tool.ref} ${texts.name}`.toLowerCase(), rest.join('\n').slice(0, LONGEST_TEXT).toLowerCase()]
+}
+
+const invalid = (message: string) =>
+  new HostError('invalid-input', { detail: `The pattern ${message}.`, errors: [{ path: 'q', message }] })
