@@ -34,7 +34,11 @@ export function toProblem(error: HostError, requestId: string): Problem {
 
 export function sendProblem(c: Context, error: HostError): Response {
   const body = JSON.stringify(toProblem(error, c.get('requestId') ?? ''))
-  return c.body(body, error.status as 500, { 'content-type': 'application/problem+json' })
+  const { retryAfterMs } = error
+  return c.body(body, error.status as 500, {
+    'content-type': 'application/problem+json',
+    ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
+  })
 }
 
 /** What every route may answer beside its own. */

@@ -47,8 +47,10 @@ interface Opening {
 async function openStreamable({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
   const secrets = secretsOf(server)
+  const unsigned = withSecrets(options.fetch, server.url, secrets)
   const transport = new StreamableTransport(new URL(server.url), {
-    fetch: withAuth(withSecrets(options.fetch, server.url, secrets), target.auth),
+    fetch: withAuth(unsigned, target.auth),
+    unsigned,
     openLine: options.openLine,
     secrets,
     auth: target.auth,
@@ -60,7 +62,8 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
     },
     reconnectionScheduler: calmReconnects(),
   })
-  return openSession({ transport, kind: 'http', target, hooks, clientVersion: options.clientVersion })
+  const farewell = () => transport.endSession()
+  return openSession({ transport, kind: 'http', target, hooks, farewell, clientVersion: options.clientVersion })
 }
 
 async function openSse({ target, hooks, options }: Opening): Promise<Connection> {

@@ -1,10 +1,9 @@
-/** The SDK's client as we want it: both eras, our own checks, storms calmed, and questions put to people. */
+/** The SDK's client as we want it: both eras, our own checks, and questions put to people. */
 import { Client, type ElicitResult } from '@modelcontextprotocol/client'
 import { cleanText } from '../schema/clean-text.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { CallClocks } from './call-clock.ts'
-import { calmStorm } from './calm.ts'
-import type { ConnectionHooks, ConnectionTarget, ListKind, Question } from './connection.ts'
+import type { ConnectionHooks, ConnectionTarget, Question } from './connection.ts'
 import { NO_VALIDATION } from './no-validation.ts'
 
 const MAX_OPEN_QUESTIONS = 3
@@ -16,11 +15,6 @@ export interface ClientParts {
 }
 
 export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: CallClocks): Client {
-  const onChanged = (kind: ListKind) => ({
-    autoRefresh: false,
-    debounceMs: 0,
-    onChanged: calmStorm(() => hooks.onListChanged(kind)),
-  })
   const client = new Client(
     { name: 'loadout', version: clientVersion },
     {
@@ -29,7 +23,6 @@ export function newClient({ target, hooks, clientVersion }: ClientParts, clocks:
         extensions: { 'io.modelcontextprotocol/skills': {} },
       },
       versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
-      listChanged: { tools: onChanged('tools'), resources: onChanged('resources'), prompts: onChanged('prompts') },
       // Output is checked by our own validator, which no schema of a server can block.
       jsonSchemaValidator: NO_VALIDATION,
     },

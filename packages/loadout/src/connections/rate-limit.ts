@@ -2,7 +2,8 @@
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { fromStatus } from './failures.ts'
 
-const MAX_WAIT_MS = 30_000
+/** As long as anybody means; who waits decides for themselves how long. */
+const MAX_WAIT_MS = 24 * 3_600_000
 
 export function tellRateLimits(fetch: FetchLike): FetchLike {
   return async (input, init) => {

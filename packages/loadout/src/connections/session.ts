@@ -20,6 +20,7 @@ import type {
   ToolResult,
 } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
+import { ListChanges } from './list-changes.ts'
 import { newClient } from './new-client.ts'
 import { sendAlong } from './send-along.ts'
 import { listSkills, readSkill } from './skills.ts'
@@ -46,6 +47,8 @@ export interface SessionParts {
   target: ConnectionTarget
   hooks: ConnectionHooks
   diagnostics?: Connection['diagnostics']
+  /** Tells the server that it is over, before the transport closes. */
+  farewell?: () => Promise<void>
   clientVersion: string
 }
 
@@ -54,6 +57,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const { transport, target, hooks } = parts
   const clocks = new CallClocks()
   const client = newClient(parts, clocks)
+  const changes = new ListChanges(client, hooks)
   const { verdict, connectMs, meta } = target
   const stopSending = meta && sendAlong(transport, meta)
   try {
@@ -64,6 +68,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     })
     // The SDK's own limit does not cover the start of the transport.
     await within(connecting, connectMs)
+    changes.start()
   } catch (error) {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
@@ -71,9 +76,10 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   } finally {
     stopSending?.()
   }
-  const session = new Session(client, parts, clocks)
+  const session = new Session(client, parts, { clocks, changes })
   client.onclose = () => {
     session.ended = true
+    changes.stop()
     hooks.onClosed()
   }
   return session
@@ -111,11 +117,13 @@ class Session implements Connection {
   ended = false
   readonly #client: Client
   readonly #parts: SessionParts
+  readonly #changes: ListChanges
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionParts, clocks: CallClocks) {
+  constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges }) {
     this.#client = client
-    this.#clocks = clocks
+    this.#clocks = own.clocks
+    this.#changes = own.changes
     this.#parts = parts
     const era = client.getProtocolEra() ?? 'legacy'
     const server = client.getServerVersion()
@@ -150,8 +158,8 @@ class Session implements Connection {
       })
       if (!Array.isArray(answer[kind])) throw protocolError(`The list of ${kind} is not a list.`)
       for (const item of answer[kind] as unknown[]) list.items.push(item)
-      // One page is bounded by the transport; many pages are bounded here.
-      if (page > 0 || answer.nextCursor !== undefined) bytes += JSON.stringify(answer).length
+      // An answer may be as large as a result; a list is kept, and has less room.
+      bytes += JSON.stringify(answer).length
       if (list.items.length > MAX_LIST_ITEMS || bytes > MAX_LIST_BYTES)
         throw new HostError('response-too-large', { detail: `The list of ${kind} is larger than we take.` })
       if (page === 0 && typeof answer.ttlMs === 'number') list.ttlMs = answer.ttlMs
@@ -218,8 +226,11 @@ class Session implements Connection {
   }
 
   async close(): Promise<void> {
+    const wasOpen = !this.ended
     this.ended = true
+    this.#changes.stop()
     this.#client.onclose = undefined
+    if (wasOpen) await this.#parts.farewell?.().catch(() => {})
     await this.#client.close().catch(() => {})
     await this.#parts.transport.close().catch(() => {})
   }

@@ -45,6 +45,10 @@ const serve = (answer: Answer, sent: IncomingMessage[]) =>
       return json(response, JSON.stringify({ jsonrpc: '2.0', id: message.id, result }), { 'mcp-session-id': 's1' })
     }
     if (message.id === undefined && request.method === 'POST') return response.writeHead(202).end()
+    if (message.method === 'subscriptions/listen') {
+      const error = { code: -32_601, message: 'Nobody listens here.' }
+      return json(response, JSON.stringify({ jsonrpc: '2.0', id: message.id, error }))
+    }
     sent.push(request)
     await answer(message, response, request)
   })

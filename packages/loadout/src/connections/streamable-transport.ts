@@ -25,6 +25,8 @@ import { tellRateLimits } from './rate-limit.ts'
 export interface StreamableOptions extends StreamableHTTPClientTransportOptions {
   /** Adds the server's secrets by itself. */
   fetch: FetchLike
+  /** The same, without the user's token. */
+  unsigned: FetchLike
   /** Where the driver has the short way. */
   openLine?: OpenLine | undefined
   secrets: Readonly<Record<string, string>>
@@ -35,6 +37,7 @@ export interface StreamableOptions extends StreamableHTTPClientTransportOptions 
 /** Carries the id of a request to the fetch; it goes no further. */
 const REQUEST_HEADER = 'x-loadout-request'
 const MAX_CONTROLLERS = 1000
+const FAREWELL_MS = 1000
 
 export class StreamableTransport extends StreamableHTTPClientTransport {
   readonly #answers: Answers
@@ -52,13 +55,37 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
   }
 
   readonly #auth: RequestAuth | undefined
+  readonly #unsigned: FetchLike
+  readonly #address: URL
 
-  constructor(url: URL, { openLine, secrets, auth, fetch, ...options }: StreamableOptions) {
+  constructor(url: URL, { openLine, secrets, auth, fetch, unsigned, ...options }: StreamableOptions) {
     const answers = new Answers()
     super(url, { ...options, fetch: tellRateLimits(answers.watch(fetch)) })
     this.#answers = answers
     this.#lines = openLine && new DirectLines(url, openLine, secrets)
     this.#auth = auth
+    this.#unsigned = unsigned
+    this.#address = url
+  }
+
+  /**
+   * Tells the server that its session is over. It is signed with what there is: nobody is asked to sign in for the sake of a
+   * farewell, and nobody waits long for what the server says to it.
+   */
+  async endSession(): Promise<void> {
+    if (this.sessionId === undefined || this.#answers.isForgotten) return
+    const signed = this.#auth ? this.#auth.headers() : []
+    if (signed === undefined) return
+    const headers = new Headers({ 'mcp-session-id': this.sessionId })
+    if (this.protocolVersion !== undefined) headers.set('mcp-protocol-version', this.protocolVersion)
+    for (let i = 0; i < signed.length; i += 2) headers.set(signed[i] ?? '', signed[i + 1] ?? '')
+    const response = await this.#unsigned(this.#address, {
+      method: 'DELETE',
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(FAREWELL_MS),
+    })
+    await response.body?.cancel()
   }
 
   override send(message: JSONRPCMessage | JSONRPCMessage[], options?: TransportSendOptions): Promise<void> {
@@ -158,6 +185,8 @@ class Answers {
   readonly broken = new Map<string, HostError>()
   /** Those that are already there. */
   readonly ready = new Map<string, Response>()
+  /** The server no longer knows the session. */
+  isForgotten = false
 
   watch(fetch: FetchLike): FetchLike {
     return async (input, init) => {
@@ -168,9 +197,10 @@ class Answers {
       headers.delete(REQUEST_HEADER)
       const ready = this.ready.get(id)
       this.ready.delete(id)
-      if (ready) return ready
       const onBodyFailure = (error: HostError) => void this.broken.set(id, error)
-      return fetch(input, { ...init, headers, onBodyFailure } as GuardedInit)
+      const response = ready ?? (await fetch(input, { ...init, headers, onBodyFailure } as GuardedInit))
+      if (response.status === 404) this.isForgotten = true
+      return response
     }
   }
 }

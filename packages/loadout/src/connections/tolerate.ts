@@ -1,10 +1,12 @@
 /**
  * The SDK checks every result of the new era against the whole schema, so that one malformed tool fails a list and one
  * unknown kind of content fails a call. Here the parts that servers get wrong are carried past that check: the SDK sees an
- * empty list with the server's own words in its `_meta`, and `unwrapResult` takes them out again.
+ * empty list with the server's own words in its `_meta`, and `unwrapResult` takes them out again. And messages reach it in
+ * their turn.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../schema/json.ts'
+import { inTurn } from './in-turn.ts'
 
 const AS_SENT = 'loadout/as-sent'
 const CARRIED = ['tools', 'content', 'contents', 'resources', 'resourceTemplates', 'prompts', 'messages'] as const
@@ -15,7 +17,12 @@ export function tolerate<T extends Transport>(transport: T): T {
     configurable: true,
     get: () => handler,
     set(next: Transport['onmessage']) {
-      handler = next && ((message, extra) => next(carry(message) as typeof message, extra))
+      handler =
+        next &&
+        inTurn(
+          (message, extra) => next(carry(message) as typeof message, extra),
+          (error) => transport.onerror?.(error),
+        )
     },
   })
   return transport

@@ -1,0 +1,121 @@
+/** Lists that change while they are used: told by the server, looked at anew, and told on by the API. */
+import { expect } from 'vitest'
+import { pause, type Scenarios, type World } from './world.ts'
+
+const toolNames = async (world: World) =>
+  (await world.ask(`GET /mcp/${world.id}`)).body.tools.map(({ name }: { name: string }) => name)
+
+/** A new tool of the server is heard of at the API, and can be called. */
+async function grows(world: World, nth = 1): Promise<void> {
+  const events = await world.events()
+  expect((await world.call('grow')).status).toBe(200)
+  const loaded = { ref: `${world.id}.grown-${nth}` }
+  await world.until(() => events.all('tool-loaded').some(({ ref }) => ref === loaded.ref))
+  await world.until(() => events.all('catalog-changed').some(({ toolkit }) => toolkit === world.id))
+  expect(await toolNames(world)).toContain(`grown-${nth}`)
+  expect((await world.call(`grown-${nth}`)).body.content[0].text).toBe(`grown-${nth}`)
+}
+
+export const CHANGES: Scenarios = {
+  async 'the first era: list_changed comes by the GET stream'(world) {
+    const server = await world.http('legacy')
+    await world.until(() => server.of('GET').length === 1)
+    expect(server.of('GET')[0]?.headers.accept).toContain('text/event-stream')
+    await grows(world)
+    expect(server.of('tools/list')).toHaveLength(2)
+    expect(server.of('GET')).toHaveLength(1)
+  },
+
+  async '2026-07-28: list_changed comes by subscriptions/listen'(world) {
+    const server = await world.http('modern')
+    const [listen] = await world.until(
+      () => server.of('subscriptions/listen').length > 0 && server.of('subscriptions/listen'),
+    )
+    expect(listen?.message?.params?.notifications).toMatchObject({ toolsListChanged: true })
+    await grows(world)
+    expect(server.of('tools/list')).toHaveLength(2)
+    expect(server.of('GET')).toHaveLength(0)
+  },
+
+  async 'stdio of the first era: list_changed comes by itself'(world) {
+    const server = await world.stdio('legacy')
+    await grows(world)
+    expect(server.of('tools/list')).toHaveLength(2)
+  },
+
+  async 'stdio of 2026-07-28: list_changed comes by subscriptions/listen'(world) {
+    const server = await world.stdio('modern')
+    await world.until(() => server.of('subscriptions/listen').length === 1)
+    await grows(world)
+    expect(server.of('tools/list')).toHaveLength(2)
+  },
+
+  async 'HTTP+SSE: list_changed comes by its one stream'(world) {
+    const server = await world.http('sse')
+    await grows(world)
+    expect(server.of('tools/list')).toHaveLength(2)
+  },
+
+  async 'a storm of list_changed causes one look now, and one later'(world) {
+    const server = await world.http('legacy')
+    await world.until(() => server.of('GET').length === 1)
+    const events = await world.events()
+    expect((await world.call('grow', { times: 3000 })).status).toBe(200)
+    await world.until(() => events.all('tool-loaded').length > 0)
+    await pause(700)
+    expect(server.of('tools/list')).toHaveLength(2)
+    expect(events.all('catalog-changed').filter(({ toolkit }) => toolkit === world.id)).toHaveLength(1)
+  },
+
+  async 'the first era: a GET stream that the server ends is opened again'(world) {
+    const server = await world.http('legacy')
+    await world.until(() => server.of('GET').length === 1)
+    server.dropStreams()
+    await world.until(() => server.of('GET').length === 2)
+    await grows(world)
+    expect(server.of('initialize')).toHaveLength(1)
+  },
+
+  async '2026-07-28: a listen stream that the server ends is opened again, and what was missed is looked at'(world) {
+    const server = await world.http('modern')
+    await world.until(() => server.of('subscriptions/listen').length === 1)
+    server.dropStreams()
+    await grows(world)
+    expect(server.of('subscriptions/listen')).toHaveLength(2)
+    expect(server.of('server/discover')).toHaveLength(1)
+  },
+
+  async '2026-07-28: a connection after the first listens too'(world) {
+    const server = await world.http('modern')
+    await world.until(() => server.of('subscriptions/listen').length === 1)
+    expect((await world.ask(`POST /mcp/${world.id}/introspect`)).body.state.status).toBe('connected')
+    await world.until(() => server.of('subscriptions/listen').length === 2)
+    await pause(100)
+    await grows(world)
+  },
+
+  async '2026-07-28: a server that takes no listeners is asked once, and used all the same'(world) {
+    const server = await world.http('modern', {
+      fault: ({ message }, response) => {
+        if (message?.method !== 'subscriptions/listen') return false
+        const error = { code: -32_601, message: 'Method not found' }
+        response.writeHead(200, { 'content-type': 'application/json' })
+        response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, error }))
+        return true
+      },
+    })
+    expect(world.view.state.status).toBe('connected')
+    expect((await world.call('echo', { text: 'hi' })).status).toBe(200)
+    await pause(1500)
+    expect(server.of('subscriptions/listen')).toHaveLength(1)
+  },
+
+  async '2026-07-28: a server that never says that it listens holds nobody up'(world) {
+    const start = Date.now()
+    const server = await world.http('modern', { fault: ({ message }) => message?.method === 'subscriptions/listen' })
+    expect(world.view.state.status).toBe('connected')
+    expect(Date.now() - start).toBeLessThan(4000)
+    expect((await world.call('echo', { text: 'hi' })).status).toBe(200)
+    expect(server.notes).toEqual(['echo hi'])
+  },
+}

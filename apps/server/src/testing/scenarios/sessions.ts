@@ -1,0 +1,136 @@
+/** Sessions that are lost, and what every request of one carries. */
+import { expect } from 'vitest'
+import type { Fault, Seen } from '../../../../../test/scenario-http.ts'
+import { pause, type Scenarios } from './world.ts'
+
+const isCall = ({ message }: Seen) => message?.method === 'tools/call'
+
+/** The server no longer knows the session, at the first so many calls. */
+const forgets =
+  (times: number): Fault =>
+  (seen, response, nth) => {
+    if (!isCall(seen) || nth > times) return false
+    response.writeHead(404).end()
+    return true
+  }
+
+/** The answer breaks off, at the first so many calls. */
+const breaks =
+  (times: number): Fault =>
+  (seen, response, nth) => {
+    if (!isCall(seen) || nth > times) return false
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': working\n\n')
+    setTimeout(() => response.destroy(), 20)
+    return true
+  }
+
+const sessionOf = ({ headers }: Seen) => headers['mcp-session-id']
+
+export const SESSIONS: Scenarios = {
+  async 'a session that the server forgot (404) is opened anew, and the call made once'(world) {
+    const server = await world.http('legacy', { fault: forgets(1) })
+    expect(await world.call('echo', { text: 'hi' })).toMatchObject({ status: 200, body: { content: [{ text: 'hi' }] } })
+    expect(server.of('initialize')).toHaveLength(2)
+    const [first, second] = server.of('tools/call').map(sessionOf)
+    expect(second).toEqual(expect.any(String))
+    expect(second).not.toBe(first)
+    expect(server.of('DELETE')).toHaveLength(0)
+    expect(server.notes).toEqual(['echo hi'])
+  },
+
+  async 'a call that is not idempotent is sent a second time after a 404, and never a third'(world) {
+    const server = await world.http('legacy', { fault: forgets(100) })
+    expect(await world.call('write', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'session-lost' } })
+    expect(server.of('tools/call')).toHaveLength(2)
+    expect(server.notes).toEqual([])
+  },
+
+  async 'an answer that breaks off: what may have happened is not done again'(world) {
+    const server = await world.http('legacy', { fault: breaks(1) })
+    expect(await world.call('write', { text: 'x' })).toMatchObject({ status: 502, body: { code: 'session-lost' } })
+    expect(server.of('tools/call')).toHaveLength(1)
+    expect((await world.call('write', { text: 'y' })).status).toBe(200)
+    expect(server.notes).toEqual(['write y'])
+  },
+
+  async 'an answer that breaks off: what only reads is asked once more'(world) {
+    const server = await world.http('modern', { fault: breaks(1) })
+    expect(await world.call('echo', { text: 'hi' })).toMatchObject({ status: 200 })
+    expect(server.of('tools/call')).toHaveLength(2)
+    expect(server.notes).toEqual(['echo hi'])
+  },
+
+  async 'a session is ended at the server (DELETE) when its toolkit goes'(world) {
+    const server = await world.http('legacy')
+    await world.call('echo', { text: 'hi' })
+    const session = sessionOf(server.of('tools/call')[0] as Seen)
+    expect((await world.ask(`DELETE /mcp/${world.id}`)).status).toBe(204)
+    const [ended] = await world.until(() => server.of('DELETE').length > 0 && server.of('DELETE'))
+    expect(sessionOf(ended as Seen)).toBe(session)
+    expect(ended?.headers['mcp-protocol-version']).toBe('2025-11-25')
+  },
+
+  async 'a server that ends no sessions (405), or hangs in it, holds nobody up'(world) {
+    const hangs: Fault = ({ http }) => http === 'DELETE'
+    const server = await world.http('legacy', { fault: hangs })
+    const start = Date.now()
+    expect((await world.ask(`DELETE /mcp/${world.id}`)).status).toBe(204)
+    expect(Date.now() - start).toBeLessThan(3000)
+    await world.until(() => server.of('DELETE').length === 1)
+  },
+
+  async 'a farewell that the server refuses (401) starts no sign-in'(world) {
+    const server = await world.http('legacy', {
+      fault: ({ http }, response) => {
+        if (http !== 'DELETE') return false
+        response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()
+        return true
+      },
+    })
+    expect((await world.ask(`DELETE /mcp/${world.id}`)).status).toBe(204)
+    await world.until(() => server.of('DELETE').length === 1)
+    await pause(200)
+    expect(new Set(server.seen.map(({ path }) => path))).toEqual(new Set(['/mcp']))
+  },
+
+  async 'the first era: the version and the session are on every request after the handshake'(world) {
+    const server = await world.http('legacy')
+    await world.call('echo', { text: 'hi' })
+    await world.ask(`GET /mcp/${world.id}/resources`)
+    const after = server.seen.slice(server.seen.findIndex(({ message }) => message?.method === 'initialize') + 1)
+    expect(after.length).toBeGreaterThanOrEqual(5)
+    const session = sessionOf(after[0] as Seen)
+    for (const { headers, http, message } of after)
+      expect([http, message?.method, headers['mcp-protocol-version'], headers['mcp-session-id']]).toEqual([
+        http,
+        message?.method,
+        '2025-11-25',
+        session,
+      ])
+    expect(session).toEqual(expect.any(String))
+  },
+
+  async '2026-07-28: the version is on every request, in its header and in its _meta, and there is no session'(world) {
+    const server = await world.http('modern')
+    await world.call('echo', { text: 'hi' })
+    await world.ask(`GET /mcp/${world.id}/prompts`)
+    expect(server.seen.length).toBeGreaterThanOrEqual(4)
+    for (const { http, headers, message } of server.seen) {
+      expect([http, headers['mcp-protocol-version'], headers['mcp-method']]).toEqual([
+        'POST',
+        '2026-07-28',
+        message?.method,
+      ])
+      expect(message?.params?._meta?.['io.modelcontextprotocol/protocolVersion']).toBe('2026-07-28')
+      expect(headers['mcp-session-id']).toBeUndefined()
+    }
+    expect(server.of('tools/call')[0]?.headers['mcp-name']).toBe('echo')
+  },
+
+  async 'which era a server speaks is asked once, also over many connections'(world) {
+    const server = await world.http('legacy')
+    for (let i = 0; i < 3; i++) expect((await world.ask(`POST /mcp/${world.id}/introspect`)).status).toBe(200)
+    expect(server.of('server/discover')).toHaveLength(1)
+    expect(server.of('initialize')).toHaveLength(4)
+  },
+}
