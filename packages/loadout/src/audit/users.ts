@@ -16,12 +16,12 @@ export interface Users {
 
 export interface UserParts {
   storage: Storage
-  /** Ends what they have under way in this process, down to the servers. */
-  endCalls(userId: string): Promise<void>
+  /** Ends what they have under way in this process, down to the servers. Says how many calls. */
+  endCalls(userId: string): Promise<number>
   /** Removes their rows from every collection but the log. Says how many. */
   removeRows(userId: string): Promise<number>
   connector: Pick<Connector, 'status' | 'reset'>
-  audit: Pick<Audit, 'erase'>
+  audit: Pick<Audit, 'erase' | 'flush'>
 }
 
 export function createUsers({ storage, endCalls, removeRows, connector, audit }: UserParts): Users {
@@ -31,12 +31,14 @@ export function createUsers({ storage, endCalls, removeRows, connector, audit }:
   }
   return {
     async remove(userId) {
+      // What is stored already is told apart from what still comes.
+      await audit.flush()
       await noteRemoval(storage, userId)
-      await endCalls(userId)
+      const calls = await endCalls(userId)
       const rows = await removeRows(userId)
       await closeLines(userId)
       const lines = await audit.erase(userId)
-      if (rows + lines > 0) return { rows, lines }
+      if (rows + lines + calls > 0) return { rows, lines }
       await undoRemoval(storage, userId)
       throw new HostError('not-found', { detail: 'There is nothing of such a user.' })
     },

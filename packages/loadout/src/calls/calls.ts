@@ -73,8 +73,8 @@ interface Running extends Kept {
 /** What only the host needs of them. */
 export interface RunningCalls extends Calls {
   start(call: CallRequest): FollowedCall
-  /** Ends all of a user who goes, and waits until they have ended. */
-  endAll(userId: string): Promise<void>
+  /** Ends all of a user who goes, and waits until they have ended. Says how many. */
+  endAll(userId: string): Promise<number>
   /** Who has a call under way. */
   users(): string[]
 }
@@ -132,6 +132,7 @@ export function createCalls({ pipeline, inputs, leaving }: CallParts): RunningCa
       const theirs = [...running.values()].filter((one) => one.userId === userId)
       for (const one of theirs) one.forget()
       await Promise.allSettled(theirs.map((one) => one.call.outcome))
+      return theirs.length
     },
   }
 }

@@ -9,8 +9,8 @@ import type { Collection, Storage } from '../storage/storage.ts'
 import type { RunningCalls } from './calls.ts'
 
 export interface Departures {
-  /** Ends all that a user has under way in this process. */
-  end(userId: string): Promise<void>
+  /** Ends all that a user has under way in this process. Says how many calls. */
+  end(userId: string): Promise<number>
   /** Begins to hear of what other processes remove. */
   start(): Promise<void>
   stop(): Promise<void>
@@ -36,8 +36,9 @@ export function createDepartures({ storage, calls, leaving, forget, removeRows }
 
   const end = (userId: string) =>
     leaving.during(userId, async () => {
-      await calls.endAll(userId)
+      const count = await calls.endAll(userId)
       forget(userId)
+      return count
     })
   const endHere = async (removalIds: ReadonlySet<string>) => {
     for (const userId of calls.users()) {
