@@ -1,6 +1,7 @@
 /** What is said of recorded calls whose process is gone, or seemed to be: hosts over one storage, one of them cut off. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { processKeyRing } from '../credentials/lazy-key-ring.ts'
+import { HostError } from '../errors.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import type { CallRow } from '../schema/call.ts'
@@ -14,26 +15,38 @@ let line: Breakable
 let host: Host
 let other: Host
 let made: number
-let finish: () => void
+let held: PromiseWithResolvers<void>
+const finish = () => held.resolve()
 
-const open = (over: Storage) => {
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  const slow = { name: 'slow', execute: () => finished.then(() => `made ${++made}`) }
-  const pay = { name: 'pay', execute: () => `paid ${++made}` }
-  const odd = { name: 'odd', execute: () => 'a\0b' }
-  return createHost({
-    // Each closes its own line, and the storage stays.
-    storage: { ...over, name: 'memory', close: async () => {} },
+const optionsOf = () => {
+  const finished = held.promise
+  const fail = (code: 'server-crashed' | 'sign-in-needed') => () => Promise.reject(new HostError(code))
+  const tools = [
+    { name: 'slow', execute: () => finished.then(() => `made ${++made}`) },
+    { name: 'slow_pay', execute: () => finished.then(() => `made ${++made}`) },
+    { name: 'pay', execute: () => `paid ${++made}` },
+    { name: 'odd', execute: () => 'a\0b' },
+    { name: 'fails', execute: fail('server-crashed') },
+    { name: 'signed_out', execute: fail('sign-in-needed') },
+    {
+      name: 'picture',
+      execute: () => ({ content: [{ type: 'image', mimeType: 'image/png', data: 'a'.repeat(2_000_000) }] }),
+    },
+    { name: 'strict', inputSchema: { type: 'object', required: ['to'] }, execute: () => 'x' },
+  ]
+  return {
     keyRing: processKeyRing(),
-    tools: [slow, pay, odd].map((tool) => ({ ...tool, inputSchema: { type: 'object' } })) as never,
-    policy: [rule('app.pay', 'ask'), rule('*', 'allow')],
+    tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool })) as never,
+    policy: [rule('app.*pay', 'ask'), rule('*', 'allow')],
     processLeaseMs: LEASE_MS,
-  })
+  }
 }
+// Each closes its own line, and the storage stays.
+const open = (over: Storage) =>
+  createHost({ ...optionsOf(), storage: { ...over, name: 'memory', close: async () => {} } })
 beforeEach(() => {
   made = 0
+  held = Promise.withResolvers()
   storage = memory()
   line = breakable(storage)
   host = open(storage)
@@ -120,7 +133,89 @@ describe('a process that is gone', () => {
   })
 })
 
+describe('a key', () => {
+  it('is free again where nothing reached a server: limited, denied, wrong, unanswered, signed out', async () => {
+    await host.app.update({ limits: { maxCallsPerHour: 0 } })
+    const limited = await start(host, 'odd')
+    await expect.poll(() => rowOf(limited.callId)).toMatchObject({ status: 'limited', dedupeKey: limited.callId })
+    await host.app.update({ limits: { maxCallsPerHour: 5 } })
+    const asked = await start(host, 'pay')
+    expect(asked).toHaveProperty('running')
+    await expect.poll(() => pendingOf(host)).not.toBe('')
+    await host.approvals.answer('ann', await pendingOf(host), { decision: 'deny' })
+    await expect.poll(() => rowOf(asked.callId)).toMatchObject({ status: 'denied', dedupeKey: asked.callId })
+    const wrong = await start(host, 'strict')
+    await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed', dedupeKey: wrong.callId })
+    const out = await start(host, 'signed_out')
+    await expect.poll(() => rowOf(out.callId)).toMatchObject({ status: 'sign-in-needed', dedupeKey: out.callId })
+  })
+
+  it('stays with what reached one, whatever came of it', async () => {
+    const failed = await start(host, 'fails')
+    await expect.poll(() => rowOf(failed.callId)).toMatchObject({ status: 'failed', dedupeKey: 'k' })
+    const again = await start(host, 'fails')
+    expect('row' in again && again.row).toMatchObject({ outcome: { error: { code: 'server-crashed' } } })
+  })
+})
+
 describe('a record', () => {
+  it('says pending while it is, and not after', async () => {
+    const { callId } = await start(host, 'slow_pay')
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'pending', approvalId: expect.any(String) })
+    await host.approvals.answer('ann', await pendingOf(host), { decision: 'allow' })
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'running', finishedAt: null })
+    finish()
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'ok' })
+  })
+
+  it('has all that was wrong, and a large result by its handle', async () => {
+    const wrong = await start(host, 'strict')
+    await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed' })
+    const { outcome } = await host.records.get('ann', wrong.callId)
+    expect(outcome).toMatchObject({ error: { code: 'invalid-input', errors: [{ path: 'arguments.to' }] } })
+    const large = await start(host, 'picture', 'p')
+    const kept = await host.records.settled('ann', large.callId)
+    expect(kept.outcome).toMatchObject({ status: 'ok', resultHandle: expect.stringMatching(/^rslt_/) })
+    const { resultHandle = '' } = kept.outcome as { resultHandle?: string }
+    expect((await host.results.read('ann', resultHandle, { limit: 100_000 })).characters).toBeGreaterThan(2_000_000)
+  })
+
+  it('is waited for, in another process too', async () => {
+    const { callId } = await start(other, 'slow')
+    const waiting = host.records.settled('ann', callId)
+    expect(await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])).toBe('waits')
+    finish()
+    expect(await waiting).toMatchObject({ status: 'ok' })
+    const stop = new AbortController()
+    held = Promise.withResolvers()
+    await using third = open(storage)
+    const stuck = await start(third, 'slow', 'another')
+    const given = host.records.settled('ann', stuck.callId, { signal: stop.signal })
+    stop.abort()
+    expect(await given).toMatchObject({ status: 'running' })
+    finish()
+  })
+
+  it('is kept of every call that somebody waited for, behind it', async () => {
+    // As a storage that outlives its processes.
+    const named = { ...storage, name: 'pglite', close: async () => {} }
+    const lasting = createHost({ ...optionsOf(), storage: named, audit: { strict: false } })
+    const call = { userId: 'ann', toolkit: 'app', arguments: {}, caller: { type: 'direct' as const } }
+    const quick = lasting.records.startWaited({ ...call, tool: 'odd' })
+    const asked = lasting.records.startWaited({ ...call, tool: 'pay' })
+    await asked.running.pending
+    await asked.kept()
+    expect(await host.records.get('ann', asked.running.callId)).toMatchObject({
+      status: expect.stringMatching(/running|pending/),
+    })
+    await quick.running.outcome
+    await lasting.close()
+    expect(await host.records.get('ann', quick.running.callId)).toMatchObject({
+      status: 'ok',
+      outcome: { status: 'ok' },
+    })
+  })
+
   it('is finished also where the result cannot be kept, or the storage was away', async () => {
     const odd = await start(host, 'odd', 'o')
     const text = 'The result could not be kept.'

@@ -1,4 +1,5 @@
 /** Hosts in processes of their own over one PostgreSQL: places at once are one limit, and what a killed one left is told. */
+import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import type { ApprovalView } from '../schema/approval.ts'
@@ -123,4 +124,59 @@ describe('a recorded call whose process was killed', () => {
     expect(await hosts[0].do(start)).toMatchObject({ callId: again.callId, status: 'ok' })
     expect(seen.all).toBe(1)
   })
+
+  it('and it was allowed within its lease: nothing was made all the same, and the same key makes it', async () => {
+    const userId = 'eve'
+    const seen = await register(userId, 'asker', 1)
+    const start = { do: 'start' as const, userId, toolkit: 'asker', tool: 'ask_me', idempotencyKey: 'k' }
+    const { callId } = await hosts[1].do<CallRow>(start)
+    const open = () => hosts[0].do<ApprovalView[]>({ do: 'approvals', userId })
+    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => record(userId, callId)).toMatchObject({ status: 'pending' })
+    const [approval] = await open()
+    hosts[1].kill()
+    const answer = { do: 'answer' as const, userId, approvalId: approval?.id ?? '', answer: { decision: 'allow' } }
+    expect(await hosts[0].do(answer)).toMatchObject({ status: 'allowed' })
+    const outcome = { outcomeJson: { error: { code: 'call-not-made' } } }
+    await expect.poll(() => record(userId, callId), { timeout: LEASE_MS * 5 }).toMatchObject(outcome)
+    const again = await hosts[0].do<CallRow>(start)
+    expect(again.callId).not.toBe(callId)
+    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    expect(seen.all).toBe(0)
+  })
 })
+
+describe('a user who is removed', () => {
+  it('while another process calls for them: that call ends, and nothing of them is left', async () => {
+    const userId = 'gone-7f3a91'
+    const seen = await register(userId, 'stuck')
+    await hosts[0].do({ do: 'app', patch: { limits: { maxCallsPerHour: 50 } } })
+    const call = hosts[1].do<{ status: string; error: object }>({
+      ...{ do: 'call' as const, userId, name: 'stuck.echo', arguments: { me: userId } },
+    })
+    await expect.poll(() => seen.now, { timeout: 10_000 }).toBe(1)
+    expect(await tablesWith(database.url, userId)).toContain('user_server_configs')
+    await hosts[0].do({ do: 'remove-user', userId })
+    expect(await call).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+    // Counters and the log are written a moment later; what a process holds, as it ends.
+    await new Promise((resolve) => setTimeout(resolve, 2500))
+    await Promise.all(hosts.map((host) => host.end()))
+    expect(await tablesWith(database.url, userId)).toEqual([])
+  })
+})
+
+/** The tables that hold a text anywhere. */
+async function tablesWith(url: string, text: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows } = await client.query(`select table_name from information_schema.tables where table_schema = 'mcp'`)
+  const found: string[] = []
+  for (const { table_name: table } of rows) {
+    const { rows: hits } = await client.query(`select 1 from mcp."${table}" t where t::text like $1 limit 1`, [
+      `%${text}%`,
+    ])
+    if (hits.length > 0) found.push(table)
+  }
+  await client.end()
+  return found
+}

@@ -75,3 +75,30 @@ it('with a process killed in the middle, never more', async () => {
   expect(await received()).toBeLessThanOrEqual(1000)
   expect(await received()).toBeGreaterThan(500)
 })
+
+it('answered twice at once, in two processes: one wins, the other is told, and the call does what won', async () => {
+  const userId = 'dan'
+  await register(userId, 'twice', [{ name: 'ask_me', inputSchema: { type: 'object' } }])
+  const [one, other] = [await startHost(database.url, KEY), await startHost(database.url, KEY)]
+  for (let round = 0; round < 15; round++) {
+    const call = one.do<{ status: string }>({ do: 'call', userId, name: 'twice.ask_me', arguments: {} })
+    const pending = async () => (await other.do<ApprovalView[]>({ do: 'approvals', userId }))[0]
+    await expect.poll(pending, { timeout: 10_000, interval: 20 }).toBeDefined()
+    const approvalId = (await pending())?.id ?? ''
+    const answers = await Promise.allSettled(
+      [one, other].map((host, index) =>
+        host.do<ApprovalView>({
+          do: 'answer',
+          userId,
+          approvalId,
+          answer: { decision: index === round % 2 ? 'allow' : 'deny' },
+        }),
+      ),
+    )
+    const won = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.status] : []))
+    const lost = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.message] : []))
+    expect([won.length, lost]).toEqual([1, ['conflict']])
+    expect((await call).status).toBe(won[0] === 'allowed' ? 'ok' : 'denied')
+  }
+  await Promise.all([one.end(), other.end()])
+})

@@ -34,6 +34,7 @@ export type LineCommand =
   | { do: 'approvals'; userId: string }
   | { do: 'answer'; userId: string; approvalId: string; answer: object }
   | { do: 'preferences'; userId: string; patch: object }
+  | { do: 'remove-user'; userId: string }
 
 const [url = '', masterKey = '', leaseMs] = process.argv.slice(2)
 const host = createHost({
@@ -58,6 +59,7 @@ async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'answer') return host.approvals.answer(userId, command.approvalId, command.answer)
   if (command.do === 'preferences') return host.preferences.update(userId, command.patch)
   if (command.do === 'burst') return burst(command)
+  if (command.do === 'remove-user') return host.users.remove(userId)
   if (command.do === 'sign-in') return host.signIns.start(userId, command.toolkit)
   if (command.do === 'come-back') return host.signIns.finish(command.callback, { userId })
   const thread = host.thread({ userId, threadId: 't' })
