@@ -36,6 +36,7 @@ const PINNED: Record<string, string[]> = {
     'nodeDrivers',
     'setupToolkits',
     'withExecutionContext',
+    'wordVectors',
   ],
   './schema': [
     'KEY_SCOPES',

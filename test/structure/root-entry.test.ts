@@ -8,6 +8,7 @@ const NEUTRAL_PACKAGES = [
   'idb',
   'jsonc-parser',
   'lru-cache',
+  'stemmer',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',

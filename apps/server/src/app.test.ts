@@ -392,6 +392,7 @@ describe('the OpenAPI document', () => {
       'get /api/threads/{id}/explain',
       'get /api/threads/{id}/loadout',
       'get /api/threads/{id}/policy',
+      'get /api/tools',
       'get /api/usage',
       'get /healthz',
       'get /readyz',

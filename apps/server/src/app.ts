@@ -28,6 +28,7 @@ import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
+import { toolRoutes } from './routes/tools.ts'
 import { userRoutes } from './routes/users.ts'
 import type { Env } from './variables.ts'
 
@@ -126,6 +127,7 @@ export function createApp({
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
     .route('/api', auditRoutes(host))
+    .route('/api', toolRoutes(host))
     .route('/api', userRoutes(host))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
 }

@@ -40,6 +40,8 @@ export interface HostOptions {
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
+  /** How tools are searched. `wordVectors` of `loadout/node` brings meaning beside words. @default by words */
+  search?: { vectors?: () => Promise<Uint8Array> }
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */

@@ -35,6 +35,9 @@ import { createPresence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
+import { createSearcher, type Searcher } from './search/searcher.ts'
+import { createToolSearch, type ToolSearch } from './search/tool-search.ts'
+import { WordVectors } from './search/word-vectors.ts'
 import { createSignInDoor, type SignInDoor } from './sign-in/sign-in-door.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
 import { memory } from './storage/memory.ts'
@@ -84,6 +87,8 @@ export interface Host extends AsyncDisposable {
   readonly preferences: PreferenceStore
   /** Users who sign in to servers. */
   readonly signIns: SignInDoor
+  /** Finds tools in what a scope carries. */
+  readonly search: ToolSearch['search']
   readonly events: Emitter
   /** What happened. */
   readonly audit: Audit
@@ -134,6 +139,7 @@ export function createHost(options: HostOptions = {}): Host {
     imports: createImports(registry),
     ...createResources({ registry, connector }),
     signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
+    search: createToolSearch({ loadouts, searcher: searcherOf(options) }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) =>
       createThread({ activations, loadouts, calls, events, results: use.results }, address, how),
@@ -204,4 +210,9 @@ function createLog(
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
   return { audit, unrecord: recordEvents(events, audit.record) }
+}
+
+function searcherOf({ search }: HostOptions): Searcher {
+  const read = search?.vectors
+  return createSearcher({ vectors: read && (async () => new WordVectors(await read())) })
 }

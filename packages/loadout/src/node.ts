@@ -43,3 +43,4 @@ export function setupToolkits(
     })
   return host.setupToolkits(names, { ...options, context })
 }
+export { wordVectors } from './search/read-vectors.ts'

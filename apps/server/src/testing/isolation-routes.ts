@@ -59,6 +59,8 @@ export const BODIES: Record<string, object | null> = {
 export const QUERIES: Record<string, string> = {
   // All of it would repeat what was asked for, and looking is itself a call that it tells of.
   'GET /api/audit': '?action=toolkit_registered',
+  'GET /api/tools': '?q=echo',
+  'GET /api/mcp/{id}/skills/read': '?skill=skill://x/SKILL.md',
   'GET /api/mcp/{id}/resources/read': `?uri=${encodeURIComponent('demo://resource/static/document/architecture.md')}`,
 }
 
@@ -67,6 +69,9 @@ export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
 
 /** For people who come back from elsewhere: without what they bring there is nothing to see. */
 export const PAGES: ReadonlySet<string> = new Set(['GET /api/oauth/callback'])
+
+/** These have nothing to give for the servers of this test, whoever asks. */
+export const REFUSED: ReadonlySet<string> = new Set(['GET /api/mcp/{id}/skills/read'])
 
 export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
 
@@ -98,6 +103,7 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   'POST /api/oauth/start': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
   'POST /api/oauth/disconnect': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
   'GET /api/oauth/callback': () => ({ query: '?state=theirs&code=x', status: 400 }),
+  'GET /api/tools': ({ onlyThread }) => ({ query: `?q=echo&threadId=${onlyThread}`, status: 200 }),
   'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),
   'PUT /api/policy/own': () => ({ body: { rules: [] }, status: 200 }),
   'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),

@@ -7,6 +7,7 @@ import type { SkillAddress } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
 
 export async function listSkills(client: Client, options: RequestOptions): Promise<JsonObject[]> {
+  // A server that knows nothing of skills has none.
   const { skills } = await (await skillsOf(client)).list({}, options)
   return skills as unknown as JsonObject[]
 }
@@ -14,6 +15,11 @@ export async function listSkills(client: Client, options: RequestOptions): Promi
 export async function readSkill(client: Client, address: SkillAddress, options: RequestOptions): Promise<JsonObject> {
   const { SkillVerificationError } = await import('@modelcontextprotocol/client/ext/skills')
   const skills = await skillsOf(client)
+  if (!skills.supported)
+    throw new HostError('invalid-input', {
+      detail: 'The server offers no skills.',
+      errors: [{ path: 'skill', message: 'is of a server that offers none' }],
+    })
   try {
     const entry = await findSkill(skills, address.skill, options)
     return shown(await skills.read(entry, address.file, options))
@@ -30,9 +36,7 @@ async function findSkill(skills: SkillsClient, uri: string, options: RequestOpti
 
 async function skillsOf(client: Client): Promise<SkillsClient> {
   const { SkillsClient } = await import('@modelcontextprotocol/client/ext/skills')
-  const skills = new SkillsClient(client, { skipInvalid: true })
-  if (!skills.supported) throw new HostError('not-found', { detail: 'The server offers no skills.' })
-  return skills
+  return new SkillsClient(client, { skipInvalid: true })
 }
 
 function shown({ uri, mimeType, bytes, text, verified, frontmatter, body }: SkillFile): JsonObject {

@@ -1,0 +1,59 @@
+/** Which tools fit: exactly as a model would find them. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Host } from 'loadout'
+import { idText, json } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const found = z
+  .object({
+    ref: z.string(),
+    modelName: z.string(),
+    toolkit: z.string(),
+    name: z.string(),
+    description: z.string().optional(),
+    /** About what its definition costs in a model's context. */
+    tokens: z.number(),
+    score: z.number(),
+    reasons: z.array(z.string()),
+  })
+  .openapi('FoundTool')
+
+const search = createRoute({
+  method: 'get',
+  path: '/tools',
+  summary: 'Search the tools that the caller, or one of their threads, carries',
+  request: {
+    query: z.object({
+      q: z.string().max(100_000).openapi({ description: 'What is wanted, in words; for `regex` a pattern' }),
+      strategy: z.enum(['hybrid', 'bm25', 'semantic', 'regex']).optional(),
+      limit: z.coerce.number().int().min(1).max(100).default(10),
+      threadId: idText.optional(),
+    }),
+  },
+  responses: {
+    200: json(z.object({ tools: z.array(found), strategy: z.string() }), 'Best first'),
+    ...problemResponses,
+  },
+})
+
+export function toolRoutes(host: Host) {
+  return new OpenAPIHono<Env>().openapi(search, async (c) => {
+    const { q, strategy, limit, threadId } = c.req.valid('query')
+    const { userId } = c.get('principal')
+    // A thread that is not the caller's does not exist.
+    if (threadId !== undefined) await host.threads.get(userId, threadId)
+    const answer = await host.search({ userId, threadId }, q, { strategy, limit })
+    const tools = answer.tools.map(({ entry, ref, score, reasons }) => ({
+      ref,
+      modelName: entry.modelName,
+      toolkit: entry.toolkit,
+      name: entry.manifest.name,
+      ...(entry.manifest.description === undefined ? {} : { description: entry.manifest.description }),
+      tokens: entry.tokens,
+      score,
+      reasons: [...reasons],
+    }))
+    return c.json({ tools, strategy: answer.strategy }, 200)
+  })
+}
