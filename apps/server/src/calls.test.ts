@@ -1,5 +1,5 @@
 /** The call route, whole: waited for, asked about, streamed, left to go on, made once, and too large. */
-import { createHost, defineTool, type Host, rule } from 'loadout'
+import { createHost, defineTool, type Host, HostError, rule } from 'loadout'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createApp } from './app.ts'
@@ -7,6 +7,7 @@ import { createApp } from './app.ts'
 type Answer = ReturnType<typeof JSON.parse>
 let host: Host
 let made: number
+let finish: () => void
 let request: (
   route: string,
   body?: unknown,
@@ -34,7 +35,13 @@ beforeEach(() => {
     annotations: { readOnlyHint: true },
     execute: () => Promise.reject(new Error('no')),
   })
-  host = createHost({ tools: [count, pay, large, fail], policy: [rule('app.count', 'allow')] })
+  const crash = defineTool({ name: 'crash', execute: () => Promise.reject(new HostError('server-crashed')) })
+  const slow = defineTool({ name: 'slow', execute: () => held })
+  const held = new Promise<string>((resolve) => {
+    finish = () => resolve('done')
+  })
+  const allowed = ['count', 'crash', 'slow'].map((name) => rule(`app.${name}`, 'allow'))
+  host = createHost({ tools: [count, pay, large, fail, crash, slow], policy: allowed })
   const app = createApp({
     host,
     authenticate: (got) => ({ kind: 'session', userId: got.headers.get('x-user') ?? 'ann' }),
@@ -84,6 +91,19 @@ describe('asked about', () => {
   })
 })
 
+describe('edited', () => {
+  it('what does not fit is 422, and the approval stays open', async () => {
+    await host.rules.set({ userId: 'ann' }, [rule('app.count', { allowEdits: true }, 'ask')])
+    const { body } = await call('count')
+    const answer = `POST /api/approvals/${body.approval.id}/answer`
+    const bad = await request(answer, { decision: 'allow', arguments: { by: 'x' } })
+    expect(bad).toMatchObject({ status: 422, body: { errors: [{ path: 'arguments.by' }] } })
+    expect((await request(`GET /api/approvals/${body.approval.id}`)).body.status).toBe('pending')
+    expect((await request(answer, { decision: 'allow', arguments: { by: 3 } })).status).toBe(200)
+    await expect.poll(() => made).toBe(3)
+  })
+})
+
 describe('made once', () => {
   const key = { 'idempotency-key': 'k1' }
   it('the same key is the same call, also for one that is asked later', async () => {
@@ -102,10 +122,44 @@ describe('made once', () => {
     expect((await call('count', {}, { ...key, 'x-user': 'bob' })).status).toBe(200)
     expect(made).toBe(2)
   })
-  it('an error is kept as it was', async () => {
+  it('what never reached a server leaves the key free: wrong arguments, and a limit that is raised', async () => {
     const bad = { arguments: { by: 'x' } }
-    expect(await call('count', bad, key)).toMatchObject({ status: 422, body: { code: 'invalid-input' } })
-    expect(await call('count', bad, key)).toMatchObject({ status: 422, body: { code: 'invalid-input' } })
+    const problem = {
+      code: 'invalid-input',
+      errors: [{ path: 'arguments.by' }],
+      callId: expect.stringMatching(/^call_/),
+    }
+    expect(await call('count', bad, key)).toMatchObject({ status: 422, body: problem })
+    await host.app.update({ limits: { maxCallsPerHour: 0 } })
+    expect(await call('count', {}, key)).toMatchObject({ status: 429, body: { code: 'limit-reached' } })
+    await host.app.update({ limits: { maxCallsPerHour: 5 } })
+    expect(await call('count', {}, key)).toMatchObject({ status: 200 })
+    expect(made).toBe(1)
+  })
+
+  it('a replay is the same answer: pending with its approval, a result, an error', async () => {
+    const first = await call('pay', {}, key)
+    const again = await call('pay', {}, key)
+    expect(again).toMatchObject({ status: 202, body: first.body })
+    const later = await request(`GET /api/calls/${first.body.callId}`)
+    expect(later.body.approval).toEqual(first.body.approval)
+    await request(`POST /api/approvals/${first.body.approval.id}/answer`, { decision: 'allow' })
+    await expect.poll(async () => (await call('pay', {}, key)).status).toBe(200)
+    expect(made).toBe(1)
+    const error = await call('crash', {}, { 'idempotency-key': 'k2' })
+    const { requestId: _, ...told } = error.body
+    expect(await call('crash', {}, { 'idempotency-key': 'k2' })).toMatchObject({ status: error.status, body: told })
+    expect(await request(`GET /api/calls/${told.callId}`)).toMatchObject({ status: error.status, body: told })
+  })
+
+  it('one that runs is waited for', async () => {
+    const first = call('slow', {}, key)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const second = call('slow', {}, key)
+    expect(await Promise.race([second, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])).toBe('waits')
+    finish()
+    const [one, two] = await Promise.all([first, second])
+    expect(two).toMatchObject({ status: 200, body: one.body })
   })
 })
 
@@ -121,6 +175,28 @@ it('streamed: what happens, one event each, and the end', async () => {
   expect(text.match(/^event: .*$/gm)).toEqual(['event: started', 'event: result'])
   const failed = await call('count', { arguments: { by: 'x' } }, { accept: 'text/event-stream' })
   expect(failed.text).toContain('"code":"invalid-input"')
+  expect(failed.text).toContain('"errors":[{"path":"arguments.by"')
+})
+
+it('streamed, with a key or left to go on: the same events, and it is there later', async () => {
+  const sse = { accept: 'text/event-stream' }
+  const key = { ...sse, 'idempotency-key': 'k' }
+  const names = (text: string) => text.match(/^event: .*$/gm)
+  const [one, two] = [await call('count', {}, key), await call('count', {}, key)]
+  for (const { text } of [one, two]) expect(names(text)).toEqual(['event: started', 'event: result'])
+  expect(made).toBe(1)
+  const { callId } = JSON.parse(one.text.match(/^data: (.*)$/m)?.[1] ?? '')
+  expect(two.text).toContain(callId)
+  expect(await request(`GET /api/calls/${callId}`)).toMatchObject({ status: 200 })
+  expect(names((await call('count', { wait: false }, sse)).text)).toEqual(['event: started', 'event: result'])
+  expect(await call('count', { arguments: { by: 2 } }, key)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+})
+
+it('a call may bring rules, which only tighten', async () => {
+  const deny = { rules: [{ pattern: 'app.count', decision: 'deny' }] }
+  expect(await call('count', deny)).toMatchObject({ status: 403, body: { code: 'denied' } })
+  expect((await call('pay', { rules: [{ pattern: '*', decision: 'allow' }] })).status).toBe(202)
+  expect(await call('count', { rules: [{ pattern: 'A b', decision: 'deny' }] })).toMatchObject({ status: 422 })
 })
 
 it('too large: a preview and a handle, read on by page, line and path', async () => {
