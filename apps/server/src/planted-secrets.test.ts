@@ -173,6 +173,7 @@ async function useWrongly(): Promise<void> {
 
 /** Approvals, grants, threads, imports: where arguments and records are shown. */
 async function useAround(): Promise<void> {
+  const edited = () => ({ password: plantOdd('edited argument by name'), card: plant('edited argument by writeOnly') })
   const args = () => ({ password: plantOdd('argument that is asked about'), card: plant('card that is asked about') })
   for (const decision of ['deny', 'allow']) {
     const { body } = await call('tells-local/pay', args())
@@ -181,6 +182,19 @@ async function useAround(): Promise<void> {
     await ask(`POST /api/approvals/${body.approval.id}/answer`, edited)
     await ended(body.callId)
   }
+  await ask('PUT /api/policy', { rules: [{ pattern: 'tells-remote.pay', decision: 'ask', allowEdits: true }] })
+  for (const edit of [
+    {},
+    { arguments: { note: 'edited', ...edited() } },
+    { arguments: { colour: plantOdd('bad edit') } },
+  ]) {
+    const { body } = await call('tells-remote/pay', args())
+    await ask(`POST /api/approvals/${body.approval.id}/answer`, { decision: 'allow', ...edit })
+    await ask(`POST /api/approvals/${body.approval.id}/answer`, { decision: 'deny' })
+    await ended(body.callId)
+  }
+  await ask('GET /api/approvals')
+  await ask('PUT /api/policy', { rules: [] })
   const servers = {
     imported: { command: 'x', args: ['--token', plant('imported argument')], env: { A: plant('imported') } },
   }
@@ -208,7 +222,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => server.close())
 
-it('no secret is in audit, logs, metrics, events, traces, errors or views, in any form', () => {
+it('no secret is in audit, logs, metrics, events, traces, errors, views or rows, in any form', () => {
   expect(planted.size).toBeGreaterThan(100)
   expect(leaksIn(told)).toEqual([])
 })
@@ -231,7 +245,7 @@ describe('and this test would see it', () => {
     }
     const sent = server.bodies('tells').join('\n')
     for (const [place, secret] of planted)
-      if (/ argument by /.test(place)) expect(sent, place).toContain(JSON.stringify(secret).slice(1, -1))
+      if (/ (edited )?argument by /.test(place)) expect(sent, place).toContain(JSON.stringify(secret).slice(1, -1))
   })
 
   it('every channel was listened to, and has the calls', () => {
@@ -247,6 +261,7 @@ describe('and this test would see it', () => {
     for (const code of CODES) expect(told.errors).toContain(`problem:${code}`)
     expect(told.views).toContain('${secret:env.API_TOKEN}')
     expect(told.audit).toContain('•••')
+    for (const table of ['approvals', 'credentials', 'audit', 'grants']) expect(told.rows).toContain(`${table} {`)
   })
 
   it('a leak in any form, on any channel, is found', () => {

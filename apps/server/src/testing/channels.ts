@@ -1,17 +1,18 @@
 /**
  * What a real server tells, by the channel it tells it on: listens to all of them from the start to the end. An answer to
- * the caller of a tool is not among them; every problem document and every view is.
+ * the caller of a tool is not among them, nor are the rows that keep it; every problem document, view and other row is.
  */
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PGlite } from '@electric-sql/pglite'
 import { type Config, readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { startServer } from '../serve.ts'
 
-export const CHANNELS = ['audit', 'logs', 'metrics', 'events', 'traces', 'errors', 'views'] as const
+export const CHANNELS = ['audit', 'logs', 'metrics', 'events', 'traces', 'errors', 'views', 'rows'] as const
 export type Channel = (typeof CHANNELS)[number]
 
 export interface Answer {
@@ -50,7 +51,7 @@ export async function listenToServer(given: Record<string, string>, files: reado
     globalFiles: files.map((text, index) => fileOf(join(dir, `servers-${index}.json`), text)),
   }
   const told: Record<Channel, string[]> = {
-    ...{ audit: [], logs: [], metrics: [], events: [], traces: collector.got, errors: [], views: [] },
+    ...{ audit: [], logs: [], metrics: [], events: [], traces: collector.got, errors: [], views: [], rows: [] },
   }
   const log = createLog('trace', { write: (line: string) => void told.logs.push(line) })
   const server = await startServer(config, { log })
@@ -66,6 +67,7 @@ export async function listenToServer(given: Record<string, string>, files: reado
       told.metrics.push((await ask('GET /metrics')).text)
       await stopEvents()
       await server.close()
+      told.rows.push(...(await rowsIn(dir)))
       told.events.push(...hook.got)
       collector.close()
       hook.close()
@@ -77,6 +79,24 @@ export async function listenToServer(given: Record<string, string>, files: reado
 function fileOf(path: string, text: string): string {
   writeFileSync(path, text, { mode: 0o600 })
   return path
+}
+
+/** What a tool gave is for its caller, and is kept here for them. */
+const RESULT_TABLES = ['calls', 'results', 'result_chunks']
+
+/** Every table as it lies in the database, read without any of our own code. */
+async function rowsIn(dir: string): Promise<string[]> {
+  const database = await PGlite.create(join(dir, 'pglite'))
+  const tables = await database.query<{ name: string }>(
+    `select table_name as name from information_schema.tables where table_schema = 'mcp'`,
+  )
+  const told: string[] = []
+  for (const { name } of tables.rows.filter((table) => !RESULT_TABLES.includes(table.name))) {
+    const { rows } = await database.query<{ row: string }>(`select row_to_json(t)::text as row from mcp."${name}" t`)
+    told.push(...rows.map(({ row }) => `${name} ${row}`))
+  }
+  await database.close()
+  return told
 }
 
 /** Which routes answer with a tool's own result: those are for its caller. */
