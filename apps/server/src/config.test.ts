@@ -27,6 +27,11 @@ describe('the settings', () => {
     })
   })
 
+  it('have the largest answer of a server, where the operator says one', () => {
+    expect(readConfig({}).maxResponseBytes).toBeUndefined()
+    expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)
+  })
+
   const bad: Record<string, [env: Record<string, string>, name: string]> = {
     'a port that is no number': [{ PORT: 'http' }, 'PORT'],
     'a port out of range': [{ PORT: '70000' }, 'PORT'],
@@ -46,6 +51,7 @@ describe('the settings', () => {
     'a sandbox in no folder': [{ LOADOUT_SANDBOX_DIR: 'here' }, 'LOADOUT_SANDBOX_DIR'],
     'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
     'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
+    'answers that no text can hold': [{ LOADOUT_MAX_RESPONSE_BYTES: '1000000000' }, 'LOADOUT_MAX_RESPONSE_BYTES'],
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],
   }
   for (const [name, [env, setting]] of Object.entries(bad))

@@ -33,6 +33,8 @@ const environment = z.object({
   LOADOUT_NPM_REGISTRY: httpUrl.optional(),
   LOADOUT_PYPI_INDEX: httpUrl.optional(),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
+  // No text can be longer than 512 MiB: what is larger could not be read.
+  LOADOUT_MAX_RESPONSE_BYTES: whole(1024, 512 * 1024 * 1024 - 1024).optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
   LOADOUT_MODEL: z
     .string()
@@ -65,6 +67,8 @@ export interface Config {
   stdioTemplates: StdioTemplate[]
   sandbox: { dir: string; npmRegistry?: string; pypiIndex?: string }
   privateNetwork: boolean
+  /** The largest answer of a server; undefined: as the library has it. */
+  maxResponseBytes: number | undefined
   /** Whether a call waits until the database has recorded it. */
   auditStrict: boolean
   model: string | undefined
@@ -123,6 +127,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stdioTemplates: readTemplates(values.LOADOUT_STDIO_TEMPLATES),
     sandbox: sandboxOf(values),
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
+    maxResponseBytes: values.LOADOUT_MAX_RESPONSE_BYTES,
     auditStrict: values.LOADOUT_AUDIT_STRICT,
     model: values.LOADOUT_MODEL,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,

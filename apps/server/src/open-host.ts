@@ -108,12 +108,14 @@ function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
 
 function openDrivers(config: Config) {
   const { stdio, stdioTemplates, sandbox, privateNetwork, commandEnv, dataDir, proxy, certificates } = config
+  const { maxResponseBytes } = config
   return nodeDrivers({
     stdio,
     templates: stdioTemplates,
     sandbox,
     baseEnv: commandEnv,
     processDir: join(dataDir, 'processes'),
+    ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     guard: { privateNetwork, ...(proxy ? { proxy } : {}), ...(certificates === undefined ? {} : { ca: certificates }) },
   })
 }

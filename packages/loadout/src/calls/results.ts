@@ -63,10 +63,12 @@ const MAX_PAGE = 100_000
 const LINES = 200
 const MAX_LINES = 2000
 const BEGINNING = 2000
-/** Beyond this, a path is not looked for: the whole would have to be held at once. */
-const MAX_JSON = 64 * 1024 * 1024
+/** From here on paths are looked for one at a time, because the whole is held meanwhile; and not at all beyond the second. */
+const LARGE_JSON = 4 * 1024 * 1024
+const MAX_JSON = 128 * 1024 * 1024
 
 export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts): Results {
+  const inTurn = createTurns()
   const own = async (userId: string, id: string): Promise<ResultRow> => {
     const row = await storage.transaction({ userId }, (tx) => tx.get('results', id))
     if (!row || row.expiresAt <= new Date())
@@ -111,7 +113,8 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts)
       const { characters, sectionsJson: sections } = row
       const size = { characters, lines: row.lines, ...(sections.length > 0 ? { sections } : {}) }
       const most = bounded(limit, PAGE, MAX_PAGE)
-      if (steps) return { ...size, ...(await readSelected({ row, pieces, steps }, offset, most)) }
+      const selected = () => readSelected({ row, pieces, steps: steps ?? [] }, offset, most)
+      if (steps) return { ...size, ...(await (characters > LARGE_JSON ? inTurn(selected) : selected())) }
       if (fromLine === undefined && lines === undefined) return { ...size, ...(await readPage(pieces, offset, most)) }
       const range = { from: fromLine ?? 1, lines: bounded(lines, LINES, MAX_LINES), most: MAX_PAGE }
       return { ...size, ...(await readLines(pieces, range)) }
@@ -124,6 +127,16 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts)
       })
       return until !== undefined && until > new Date()
     },
+  }
+}
+
+/** One after another: what each holds is not held many times over. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work, work)
+    last = turn.catch(() => {})
+    return turn
   }
 }
 

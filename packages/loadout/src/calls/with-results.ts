@@ -5,7 +5,7 @@ import type { ResultSection } from '../schema/result.ts'
 import type { CallOutcome } from './call.ts'
 import type { Stage } from './compose.ts'
 import type { KeptResult, Results } from './results.ts'
-import { sizeOf } from './size-of.ts'
+import { isLargerThan, sizeOf } from './size-of.ts'
 
 const PREVIEW = 1200
 const SHOWN_SECTIONS = 4
@@ -33,7 +33,7 @@ const isBinary = ({ type }: JsonObject) => type === 'image' || type === 'audio'
 
 function isTooLarge({ content, structuredContent }: Done, most: number): boolean {
   const words = content.filter((block) => !isBinary(block))
-  return sizeOf(words, structuredContent) > most || sizeOf(content.filter(isBinary)) > BINARY_BYTES
+  return isLargerThan(most, words, structuredContent) || sizeOf(content.filter(isBinary)) > BINARY_BYTES
 }
 
 function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: KeptResult): string {

@@ -40,7 +40,11 @@ const newHost = () => {
   host = createHost({
     policy: [rule('*', 'allow')],
     app: { limits: { argumentBytes: 10_000_000 } },
-    drivers: nodeDrivers({ guard: { privateNetwork: true }, baseEnv: { PATH: '/usr/bin:/bin' } }),
+    drivers: nodeDrivers({
+      guard: { privateNetwork: true },
+      maxResponseBytes: 10 * 1024 * 1024,
+      baseEnv: { PATH: '/usr/bin:/bin' },
+    }),
   })
   return host
 }

@@ -44,6 +44,8 @@ export interface GuardOptions extends AddressOptions {
 
 export interface GuardedFetch {
   fetch: FetchLike
+  /** The same for what is no answer of a server: metadata, keys, tokens. No more than 10 MiB, whatever servers may send. */
+  documents: FetchLike
   /** Throws unless the URL could be asked for: where a person is about to be sent there. */
   assertAllowed(url: URL): Promise<void>
   openLine: OpenLine
@@ -96,7 +98,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     addLength(headers, method, payload)
     const repeatable = REPEATABLE.has(method) || caller.has('idempotency-key')
     const signal = init.signal ?? undefined
-    const { onBodyFailure } = init as GuardedInit
+    const { onBodyFailure, maxBytes = maxResponseBytes } = init as GuardedInit
     return exchange({
       url,
       method,
@@ -105,7 +107,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
       repeatable,
       route,
       signal,
-      maxResponseBytes,
+      maxResponseBytes: Math.min(maxBytes, maxResponseBytes),
       traffic,
       onBodyFailure,
     })
@@ -125,6 +127,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
 
   return {
     fetch: Object.assign(fetch, { maxRedirects }),
+    documents: Object.assign(small(fetch), { maxRedirects }),
     assertAllowed: (url) => assertAllowed(guard, url),
     openLine,
     async close() {
@@ -133,6 +136,10 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
       routes.close()
     },
   }
+}
+
+const small = (guarded: FetchLike): FetchLike => {
+  return (input, init) => guarded(input, { ...init, maxBytes: DEFAULT_MAX_RESPONSE_BYTES } as GuardedInit)
 }
 
 async function assertAllowed(guard: AddressGuard, url: URL): Promise<void> {

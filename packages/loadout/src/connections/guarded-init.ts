@@ -4,4 +4,6 @@ import type { HostError } from '../errors.ts'
 export interface GuardedInit extends RequestInit {
   /** Told why the body of the answer broke off. */
   onBodyFailure?: (error: HostError) => void
+  /** Less than the largest answer that is taken. */
+  maxBytes?: number
 }

@@ -8,6 +8,7 @@ import { httpConnections } from './http.ts'
 import { sweepOrphans } from './orphans.ts'
 import { createProcessGroups } from './process-group.ts'
 import { realPath } from './real-path.ts'
+import { MAX_RESPONSE_BYTES } from './response-limit.ts'
 import { createSandbox, type SandboxOptions } from './sandbox/sandbox.ts'
 import { directly, openCommands } from './stdio.ts'
 import type { StdioPolicy } from './stdio-policy.ts'
@@ -25,6 +26,8 @@ export interface NodeDriverOptions {
   processDir?: string
   /** The guard of users' servers. What the operator sets up may be anywhere. */
   guard?: GuardOptions
+  /** The largest answer of a server, over any transport, in decoded bytes. @default 128 MiB */
+  maxResponseBytes?: number
   clientVersion?: string
 }
 
@@ -37,14 +40,16 @@ export function nodeDrivers({
   baseEnv,
   processDir,
   guard = {},
+  maxResponseBytes = guard.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   clientVersion = '0.1.0',
 }: NodeDriverOptions = {}): Drivers {
   // More than the pool has places, so that streams that stay open leave room for calls.
-  const bounded = { maxSocketsPerHost: MAX_SOCKETS_PER_HOST, ...guard }
+  const bounded = { maxSocketsPerHost: MAX_SOCKETS_PER_HOST, ...guard, maxResponseBytes }
   const forUsers = createGuardedFetch(bounded)
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
   const groups = createProcessGroups({ noteDir: processDir })
   const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
+  const running = { groups, clientVersion, maxResponseBytes }
   const swept = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
   // What a crash left behind goes before anything new starts.
   const afterSweep =
@@ -56,8 +61,8 @@ export function nodeDrivers({
   return createDrivers({
     stdioRules: { policy: stdio, templates: parse(stdioTemplates, templates), realPath },
     stdio: {
-      direct: afterSweep(openCommands({ groups, prepare: directly(baseEnv), clientVersion })),
-      sandboxed: afterSweep(openCommands({ groups, prepare: sandbox.prepare, clientVersion })),
+      direct: afterSweep(openCommands({ ...running, prepare: directly(baseEnv) })),
+      sandboxed: afterSweep(openCommands({ ...running, prepare: sandbox.prepare })),
       processes: () => groups.count(),
       async close() {
         await groups.close()
@@ -68,7 +73,7 @@ export function nodeDrivers({
       user: httpConnections({ ...forUsers, clientVersion }),
       app: httpConnections({ ...forApp, clientVersion }),
     },
-    fetch: { user: forUsers.fetch, app: forApp.fetch },
+    fetch: { user: forUsers.documents, app: forApp.documents },
     assertAllowed: forUsers.assertAllowed,
     async close() {
       await Promise.all([forUsers.close(), forApp.close()])

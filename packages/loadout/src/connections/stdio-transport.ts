@@ -8,13 +8,20 @@ import { HostError } from '../errors.ts'
 import { redact } from '../toolkits/redact.ts'
 import { plain } from './failures.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
+import { MAX_RESPONSE_BYTES } from './response-limit.ts'
 import { createRing } from './ring.ts'
 
-export const MAX_LINE_BYTES = 10 * 1024 * 1024
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 const STDERR_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 const WORDS = 500
+
+export interface StdioTransportOptions {
+  /** What must not be told of its last words. */
+  secrets?: readonly string[] | undefined
+  /** The longest line. @default 128 MiB */
+  maxResponseBytes?: number | undefined
+}
 
 export class StdioTransport implements Transport {
   onclose?: () => void
@@ -26,15 +33,17 @@ export class StdioTransport implements Transport {
   readonly #groups: ProcessGroups
   readonly #spec: ProcessSpec
   readonly #secrets: readonly string[]
+  readonly #maxBytes: number
   #group: ProcessGroup | undefined
   #parts: Buffer[] = []
   #size = 0
   #closed = false
 
-  constructor(groups: ProcessGroups, spec: ProcessSpec, secrets: readonly string[] = []) {
+  constructor(groups: ProcessGroups, spec: ProcessSpec, options: StdioTransportOptions = {}) {
     this.#groups = groups
     this.#spec = spec
-    this.#secrets = secrets
+    this.#secrets = options.secrets ?? []
+    this.#maxBytes = options.maxResponseBytes ?? MAX_RESPONSE_BYTES
   }
 
   get pid(): number | null {
@@ -77,24 +86,31 @@ export class StdioTransport implements Transport {
   #read(chunk: Buffer): void {
     let from = 0
     for (let at = chunk.indexOf(NEWLINE); at >= 0 && !this.#closed; at = chunk.indexOf(NEWLINE, from)) {
-      this.#line(this.#take(chunk.subarray(from, at)))
+      const end = chunk.subarray(from, at)
+      if (this.#isTooLong(end.length)) return
+      this.#line(this.#take(end))
       from = at + 1
     }
-    if (this.#closed || from >= chunk.length) return
+    if (this.#closed || from >= chunk.length || this.#isTooLong(chunk.length - from)) return
     this.#parts.push(chunk.subarray(from))
     this.#size += chunk.length - from
-    if (this.#size > MAX_LINE_BYTES)
-      void this.#fail(
-        new HostError('response-too-large', { detail: `A line of the server is longer than ${MAX_LINE_BYTES} bytes.` }),
-      )
+  }
+
+  /** Whether the line would be, with so many more; then the session is over. */
+  #isTooLong(more: number): boolean {
+    if (this.#size + more <= this.#maxBytes) return false
+    const detail = `A line of the server is longer than ${this.#maxBytes} bytes.`
+    void this.#fail(new HostError('response-too-large', { detail }))
+    return true
   }
 
   #take(end: Buffer): string {
     if (this.#parts.length === 0) return end.toString('utf8')
-    const line = Buffer.concat([...this.#parts, end]).toString('utf8')
+    const line = Buffer.concat([...this.#parts, end])
+    // Let go before it is decoded: a long line is not held three times.
     this.#parts = []
     this.#size = 0
-    return line
+    return line.toString('utf8')
   }
 
   #line(line: string): void {

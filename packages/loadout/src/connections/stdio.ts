@@ -12,13 +12,14 @@ export interface StdioOptions {
   /** What is started for a command line: the command itself, or a sandbox with it inside. Asked anew for every start. */
   prepare(line: CommandLine): Promise<ProcessSpec>
   clientVersion: string
+  maxResponseBytes?: number | undefined
 }
 
-export function openCommands({ groups, prepare, clientVersion }: StdioOptions): OpenCommand {
+export function openCommands({ groups, prepare, clientVersion, maxResponseBytes }: StdioOptions): OpenCommand {
   return async (target, hooks, line) => {
     const start = async (legacy: boolean) => {
       const spec = await within(target.connectMs, prepare(line))
-      const transport = new StdioTransport(groups, spec, target.secrets)
+      const transport = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
       const session = {
         transport,
