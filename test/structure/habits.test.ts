@@ -26,26 +26,6 @@ describe('what a tool can check', () => {
 
   it('no mutable state in a module', () => expect(matches(sources, STATE)).toEqual([]))
 
-  it('a tool is called in one place: every way to it goes through the pipeline', () => {
-    const callers = matches(
-      sources.filter(({ path }) => !/\.test\.ts$|\/testing\//.test(path)),
-      /\.callTool\(/,
-    ).map((line) => line.split(':')[0])
-    expect([...new Set(callers)].sort()).toEqual([
-      'packages/loadout/src/calls/execute.ts',
-      // These are what a connection is made of.
-      'packages/loadout/src/connections/observed-connection.ts',
-      'packages/loadout/src/connections/session.ts',
-      'packages/loadout/src/connections/stdio.ts',
-    ])
-    const runners = matches(sources, /\brunFunction\(|executeCall\(/).map((line) => line.split(':')[0])
-    expect([...new Set(runners)].sort()).toEqual([
-      'packages/loadout/src/calls/execute.ts',
-      'packages/loadout/src/calls/run-function.ts',
-      'packages/loadout/src/host-calls.ts',
-    ])
-  })
-
   it('process.env is read in one place', () => {
     const readers = matches(sources, ENVIRONMENT).map((line) => line.split(':')[0])
     expect([...new Set(readers)]).toEqual(['apps/server/src/config.ts'])
