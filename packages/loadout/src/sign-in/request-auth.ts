@@ -49,7 +49,8 @@ class SignedRequests implements RequestAuth {
   headers(): readonly string[] | undefined {
     const reading = this.#signer.current(this.#target)
     if (reading !== this.#reading) {
-      this.#read(reading)
+      // Whoever takes the long way reads it too, and is told what is wrong.
+      this.#read(reading).catch(() => {})
       return undefined
     }
     const session = this.#known?.session
