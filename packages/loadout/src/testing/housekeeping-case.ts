@@ -54,8 +54,12 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
   await storage.transaction({ caller: 'presence' }, (tx) =>
     tx.insert('processes', { processId: 'gone', startedAt: daysAgo(1), aliveUntil: daysAgo(0.1) }),
   )
+  const went = (letter: string, days: number) => ({ removalId: letter.repeat(64), removedAt: daysAgo(days) })
+  await storage.transaction({ caller: 'audit-shipping' }, (tx) =>
+    tx.insertAll('removedUsers', [went('a', 364), went('b', 366)]),
+  )
   const housekeeping = createHousekeeping(storage)
-  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1) + 1, 'how many went')
+  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1) + 2, 'how many went')
   for (const userId of ['ann', 'bob']) {
     const left = (collection: Collection, id: string) =>
       storage.transaction({ userId }, async (tx) =>
@@ -68,6 +72,7 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
     equal(await left('usage', 'usageId'), ['kept', 'kept: a run'], 'counters')
     equal(await left('places', 'placesId'), ['kept', 'kept: new'], 'places')
     equal(await left('processes', 'processId'), [processId], 'processes')
+    equal(await left('removedUsers', 'removalId'), ['a'.repeat(64)], 'users who went')
   }
   equal(await housekeeping.sweep(), 0, 'how many went the second time')
   letGo()
