@@ -13,7 +13,7 @@ import {
   type Storage,
   type TelemetryOptions,
 } from 'loadout'
-import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers } from 'loadout/node'
+import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers, wordVectors } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
@@ -35,6 +35,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     storage: openStorage(config),
     keyRing,
     drivers: openDrivers(config),
+    search: { vectors: wordVectors },
     signIn: signInOf(config, address),
     toolCacheTtlMs: config.toolCacheTtlMs,
     sources: [fileSource({ paths: config.globalFiles })],
