@@ -104,6 +104,16 @@ describe('edited', () => {
   })
 })
 
+it('approvals are paged; the rules of the code are shown beside those that are stored', async () => {
+  for (let count = 0; count < 3; count++) await call('pay')
+  const first = await request('GET /api/approvals?status=pending&limit=2')
+  const second = await request(`GET /api/approvals?status=pending&limit=2&cursor=${first.body.nextCursor}`)
+  expect([first.body.items.length, second.body.items.length, second.body.nextCursor]).toEqual([2, 1, undefined])
+  const operator = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'olga', role: 'operator' }) })
+  const shown = await (await operator.request('/api/policy')).json()
+  expect(shown).toMatchObject({ rules: [], given: [{ pattern: 'app.count', decision: 'allow' }, {}, {}] })
+})
+
 describe('made once', () => {
   const key = { 'idempotency-key': 'k1' }
   it('the same key is the same call, also for one that is asked later', async () => {

@@ -36,6 +36,7 @@ const environment = z.object({
   // No text can be longer than 512 MiB: what is larger could not be read.
   LOADOUT_MAX_RESPONSE_BYTES: whole(1024, 512 * 1024 * 1024 - 1024).optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
+  LOADOUT_APPROVAL_MS: whole(1000, 604_800_000).default(600_000),
   LOADOUT_MODEL: z
     .string()
     .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
@@ -71,6 +72,8 @@ export interface Config {
   maxResponseBytes: number | undefined
   /** Whether a call waits until the database has recorded it. */
   auditStrict: boolean
+  /** How long a question to a user stays open. */
+  approvalMs: number
   model: string | undefined
   toolCacheTtlMs: number
   secretPath: string | undefined
@@ -129,6 +132,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
     maxResponseBytes: values.LOADOUT_MAX_RESPONSE_BYTES,
     auditStrict: values.LOADOUT_AUDIT_STRICT,
+    approvalMs: values.LOADOUT_APPROVAL_MS,
     model: values.LOADOUT_MODEL,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,

@@ -38,6 +38,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     search: { vectors: wordVectors },
     signIn: signInOf(config, address),
     toolCacheTtlMs: config.toolCacheTtlMs,
+    approvalMs: config.approvalMs,
     sources: [fileSource({ paths: config.globalFiles })],
     files: localFiles({ secretPath: config.secretPath }),
     audit: openAudit(config, log),

@@ -39,13 +39,14 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     await telemetry.close()
     throw error
   })
+  const webhook = followWaiting(host, log, config)
   const closeHost = async () => {
+    await webhook?.stop()
     await host.close()
     await telemetry.close()
   }
   const stopping = new AbortController()
   try {
-    followWaiting(host, log, config)
     await host.ready()
     const apiKeys = createApiKeys(host.storage, host.audit.record)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
@@ -82,8 +83,8 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
 }
 
 /** Tells the app of what waits for a person, where it wants to be told. */
-function followWaiting(host: Host, log: Log, { webhook, proxy, certificates }: Config): void {
-  if (webhook) startWebhook(host, log, { ...webhook, proxy, certificates })
+function followWaiting(host: Host, log: Log, { webhook, proxy, certificates }: Config) {
+  return webhook ? startWebhook(host, log, { ...webhook, proxy, certificates }) : undefined
 }
 
 async function listen(server: Server, { port, hostname }: Config): Promise<string> {

@@ -116,7 +116,12 @@ describe('GET /metrics', () => {
     expect(sum('mcp_client_operation_duration_count', 'gen_ai_tool_name="echo"')).toBe(2)
     expect(sum('mcp_client_operation_duration_bucket', 'le="+Inf"')).toBe(sum('mcp_client_operation_duration_count'))
     expect(sum('loadout_pool_connections', 'state="idle"')).toBe(1)
-    for (const name of ['loadout_pool_waiting', 'loadout_processes', 'loadout_calls_running'])
+    for (const name of [
+      'loadout_pool_waiting',
+      'loadout_processes',
+      'loadout_calls_running',
+      'loadout_audit_unshipped',
+    ])
       expect(
         [...samples.keys()].some((key) => key.startsWith(name)),
         name,

@@ -127,7 +127,7 @@ export function createHost(options: HostOptions = {}): Host {
   const { audit, unrecord } = createLog(base, options, signIns)
   const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads }
   const { policy, use, calls, records, departures, users } = createCallWay(base, way)
-  const unobserve = observeHost(telemetry, { events, connector })
+  const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals: policy.approvals }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   return {

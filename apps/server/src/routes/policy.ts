@@ -3,7 +3,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
 import { approvalAnswer, approvalStatus, approvalView, policyRules } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
-import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -16,6 +16,7 @@ const grant = z
     decision: z.enum(['allow', 'deny']),
     threadId: z.string().optional(),
     createdAt: z.string(),
+    void: z.literal(true).optional().openapi({ description: 'What it was given for changed: it allows nothing' }),
   })
   .openapi('Grant')
 const rules = z.object({ rules: named(policyRules, 'PolicyRules') })
@@ -25,8 +26,17 @@ const listApprovals = createRoute({
   method: 'get',
   path: '/approvals',
   summary: 'What is asked of the caller about calls, the newest first',
-  request: { query: z.object({ status: approvalStatus.optional() }) },
-  responses: { 200: json(z.object({ items: z.array(approval) }), 'Them'), ...problemResponses },
+  request: {
+    query: z.object({
+      status: approvalStatus.optional(),
+      cursor: idText.optional(),
+      limit: z.coerce.number().int().min(1).max(1000).default(100),
+    }),
+  },
+  responses: {
+    200: json(z.object({ items: z.array(approval), nextCursor: z.string().optional() }), 'A page of them'),
+    ...problemResponses,
+  },
 })
 const showApproval = createRoute({
   method: 'get',
@@ -55,6 +65,11 @@ const revokeGrant = createRoute({
   request: { params: idParam },
   responses: { 204: { description: 'Forgotten' }, ...problemResponses },
 })
+const appPolicy = rules.extend({
+  given: named(policyRules, 'PolicyRules').openapi({
+    description: "Rules of the app's own code: tried first, read-only here",
+  }),
+})
 const place = <const P extends string>(path: P, summary: string) => ({
   path,
   summary,
@@ -63,6 +78,7 @@ const place = <const P extends string>(path: P, summary: string) => ({
 const showPolicy = createRoute({
   method: 'get',
   ...place('/policy', "The app's rules, in the order in which they are tried"),
+  responses: { 200: json(appPolicy, 'Them'), ...problemResponses },
 })
 const setPolicy = createRoute({
   method: 'put',
@@ -99,9 +115,12 @@ const usage = createRoute({
 export function policyRoutes(host: Host) {
   const approvals = new OpenAPIHono<Env>()
     .openapi(listApprovals, async (c) => {
-      const { status } = c.req.valid('query')
-      const items = await host.approvals.list(c.var.principal.userId, status === undefined ? {} : { status })
-      return c.json({ items }, 200)
+      const { status, cursor, limit } = c.req.valid('query')
+      // One more than asked for tells whether there is a next page.
+      const found = await host.approvals.list(c.var.principal.userId, { status, cursor, limit: limit + 1 })
+      const items = found.slice(0, limit)
+      const last = found.length > limit ? items.at(-1) : undefined
+      return c.json({ items, ...(last ? { nextCursor: last.id } : {}) }, 200)
     })
     .openapi(showApproval, async (c) => {
       return c.json(await host.approvals.get(c.var.principal.userId, c.req.valid('param').id), 200)
@@ -121,7 +140,7 @@ export function policyRoutes(host: Host) {
   return approvals
     .openapi(showPolicy, async (c) => {
       assertOperator(c.var.principal)
-      return c.json({ rules: await host.rules.list({}) }, 200)
+      return c.json({ rules: await host.rules.list({}), given: [...host.rules.given()] }, 200)
     })
     .openapi(setPolicy, async (c) => {
       assertOperator(c.var.principal)

@@ -46,6 +46,8 @@ export interface Audit {
 /** What only the host needs of it. */
 export interface RunningAudit extends Audit {
   readonly calls: CallAudit
+  /** How many lines of this process the database does not have yet. */
+  unshipped(): number
   /** Takes over what dead processes left, and begins to keep the operator's retention. */
   start(): Promise<void>
   close(): Promise<void>
@@ -118,6 +120,7 @@ export function createAudit(parts: AuditParts): RunningAudit {
     },
     prune: (olderThan) => pruneBefore(storage, olderThan),
     flush: () => shipper.flush(),
+    unshipped: () => shipper.waiting,
     async start() {
       if (!started) await start()
       keeping.start()

@@ -28,6 +28,8 @@ export interface ShipperParts {
 }
 
 export interface Shipper {
+  /** How many entries of this process are not stored yet. */
+  readonly waiting: number
   /** An entry was appended. */
   poke(): void
   /** Resolves when all that was appended before is stored; rejects where it cannot be now. */
@@ -76,6 +78,10 @@ class BatchShipper implements Shipper {
     this.#everyMs = parts.everyMs ?? 1000
     this.#batch = parts.batch ?? 500
     this.#removed = new RemovedInLog(parts.sha256)
+  }
+
+  get waiting(): number {
+    return this.#appended - this.#stored
   }
 
   poke(): void {

@@ -19,6 +19,8 @@ export interface CallClock {
 interface Limits {
   timeoutMs: number
   totalMs: number
+  /** Who gives up ends the call as the clock does. */
+  signal?: AbortSignal | undefined
 }
 
 const LONGEST_TIMER_MS = 2_147_483_647
@@ -78,9 +80,14 @@ class Clock implements CallClock {
   #pausedAt = 0
   #pauses = 0
 
+  // Linked by hand: a signal made of two costs a call several times as much.
+  readonly #giveUp = () => this.#controller.abort(this.#limits.signal?.reason)
+
   constructor(limits: Limits, clocks: CallClocks) {
     this.#limits = limits
     this.#clocks = clocks
+    if (limits.signal?.aborted) this.#giveUp()
+    else limits.signal?.addEventListener('abort', this.#giveUp, { once: true })
   }
 
   get signal(): AbortSignal {
@@ -116,6 +123,7 @@ class Clock implements CallClock {
 
   stop(): void {
     this.#clocks.remove(this)
+    this.#limits.signal?.removeEventListener('abort', this.#giveUp)
   }
 
   expire(): void {

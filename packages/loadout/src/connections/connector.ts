@@ -9,7 +9,7 @@ import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { RemoteServer } from '../schema/server.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
-import type { HostCounts } from '../telemetry/counters.ts'
+import type { LineCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import type { TraceMeta } from '../telemetry/trace-context.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
@@ -82,7 +82,7 @@ export interface Connector {
   reset(uscoId: string, userId?: string): Promise<void>
   /** What is open, with the id of its toolkit. */
   status(): Array<PoolStatus & { toolkit: string }>
-  counts(): HostCounts
+  counts(): LineCounts
   close(): Promise<void>
 }
 
@@ -166,7 +166,7 @@ class LiveConnector implements Connector {
     return this.#pool.status().map((one) => ({ ...one, toolkit: this.#names.get(one.key.toolkit) ?? one.key.toolkit }))
   }
 
-  counts(): HostCounts {
+  counts(): LineCounts {
     return { ...this.#pool.counts(), processes: this.#parts.drivers.processes?.() ?? 0 }
   }
 

@@ -253,7 +253,7 @@ class Session implements Connection {
       return await work({
         // Time is kept by our own clock, which knows when a person is asked.
         timeout: NEVER_MS,
-        signal: signal ? AbortSignal.any([signal, clock.signal]) : clock.signal,
+        signal: clock.signal,
         // Also where nobody listens: progress keeps a long call alive.
         onprogress: (progress) => {
           clock.progress()

@@ -19,6 +19,8 @@ export interface CallScope {
 }
 
 export interface PolicyRules {
+  /** Rules of the app's own code: tried first, and changed nowhere but there. */
+  given(): readonly PolicyRule[]
   /** In the order in which they are tried. */
   list(scope: RuleScope): Promise<PolicyRule[]>
   /** Replaces all of a scope. `actor` is the operator who sets the app's, for the log. */
@@ -53,6 +55,7 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RulePa
     )
 
   return {
+    given: () => given,
     async list({ userId = APP_OWNER, threadId = '' }) {
       return (await read(userId)).get(threadId)?.rules ?? []
     },

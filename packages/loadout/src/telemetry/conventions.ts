@@ -34,6 +34,7 @@ export const METRIC = {
   connections: 'loadout.pool.connections',
   waiting: 'loadout.pool.waiting',
   processes: 'loadout.processes',
+  unshipped: 'loadout.audit.unshipped',
 } as const
 
 export const CALL_METHOD = 'tools/call'

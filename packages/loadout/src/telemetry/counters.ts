@@ -15,11 +15,16 @@ export interface Operation {
   statusCode?: string | undefined
 }
 
-/** What there is at a moment. */
-export interface HostCounts {
+/** What there is at a moment: on the line, and in all. */
+export interface LineCounts {
   connections: Readonly<Record<'idle' | 'leased' | 'connecting', number>>
   waiting: number
   processes: number
+}
+
+export interface HostCounts extends LineCounts {
+  /** Lines of the log that the database does not have yet. */
+  unshipped: number
 }
 
 export interface Counters {
@@ -94,7 +99,10 @@ function watchHost(meter: Meter, calls: CallTally, read: () => HostCounts): () =
     description: 'Calls that wait for a place in the pool',
   })
   const processes = meter.createObservableGauge(METRIC.processes, { description: 'Processes of stdio servers' })
-  const observed = [ended, running, connections, waiting, processes]
+  const unshipped = meter.createObservableGauge(METRIC.unshipped, {
+    description: 'Lines of the log that the database does not have yet',
+  })
+  const observed = [ended, running, connections, waiting, processes, unshipped]
   const observe: Parameters<Meter['addBatchObservableCallback']>[0] = (result) => {
     for (const { tags, count } of calls.all()) result.observe(ended, count, tags)
     result.observe(running, calls.running)
@@ -102,6 +110,7 @@ function watchHost(meter: Meter, calls: CallTally, read: () => HostCounts): () =
     for (const [state, count] of Object.entries(now.connections)) result.observe(connections, count, { state })
     result.observe(waiting, now.waiting)
     result.observe(processes, now.processes)
+    result.observe(unshipped, now.unshipped)
   }
   meter.addBatchObservableCallback(observe, observed)
   return () => meter.removeBatchObservableCallback(observe, observed)

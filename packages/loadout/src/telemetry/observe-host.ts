@@ -1,16 +1,19 @@
 /** What is counted beside the way of a call: the pool and its processes whenever somebody looks, and approvals by their events. */
 import type { Emitter } from '../events.ts'
-import type { HostCounts } from './counters.ts'
+import type { LineCounts } from './counters.ts'
 import type { Telemetry } from './telemetry.ts'
 
+export interface Observed {
+  events: Emitter
+  connector: { counts(): LineCounts }
+  audit: { unshipped(): number }
+}
+
 /** Returns how to stop. */
-export function observeHost(
-  { counters }: Telemetry,
-  { events, connector }: { events: Emitter; connector: { counts(): HostCounts } },
-): () => void {
+export function observeHost({ counters }: Telemetry, { events, connector, audit }: Observed): () => void {
   if (!counters) return () => {}
   const stops = [
-    counters.watch(() => connector.counts()),
+    counters.watch(() => ({ ...connector.counts(), unshipped: audit.unshipped() })),
     events.on('approval-requested', () => counters.approval('asked')),
     events.on('approval-answered', ({ status }) => counters.approval(status)),
   ]
