@@ -24,23 +24,25 @@ it('the built library is installed and used', () => {
       '@modelcontextprotocol',
       '@opentelemetry',
       'ipaddr.js',
+      'stemmer',
     ])
       symlinkSync(join(ROOT, 'node_modules', dependency), join(modules, dependency))
     writeFileSync(
       join(folder, 'use.mjs'),
       `import { createHost, masterKeyRing } from 'loadout'
-       import { withExecutionContext } from 'loadout/node'
+       import { withExecutionContext, wordVectors } from 'loadout/node'
        import { pglite } from 'loadout/storage/pglite'
        import { storageSuite } from 'loadout/testing'
        const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
-       const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key) })
+       const host = createHost({ storage: pglite(), keyRing: () => masterKeyRing(key), search: { vectors: wordVectors } })
        await host.toolkits.register({ name: 'Files', command: 'npx', env: { T: 's' } }, { tier: 'user', userId: 'ann' })
        const [{ toolkit }] = await host.toolkits.list('ann')
+       const { strategy } = await host.search({ userId: 'ann' }, 'files')
        await host.close()
-       console.log(toolkit.id, storageSuite(() => {}).length > 20, withExecutionContext.length)`,
+       console.log(toolkit.id, strategy, storageSuite(() => {}).length > 20, withExecutionContext.length)`,
     )
     const used = spawnSync(process.execPath, ['use.mjs'], { cwd: folder, encoding: 'utf8' })
-    expect([used.stdout.trim(), used.stderr]).toEqual(['files true 2', ''])
+    expect([used.stdout.trim(), used.stderr]).toEqual(['files hybrid true 2', ''])
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

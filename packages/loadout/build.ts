@@ -1,4 +1,4 @@
-/** Builds what is published into `dist/`: JavaScript, declarations, migrations, and a package.json that points at them. */
+/** Builds what is published into `dist/`: JavaScript, declarations, migrations, word vectors, and a package.json that points at them. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,12 @@ import { fileURLToPath } from 'node:url'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const dist = join(here, 'dist')
 const MIGRATIONS = 'storage/sql/migrations'
+const VECTORS = 'search/vectors'
 
 rmSync(dist, { recursive: true, force: true })
 const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: here, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
-cpSync(join(here, 'src', MIGRATIONS), join(dist, MIGRATIONS), { recursive: true })
+for (const data of [MIGRATIONS, VECTORS]) cpSync(join(here, 'src', data), join(dist, data), { recursive: true })
 
 const {
   scripts: _scripts,

@@ -1,7 +1,7 @@
 /** One sign-in on its way: made when its link is, kept sealed until the person comes back with the code. */
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { z } from 'zod'
-import type { exportKey } from './session.ts'
+import type { KeptKey } from './session.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 
@@ -25,7 +25,7 @@ const flow = z.object({
 export type SignInFlow = Omit<z.infer<typeof flow>, 'discovery' | 'client' | 'dpopKey'> & {
   discovery: OAuthDiscoveryState
   client: StoredOAuthClientInformation
-  dpopKey: Awaited<ReturnType<typeof exportKey>>
+  dpopKey: KeptKey
 }
 
 export function readFlow(value: unknown): SignInFlow | undefined {

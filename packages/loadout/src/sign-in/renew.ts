@@ -3,7 +3,7 @@ import { DpopSession, refreshAuthorization } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import { defined } from './authorize.ts'
 import { isFinal } from './failures.ts'
-import { endOf, type exportKey, importKey, type SignInSession } from './session.ts'
+import { endOf, importKey, type SignInSession } from './session.ts'
 import type { SignInTarget } from './target.ts'
 
 /** The session with its new token; undefined where only the person can help. */
@@ -31,6 +31,6 @@ export async function renewSession(target: SignInTarget, session: SignInSession)
 
 export async function dpopOf({ dpopKey }: SignInSession): Promise<DpopSession | undefined> {
   if (dpopKey === undefined) return undefined
-  const keyPair = await importKey(dpopKey as unknown as Awaited<ReturnType<typeof exportKey>>)
+  const keyPair = await importKey(dpopKey)
   return DpopSession.create({ keyPair })
 }

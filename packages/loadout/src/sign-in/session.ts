@@ -30,7 +30,8 @@ const stored = z.object({
   dpopKey: anyObject.optional(),
 })
 
-export type SignInSession = Omit<z.infer<typeof stored>, 'metadata' | 'client' | 'tokens'> & {
+export type SignInSession = Omit<z.infer<typeof stored>, 'metadata' | 'client' | 'tokens' | 'dpopKey'> & {
+  dpopKey?: KeptKey | undefined
   metadata?: AuthorizationServerMetadata | undefined
   client: StoredOAuthClientInformation
   tokens: StoredOAuthTokens
@@ -65,14 +66,18 @@ export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): numb
 
 export const isDpop = ({ tokens }: SignInSession) => tokens.token_type.toLowerCase() === 'dpop'
 
-/** The key of a session that binds its tokens to it, as JSON and back. */
-export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: DpopKeyPair) {
+/** The key that a session's tokens are bound to, as JSON. */
+export interface KeptKey extends Pick<DpopKeyPair, 'publicJwk' | 'thumbprint' | 'alg'> {
+  privateJwk: JsonWebKey
+}
+
+export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: DpopKeyPair): Promise<KeptKey> {
   return { privateJwk: await crypto.subtle.exportKey('jwk', privateKey), publicJwk, thumbprint, alg }
 }
 
 const ES256 = { name: 'ECDSA', namedCurve: 'P-256' } as const
 
-export async function importKey(kept: Awaited<ReturnType<typeof exportKey>>): Promise<DpopKeyPair> {
+export async function importKey(kept: KeptKey): Promise<DpopKeyPair> {
   const { privateJwk, publicJwk, thumbprint, alg } = kept
   const [privateKey, publicKey] = await Promise.all([
     crypto.subtle.importKey('jwk', privateJwk, ES256, false, ['sign']),
