@@ -57,11 +57,17 @@ describe('calls at once', () => {
     const seen = await register(userId, 'busy', 10)
     await hosts[0].do({ do: 'app', patch: { limits: { concurrencyPerToolkit: MOST } } })
     const hammer = { do: 'hammer' as const, userId, name: 'busy.echo', ms: 2500, ...load }
-    const counts = await Promise.all(hosts.map((host) => host.do<{ made: number; limited: number }>(hammer)))
+    const made = hosts.map(() => 0)
+    const isEnough = () => seen.most === MOST && seen.all > 50 && Math.min(...made) > 0
+    // A machine that is busy elsewhere takes longer to fill all places; it must never fill one more.
+    for (let round = 0; round < 6 && !isEnough(); round++) {
+      const counts = await Promise.all(hosts.map((host) => host.do<{ made: number; limited: number }>(hammer)))
+      for (const [index, count] of counts.entries()) made[index] = (made[index] ?? 0) + count.made
+    }
     expect(seen.most).toBe(MOST)
-    expect(counts.reduce((sum, { made }) => sum + made, 0)).toBe(seen.all)
+    expect(made.reduce((sum, one) => sum + one, 0)).toBe(seen.all)
     expect(seen.all).toBeGreaterThan(50)
-    expect(Math.min(...counts.map(({ made }) => made))).toBeGreaterThan(0)
+    expect(Math.min(...made)).toBeGreaterThan(0)
   })
 
   it('what a killed process had is held until its lease is over, and then free', async () => {
