@@ -21,8 +21,10 @@ export interface ShipperParts {
   onProblem(error: HostError): void
   /** Told how far the chain goes. */
   onShipped?: ((end: ChainEnd) => void) | undefined
-  /** How long an entry waits for others. @default 1000 */
+  /** How long an entry waits for others. @default 200 */
   everyMs?: number | undefined
+  /** How long it waits at most while more come: calls go first, for the journal has it. @default 5000 */
+  mostMs?: number | undefined
   /** How many make a batch. @default 500 */
   batch?: number | undefined
 }
@@ -44,6 +46,7 @@ const LONGEST_PAUSE_MS = 30_000
 const LOOK_AGAIN_MS = 30_000
 const LONGEST_REST_MS = 1000
 const MOST_RACES = 200
+const QUIET_MS = 50
 
 interface Waiter {
   target: number
@@ -58,6 +61,7 @@ export function createShipper(parts: ShipperParts): Shipper {
 class BatchShipper implements Shipper {
   readonly #parts: ShipperParts
   readonly #everyMs: number
+  readonly #mostMs: number
   readonly #batch: number
   #timer: ReturnType<typeof setTimeout> | undefined
   #looking: ReturnType<typeof setInterval> | undefined
@@ -66,6 +70,9 @@ class BatchShipper implements Shipper {
   #pauseMs = 0
   /** Entries of this process: how many there are, and how many the database has. */
   #appended = 0
+  #appendedAt = 0
+  /** Since when the first of those that wait does. */
+  #waitingSince = 0
   #stored = 0
   #waiters: Waiter[] = []
   #head: ChainEnd | undefined
@@ -75,7 +82,8 @@ class BatchShipper implements Shipper {
 
   constructor(parts: ShipperParts) {
     this.#parts = parts
-    this.#everyMs = parts.everyMs ?? 1000
+    this.#everyMs = parts.everyMs ?? 200
+    this.#mostMs = parts.mostMs ?? 5000
     this.#batch = parts.batch ?? 500
     this.#removed = new RemovedInLog(parts.sha256)
   }
@@ -86,7 +94,10 @@ class BatchShipper implements Shipper {
 
   poke(): void {
     this.#appended++
-    if (this.#timer === undefined && !this.#running && !this.#closed) this.#later(this.#everyMs)
+    this.#appendedAt = performance.now()
+    if (this.#timer !== undefined || this.#running || this.#closed) return
+    this.#waitingSince = this.#appendedAt
+    this.#later(this.#everyMs)
   }
 
   flush(): Promise<void> {
@@ -119,10 +130,17 @@ class BatchShipper implements Shipper {
   #later(ms: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined
-      this.#run()
+      if (this.#isBusy()) this.#later(this.#everyMs)
+      else this.#run()
     }, ms)
     // What waits is safe in the journal: it need not keep a process alive.
     unref(this.#timer)
+  }
+
+  /** Whether entries still come, and the first has not waited too long. */
+  #isBusy(): boolean {
+    const now = performance.now()
+    return now - this.#appendedAt < QUIET_MS && now - this.#waitingSince < this.#mostMs
   }
 
   #run(): void {
