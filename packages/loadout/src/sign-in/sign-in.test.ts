@@ -170,6 +170,23 @@ describe('a link', () => {
     await host.signIns.finish(callback, { userId: 'ann' })
   })
 
+  it('is good for ten minutes', async () => {
+    const oauth = await server()
+    const storage = memory()
+    const host = hostOf({ storage })
+    await register(host, oauth.url)
+    const { url, expiresAt } = await host.signIns.start('ann', 'mail')
+    expect(expiresAt.getTime() - Date.now()).toBeLessThanOrEqual(600_000)
+    const callback = callbackOf(await follow(url))
+    await storage.transaction({ userId: 'ann' }, async (tx) => {
+      const [row] = await tx.list('signIns')
+      expect(row?.stateUntil).toEqual(expiresAt)
+      await tx.update('signIns', row?.signInId ?? '', { set: { stateUntil: new Date(Date.now() - 1) } })
+    })
+    await expect(host.signIns.finish(callback)).rejects.toMatchObject({ code: 'sign-in-link-invalid' })
+    expect(oauth.counts.exchanged).toBe(0)
+  })
+
   it('of a toolkit that was changed or removed since is not taken', async () => {
     const oauth = await server()
     const other = await server()
