@@ -20,10 +20,10 @@ export const PACKAGES = '/packages'
 export interface PackageOptions {
   /** Where packages are kept. Everyone may have to enter it. */
   dir(): Promise<string>
-  /** @default https://registry.example */
-  npmRegistry: string
-  /** @default https://pypi.example/simple */
-  pypiIndex: string
+  /** Where npm packages come from; undefined where nobody said so. */
+  npmRegistry(): Promise<string | undefined>
+  /** The same for Python. */
+  pypiIndex: string | undefined
   /** Where the files of that index are, where that is another host. */
   pypiFileHosts: readonly string[]
   node: string | undefined
@@ -43,11 +43,11 @@ const WORDS = 400
 export function createPackages(options: PackageOptions) {
   const underWay = new Map<string, Promise<string>>()
   /** Many may want the same package at once; it is fetched once. */
-  const folderOf = (run: PackageRun): Promise<string> => {
-    const key = createHash('sha256')
-      .update(`${run.from} ${run.spec} ${registryOf(options, run)}`)
-      .digest('hex')
-    const fetching = underWay.get(key) ?? fetchOnce(options, run, key).finally(() => underWay.delete(key))
+  const folderOf = async (run: PackageRun): Promise<string> => {
+    const registry = await registryOf(options, run)
+    const key = createHash('sha256').update(`${run.from} ${run.spec} ${registry}`).digest('hex')
+    const wanted = { ...run, registry }
+    const fetching = underWay.get(key) ?? fetchOnce(options, wanted, key).finally(() => underWay.delete(key))
     underWay.set(key, fetching)
     return fetching
   }
@@ -62,10 +62,19 @@ export function createPackages(options: PackageOptions) {
   }
 }
 
-const registryOf = ({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun) =>
-  from === 'npm' ? npmRegistry : pypiIndex
+async function registryOf({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun): Promise<string> {
+  const [registry, setting] =
+    from === 'npm' ? [await npmRegistry(), 'LOADOUT_NPM_REGISTRY'] : [pypiIndex, 'LOADOUT_PYPI_INDEX']
+  if (registry !== undefined) return registry
+  throw new HostError('stdio-refused', {
+    detail: 'It is not set where packages for sandboxes come from.',
+    action: `Ask the operator to set ${setting}, or use a remote server (a URL).`,
+  })
+}
 
-async function fetchOnce(options: PackageOptions, run: PackageRun, key: string): Promise<string> {
+type WantedPackage = PackageRun & { registry: string }
+
+async function fetchOnce(options: PackageOptions, run: WantedPackage, key: string): Promise<string> {
   const dir = await options.dir()
   const folder = join(dir, key)
   if (await stat(folder).catch(() => undefined)) return folder
@@ -87,7 +96,7 @@ async function fetchOnce(options: PackageOptions, run: PackageRun, key: string):
 
 type FetchLine = CommandLine & { hosts: readonly string[]; binds: readonly Bind[] }
 
-function npmLine({ node, npmRegistry }: PackageOptions, { spec }: PackageRun): FetchLine {
+function npmLine({ node }: PackageOptions, { spec, registry }: WantedPackage): FetchLine {
   const npm = node === undefined ? undefined : npmBeside(node)
   if (npm === undefined)
     throw new HostError('stdio-refused', {
@@ -102,26 +111,26 @@ function npmLine({ node, npmRegistry }: PackageOptions, { spec }: PackageRun): F
     '--no-package-lock',
     '--omit=dev',
   ]
-  const where = ['--prefix', PACKAGES, '--cache', '/tmp/npm', '--registry', npmRegistry]
+  const where = ['--prefix', PACKAGES, '--cache', '/tmp/npm', '--registry', registry]
   return {
     command: NODE,
     args: ['/opt/loadout/npm/bin/npm-cli.js', 'install', ...flags, ...where, '--', spec],
     env: {},
-    hosts: [hostAndPort(npmRegistry)],
+    hosts: [hostAndPort(registry)],
     binds: [{ from: npm, to: '/opt/loadout/npm' }],
   }
 }
 
 const NPM_PLACES = ['/usr/local/lib/node_modules/npm', '/usr/lib/node_modules/npm', '/usr/share/nodejs/npm']
 
-const npmBeside = (node: string) =>
+export const npmBeside = (node: string) =>
   [join(dirname(node), '../lib/node_modules/npm'), ...NPM_PLACES].find((path) =>
     existsSync(join(path, 'bin/npm-cli.js')),
   )
 
 const UV_PLACES = ['/usr/local/bin/uv', '/usr/bin/uv']
 
-function uvLine({ pypiIndex, pypiFileHosts }: PackageOptions, { spec }: PackageRun): FetchLine {
+function uvLine({ pypiFileHosts }: PackageOptions, { spec, registry }: WantedPackage): FetchLine {
   const uv = UV_PLACES.find((path) => existsSync(path))
   if (uv === undefined)
     throw new HostError('stdio-refused', {
@@ -131,7 +140,7 @@ function uvLine({ pypiIndex, pypiFileHosts }: PackageOptions, { spec }: PackageR
   return {
     command: uv,
     // Wheels only: to build a package is to run its code.
-    args: ['tool', 'install', '--no-build', '--no-config', '--default-index', pypiIndex, '--', spec],
+    args: ['tool', 'install', '--no-build', '--no-config', '--default-index', registry, '--', spec],
     env: {
       UV_TOOL_DIR: `${PACKAGES}/tools`,
       UV_TOOL_BIN_DIR: `${PACKAGES}/bin`,
@@ -139,7 +148,7 @@ function uvLine({ pypiIndex, pypiFileHosts }: PackageOptions, { spec }: PackageR
       UV_LINK_MODE: 'copy',
       UV_PYTHON_DOWNLOADS: 'never',
     },
-    hosts: [hostAndPort(pypiIndex), ...pypiFileHosts],
+    hosts: [hostAndPort(registry), ...pypiFileHosts],
     binds: [],
   }
 }

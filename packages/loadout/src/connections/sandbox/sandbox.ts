@@ -13,7 +13,7 @@ import { createLauncher } from './launch.ts'
 import { DEFAULT_LIMITS, type SandboxLimits } from './limits.ts'
 import { othersMayUse } from './others-may-use.ts'
 import { readPackageRun } from './package-run.ts'
-import { createPackages, PACKAGES } from './packages.ts'
+import { createPackages, npmBeside, PACKAGES } from './packages.ts'
 import { HOME, NODE } from './profile.ts'
 import { runOnce } from './run-once.ts'
 
@@ -21,10 +21,12 @@ export interface SandboxOptions {
   /** Where fetched packages are kept. @default a folder that goes with the host */
   dir?: string
   limits?: SandboxLimits
-  /** @default https://registry.example */
+  /** Where npm packages come from. @default what the npm of this machine is set to */
   npmRegistry?: string
-  /** @default https://pypi.example/simple */
+  /** Where Python packages come from. Without it there are none. */
   pypiIndex?: string
+  /** Where the files of that index are, where that is another host. */
+  pypiFileHosts?: readonly string[]
   /** Whether the kernel keeps an account of each sandbox, where it can. It takes 10 to 30 ms of a start. @default true */
   cgroups?: boolean
   /** @default 'bwrap' in the usual places */
@@ -63,9 +65,9 @@ export function createSandbox(parts: SandboxParts): Sandbox {
   const own = { made: undefined as string | undefined }
   const launcher = createLauncher(groups, parts)
   const packages = createPackages({
-    npmRegistry: parts.npmRegistry ?? 'https://registry.example',
-    pypiIndex: parts.pypiIndex ?? 'https://pypi.example/simple',
-    pypiFileHosts: parts.pypiIndex === undefined ? ['files.example'] : [],
+    npmRegistry: registryOfNpm(groups, parts.npmRegistry),
+    pypiIndex: parts.pypiIndex,
+    pypiFileHosts: parts.pypiFileHosts ?? [],
     node: process.execPath,
     dir: () => packageDir(parts.dir, own),
     async run(line, binds) {
@@ -127,4 +129,23 @@ async function packageDir(given: string | undefined, own: { made: string | undef
     detail: `The folder of packages is one that only root may enter: ${given}`,
     action: 'Ask the operator to set LOADOUT_SANDBOX_DIR to a folder that everybody may enter.',
   })
+}
+
+const ASK_MS = 10_000
+
+/** As the operator's own npm would: it is asked once, outside, and runs nothing of a user. */
+function registryOfNpm(groups: ProcessGroups, given: string | undefined): () => Promise<string | undefined> {
+  let asked: Promise<string | undefined> | undefined
+  const ask = async () => {
+    const npm = npmBeside(process.execPath)
+    if (npm === undefined) return undefined
+    const args = [`${npm}/bin/npm-cli.js`, 'config', 'get', 'registry']
+    const { output } = await runOnce(groups, { command: process.execPath, args, env: {} }, ASK_MS)
+    const url = URL.parse(output.split('\n').at(-1) ?? '')
+    return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined
+  }
+  return () => {
+    asked ??= given === undefined ? ask() : Promise.resolve(given)
+    return asked
+  }
 }
