@@ -5,33 +5,9 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { type OAuthRules, RULES } from './oauth-rules.ts'
 
-export interface OAuthRules {
-  /** How long an access token lives. */
-  expiresIn: number | undefined
-  /** Whether refresh tokens are given. */
-  refresh: boolean
-  /** Refreshes are refused with this. */
-  refreshError: { status: number; error: string } | undefined
-  /** How long a refresh takes. */
-  refreshMs: number
-  /** What the issuer calls itself; undefined is its own address. */
-  issuer: string | undefined
-  /** What the callback is told of the issuer. */
-  iss: string | undefined
-  authorizationEndpoint: string | undefined
-  /** A scope that calls need. */
-  callScope: string | undefined
-  /** What the resource says whose tokens it takes. */
-  authorizationServers: string[] | undefined
-  register: boolean
-  /** The address by which it is known, where that is another than its own. */
-  at: string | undefined
-  /** Whether calls fail with the token in the error's words. */
-  tells: boolean
-  /** Whether each user has a tool that only they have. */
-  personal: boolean
-}
+export type { OAuthRules } from './oauth-rules.ts'
 
 interface Message {
   id?: number
@@ -44,22 +20,6 @@ interface Token {
   scope: string
   expiresAt: number
   clientId: string
-}
-
-const RULES: OAuthRules = {
-  expiresIn: 3600,
-  refresh: true,
-  refreshError: undefined,
-  refreshMs: 0,
-  issuer: undefined,
-  iss: undefined,
-  authorizationEndpoint: undefined,
-  callScope: undefined,
-  authorizationServers: undefined,
-  register: true,
-  at: undefined,
-  tells: false,
-  personal: false,
 }
 
 export class OAuthServer {

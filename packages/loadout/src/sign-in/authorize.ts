@@ -110,8 +110,14 @@ export async function finishFlow(target: SignInTarget, flow: SignInFlow, returne
   }
 }
 
-function sessionOf(flow: SignInFlow, tokens: StoredOAuthTokens): SignInSession {
-  const { serverUrl, resource, scope, repeats, client, discovery, dpopKey } = flow
+export type Obtained = Pick<
+  SignInFlow,
+  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'client' | 'discovery' | 'dpopKey'
+>
+
+/** What is kept once there are tokens, however they were had. */
+export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignInSession {
+  const { serverUrl, resource, scope, repeats, client, discovery, dpopKey } = obtained
   return {
     serverUrl,
     authorizationServerUrl: discovery.authorizationServerUrl,

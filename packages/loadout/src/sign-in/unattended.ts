@@ -10,10 +10,10 @@ import {
   requestJwtAuthorizationGrant,
 } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
-import { type Challenge, defined, issuerOf } from './authorize.ts'
+import { type Challenge, defined, issuerOf, sessionOf } from './authorize.ts'
 import { signInError } from './failures.ts'
 import { FlowProvider } from './flow-provider.ts'
-import { endOf, exportKey, type SignInSession } from './session.ts'
+import { exportKey, type SignInSession } from './session.ts'
 import type { OAuthSettings, SignInTarget } from './target.ts'
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
@@ -41,20 +41,8 @@ export async function getUnattended(target: SignInTarget, challenge: Challenge):
   }
   const { tokens, discovery, resource } = provider.learned
   if (!tokens || !discovery) throw new HostError('sign-in-failed')
-  return {
-    serverUrl,
-    authorizationServerUrl: discovery.authorizationServerUrl,
-    issuer: issuerOf(discovery),
-    metadata: discovery.authorizationServerMetadata,
-    resource,
-    client,
-    tokens,
-    expiresAt: endOf(tokens),
-    obtainedAt: Date.now(),
-    scope,
-    repeats: 0,
-    dpopKey: await exportKey(key),
-  }
+  const dpopKey = await exportKey(key)
+  return sessionOf({ serverUrl, resource, scope, repeats: 0, client, discovery, dpopKey }, tokens)
 }
 
 /** An assertion that was refused is not shown a second time. */

@@ -147,8 +147,8 @@ describe('inside a sandbox there is', () => {
 
 describe('what a record may ask for', () => {
   it('a folder below its home, and no other', async () => {
-    const there = await openInside(drivers, { cwd: 'work/deep' })
-    expect(await there.run('return process.cwd()')).toEqual({ value: '/home/sandbox/work/deep' })
+    const there = await openInside(drivers, { cwd: 'notes/deep' })
+    expect(await there.run('return process.cwd()')).toEqual({ value: '/home/sandbox/notes/deep' })
     await there.connection.close()
     for (const cwd of ['/', '/root', '/etc', '../..', '/home/sandbox/../../etc', '/home/sandboxes', '/tmp/../usr'])
       await expect(openInside(drivers, { cwd })).rejects.toMatchObject({ code: 'stdio-refused' })

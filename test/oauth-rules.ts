@@ -1,0 +1,43 @@
+/** How the server of `oauth-server.ts` behaves, where a test wants it otherwise. */
+export interface OAuthRules {
+  /** How long an access token lives. */
+  expiresIn: number | undefined
+  /** Whether refresh tokens are given. */
+  refresh: boolean
+  /** Refreshes are refused with this. */
+  refreshError: { status: number; error: string } | undefined
+  /** How long a refresh takes. */
+  refreshMs: number
+  /** What the issuer calls itself; undefined is its own address. */
+  issuer: string | undefined
+  /** What the callback is told of the issuer. */
+  iss: string | undefined
+  authorizationEndpoint: string | undefined
+  /** A scope that calls need. */
+  callScope: string | undefined
+  /** What the resource says whose tokens it takes. */
+  authorizationServers: string[] | undefined
+  register: boolean
+  /** The address by which it is known, where that is another than its own. */
+  at: string | undefined
+  /** Whether calls fail with the token in the error's words. */
+  tells: boolean
+  /** Whether each user has a tool that only they have. */
+  personal: boolean
+}
+
+export const RULES: OAuthRules = {
+  expiresIn: 3600,
+  refresh: true,
+  refreshError: undefined,
+  refreshMs: 0,
+  issuer: undefined,
+  iss: undefined,
+  authorizationEndpoint: undefined,
+  callScope: undefined,
+  authorizationServers: undefined,
+  register: true,
+  at: undefined,
+  tells: false,
+  personal: false,
+}
