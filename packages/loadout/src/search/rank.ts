@@ -111,7 +111,7 @@ export function top(
       const value = row[at] as number
       if (value <= 0 || (found.length >= limit && value < least)) continue
       const { ref } = tools[at] as (typeof tools)[number]
-      if (allow && !allow(ref)) continue
+      if (allow && !allow(ref, index)) continue
       insert(found, { ref, score: value }, limit)
       least = found.at(-1)?.score ?? 0
     }

@@ -32,6 +32,6 @@ export interface Hit {
 export interface Query {
   text: string
   limit: number
-  /** Of what is searched, only these are found. */
-  allow?: ((ref: string) => boolean) | undefined
+  /** Of what is searched, only these are found. A ref may stand in more than one segment. */
+  allow?: ((ref: string, segment: number) => boolean) | undefined
 }
