@@ -218,6 +218,7 @@ describe('preferences', () => {
       autoLoadTools: true,
       maxServersPerThread: 16,
       costLimits: {},
+      learnFromUse: true,
       theme: 'system',
     })
     await request('PATCH', '/api/preferences', { body: { costLimits: { maxCallsPerHour: 5 } } })

@@ -6,7 +6,17 @@ import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../storage/
 import { createKvStorage } from '../storage/kv/kv-storage.ts'
 import { memoryBackend } from '../storage/kv/memory-backend.ts'
 import { REMOVED_COLLECTIONS } from '../storage/remove-user.ts'
-import { apiKeyRow, auditRow, configRow, grantRow, threadRow, toolRow, usageRow } from '../testing/rows.ts'
+import {
+  apiKeyRow,
+  auditRow,
+  configRow,
+  grantRow,
+  threadRow,
+  toolRow,
+  toolUseRow,
+  toolVectorRow,
+  usageRow,
+} from '../testing/rows.ts'
 
 const WHO = 'ann-7f3a91'
 const at = new Date()
@@ -20,7 +30,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
   preferences: (userId) => ({
     preferencesId: 'preferences',
     userId,
-    valueJson: { autoLoadTools: true, maxServersPerThread: 1, costLimits: {}, theme: 'dark' },
+    valueJson: { autoLoadTools: true, maxServersPerThread: 1, costLimits: {}, learnFromUse: true, theme: 'dark' },
     updatedAt: at,
   }),
   threads: (userId) => threadRow(userId),
@@ -33,6 +43,11 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     on: true,
     createdAt: at,
   }),
+  loadedTools: (userId) => ({
+    ...{ loadedToolId: 'l', userId, threadId: 't', ref: 'a.b', sticky: false, loadedAt: at, usedAt: at },
+  }),
+  toolUses: (userId) => toolUseRow(userId),
+  toolVectors: (userId) => toolVectorRow(userId),
   policyRules: (userId) => ({
     ruleId: 'r',
     userId,

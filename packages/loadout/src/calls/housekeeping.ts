@@ -37,6 +37,13 @@ const YEAR_MS = 365 * DAY_MS
 /** What a dead process left may be shipped that much later. */
 const REMOVALS_KEPT_MS = YEAR_MS
 
+/** What searches keep, and for how many days without use. */
+const UNUSED_KEPT = [
+  ['loadedTools', 'loadedToolId', 'usedAt', 365],
+  ['toolUses', 'toolUseId', 'lastUsedAt', 180],
+  ['toolVectors', 'toolVectorId', 'usedAt', 60],
+] as const
+
 export function createHousekeeping(storage: Storage, everyMs = EVERY_MS): Housekeeping {
   let timer: ReturnType<typeof setInterval> | undefined
   let sweeping: Promise<number> | undefined
@@ -98,6 +105,9 @@ function rulesAt(now: number): Rule[] {
       ...{ collection: 'removedUsers', id: 'removalId', unchanged: 'removedAt' },
       over: { field: 'removedAt', to: before(REMOVALS_KEPT_MS) },
     }),
+    ...UNUSED_KEPT.map(([collection, id, field, days]) =>
+      rule({ ...{ collection, id, unchanged: field }, over: { field, to: before(days * DAY_MS) } } as never),
+    ),
     rule({
       collection: 'processes',
       id: 'processId',

@@ -1,10 +1,11 @@
 import type { Emitter } from '../events.ts'
 import { parse } from '../schema/json.ts'
 import { type Preferences, preferences, preferencesPatch } from '../schema/preferences.ts'
-import type { ReadCache, Storage } from '../storage/storage.ts'
+import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 
 // One row a user; the key (user, id) keeps users apart.
 const ROW_ID = 'preferences'
+const LIST_LIMIT = 100_000
 
 export interface PreferenceStore {
   get(userId: string): Promise<Preferences>
@@ -33,12 +34,19 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
         const next = preferences.parse({ ...before, ...withoutUndefined(patch), costLimits })
         if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
+        if (!next.learnFromUse) await forgetUses(tx, userId)
         return next
       })
       events.emit({ type: 'preferences-changed', userId, fields: Object.keys(withoutUndefined(patch)) })
       return value
     },
   }
+}
+
+/** What was learned of a user goes as they say so, not some time later. */
+async function forgetUses(tx: Transaction, userId: string): Promise<void> {
+  for (const row of await tx.list('toolUses', { where: { userId }, limit: LIST_LIMIT }))
+    await tx.delete('toolUses', row.toolUseId)
 }
 
 const withoutUndefined = (record: Record<string, unknown> = {}) =>

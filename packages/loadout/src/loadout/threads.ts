@@ -24,7 +24,7 @@ export interface Threads {
   list(userId: string, page?: { after?: string | undefined; limit?: number }): Promise<StoredThread[]>
   /** Changes the given fields and keeps the rest. */
   update(userId: string, id: string, patch: unknown): Promise<StoredThread>
-  /** With its activations. */
+  /** With its activations and the tools that it loaded. */
   delete(userId: string, id: string): Promise<void>
   /** What a thread set for itself; nothing where it was never made. */
   settings(userId: string, id: string): Promise<ThreadSettings>
@@ -81,6 +81,8 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
         await own(tx, id)
         for (const row of await tx.list('activations', { where: { userId, threadId: id }, limit: LIST_LIMIT }))
           await tx.delete('activations', row.activationId)
+        for (const row of await tx.list('loadedTools', { where: { userId, threadId: id }, limit: LIST_LIMIT }))
+          await tx.delete('loadedTools', row.loadedToolId)
         await tx.delete('threads', id)
       })
       tell(userId, id)

@@ -12,6 +12,8 @@ export const ID_PREFIXES = {
   marketTool: 'tool',
   thread: 'thrd',
   activation: 'actv',
+  loadedTool: 'ltol',
+  toolUse: 'tuse',
   credential: 'cred',
   signIn: 'sgin',
   personalCatalog: 'pcat',

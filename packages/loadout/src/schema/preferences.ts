@@ -11,6 +11,8 @@ export const preferences = z.strictObject({
   autoLoadTools: z.boolean().default(true),
   maxServersPerThread: z.number().int().min(1).max(1000).default(16),
   costLimits: costLimits.default({}),
+  /** Let what was asked for in successful calls help later searches; false also forgets what was learned. */
+  learnFromUse: z.boolean().default(true),
   theme: z.enum(['system', 'light', 'dark']).default('system'),
 })
 export type Preferences = z.infer<typeof preferences>
@@ -25,6 +27,7 @@ export const preferencesPatch = z.strictObject({
       maxTokensPerDay: costLimits.shape.maxTokensPerDay.nullable(),
     })
     .nullish(),
+  learnFromUse: z.boolean().optional(),
   theme: z.enum(['system', 'light', 'dark']).optional(),
 })
 

@@ -28,6 +28,7 @@ import { processRow } from '../schema/process.ts'
 import { removedUserRow } from '../schema/removed-user.ts'
 import { resultChunkRow, resultRow } from '../schema/result.ts'
 import { runRow, stepRow } from '../schema/run.ts'
+import { loadedToolRow, toolUseRow, toolVectorRow } from '../schema/search.ts'
 import { signInRow } from '../schema/sign-in.ts'
 import { threadRow } from '../schema/thread.ts'
 import { usageRow } from '../schema/usage.ts'
@@ -115,6 +116,21 @@ export const COLLECTIONS = {
     unique: [['threadId', 'ref']],
     watch: 'threadId',
   }),
+  loadedTools: spec({
+    ...own,
+    row: loadedToolRow,
+    id: 'loadedToolId',
+    unique: [['threadId', 'ref']],
+    watch: 'threadId',
+  }),
+  toolUses: spec({ ...own, row: toolUseRow, id: 'toolUseId', unique: [['uscoId', 'tool']], watch: 'uscoId' }),
+  toolVectors: spec({
+    ...own,
+    row: toolVectorRow,
+    id: 'toolVectorId',
+    appRows: true,
+    unique: [['embedder', 'fingerprint']],
+  }),
   policyRules: spec({ ...own, row: policyRuleRow, id: 'ruleId', appRows: true, watch: 'ruleId' }),
   credentials: spec({
     ...own,
@@ -198,8 +214,10 @@ export const SYSTEM_CALLERS = {
   /** Takes away what is over, whoever's it is. */
   housekeeping: {
     ...{ approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
-    removedUsers: 'any',
+    ...{ removedUsers: 'any', loadedTools: 'any', toolUses: 'any', toolVectors: 'any' },
   },
+  /** Keeps vectors of the app's own tools, which serve everyone. */
+  embedding: { toolVectors: 'app' },
   /** A process tells the others that it is alive. */
   presence: { processes: 'any' },
   /** Operators make and revoke keys of any user. */

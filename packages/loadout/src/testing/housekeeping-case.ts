@@ -2,9 +2,18 @@
 import { createHousekeeping } from '../calls/housekeeping.ts'
 import { createPresence } from '../policy/presence.ts'
 import { newId } from '../schema/ids.ts'
-import type { Collection, Storage } from '../storage/storage.ts'
+import type { Collection, Storage, Transaction } from '../storage/storage.ts'
 import { equal } from './check.ts'
-import { approvalRow, callRow, placesRow, resultRow, usageRow } from './rows.ts'
+import {
+  approvalRow,
+  callRow,
+  loadedToolRow,
+  placesRow,
+  resultRow,
+  toolUseRow,
+  toolVectorRow,
+  usageRow,
+} from './rows.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
@@ -50,6 +59,7 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
         placesRow(userId, { placesId: 'kept: new', subject: 'b', holdersJson: {} }),
         placesRow(userId, { subject: 'c', holdersJson: { gone: 1 }, updatedAt: daysAgo(1) }),
       ])
+      await insertUnused(tx, userId, daysAgo)
     })
   await storage.transaction({ caller: 'presence' }, (tx) =>
     tx.insert('processes', { processId: 'gone', startedAt: daysAgo(1), aliveUntil: daysAgo(0.1) }),
@@ -59,7 +69,7 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
     tx.insertAll('removedUsers', [went('a', 364), went('b', 366)]),
   )
   const housekeeping = createHousekeeping(storage)
-  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1) + 2, 'how many went')
+  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1 + 3) + 2, 'how many went')
   for (const userId of ['ann', 'bob']) {
     const left = (collection: Collection, id: string) =>
       storage.transaction({ userId }, async (tx) =>
@@ -71,10 +81,29 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
     equal(await left('resultChunks', 'resultId'), ['kept'], 'pieces of results')
     equal(await left('usage', 'usageId'), ['kept', 'kept: a run'], 'counters')
     equal(await left('places', 'placesId'), ['kept', 'kept: new'], 'places')
+    equal(await left('loadedTools', 'loadedToolId'), ['kept'], 'loaded tools')
+    equal(await left('toolUses', 'toolUseId'), ['kept'], 'uses of tools')
+    equal(await left('toolVectors', 'toolVectorId'), ['kept'], 'vectors')
     equal(await left('processes', 'processId'), [processId], 'processes')
     equal(await left('removedUsers', 'removalId'), ['a'.repeat(64)], 'users who went')
   }
   equal(await housekeeping.sweep(), 0, 'how many went the second time')
   letGo()
   await presence.close()
+}
+
+/** What searches keep, on both sides of how long it is kept without use. */
+async function insertUnused(tx: Transaction, userId: string, daysAgo: (days: number) => Date): Promise<void> {
+  await tx.insertAll('loadedTools', [
+    loadedToolRow(userId, { loadedToolId: 'kept', usedAt: daysAgo(364) }),
+    loadedToolRow(userId, { usedAt: daysAgo(366) }),
+  ])
+  await tx.insertAll('toolUses', [
+    toolUseRow(userId, { toolUseId: 'kept', lastUsedAt: daysAgo(179) }),
+    toolUseRow(userId, { lastUsedAt: daysAgo(181) }),
+  ])
+  await tx.insertAll('toolVectors', [
+    toolVectorRow(userId, { toolVectorId: 'kept', usedAt: daysAgo(59) }),
+    toolVectorRow(userId, { usedAt: daysAgo(61) }),
+  ])
 }

@@ -205,3 +205,46 @@ export function placesRow(userId: string, given: Partial<Row<'places'>> = {}): R
     ...given,
   }
 }
+
+export function loadedToolRow(userId: string, given: Partial<Row<'loadedTools'>> = {}): Row<'loadedTools'> {
+  const loadedToolId = given.loadedToolId ?? newId('loadedTool')
+  return {
+    loadedToolId,
+    userId,
+    threadId: 'a thread',
+    ref: `filesystem.${loadedToolId}`,
+    sticky: false,
+    loadedAt: now(),
+    usedAt: now(),
+    ...given,
+  }
+}
+
+export function toolUseRow(userId: string, given: Partial<Row<'toolUses'>> = {}): Row<'toolUses'> {
+  const toolUseId = given.toolUseId ?? newId('toolUse')
+  return {
+    toolUseId,
+    userId,
+    uscoId: 'usco_files',
+    tool: toolUseId,
+    calls: 1,
+    successes: 1,
+    lastUsedAt: now(),
+    examplesJson: [{ text: 'read my notes', at: Date.now() }],
+    ...given,
+  }
+}
+
+export function toolVectorRow(userId: string, given: Partial<Row<'toolVectors'>> = {}): Row<'toolVectors'> {
+  const fingerprint = given.fingerprint ?? newId('tool')
+  return {
+    toolVectorId: `tvec_${fingerprint}`,
+    userId,
+    embedder: 'test',
+    fingerprint,
+    vector: 'AAAA',
+    createdAt: now(),
+    usedAt: now(),
+    ...given,
+  }
+}

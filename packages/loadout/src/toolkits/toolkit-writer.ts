@@ -120,6 +120,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         const cleared = await secrets.fields(tx, keeper)
         await tx.delete('userServerConfigs', row.uscoId)
         await secrets.clear(tx, keeper)
+        if (owner.tier === 'user') await forgetUses(tx, userId, row.uscoId)
         return { row, tools, secrets: { set: [], cleared } }
       }),
   }
@@ -176,6 +177,12 @@ async function ownRow(tx: Transaction, userId: string, id: string): Promise<User
 async function forgetPins(tx: Transaction, userId: string, uscoId: string): Promise<void> {
   for (const pin of await tx.list('pins', { where: { userId, uscoId }, limit: 10_000 }))
     await tx.delete('pins', pin.pinId)
+}
+
+/** What its user did with its tools goes with it. Of the app's, each user has their own, which goes when it is not used. */
+async function forgetUses(tx: Transaction, userId: string, uscoId: string): Promise<void> {
+  for (const use of await tx.list('toolUses', { where: { userId, uscoId }, limit: 10_000 }))
+    await tx.delete('toolUses', use.toolUseId)
 }
 
 async function insertConfig(

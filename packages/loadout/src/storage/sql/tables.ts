@@ -20,6 +20,7 @@ import {
   workflows,
   workflowVersions,
 } from './tables/runs.ts'
+import { loadedTools, toolUses, toolVectors } from './tables/search.ts'
 import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
 import { credentials, personalCatalogs, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
 
@@ -34,6 +35,7 @@ export {
   calls,
   credentials,
   grants,
+  loadedTools,
   personalCatalogs,
   pins,
   places,
@@ -50,6 +52,8 @@ export {
   steps,
   threads,
   tools,
+  toolUses,
+  toolVectors,
   usage,
   userServerConfigs,
   userServerTools,
@@ -69,6 +73,9 @@ export const TABLES = {
   preferences,
   threads,
   activations,
+  loadedTools,
+  toolUses,
+  toolVectors,
   policyRules,
   credentials,
   signIns,
