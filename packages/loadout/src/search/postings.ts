@@ -25,6 +25,8 @@ export class Postings {
   }
 }
 
+const WORDS_A_STEP = 100
+
 /** Collects what documents hold; documents come in their order. */
 export class PostingsBuilder {
   readonly #words = new Map<string, { documents: number[]; weights: number[] }>()
@@ -45,13 +47,15 @@ export class PostingsBuilder {
   }
 
   /** `saturate`: more of the same word says less and less. */
-  build(k1: number): Postings {
+  *buildSteps(k1: number): Generator<undefined, Postings> {
     const words = new Map<string, Posting>()
-    for (const [word, { documents, weights }] of this.#words)
+    for (const [word, { documents, weights }] of this.#words) {
       words.set(word, {
         documents: Int32Array.from(documents),
         weights: Float32Array.from(weights, (weight) => weight / (k1 + weight)),
       })
+      if (words.size % WORDS_A_STEP === 0) yield
+    }
     return new Postings(words)
   }
 }

@@ -33,14 +33,27 @@ export interface Segment {
 }
 
 export function buildSegment(tools: readonly SearchTool[], vectors?: WordVectors): Segment {
-  const texts = tools.map(textsOf)
-  const stems = texts.map((text) => mapFields((field) => wordsOf(text[field]).map(stemOf)))
-  const exact = texts.map((text) => exactWordsOf(FIELDS.map((field) => text[field]).join(' ')))
+  const steps = segmentSteps(tools, vectors)
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
+}
+
+/** The same in short steps: whoever takes them may give others a turn between. */
+export function* segmentSteps(tools: readonly SearchTool[], vectors?: WordVectors): Generator<undefined, Segment> {
+  const texts: ReturnType<typeof textsOf>[] = []
+  const stems: ByField<string[]>[] = []
+  const exact: string[][] = []
+  for (const tool of tools) {
+    const text = textsOf(tool)
+    texts.push(text)
+    stems.push(mapFields((field) => wordsOf(text[field]).map(stemOf)))
+    exact.push(exactWordsOf(FIELDS.map((field) => text[field]).join(' ')))
+    yield
+  }
   return {
     tools,
-    stems: indexStems(stems),
-    exact: indexExact(exact),
-    vectors: vectors && embed(tools, texts, vectors),
+    stems: yield* indexStems(stems),
+    exact: yield* indexExact(exact),
+    vectors: vectors && (yield* embed(tools, texts, vectors)),
   }
 }
 
@@ -48,41 +61,46 @@ type ByField<T> = Record<Field, T>
 const mapFields = <T>(of: (field: Field) => T): ByField<T> =>
   Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as ByField<T>
 
-function indexStems(documents: ReadonlyArray<ByField<string[]>>): Postings {
+function* indexStems(documents: ReadonlyArray<ByField<string[]>>): Generator<undefined, Postings> {
   const builder = new PostingsBuilder()
   const average = mapFields((field) => {
     const filled = documents.filter((document) => document[field].length > 0)
     const sum = filled.reduce((total, document) => total + document[field].length, 0)
     return (sum + USUAL_COUNT * WEIGHTS[field].usual) / (filled.length + USUAL_COUNT)
   })
-  documents.forEach((document, index) => {
+  for (const [index, document] of documents.entries()) {
     for (const field of FIELDS) {
       const words = document[field]
       const { weight, length } = WEIGHTS[field]
       const each = weight / (1 - length + (length * words.length) / average[field])
       for (const word of words) builder.add(word, index, each)
     }
-  })
-  return builder.build(K1)
+    yield
+  }
+  return yield* builder.buildSteps(K1)
 }
 
-function indexExact(documents: ReadonlyArray<string[]>): Postings {
+function* indexExact(documents: ReadonlyArray<string[]>): Generator<undefined, Postings> {
   const builder = new PostingsBuilder()
   const sum = documents.reduce((total, words) => total + words.length, 0)
   const average = (sum + USUAL_COUNT * EXACT.usual) / (documents.length + USUAL_COUNT)
-  documents.forEach((words, index) => {
+  for (const [index, words] of documents.entries()) {
     const each = 1 / (1 - EXACT.length + (EXACT.length * words.length) / average)
     for (const word of words) builder.add(word, index, each)
-  })
-  return builder.build(EXACT.k1)
+    yield
+  }
+  return yield* builder.buildSteps(EXACT.k1)
 }
 
-function embed(
+function* embed(
   tools: readonly SearchTool[],
   texts: ReadonlyArray<Record<Field, string>>,
   vectors: WordVectors,
-): Float32Array {
+): Generator<undefined, Float32Array> {
   const rows = new Float32Array(tools.length * vectors.dimensions)
-  for (const [index, text] of texts.entries()) vectors.tool(text, rows.subarray(index * vectors.dimensions))
+  for (const [index, text] of texts.entries()) {
+    vectors.tool(text, rows.subarray(index * vectors.dimensions))
+    yield
+  }
   return rows
 }
