@@ -86,7 +86,7 @@ const PINNED: Record<string, string[]> = {
   './storage/pglite': ['pglite', 'restorePglite'],
   './storage/postgres': ['postgres'],
   './storage/indexeddb': ['indexedDb'],
-  './testing': ['storageSuite'],
+  './testing': ['startModelServer', 'storageSuite'],
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))

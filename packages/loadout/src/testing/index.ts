@@ -1,3 +1,13 @@
-/** Contract suites, for drivers of your own. */
+/** Contract suites, for drivers of your own, and a model that says what a script tells it to. */
+export { type ModelServer, type ModelServerOptions, type RecordedRequest, startModelServer } from './model-server.ts'
+export type {
+  ModelAnswer,
+  ModelRequest,
+  ModelScript,
+  ModelStep,
+  ModelTurn,
+  ScriptedCall,
+  ScriptedSearch,
+} from './model-server-script.ts'
 export { storageSuite } from './storage-suite.ts'
 export type { SuiteCase } from './suite-case.ts'

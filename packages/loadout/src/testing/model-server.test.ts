@@ -1,0 +1,149 @@
+import Anthropic from '@anthropic-ai/sdk'
+import OpenAI from 'openai'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type ModelServer, startModelServer } from './model-server.ts'
+import type { ModelScript } from './model-server-script.ts'
+
+const open: ModelServer[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+async function start(script: ModelScript, options = {}) {
+  const server = await startModelServer(script, options)
+  open.push(server)
+  const anthropic = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
+  const openai = new OpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai, maxRetries: 0 })
+  return { server, anthropic, openai }
+}
+
+const weather = { name: 'weather', input_schema: { type: 'object' as const } }
+const ask = { model: 'claude', max_tokens: 100, messages: [{ role: 'user' as const, content: 'hi' }] }
+const fn = (name: string, more: object = {}) => ({
+  ...{ type: 'function' as const, name, parameters: { type: 'object' }, strict: false, ...more },
+})
+
+describe('a scripted model', () => {
+  it('says the same streamed and not, through each API', async () => {
+    const turn = { text: 'Let me look at the weather.', calls: [{ name: 'weather', arguments: { city: 'Ulm' } }] }
+    const { server, anthropic, openai } = await start(() => turn)
+    const whole = await anthropic.messages.create({ ...ask, tools: [weather] })
+    const streamed = await anthropic.messages.stream({ ...ask, tools: [weather] }).finalMessage()
+    const plain = (content: Anthropic.ContentBlock[]) => content.map((block) => ({ ...block, id: '' }))
+    expect(plain(streamed.content)).toEqual(plain(whole.content))
+    expect(streamed.content[1]).toMatchObject({ type: 'tool_use', name: 'weather', input: { city: 'Ulm' } })
+    expect([whole.stop_reason, streamed.stop_reason]).toEqual(['tool_use', 'tool_use'])
+
+    const request = { model: 'gpt', input: 'hi', tools: [fn('weather')] }
+    const response = await openai.responses.create(request)
+    const events = openai.responses.stream(request)
+    const final = await events.finalResponse()
+    expect([response.output_text, final.output_text]).toEqual([turn.text, turn.text])
+    expect(final.output[1]).toMatchObject({ type: 'function_call', name: 'weather', arguments: '{"city":"Ulm"}' })
+
+    const chat = {
+      model: 'gpt',
+      messages: [{ role: 'user' as const, content: 'hi' }],
+      tools: [{ type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } }],
+    }
+    const { choices } = await openai.chat.completions.create(chat)
+    const last = await openai.chat.completions.stream(chat).finalChatCompletion()
+    const call = { type: 'function', function: { name: 'weather', arguments: '{"city":"Ulm"}' } }
+    for (const choice of [choices[0], last.choices[0]]) {
+      expect(choice?.message.content).toBe(turn.text)
+      expect(choice?.message.tool_calls?.[0]).toMatchObject(call)
+      expect(choice?.finish_reason).toBe('tool_calls')
+    }
+    expect(server.requests.map(({ api, stream, status }) => [api, stream, status])).toEqual(
+      ['anthropic', 'responses', 'chat'].flatMap((api) => [
+        [api, false, 200],
+        [api, true, 200],
+      ]),
+    )
+  })
+
+  it('goes through its steps, and says where they were not kept', async () => {
+    const { server, anthropic } = await start([
+      { answer: 'one' },
+      { expect: ({ body }) => expect(body.max_tokens).toBe(7), answer: 'two' },
+      { answer: 'three' },
+    ])
+    expect((await anthropic.messages.create(ask)).content[0]).toMatchObject({ text: 'one' })
+    expect(() => server.done()).toThrow('2 steps of the script were not asked for.')
+    await expect(anthropic.messages.create(ask)).rejects.toThrow('did not expect this request')
+    expect(() => server.done()).toThrow('expected 100 to be 7')
+    await anthropic.messages.create(ask)
+    await expect(anthropic.messages.create(ask)).rejects.toThrow('It has 3 steps, and this is request 4.')
+  })
+
+  it('calls nothing that it was not shown, unless it is told to make it up', async () => {
+    const { server, anthropic } = await start([
+      { answer: { calls: [{ name: 'gone' }] } },
+      { answer: { calls: [{ name: 'gone', madeUp: true }] } },
+    ])
+    await expect(anthropic.messages.create({ ...ask, tools: [weather] })).rejects.toThrow("no tool 'gone'")
+    expect((await anthropic.messages.create({ ...ask, tools: [weather] })).content[0]).toMatchObject({ name: 'gone' })
+    expect(() => server.done()).toThrow("no tool 'gone'")
+  })
+
+  it('answers raw what no API forms: outages, limits, half a stream', async () => {
+    const { anthropic, openai } = await start([
+      {
+        answer: { raw: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } } },
+      },
+      {
+        answer: {
+          raw: { headers: { 'content-type': 'text/event-stream' }, body: 'event: ping\ndata: {"type":"ping"}\n\n' },
+        },
+      },
+    ])
+    await expect(anthropic.messages.create(ask)).rejects.toMatchObject({ status: 529, type: 'overloaded_error' })
+    const events: unknown[] = []
+    for await (const event of await openai.responses.create({ model: 'gpt', input: 'x', stream: true }))
+      events.push(event)
+    expect(events).toEqual([{ type: 'ping' }])
+  })
+
+  it('wants a key, the one that it was given, and the version of Anthropic', async () => {
+    const { server } = await start(() => 'hello', { apiKey: 'right' })
+    const wrong = new OpenAI({ apiKey: 'wrong', baseURL: server.baseUrl.openai, maxRetries: 0 })
+    await expect(wrong.responses.create({ model: 'gpt', input: 'x' })).rejects.toMatchObject({ status: 401 })
+    const post = (path: string, headers: Record<string, string>) =>
+      fetch(`${server.url}${path}`, { method: 'POST', headers, body: JSON.stringify(ask) })
+    expect((await post('/v1/messages', {})).status).toBe(401)
+    const versionless = await post('/v1/messages', { 'x-api-key': 'right' })
+    expect([versionless.status, (await versionless.json()).error.message]).toEqual([
+      400,
+      'anthropic-version: header is required',
+    ])
+    expect((await post('/v2/other', {})).status).toBe(404)
+  })
+
+  it('is refused a body that is no JSON, and one that is too large', async () => {
+    const { server } = await start(() => 'hello', { maxBytes: 100 })
+    const post = (body: string) => fetch(`${server.url}/v1/responses`, { method: 'POST', body })
+    expect((await post('{')).status).toBe(400)
+    expect((await post(JSON.stringify({ input: 'x'.repeat(200) }))).status).toBe(413)
+  })
+
+  it('keeps what it said, and is reminded of it by an id', async () => {
+    const { server, openai } = await start(() => 'hello')
+    const first = await openai.responses.create({ model: 'gpt', input: 'one' })
+    await openai.responses.create({ model: 'gpt', input: 'two', previous_response_id: first.id })
+    await openai.responses.create({
+      model: 'gpt',
+      input: [
+        { type: 'item_reference', id: first.output[0]?.id as string },
+        { role: 'user', content: 'three' },
+      ],
+    })
+    expect(server.requests[1]?.history.map(({ content }) => content)).toEqual([
+      'one',
+      [expect.objectContaining({ text: 'hello' })],
+      'two',
+    ])
+    expect(server.requests[2]?.history[0]).toMatchObject({ type: 'message', role: 'assistant' })
+    const unknown = { model: 'gpt', input: 'x', previous_response_id: 'resp_0' }
+    await expect(openai.responses.create(unknown)).rejects.toMatchObject({ code: 'previous_response_not_found' })
+  })
+})
