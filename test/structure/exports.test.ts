@@ -10,6 +10,7 @@ const PINNED: Record<string, string[]> = {
     'ERRORS',
     'HostError',
     'READ_RESULT',
+    'SEARCH_TOOLS',
     'browserKeyRing',
     'clientMetadataOf',
     'createExecutionContext',
@@ -22,6 +23,7 @@ const PINNED: Record<string, string[]> = {
     'rule',
     'scopeChain',
     'tierOf',
+    'tokenizerOf',
     'withExecutionContext',
   ],
   './node': [
@@ -41,6 +43,7 @@ const PINNED: Record<string, string[]> = {
   './schema': [
     'KEY_SCOPES',
     'STATES',
+    'STRATEGIES',
     'activationRef',
     'apiKeyInput',
     'apiKeyView',
@@ -67,7 +70,9 @@ const PINNED: Record<string, string[]> = {
     'preferencesPatch',
     'principal',
     'reason',
+    'resolveInput',
     'role',
+    'selection',
     'stdioTemplates',
     'threadInput',
     'threadPatch',

@@ -9,6 +9,7 @@ const NEUTRAL_PACKAGES = [
   'jsonc-parser',
   'lru-cache',
   'stemmer',
+  'gpt-tokenizer/encoding/o200k_base',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',

@@ -58,6 +58,8 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
   'post /api/inputs/{id}': () => [{ action: 'accept', content: {} }],
   'post /api/threads/{id}/activations': (ref) => [{ ref, on: true }],
   'put /api/threads/{id}/activations': (ref) => [{ toolkits: [ref] }],
+  'post /api/threads/{id}/resolve': () => [{ prompt: 'x' }],
+  'post /api/threads/{id}/loaded': (ref) => [{ refs: [`${ref}.tool`] }],
   'post /api/oauth/start': (toolkit) => [{ toolkit }],
   'post /api/oauth/disconnect': (toolkit) => [{ toolkit }],
   'post /api/keys': () => [{ name: 'k' }],

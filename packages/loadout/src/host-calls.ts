@@ -37,6 +37,8 @@ import { createLeaving, withoutLeaving } from './policy/leaving.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { Presence } from './policy/presence.ts'
 import { createPolicyRules } from './policy/rules.ts'
+import type { LoadedTools } from './search/loaded-tools.ts'
+import type { Searcher } from './search/searcher.ts'
 import { removeUserRows, removeUserRowsIn } from './storage/remove-user.ts'
 import type { ReadCache, Storage } from './storage/storage.ts'
 import type { Telemetry } from './telemetry/telemetry.ts'
@@ -65,6 +67,8 @@ export interface CallWay {
   loadouts: Loadouts
   preferences: PreferenceStore
   threads: Threads
+  searcher: Searcher
+  loaded: LoadedTools
 }
 
 export function createCallWay(base: CallBase, way: CallWay) {
@@ -78,7 +82,9 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
   const path = compose([...stages, withIntent(audit.calls)], executeCall(connector, base.functions))
-  const own = { results: use.results, stages: [withFound, limits, withIntent(audit.calls)] }
+  const { searcher, loaded, threads } = way
+  const ownStages = [withFound, limits, withIntent(audit.calls)]
+  const own = { results: use.results, loadouts, searcher, loaded, threads, stages: ownStages }
   const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
   const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, found))
   const calls = createCalls({ pipeline, inputs: base.inputs, leaving })

@@ -7,6 +7,7 @@ import type { LocalFiles } from './loadout/find-toolkits.ts'
 import type { OverlayInput } from './loadout/overlay.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import type { PolicyRule } from './schema/policy.ts'
+import type { Tokenizer } from './search/tokenizer.ts'
 import type { SignInOptions } from './sign-in/target.ts'
 import type { Storage } from './storage/storage.ts'
 import type { TelemetryOptions } from './telemetry/telemetry.ts'
@@ -41,7 +42,7 @@ export interface HostOptions {
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
   /** How tools are searched. `wordVectors` of `loadout/node` brings meaning beside words. @default by words */
-  search?: { vectors?: () => Promise<Uint8Array> }
+  search?: { vectors?: () => Promise<Uint8Array>; tokenizer?: Tokenizer }
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */

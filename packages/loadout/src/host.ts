@@ -35,6 +35,8 @@ import { createPresence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
+import { createLoadedTools } from './search/loaded-tools.ts'
+import { createResolver } from './search/resolve.ts'
 import { createSearcher, type Searcher } from './search/searcher.ts'
 import { createToolSearch, type ToolSearch } from './search/tool-search.ts'
 import { WordVectors } from './search/word-vectors.ts'
@@ -125,7 +127,10 @@ export function createHost(options: HostOptions = {}): Host {
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, unrecord } = createLog(base, options, signIns)
-  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads }
+  const searcher = searcherOf(options)
+  const loaded = createLoadedTools(kept)
+  const resolver = createResolver({ searcher, preferences, tokenizer: options.search?.tokenizer })
+  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, searcher, loaded }
   const { policy, use, calls, records, departures, users } = createCallWay(base, way)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals: policy.approvals }
@@ -139,14 +144,15 @@ export function createHost(options: HostOptions = {}): Host {
     imports: createImports(registry),
     ...createResources({ registry, connector }),
     signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
-    search: createToolSearch({ loadouts, searcher: searcherOf(options) }).search,
+    search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) =>
-      createThread({ activations, loadouts, calls, events, results: use.results }, address, how),
+      createThread({ activations, loadouts, calls, events, results: use.results, loaded, resolver }, address, how),
     setupToolkits: (names, how) =>
       invoke(
         {
           ...{ registry, catalog, loadouts, credentials, files, connector, events, telemetry, results: use.results },
+          ...{ loaded, resolver },
           calls: withRules(calls, how.context.rules),
         },
         names,

@@ -3,9 +3,11 @@
 import type { CallOutcome } from './calls/call.ts'
 import { callByName, type NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
-import { withReadResult } from './calls/own-tools.ts'
+import { liveSelection, type Selection } from './calls/live-selection.ts'
+import { READ_ENTRY, withReadResult } from './calls/own-tools.ts'
 import type { Results } from './calls/results.ts'
 import { withRules } from './calls/with-rules.ts'
+import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
 import type { Activations } from './loadout/activations.ts'
 import { assertRefs } from './loadout/check-refs.ts'
@@ -19,7 +21,11 @@ import { parse } from './schema/json.ts'
 import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
 import type { PolicyRuleInput } from './schema/policy.ts'
 import type { Tier } from './schema/scope.ts'
+import type { ResolveOptions } from './schema/selection.ts'
 import type { ToolTransformer } from './schema/transformer.ts'
+import type { LoadedTool } from './search/choose.ts'
+import type { LoadedTools } from './search/loaded-tools.ts'
+import type { Resolver } from './search/resolve.ts'
 
 export interface ThreadAddress {
   userId: string
@@ -59,6 +65,14 @@ export interface Thread extends ThreadAddress {
   loadout(narrow?: Narrowing): Promise<Loadout>
   /** Every tool there is, with why it is carried or not. */
   explain(narrow?: Narrowing): Promise<Explanation[]>
+  /** What a model gets with this prompt: what never waits, what is loaded, and what the prompt needs. */
+  resolve(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
+  /** Loads tools for this and the following prompts; `sticky` keeps them until they are unloaded. */
+  load(refs: readonly string[], options?: { sticky?: boolean }): Promise<void>
+  /** These, or all that were loaded. */
+  unload(refs?: readonly string[]): Promise<void>
+  /** What is loaded, in the order in which it was. */
+  loaded(): Promise<readonly LoadedTool[]>
   /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called; its rules only tighten. */
   call(call: NamedCall & { narrow?: Narrowing; rules?: readonly PolicyRuleInput[] }): Promise<CallOutcome>
 }
@@ -68,6 +82,8 @@ export interface ThreadParts {
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
   results: Pick<Results, 'hasAny'>
+  loaded: LoadedTools
+  resolver: Resolver
   events: Emitter
 }
 
@@ -126,11 +142,45 @@ export function createThread(
       const { entries } = await loadout(narrow)
       return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
     },
+    ...loading(parts, scope, carried),
     async call({ narrow, rules, ...call }) {
       return callByName({ calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }, call)
     },
   }
 }
+
+/** What a prompt brings, and what stays. */
+function loading(
+  { loaded, resolver, results, calls }: ThreadParts,
+  scope: ThreadAddress,
+  carried: (narrow?: Narrowing) => Promise<Loadout>,
+): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
+  return {
+    async resolve({ narrow, ...options }) {
+      const loadout = await carried(narrow)
+      const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
+      const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
+      const { selection, ...counting } = await resolver.resolve(place, options)
+      // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
+      const call = (named: NamedCall) => callByName({ calls, loadout, ...scope }, named)
+      return liveSelection({ ...counting, call }, selection)
+    },
+    async load(refs, options) {
+      const { tools } = await carried()
+      const missing = refs.filter((ref) => !tools.some((entry) => entry.ref === ref))
+      if (missing.length > 0) throw notCarried(missing)
+      await loaded.load(scope, refs, options)
+    },
+    unload: (refs) => loaded.unload(scope, refs),
+    loaded: () => loaded.list(scope),
+  }
+}
+
+const notCarried = (refs: readonly string[]) =>
+  new HostError('not-carried', {
+    detail: `The thread does not carry ${refs.slice(0, 10).join(', ').slice(0, 300)}.`,
+    action: 'Activate it first; explain() says why it is not there.',
+  })
 
 function difference(all: readonly LoadoutEntry[], without: readonly LoadoutEntry[]): string[] {
   const known = new Set(without.map((tool) => tool.ref))

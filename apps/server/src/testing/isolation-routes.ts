@@ -52,7 +52,9 @@ export const BODIES: Record<string, object | null> = {
   'PUT /api/threads/{id}/policy': { rules: [] },
   'PATCH /api/threads/{id}': { title: 'taken over' },
   'PUT /api/threads/{id}/activations': { toolkits: ['kit'] },
-  'POST /api/threads/{id}/activations': { ref: 'kit', on: false },
+  'POST /api/threads/{id}/activations': { ref: 'kit.get-env', on: false },
+  'POST /api/threads/{id}/resolve': { prompt: 'echo' },
+  'POST /api/threads/{id}/loaded': { refs: ['kit.echo'] },
   'PATCH /api/app/toolkits/{id}': { enabled: false },
 }
 

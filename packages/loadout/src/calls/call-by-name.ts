@@ -6,8 +6,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { Calls } from './calls.ts'
-import { isOwn, OWN_TOOLKIT } from './own-tools.ts'
-import { READ_RESULT } from './read-result.ts'
+import { isOwn, ownByName } from './own-tools.ts'
 import { failed } from './resolve.ts'
 import { isOnlyChanged } from './with-loadout.ts'
 
@@ -33,9 +32,8 @@ export interface CallPlace {
 
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
   const entry = findTool(place.loadout, call.name)
-  // What a result told a model to call is there, whichever loadout it was given.
-  const named = entry ?? (call.name === READ_RESULT.name ? OWN : undefined)
-  if (named && isOwn(named)) return start(place, call, OWN)
+  const own = entry ? (isOwn(entry) ? { toolkit: entry.toolkit, tool: entry.tool } : undefined) : ownByName(call.name)
+  if (own) return start(place, call, { ...own, carried: place.loadout })
   if (!entry) return failed(unknownTool(place.loadout, call.name))
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')
   if (!entry.included && !isOnlyChanged(against)) {
@@ -47,9 +45,11 @@ export async function callByName(place: CallPlace, call: NamedCall): Promise<Cal
   return start(place, call, { toolkit, tool: entry.tool })
 }
 
-const OWN = { toolkit: OWN_TOOLKIT, tool: READ_RESULT.name }
-
-function start(place: CallPlace, call: NamedCall, tool: { toolkit: string; tool: string }): Promise<CallOutcome> {
+function start(
+  place: CallPlace,
+  call: NamedCall,
+  tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
+): Promise<CallOutcome> {
   const { userId, threadId, runId, brought } = place
   const { arguments: args, caller = { type: 'direct' }, signal, onProgress, trace } = call
   const request = { userId, threadId, runId, brought, ...tool, arguments: args }

@@ -5,6 +5,7 @@ import type { AuditedCall } from '../audit/call-audit.ts'
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
+import type { Loadout } from '../loadout/overlay.ts'
 import type { Fingerprints } from '../policy/fingerprints.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -15,6 +16,8 @@ export interface ToolCall extends AuditedCall {
   notes: CallNotes
   /** The longest that it may take, whatever its toolkit says. */
   maxMs?: number | undefined
+  /** What the model that calls was given; the host's own tools look nowhere else. @default what the scope carries */
+  carried?: Loadout | undefined
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined

@@ -8,16 +8,22 @@ import type { ExecutionContext } from '../context.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { type Setup, type SetupOptions, type SetupParts, setupToolkits } from '../loadout/setup-toolkits.ts'
+import type { ResolveOptions } from '../schema/selection.ts'
+import type { LoadedTools } from '../search/loaded-tools.ts'
+import type { Resolver } from '../search/resolve.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { CallOutcome } from './call.ts'
 import { callByName, type NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
-import { withReadResult } from './own-tools.ts'
+import { liveSelection, type Selection } from './live-selection.ts'
+import { READ_ENTRY, withReadResult } from './own-tools.ts'
 import { failed } from './resolve.ts'
 import type { Results } from './results.ts'
 
 export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
+  /** What a model gets with this prompt, of what the invocation carries. */
+  resolve(options: ResolveOptions): Promise<Selection>
   /** Calls a tool by the name that a model saw, or by its ref. */
   call(call: NamedCall): Promise<CallOutcome>
   /** The end of the run: its connections go back to the pool, where the next run of this user may find them. */
@@ -30,6 +36,8 @@ export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
   results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
+  loaded: Pick<LoadedTools, 'list'>
+  resolver: Resolver
   events: Emitter
   telemetry: Telemetry
 }
@@ -64,7 +72,7 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector'>,
+  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver'>,
   setup: Setup,
   { context, trace, hasAny }: { context: ExecutionContext; trace: Context; hasAny: boolean },
 ): Invocation {
@@ -79,10 +87,16 @@ function createInvocation(
     over.abort()
     await Promise.allSettled(underWay)
   }
-  return {
+  const invocation: Invocation = {
     ...told,
     get loadout() {
       return shown
+    },
+    async resolve(options) {
+      const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
+      const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
+      const { selection, ...counting } = await parts.resolver.resolve(place, options)
+      return liveSelection({ ...counting, call: (call) => invocation.call(call) }, selection)
     },
     async call(call) {
       if (over.signal.aborted)
@@ -104,4 +118,5 @@ function createInvocation(
     },
     [Symbol.asyncDispose]: release,
   }
+  return invocation
 }

@@ -21,6 +21,7 @@ export {
   role,
 } from './principal.ts'
 export { tier } from './scope.ts'
+export { resolveInput, type SelectionData, STRATEGIES, selection } from './selection.ts'
 export { configType } from './server.ts'
 export { type StdioTemplate, stdioTemplates } from './stdio-template.ts'
 export { threadInput, threadPatch, threadSettings } from './thread.ts'

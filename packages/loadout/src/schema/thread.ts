@@ -10,7 +10,11 @@ export const threadLimits = z.strictObject({
   maxTokens: z.number().int().min(0).max(100_000_000).optional(),
   ...costLimits.shape,
 })
-export const threadSettings = z.strictObject({ limits: threadLimits.default({}) })
+export const threadSettings = z.strictObject({
+  limits: threadLimits.default({}),
+  /** Whether tools that a model finds stay for the thread. @default true */
+  keepFound: z.boolean().optional(),
+})
 export type ThreadSettings = z.infer<typeof threadSettings>
 
 export const threadTitle = z.string().trim().max(300)

@@ -4,8 +4,7 @@
  */
 import type { JsonObject } from '../schema/json.ts'
 
-export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
-export type Strategy = (typeof STRATEGIES)[number]
+export { STRATEGIES, type Strategy } from '../schema/selection.ts'
 
 /** A tool as it is searched. */
 export interface SearchTool {

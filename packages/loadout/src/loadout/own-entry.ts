@@ -1,0 +1,14 @@
+/** Tools of the host itself, as a loadout carries them. Names of other tools begin with `mcp_`: none is taken by its name. */
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ToolManifest } from '../schema/tool.ts'
+import { tokensOf } from './tokens.ts'
+
+/** Where they are called: `loadout.read_result`. A toolkit of that id keeps its own tools, but for these names. */
+export const OWN_TOOLKIT = 'loadout'
+
+export const ownEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
+  ...{ ref: `${OWN_TOOLKIT}.${manifest.name}`, modelName: manifest.name, manifest },
+  ...{ tier: 'app', toolkit: OWN_TOOLKIT, tool: manifest.name, tokens: tokensOf(manifest) },
+  ...{ deferred: false, allowedCallers: ['direct', 'code'], included: true },
+  reasons: [{ kind: 'tier', speaks: 'for', tier: 'app', detail: why }],
+})

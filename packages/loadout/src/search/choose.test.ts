@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { choose } from './choose.ts'
+import { SEARCH_ENTRY } from './search-tools.ts'
+
+const entry = (ref: string, deferred: boolean, tokens = 100): LoadoutEntry => ({
+  ...{ ref, modelName: `mcp_${ref.replace('.', '_')}`, tier: 'user', toolkit: 'kit', tool: ref.slice(4) },
+  ...{ manifest: { name: ref.slice(4), inputSchema: { type: 'object' } }, deferred, tokens, included: true },
+  ...{ allowedCallers: ['direct'], reasons: [] },
+})
+const hit = (ref: string, score = 1) => ({ ref, score, reasons: ['"it" in its name'] })
+const count = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 50 : one.tokens)
+const refs = (chosen: ReturnType<typeof choose>) => chosen.tools.map((one) => one.entry.ref)
+
+describe('what is chosen', () => {
+  const tools = [entry('kit.a', false), entry('kit.b', true), entry('kit.c', true), entry('kit.d', true)]
+
+  it('what never waits, what is kept, what was loaded, what was found; and the way to the rest', () => {
+    const loaded = [
+      { ref: 'kit.d', sticky: false },
+      { ref: 'kit.c', sticky: true },
+    ]
+    const chosen = choose({ tools, loaded, hits: [hit('kit.b', 0.9)], count })
+    expect(chosen.tools.map(({ entry: one, by, score }) => [one.ref, by, score])).toEqual([
+      ['kit.a', 'always', undefined],
+      ['kit.c', 'sticky', undefined],
+      ['kit.d', 'loaded', undefined],
+      ['kit.b', 'search', 0.9],
+    ])
+    expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 400 })
+    expect(refs(choose({ tools, loaded: [], hits: [], count }))).toEqual(['kit.a', SEARCH_ENTRY.ref])
+  })
+
+  it('nothing that is not carried, whatever was loaded or found', () => {
+    const chosen = choose({ tools, loaded: [{ ref: 'kit.gone', sticky: true }], hits: [hit('kit.other')], count })
+    expect(refs(chosen)).toEqual(['kit.a', SEARCH_ENTRY.ref])
+  })
+
+  it('a small budget keeps what fits best, and says what found no room', () => {
+    const loaded = [{ ref: 'kit.c', sticky: false }]
+    const chosen = choose({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
+    expect(refs(chosen)).toEqual(['kit.a', 'kit.b', SEARCH_ENTRY.ref])
+    expect(chosen.dropped).toEqual([{ ref: 'kit.c', reason: 'It costs 100 tokens, and maxTokens is 260.' }])
+    expect(choose({ tools, loaded, hits: [], maxTokens: 0, count })).toMatchObject({ tools: [], tokens: 0 })
+  })
+
+  const some = fc.array(
+    fc.record({ id: fc.nat(30), deferred: fc.boolean(), tokens: fc.integer({ min: 1, max: 500 }) }),
+    { maxLength: 20 },
+  )
+  const ids = fc.array(fc.nat(40))
+  it('is within its budget, of what is carried, each once, and complete', () =>
+    fc.assert(
+      fc.property(fc.record({ given: some, loaded: ids, found: ids, maxTokens: fc.nat(3000) }), (one) => {
+        const { given, loaded, found, maxTokens } = one
+        const all = [
+          ...new Map(given.map(({ id, deferred, tokens }) => [id, entry(`kit.t${id}`, deferred, tokens)])).values(),
+        ]
+        const chosen = choose({
+          ...{ tools: all, maxTokens, count, hits: found.map((id) => hit(`kit.t${id}`)) },
+          loaded: loaded.map((id) => ({ ref: `kit.t${id}`, sticky: id % 3 === 0 })),
+        })
+        const own = chosen.tools.filter((one) => one.entry !== SEARCH_ENTRY).map((one) => one.entry)
+        expect(chosen.tokens).toBeLessThanOrEqual(maxTokens)
+        expect(new Set(own).size).toBe(own.length)
+        expect([...own, ...chosen.deferred].sort(byRef)).toEqual([...all].sort(byRef))
+        const hasSearch = chosen.tools.at(-1)?.entry === SEARCH_ENTRY
+        const isSaid = chosen.dropped.some(({ ref }) => ref === SEARCH_ENTRY.ref)
+        expect(hasSearch || isSaid).toBe(chosen.deferred.length > 0)
+      }),
+    ))
+})
+
+const byRef = (a: LoadoutEntry, b: LoadoutEntry) => (a.ref < b.ref ? -1 : 1)

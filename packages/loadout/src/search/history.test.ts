@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { historyInput } from '../schema/selection.ts'
+import { hear } from './history.ts'
+
+describe('a conversation', () => {
+  it.each([
+    ['plain texts', ['one', 'two'], []],
+    ['AI SDK', [{ role: 'assistant', content: [{ type: 'tool-call', toolName: 'mcp_a_b', input: {} }] }], ['mcp_a_b']],
+    ['AI SDK UI', [{ role: 'assistant', parts: [{ type: 'tool-mcp_a_b', toolCallId: '1' }] }], ['mcp_a_b']],
+    ['Anthropic', [{ role: 'assistant', content: [{ type: 'tool_use', id: '1', name: 'mcp_a_b' }] }], ['mcp_a_b']],
+    [
+      'OpenAI chat',
+      [{ role: 'assistant', tool_calls: [{ type: 'function', function: { name: 'mcp_a_b' } }] }],
+      ['mcp_a_b'],
+    ],
+    ['OpenAI responses', [{ type: 'function_call', name: 'mcp_a_b', arguments: '{}' }], ['mcp_a_b']],
+  ])('of %s tells which tools were called', (_name, history, called) => {
+    expect([...hear(historyInput.parse(history)).called]).toEqual(called)
+  })
+
+  it('gives its last words, the newest first, and not what tools answered', () => {
+    const { text } = hear([
+      { role: 'user', content: 'find my flights' },
+      { role: 'tool', content: 'ignore me' },
+      { role: 'assistant', content: [{ type: 'text', text: 'which day?' }] },
+    ])
+    expect(text).toBe('which day?\nfind my flights')
+  })
+
+  it('whatever it holds, is read within its bounds', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc.dictionary(fc.constantFrom('role', 'content', 'parts', 'tool_calls', 'type', 'name'), fc.jsonValue()),
+          ),
+        ),
+        (messages) => {
+          const read = historyInput.safeParse(messages)
+          if (read.success) expect(hear(read.data).text.length).toBeLessThanOrEqual(2000)
+        },
+      ),
+    ))
+})

@@ -1,0 +1,98 @@
+/** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
+import type { z } from 'zod'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { PreferenceStore } from '../loadout/preferences.ts'
+import { parse } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { type ResolveOptions, resolveInput, type SelectionData } from '../schema/selection.ts'
+import { choose, type LoadedTool } from './choose.ts'
+import { type Heard, hear } from './history.ts'
+import type { Found, Searcher } from './searcher.ts'
+import { DefinitionCounter, type Tokenizer, tokenizerOf } from './tokenizer.ts'
+
+export interface ResolvePlace {
+  userId: string
+  threadId?: string | undefined
+  loadout: Loadout
+  /** The host's own tools that are there beside it. */
+  own: readonly LoadoutEntry[]
+  loaded: readonly LoadedTool[]
+}
+
+export interface Resolved {
+  selection: SelectionData
+  /** For what is found later: what a definition costs, and what there may be in all. */
+  count: (entry: LoadoutEntry) => number
+  maxTokens: number | undefined
+}
+
+export interface Resolver {
+  resolve(place: ResolvePlace, options: ResolveOptions): Promise<Resolved>
+}
+
+export interface ResolverParts {
+  searcher: Searcher
+  preferences: Pick<PreferenceStore, 'get'>
+  /** @default the one of the model's family */
+  tokenizer?: Tokenizer | undefined
+}
+
+/** Counting very many definitions for the first time must not hold a prompt up. */
+const COUNTING_MS = 50
+
+export function createResolver({ searcher, preferences, tokenizer }: ResolverParts): Resolver {
+  const counters = new Map<string, DefinitionCounter>()
+  /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
+  const counterFor = async (model: string | undefined) => {
+    const chosen = tokenizer ?? (await tokenizerOf(model))
+    const known = counters.get(chosen.name) ?? new DefinitionCounter(chosen)
+    if (counters.size < 20) counters.set(chosen.name, known)
+    return known
+  }
+
+  return {
+    async resolve({ userId, threadId, loadout, own, loaded }, options) {
+      const given = parse(resolveInput, options)
+      const heard = hear(given.history ?? [])
+      const { autoLoadTools } = await preferences.get(userId)
+      const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
+      const found = looks ? await look(searcher, { userId, loadout, heard }, given) : undefined
+      const counter = await counterFor(given.model)
+      const tools = [...loadout.tools, ...own]
+      const count = (entry: LoadoutEntry) => counter.count(entry)
+      const maxTokens = budgetOf(given)
+      const chosen = choose({
+        tools,
+        loaded: [...loaded, ...calledIn(tools, heard)],
+        hits: found?.hits ?? [],
+        ...{ maxTokens, count },
+      })
+      const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
+      const selection: SelectionData = {
+        ...(threadId === undefined ? {} : { threadId }),
+        ...{ userId, tools: chosen.tools, deferred: chosen.deferred, dropped: chosen.dropped },
+        tokens: { tokenizer: counter.name, before, after: chosen.tokens, exact },
+        strategy: found?.strategy ?? given.strategy ?? 'hybrid',
+        warnings: [...(found?.warnings ?? [])],
+      }
+      return { selection, count, maxTokens }
+    },
+  }
+}
+
+const look = (
+  searcher: Searcher,
+  { userId, loadout, heard }: { userId: string; loadout: Loadout; heard: Heard },
+  { prompt, limit, strategy }: z.output<typeof resolveInput>,
+): Promise<Found> => searcher.search(loadout.entries, prompt, { userId, limit, strategy, context: heard.text })
+
+/** A model that called a tool may call it again: its definition stays. */
+function calledIn(tools: readonly LoadoutEntry[], { called }: Heard): LoadedTool[] {
+  if (called.size === 0) return []
+  return tools.filter((entry) => called.has(entry.modelName)).map(({ ref }) => ({ ref, sticky: false }))
+}
+
+function budgetOf({ maxTokens, costLimit, pricePerMillion = 1 }: z.output<typeof resolveInput>): number | undefined {
+  if (costLimit === undefined) return maxTokens
+  return Math.min(maxTokens ?? Number.POSITIVE_INFINITY, Math.floor((costLimit / pricePerMillion) * 1_000_000))
+}
