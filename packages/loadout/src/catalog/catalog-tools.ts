@@ -32,7 +32,10 @@ export async function toolsOf(
 
 /** A custom toolkit's tools are in its own definition; they pass the same checks. */
 export function readCustom(server: CustomServer): Promise<ReadManifests> {
-  return readManifests(server.tools.map(({ execute: _execute, tools: _tools, hosts: _hosts, ...manifest }) => manifest))
+  const manifests = server.tools.map(
+    ({ execute: _execute, examples: _examples, tools: _tools, hosts: _hosts, ...manifest }) => manifest,
+  )
+  return readManifests(manifests)
 }
 
 export function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {

@@ -47,6 +47,7 @@ function offered(
 ): Candidate {
   const { id, deferLoading, allowedCallers } = toolkit
   const annotations = tighten(manifest.annotations, override.annotations)
+  const examples = override.examples ?? definedExamples(toolkit, manifest.name)
   const shown = {
     ...manifest,
     name: override.name ?? manifest.name,
@@ -63,10 +64,16 @@ function offered(
     tool: manifest.name,
     manifest: shown,
     ...(override.providerOptions === undefined ? {} : { providerOptions: override.providerOptions }),
+    ...(examples === undefined ? {} : { examples }),
     deferred: override.deferLoading ?? deferLoading,
     allowedCallers,
     tokens: tokensOf(shown),
   }
+}
+
+/** Of the app's own functions and of custom tools: those of their definition. */
+function definedExamples({ server }: Toolkit, name: string): string[] | undefined {
+  return server.type === 'custom' ? server.tools.find((tool) => tool.name === name)?.examples : undefined
 }
 
 function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {

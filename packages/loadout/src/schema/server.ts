@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { jsonObject, objectSchema, safeRecord } from './json.ts'
-import { toolName } from './tool.ts'
+import { givenExamples, toolName } from './tool.ts'
 
 const noNul = (value: string) => !value.includes('\0')
 
@@ -104,6 +104,7 @@ export const customTool = z.strictObject({
   outputSchema: jsonObject.optional(),
   annotations: jsonObject.optional(),
   execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
+  examples: givenExamples.optional(),
   tools: z.array(z.string()).max(64).optional(),
   hosts: z.array(z.string()).max(64).optional(),
 })

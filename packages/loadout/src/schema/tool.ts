@@ -24,6 +24,9 @@ export const toolManifest = z.object({
 })
 export type ToolManifest = z.infer<typeof toolManifest>
 
+/** What people ask for when they need a tool, given by who defines or lists it; never by its server. */
+export const givenExamples = z.array(z.string().trim().min(1).max(1000)).max(50)
+
 /** `toolkit.tool`. The toolkit's id has no dot, so the first one divides; a tool's own dots stay its own. */
 export const toolRef = z
   .string()

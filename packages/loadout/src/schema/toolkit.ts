@@ -4,7 +4,7 @@ import { jsonObject, safeRecord } from './json.ts'
 import { tier } from './scope.ts'
 import { server } from './server.ts'
 import { signInView } from './sign-in.ts'
-import { allowedCaller, annotations, toolManifest } from './tool.ts'
+import { allowedCaller, annotations, givenExamples, toolManifest } from './tool.ts'
 
 const glob = z.string().min(1).max(300)
 const milliseconds = z.number().int().min(1).max(86_400_000)
@@ -17,6 +17,7 @@ export const toolOverride = z.strictObject({
   providerOptions: jsonObject.optional(),
   enabled: z.boolean().optional(),
   deferLoading: z.boolean().optional(),
+  examples: givenExamples.optional(),
 })
 export type ToolOverride = z.infer<typeof toolOverride>
 

@@ -1,16 +1,20 @@
 /**
- * Searches what a scope carries. A toolkit's tools are indexed once and shared by all who have them as they are; where a scope
- * has many toolkits, their indices are joined, once for all scopes that have the same. Only what is carried is found.
+ * Searches what a scope carries. A toolkit's tools are indexed once and shared by all who have them as they are; what a user did
+ * before lies over that, for that user alone. Only what is carried is found, and the same state gives the same answer.
  */
-import { LRUCache } from 'lru-cache'
 import { HostError } from '../errors.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import { SlicedBuilder } from './index-build.ts'
+import { SegmentStore } from './index-segments.ts'
+import { type ScopeView, ToolkitIndices } from './index-toolkits.ts'
+import type { Learned, UserUses } from './learned.ts'
+import { HABIT_SHARE, habitsOf, type LearnedSegment, LearnedSegments } from './learned-segment.ts'
 import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
 import { reasonsOf } from './reasons.ts'
 import { regexScores } from './regex.ts'
-import type { Hit, SearchTool, Strategy } from './search.ts'
-import { buildSegment, type Segment } from './segment.ts'
+import type { Hit, Strategy } from './search.ts'
+import type { Segment } from './segment.ts'
+import type { ToolVectors } from './tool-vectors.ts'
 import type { WordVectors } from './word-vectors.ts'
 
 export interface SearchOptions {
@@ -18,6 +22,10 @@ export interface SearchOptions {
   strategy?: Strategy | undefined
   /** @default 10 */
   limit?: number | undefined
+  /** Who searches: what they did before counts. */
+  userId?: string | undefined
+  /** What was said before. It counts a little, and never more than what is asked. */
+  context?: string | undefined
 }
 
 export interface Searcher {
@@ -29,116 +37,168 @@ export interface Found {
   hits: Hit[]
   /** The one that was used. */
   strategy: Strategy
+  /** What did not go as it should: an embedder that does not answer. */
+  warnings?: readonly string[]
 }
 
 export interface SearcherParts {
-  /** Meaning, where there is a source of it. */
+  /** Meaning offline, where there is a source of it. */
   vectors?: (() => Promise<WordVectors | undefined>) | undefined
-  /** What users asked for when they used a tool, by its ref. */
-  examples?: ((entry: LoadoutEntry) => readonly string[]) | undefined
+  /** Meaning by an embedder. It comes before the vectors. */
+  embedded?: ToolVectors | undefined
+  /** What users did. */
+  learned?: Pick<Learned, 'of'> | undefined
+}
+
+/** What only those who measure need. */
+export interface MeasuredSearcher extends Searcher {
+  /** Segments that all share, and the tools in them. */
+  size(): Promise<{ segments: number; tools: number }>
 }
 
 const LONGEST_QUERY = 20_000
+const LONGEST_CONTEXT = 4000
 const MOST_HITS = 1000
-/** More segments than this are joined: each of them costs a look for each word. */
-const MOST_SEGMENTS = 32
-const JOINED = 200
+/** How much what was said before counts beside what is asked. */
+const CONTEXT_SHARE = 0.15
 
-export function createSearcher(parts: SearcherParts = {}): Searcher {
+export function createSearcher(parts: SearcherParts = {}): MeasuredSearcher {
   return new IndexedSearcher(parts)
 }
 
-interface Indexed {
-  manifests: readonly ToolManifest[]
-  segment: Segment
-  /** For the name of what it is joined into. */
-  number: number
+/** Made when it is first needed, because vectors are. */
+interface Index {
+  vectors: WordVectors | undefined
+  segments: SegmentStore
+  learned: LearnedSegments
 }
 
-class IndexedSearcher implements Searcher {
+/** One search on its way. */
+interface Asked {
+  text: string
+  context: string
+  strategy: Strategy
+  userId: string | undefined
+  view: ScopeView
+  segments: readonly Segment[]
+}
+
+class IndexedSearcher implements MeasuredSearcher {
   readonly #parts: SearcherParts
-  /** By the first of its manifests, which is another object whenever the catalog has it anew. */
-  readonly #known = new WeakMap<ToolManifest, Indexed>()
-  readonly #joined = new LRUCache<string, Segment>({ max: JOINED })
-  #vectors: Promise<WordVectors | undefined> | undefined
-  #count = 0
+  readonly #toolkits = new ToolkitIndices()
+  #index: Promise<Index> | undefined
 
   constructor(parts: SearcherParts) {
     this.#parts = parts
   }
 
-  async search(entries: readonly LoadoutEntry[], text: string, options: SearchOptions = {}): Promise<Found> {
-    if (text.trim() === '')
-      throw new HostError('invalid-input', {
-        detail: 'There is nothing to search for.',
-        errors: [{ path: 'q', message: 'must not be empty' }],
-      })
-    this.#vectors ??= this.#parts.vectors?.()
-    const vectors = await this.#vectors
-    const strategy = chosen(options.strategy, vectors)
-    const segments = this.#segmentsOf(entries, vectors)
-    const bounded = text.slice(0, LONGEST_QUERY)
-    const scores = scoresOf(segments, bounded, { strategy, vectors })
-    const carried = new Set(entries.filter((entry) => entry.included).map((entry) => entry.ref))
-    const limit = Math.min(Math.max(1, options.limit ?? 10), MOST_HITS)
-    const found = top(segments, scores, { text: bounded, limit, allow: (ref) => carried.has(ref) })
-    return { hits: found.map((hit) => ({ ...hit, reasons: reasonsOf(segments, hit.ref, bounded) })), strategy }
+  async size() {
+    return (await this.#indexOf()).segments.size
   }
 
-  #segmentsOf(entries: readonly LoadoutEntry[], vectors: WordVectors | undefined): Segment[] {
-    const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId ?? entry.toolkit)
-    const indexed = [...byToolkit.values()].map((all) => this.#indexed(all, vectors))
-    if (indexed.length <= MOST_SEGMENTS) return indexed.map(({ segment }) => segment)
-    const name = indexed.map(({ number }) => number).join()
-    const known = this.#joined.get(name)
-    if (known) return [known]
-    const joined = buildSegment(
-      indexed.flatMap(({ segment }) => segment.tools),
-      vectors,
-    )
-    this.#joined.set(name, joined)
-    return [joined]
+  async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<Found> {
+    const text = readText(given)
+    const { userId, limit = 10, context = '' } = options
+    const index = await this.#indexOf()
+    const strategy = this.#chosen(options.strategy, index)
+    const view = this.#toolkits.view(entries)
+    const shared = await index.segments.of(view.toolkits)
+    const uses = userId === undefined ? [] : ((await this.#parts.learned?.of(userId)) ?? [])
+    const own = userId === undefined ? undefined : await index.learned.of(userId, uses, view)
+    const segments = own ? [own.segment, ...shared] : shared
+    const asked = { text, context: context.slice(0, LONGEST_CONTEXT), strategy, userId, view, segments }
+    const { scores, warning } = await this.#scores(asked, index)
+    if (own && strategy !== 'regex') addHabits(scores, own, uses)
+    const hits = top(segments, scores, {
+      text,
+      limit: Math.min(Math.max(1, Math.floor(limit) || 1), MOST_HITS),
+      allow: (ref, at) => view.carried(ref) !== undefined && (at === 0) === (own?.made.has(ref) ?? at === 0),
+    })
+    return {
+      hits: hits.map((hit) => ({ ...hit, reasons: reasonsOf(segments, hit.ref, text) })),
+      strategy,
+      ...(warning === undefined ? {} : { warnings: [warning] }),
+    }
   }
 
-  #indexed(entries: readonly LoadoutEntry[], vectors: WordVectors | undefined): Indexed {
-    const manifests = entries.map((entry) => entry.manifest)
-    const [first] = manifests
-    const known = first && this.#known.get(first)
-    if (known && isSame(known.manifests, manifests)) return known
-    const tools = entries.map((entry) => toolOf(entry, this.#parts.examples?.(entry)))
-    const fresh = { manifests, segment: buildSegment(tools, vectors), number: this.#count++ }
-    if (first) this.#known.set(first, fresh)
-    return fresh
+  #indexOf(): Promise<Index> {
+    this.#index ??= (async () => {
+      const vectors = await this.#parts.vectors?.()
+      const builder = new SlicedBuilder()
+      return { vectors, segments: new SegmentStore(vectors, builder), learned: new LearnedSegments(vectors, builder) }
+    })()
+    // What cannot be read now is read the next time.
+    this.#index.catch(() => {
+      this.#index = undefined
+    })
+    return this.#index
+  }
+
+  #chosen(wanted: Strategy | undefined, { vectors }: Index): Strategy {
+    const hasMeaning = vectors !== undefined || this.#parts.embedded !== undefined
+    if (hasMeaning || wanted === 'bm25' || wanted === 'regex') return wanted ?? 'hybrid'
+    if (wanted !== 'semantic') return 'bm25'
+    throw new HostError('invalid-input', {
+      detail: 'There are no vectors to search by meaning with.',
+      errors: [{ path: 'strategy', message: 'needs vectors or an embedder' }],
+    })
+  }
+
+  async #scores(asked: Asked, { vectors }: Index): Promise<{ scores: Scores; warning?: string | undefined }> {
+    const { segments, text, strategy, context } = asked
+    if (strategy === 'regex') return { scores: regexScores(segments, text) }
+    const { meaning, warning } = strategy === 'bm25' ? {} : await this.#meaning(asked, vectors)
+    const byWords = strategy === 'semantic' && meaning ? undefined : lexicalScores(segments, text)
+    const scores = byWords && meaning ? hybridScores(byWords, meaning) : ((byWords ?? meaning) as Scores)
+    if (context.trim() !== '') addContext(scores, lexicalScores(segments, context))
+    return { scores, warning }
+  }
+
+  async #meaning(
+    asked: Asked,
+    vectors: WordVectors | undefined,
+  ): Promise<{ meaning?: Scores | undefined; warning?: string | undefined }> {
+    const offline = () => vectors && meaningScores(asked.segments, asked.text, vectors)
+    if (!this.#parts.embedded) return { meaning: offline() }
+    const found = await this.#parts.embedded.scores(asked)
+    return 'scores' in found ? { meaning: found.scores } : { meaning: offline(), warning: found.warning }
   }
 }
 
-function chosen(wanted: Strategy | undefined, vectors: WordVectors | undefined): Strategy {
-  if (vectors !== undefined || (wanted !== 'hybrid' && wanted !== 'semantic'))
-    return wanted ?? (vectors ? 'hybrid' : 'bm25')
-  if (wanted === 'hybrid') return 'bm25'
+function readText(given: string): string {
+  const text = given.slice(0, LONGEST_QUERY).toWellFormed()
+  if (text.trim() !== '') return text
   throw new HostError('invalid-input', {
-    detail: 'There are no vectors to search by meaning with.',
-    errors: [{ path: 'strategy', message: 'needs vectors or an embedder' }],
+    detail: 'There is nothing to search for.',
+    errors: [{ path: 'q', message: 'must not be empty' }],
   })
 }
 
-function scoresOf(
-  segments: readonly Segment[],
-  text: string,
-  { strategy, vectors }: { strategy: Strategy; vectors: WordVectors | undefined },
-): Scores {
-  if (strategy === 'regex') return regexScores(segments, text)
-  if (strategy === 'bm25' || !vectors) return lexicalScores(segments, text)
-  const meaning = meaningScores(segments, text, vectors)
-  return strategy === 'semantic' ? meaning : hybridScores(lexicalScores(segments, text), meaning)
+/** What was used lately and went well comes a little before what is as good otherwise. */
+function addHabits(scores: Scores, own: LearnedSegment, uses: UserUses): void {
+  const habits = habitsOf(own, uses)
+  scores.forEach((row, segment) => {
+    for (let at = 0; at < row.length; at++) {
+      const habit = segment === 0 ? (habits[at] as number) : 0
+      row[at] = ((row[at] as number) * (1 + HABIT_SHARE * habit)) / (1 + HABIT_SHARE)
+    }
+  })
 }
 
-const isSame = (a: readonly unknown[], b: readonly unknown[]) =>
-  a.length === b.length && a.every((one, index) => one === b[index])
+function addContext(scores: Scores, context: Scores): void {
+  const [best, most] = [bestOf(scores), bestOf(context)]
+  if (most <= 0) return
+  scores.forEach((row, segment) => {
+    const other = context[segment] as Float32Array
+    for (let at = 0; at < row.length; at++) {
+      const asked = best > 0 ? Math.max(0, row[at] as number) / Math.max(1, best) : 0
+      row[at] = (1 - CONTEXT_SHARE) * asked + (CONTEXT_SHARE * (other[at] as number)) / most
+    }
+  })
+}
 
-function toolOf({ ref, tool, toolkit, manifest }: LoadoutEntry, examples: readonly string[] | undefined): SearchTool {
-  const { title, description, inputSchema } = manifest
-  // A tool that was renamed is found by both of its names.
-  const name = manifest.name === tool ? tool : `${manifest.name} ${tool}`
-  return { ref, name, title, toolkit, description, inputSchema, examples }
+function bestOf(scores: Scores): number {
+  let most = 0
+  for (const row of scores) for (const value of row) if (value > most) most = value
+  return most
 }

@@ -11,6 +11,8 @@ export interface ToolDefinition<S extends z.ZodType | JsonObject> {
   inputSchema?: S
   outputSchema?: JsonObject
   annotations?: Annotations
+  /** What people ask for when they need it: searches find it by these too. */
+  examples?: readonly string[]
   execute(input: S extends z.ZodType ? z.output<S> : JsonObject, context: FunctionContext): unknown
 }
 
@@ -22,6 +24,7 @@ export interface DefinedTool {
   inputSchema: JsonObject
   outputSchema?: JsonObject
   annotations?: Annotations
+  examples?: readonly string[]
   execute(input: JsonObject, context: FunctionContext): unknown
 }
 

@@ -1,0 +1,129 @@
+/**
+ * Toolkits as they are searched. The same tools are the same object, whoever has them and however often they are read anew:
+ * 10,000 users of one toolkit have one of these, and what is indexed is kept by its number.
+ */
+import { LRUCache } from 'lru-cache'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ToolManifest } from '../schema/tool.ts'
+import type { SearchTool } from './search.ts'
+
+export interface IndexedToolkit {
+  /** No other has it, and other tools are another number. */
+  number: number
+  /** The toolkit, wherever it is stored. */
+  key: string
+  tools: readonly SearchTool[]
+  positions: ReadonlyMap<string, number>
+}
+
+/** A toolkit of a scope: the tools that all share, and what this scope carries of them. */
+export interface ToolkitView {
+  indexed: IndexedToolkit
+  isApp: boolean
+  /** In the order of its tools. */
+  entries: readonly LoadoutEntry[]
+}
+
+/** What a tool was made of. */
+type Made = Pick<LoadoutEntry, 'manifest' | 'examples'>
+
+const REMEMBERED = 5000
+
+export class ToolkitIndices {
+  /** By the first of its manifests, which is another object whenever the catalog has it anew. */
+  readonly #known = new WeakMap<ToolManifest, { made: readonly Made[]; indexed: IndexedToolkit }>()
+  /** The last of each toolkit, for what was read anew and is the same. */
+  readonly #last = new LRUCache<string, IndexedToolkit>({ max: REMEMBERED })
+  #count = 0
+
+  /** Toolkits of which nothing is carried are left out: a hidden one has the refs of the one that hides it. */
+  view(entries: readonly LoadoutEntry[]): ScopeView {
+    const toolkits: ToolkitView[] = []
+    for (const [key, own] of groupsOf(entries)) {
+      const [first] = own
+      if (!first || !own.some((entry) => entry.included)) continue
+      toolkits.push({ indexed: this.#indexed(key, own), isApp: first.tier === 'app', entries: own })
+    }
+    return new ScopeView(toolkits)
+  }
+
+  #indexed(key: string, entries: readonly LoadoutEntry[]): IndexedToolkit {
+    const [first] = entries as [LoadoutEntry]
+    const known = this.#known.get(first.manifest)
+    if (known?.indexed.key === key && isSame(known.made, entries)) return known.indexed
+    const tools = entries.map((entry) => searchToolOf(entry))
+    const last = this.#last.get(key)
+    const indexed = last && isAlike(last.tools, tools) ? last : this.#fresh(key, tools)
+    this.#last.set(key, indexed)
+    const made = entries.map(({ manifest, examples }) => ({ manifest, examples }))
+    this.#known.set(first.manifest, { made, indexed })
+    return indexed
+  }
+
+  #fresh(key: string, tools: readonly SearchTool[]): IndexedToolkit {
+    return { number: this.#count++, key, tools, positions: new Map(tools.map(({ ref }, index) => [ref, index])) }
+  }
+}
+
+/** What a scope has, to be searched. */
+export class ScopeView {
+  readonly toolkits: readonly ToolkitView[]
+  readonly #byId: ReadonlyMap<string, readonly ToolkitView[]>
+
+  constructor(toolkits: readonly ToolkitView[]) {
+    this.toolkits = toolkits
+    this.#byId = Map.groupBy(toolkits, ({ entries: [first] }) => first?.toolkit ?? '')
+  }
+
+  /** The entry of a ref, where the scope carries it. */
+  carried(ref: string): LoadoutEntry | undefined {
+    for (const { indexed, entries } of this.#byId.get(ref.slice(0, ref.indexOf('.'))) ?? []) {
+      const at = indexed.positions.get(ref)
+      if (at !== undefined && entries[at]?.included) return entries[at]
+    }
+    return undefined
+  }
+}
+
+/** `more`: what it was used for, beside what it was given. */
+export function searchToolOf(entry: LoadoutEntry, more: readonly string[] = []): SearchTool {
+  const { ref, tool, toolkit, manifest, examples = [] } = entry
+  const { title, description, inputSchema } = manifest
+  // A tool that was renamed is found by both of its names.
+  const name = manifest.name === tool ? tool : `${manifest.name} ${tool}`
+  return { ref, name, title, toolkit, description, inputSchema, examples: [...examples, ...more] }
+}
+
+export const toolkitKeyOf = ({ uscoId, toolkit }: Pick<LoadoutEntry, 'uscoId' | 'toolkit'>) => uscoId ?? toolkit
+
+function groupsOf(entries: readonly LoadoutEntry[]): Map<string, LoadoutEntry[]> {
+  const groups = new Map<string, LoadoutEntry[]>()
+  let last: { key: string; own: LoadoutEntry[] } | undefined
+  for (const entry of entries) {
+    const key = toolkitKeyOf(entry)
+    // Tools of one toolkit stand together.
+    if (last?.key !== key) {
+      last = { key, own: groups.get(key) ?? [] }
+      groups.set(key, last.own)
+    }
+    last.own.push(entry)
+  }
+  return groups
+}
+
+const isSame = (a: readonly Made[], b: readonly LoadoutEntry[]) =>
+  a.length === b.length &&
+  a.every((one, index) => one.manifest === b[index]?.manifest && one.examples === b[index]?.examples)
+
+/** Whether all that is searched is the same. */
+const isAlike = (a: readonly SearchTool[], b: readonly SearchTool[]) =>
+  a.length === b.length && a.every((one, index) => isAlikeTool(one, b[index] as SearchTool))
+
+const isAlikeTool = (a: SearchTool, b: SearchTool) =>
+  a.ref === b.ref &&
+  a.name === b.name &&
+  a.title === b.title &&
+  a.description === b.description &&
+  a.toolkit === b.toolkit &&
+  (a.examples ?? []).join('\n') === (b.examples ?? []).join('\n') &&
+  (a.inputSchema === b.inputSchema || JSON.stringify(a.inputSchema) === JSON.stringify(b.inputSchema))

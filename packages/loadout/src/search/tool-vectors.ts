@@ -1,0 +1,208 @@
+/**
+ * Meaning by an embedder of the app. It never fails a search and never holds one up for long: what is not there in time is
+ * made behind, and the search goes by words with a warning. Tools are embedded once, by what is said of them; what a user asked
+ * for before is not sent along.
+ */
+import { LRUCache } from 'lru-cache'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Storage } from '../storage/storage.ts'
+import { type Embedder, likeness, readVectors, type Vector } from './embedder.ts'
+import { FIELDS, textsOf } from './fields.ts'
+import type { ScopeView, ToolkitView } from './index-toolkits.ts'
+import type { Scores } from './rank.ts'
+import type { SearchTool } from './search.ts'
+import type { Segment } from './segment.ts'
+import { createVectorStore, digest, type VectorStore } from './tool-vectors-store.ts'
+
+export interface ToolVectors {
+  /** How alike the tools of each segment and a text are, or why that is not known. */
+  scores(asked: AskedMeaning): Promise<{ scores: Scores } | { warning: string }>
+}
+
+export interface AskedMeaning {
+  segments: readonly Segment[]
+  view: ScopeView
+  text: string
+  userId?: string | undefined
+}
+
+export interface ToolVectorsOptions {
+  /** How long a search waits for it. @default 1500 */
+  waitMs?: number | undefined
+}
+
+const WAIT_MS = 1500
+/** For one answer of the embedder. */
+const ANSWER_MS = 30_000
+const BATCH = 96
+const AT_ONCE = 2
+/** After a failure nothing is asked for so long. */
+const COOL_MS = 30_000
+const LONGEST_TEXT = 4000
+const KEPT_QUERIES = 500
+
+export function createToolVectors(
+  embedder: Embedder,
+  storage: Storage | undefined,
+  options: ToolVectorsOptions = {},
+): ToolVectors {
+  return new EmbeddedTools(embedder, storage && createVectorStore(storage, embedder.name.slice(0, 200)), options)
+}
+
+class EmbeddedTools implements ToolVectors {
+  readonly #embedder: Embedder
+  readonly #store: VectorStore | undefined
+  readonly #waitMs: number
+  readonly #vectors = new WeakMap<SearchTool, Vector>()
+  /** By the number of the toolkit. */
+  readonly #underWay = new Map<number, Promise<void>>()
+  readonly #queries = new LRUCache<string, Promise<Vector>>({ max: KEPT_QUERIES })
+  readonly #free: Array<() => void> = []
+  #running = 0
+  #failure: { until: number; message: string } | undefined
+
+  constructor(embedder: Embedder, store: VectorStore | undefined, { waitMs = WAIT_MS }: ToolVectorsOptions) {
+    this.#embedder = embedder
+    this.#store = store
+    this.#waitMs = waitMs
+  }
+
+  async scores({ segments, view, text, userId }: AskedMeaning): Promise<{ scores: Scores } | { warning: string }> {
+    if (this.#failure && this.#failure.until > Date.now()) return this.#warning(this.#failure.message)
+    try {
+      const query = this.#query(text.slice(0, LONGEST_TEXT).toWellFormed())
+      const all = Promise.all([query, ...view.toolkits.map((one) => this.#ensure(one, userId))])
+      const found = await within(all, this.#waitMs)
+      if (!found) return this.#warning('has not answered in time; it goes on behind')
+      const [wanted] = found
+      const vectorOf = ({ ref }: SearchTool) => {
+        const tool = sharedOf(view, ref)
+        return tool && this.#vectors.get(tool)
+      }
+      return {
+        scores: segments.map(({ tools }) =>
+          Float32Array.from(tools, (tool) => {
+            const vector = this.#vectors.get(tool) ?? vectorOf(tool)
+            return vector ? likeness(vector, wanted) : 0
+          }),
+        ),
+      }
+    } catch (error) {
+      return this.#warning(this.#fail(error))
+    }
+  }
+
+  #warning(message: string) {
+    return { warning: `The embedder "${this.#embedder.name.slice(0, 100)}" ${message}. Words alone were used.` }
+  }
+
+  /** Messages of a service may quote what it was sent: only that it failed is told. */
+  #fail(error: unknown): string {
+    const message = `failed (${error instanceof Error ? error.name : 'unknown'})`
+    this.#failure = { until: Date.now() + COOL_MS, message }
+    return message
+  }
+
+  #query(text: string): Promise<Vector> {
+    const known = this.#queries.get(text)
+    if (known) return known
+    const asked = this.#embed([text]).then(([vector]) => vector as Vector)
+    this.#queries.set(text, asked)
+    asked.catch(() => this.#queries.delete(text))
+    return asked
+  }
+
+  /** One look a toolkit at a time, whoever waits for it. */
+  #ensure(view: ToolkitView, userId: string | undefined): Promise<void> | undefined {
+    const { indexed } = view
+    const missing = indexed.tools.filter((tool) => !this.#vectors.has(tool))
+    if (missing.length === 0) return undefined
+    const known = this.#underWay.get(indexed.number)
+    if (known) return known
+    const work = this.#embedAll(missing, ownerOf(view, userId)).finally(() => this.#underWay.delete(indexed.number))
+    this.#underWay.set(indexed.number, work)
+    // Whoever waited may have gone on without it.
+    work.catch((error: unknown) => this.#fail(error))
+    return work
+  }
+
+  async #embedAll(tools: readonly SearchTool[], owner: string | undefined): Promise<void> {
+    const store = owner === undefined ? undefined : this.#store
+    const batches: SearchTool[][] = []
+    for (let from = 0; from < tools.length; from += BATCH) batches.push(tools.slice(from, from + BATCH))
+    for (const batch of batches) {
+      const texts = batch.map(embeddedText)
+      const prints = await Promise.all(texts.map(digest))
+      // A storage that is away costs time and money, not the search.
+      const stored = await store?.read(owner as string, prints).catch(() => undefined)
+      for (const [at, tool] of batch.entries()) this.#keep(tool, stored?.get(prints[at] as string))
+      const rest = batch.flatMap((tool, at) => (this.#vectors.has(tool) ? [] : [at]))
+      if (rest.length === 0) continue
+      const made = await this.#embed(rest.map((at) => texts[at] as string))
+      for (const [index, at] of rest.entries()) this.#keep(batch[at] as SearchTool, made[index])
+      const fresh = new Map(rest.map((at, index) => [prints[at] as string, made[index] as Vector]))
+      await store?.write(owner as string, fresh).catch(() => {})
+    }
+  }
+
+  #keep(tool: SearchTool, vector: Vector | undefined): void {
+    if (!vector) return
+    const { dimensions } = this.#embedder
+    if (dimensions === undefined || vector.bytes.length === dimensions) this.#vectors.set(tool, vector)
+  }
+
+  /** Few at once, each within its time. */
+  async #embed(texts: string[]): Promise<Vector[]> {
+    if (this.#running < AT_ONCE) this.#running++
+    else await new Promise<void>((resolve) => this.#free.push(resolve))
+    const stop = new AbortController()
+    try {
+      const answer = Promise.resolve(this.#embedder.embed(texts, { signal: stop.signal }))
+      const given = await within(answer, ANSWER_MS)
+      if (!given) throw new DOMException('It took too long.', 'TimeoutError')
+      return readVectors(this.#embedder, given, texts.length)
+    } finally {
+      stop.abort()
+      // Whoever is next has the place.
+      const next = this.#free.shift()
+      if (next) next()
+      else this.#running--
+    }
+  }
+}
+
+/** Who keeps the vectors of a toolkit: nobody where a call brought it. */
+function ownerOf({ isApp, entries }: ToolkitView, userId: string | undefined): string | undefined {
+  if (isApp) return APP_OWNER
+  return entries[0]?.tier === 'call' ? undefined : userId
+}
+
+/** A tool of the shared index, for one that a user's own words stand beside. */
+function sharedOf(view: ScopeView, ref: string): SearchTool | undefined {
+  for (const { indexed } of view.toolkits) {
+    const at = indexed.positions.get(ref)
+    if (at !== undefined) return indexed.tools[at]
+  }
+  return undefined
+}
+
+/** What an embedder gets of a tool. */
+export function embeddedText(tool: SearchTool): string {
+  const texts = textsOf(tool)
+  const lines = FIELDS.map((field) => texts[field]).filter((text) => text !== '')
+  return lines.join('\n').slice(0, LONGEST_TEXT).toWellFormed()
+}
+
+/** Undefined where it takes longer. What fails later fails nobody. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: ReturnType<typeof setTimeout> | number | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, ms)
+  })
+  work.catch(() => {})
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
