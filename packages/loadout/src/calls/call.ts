@@ -21,6 +21,8 @@ export interface ToolCall extends AuditedCall {
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined
+  /** What was asked for when it was made. A call that goes well makes it an example of its tool, for this user alone. */
+  prompt?: string | undefined
   /** Rules of this call alone. They only tighten. */
   rules?: readonly PolicyRuleInput[] | undefined
   /** What a person allowed while it waited: this call, where it is still what was asked about. */

@@ -26,7 +26,7 @@ export interface DepartureParts {
 }
 
 /** What calls write. */
-const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places'] as const
+const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places', 'toolUses'] as const
 const OVERLAP_MS = 60_000
 
 export function createDepartures({ storage, calls, leaving, forget, removeRows }: DepartureParts): Departures {
