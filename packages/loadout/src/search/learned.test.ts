@@ -1,0 +1,195 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createCallAudit } from '../audit/call-audit.ts'
+import { noteRemoval } from '../audit/removals.ts'
+import type { CallOutcome, ToolCall } from '../calls/call.ts'
+import { goneSince, withLearning } from '../calls/with-learning.ts'
+import { createEmitter } from '../events.ts'
+import { createPreferences } from '../loadout/preferences.ts'
+import { memory } from '../storage/memory.ts'
+import { pglite } from '../storage/pglite.ts'
+import { createReadCache } from '../storage/read-cache.ts'
+import type { Storage } from '../storage/storage.ts'
+import { createLearned, exampleText, type NotedUse } from './learned.ts'
+
+const open: Storage[] = []
+afterEach(() => Promise.all(open.splice(0).map((storage) => storage.close())))
+
+function learning(storage: Storage = memory()) {
+  if (!open.includes(storage)) open.push(storage)
+  const cache = createReadCache(storage)
+  const learned = createLearned({ storage, cache, goneSince })
+  const preferences = createPreferences({ storage, cache, events: createEmitter() })
+  return { storage, learned, preferences }
+}
+
+const use = (given: Partial<Omit<NotedUse, 'prompt'>> & { prompt?: string } = {}): NotedUse => ({
+  ...{ userId: 'ann', uscoId: 'usco_files', tool: 'read_file', succeeded: true, at: new Date() },
+  ...given,
+  prompt: given.prompt === undefined ? undefined : () => given.prompt as string,
+})
+
+describe('what users did', () => {
+  it('is there a moment later, counted, with what was asked for', async () => {
+    const { learned } = learning()
+    expect(learned.note(use({ prompt: 'show me my notes' }))).toBeUndefined()
+    learned.note(use({ succeeded: false, prompt: 'this went wrong' }))
+    learned.note(use({ prompt: 'open the diary' }))
+    await learned.flush()
+    expect(await learned.of('ann')).toMatchObject([
+      { tool: 'read_file', calls: 3, successes: 2, examples: ['show me my notes', 'open the diary'] },
+    ])
+  })
+
+  it('is nobody else’s', async () => {
+    const { learned } = learning()
+    learned.note(use({ prompt: 'the plan of ann' }))
+    learned.note(use({ userId: 'bob', prompt: 'the plan of bob' }))
+    await learned.flush()
+    expect((await learned.of('ann')).flatMap(({ examples }) => examples)).toEqual(['the plan of ann'])
+    expect((await learned.of('bob')).flatMap(({ examples }) => examples)).toEqual(['the plan of bob'])
+    expect(await learned.of('cyd')).toEqual([])
+  })
+
+  it('has each text once, the newest last, and no more than there is room for', async () => {
+    const { learned } = learning()
+    for (let index = 0; index < 25; index++) {
+      learned.note(use({ prompt: `question number ${index}`, at: new Date(index + 1) }))
+      if (index % 10 === 0) await learned.flush()
+    }
+    learned.note(use({ prompt: 'Question  number 12', at: new Date(100) }))
+    await learned.flush()
+    const [only] = await learned.of('ann')
+    expect(only?.examples).toHaveLength(20)
+    expect(only?.examples.at(-1)).toBe('Question number 12')
+    expect(only?.examples).not.toContain('question number 12')
+    expect(only?.examples).not.toContain('question number 0')
+  })
+
+  it('is of as many tools as there is room for: the longest unused go', async () => {
+    const { learned } = learning()
+    for (let index = 0; index < 230; index++) learned.note(use({ tool: `tool_${index}`, at: new Date(index + 1) }))
+    await learned.flush()
+    const uses = await learned.of('ann')
+    expect(uses).toHaveLength(200)
+    expect(Math.min(...uses.map(({ lastUsedAt }) => lastUsedAt))).toBe(31)
+  })
+
+  it('is counted by several processes without losing any', async () => {
+    const storage = memory()
+    const [one, two] = [learning(storage).learned, learning(storage).learned]
+    for (let index = 0; index < 20; index++) {
+      one.note(use({ prompt: `one ${index}` }))
+      two.note(use({ prompt: `two ${index}` }))
+      await Promise.all([one.flush(), two.flush()])
+    }
+    expect(await one.of('ann')).toMatchObject([{ calls: 40, successes: 40 }])
+    expect(await two.of('ann')).toMatchObject([{ calls: 40, successes: 40 }])
+  })
+
+  it('goes when the user says so, and nothing is learned after that', async () => {
+    const { learned, preferences } = learning()
+    learned.note(use({ prompt: 'before' }))
+    await learned.flush()
+    learned.note(use({ prompt: 'on its way' }))
+    await preferences.update('ann', { learnFromUse: false })
+    expect(await learned.of('ann')).toEqual([])
+    await learned.flush()
+    learned.note(use({ prompt: 'after' }))
+    await learned.flush()
+    expect(await learned.of('ann')).toEqual([])
+    await preferences.update('ann', { learnFromUse: true })
+    learned.note(use({ prompt: 'again' }))
+    await learned.flush()
+    expect((await learned.of('ann'))[0]?.examples).toEqual(['again'])
+  })
+
+  it('is not written of a user who went; who comes later under the same id is somebody else', async () => {
+    const { storage, learned } = learning()
+    learned.note(use({ prompt: 'before' }))
+    await noteRemoval(storage, 'ann')
+    await learned.flush()
+    expect(await learned.of('ann')).toEqual([])
+    learned.note(use({ prompt: 'forgotten' }))
+    learned.forget('ann')
+    await learned.flush()
+    expect(await learned.of('ann')).toEqual([])
+    learned.note(use({ prompt: 'somebody else', at: new Date(Date.now() + 5000) }))
+    await learned.flush()
+    expect((await learned.of('ann'))[0]?.examples).toEqual(['somebody else'])
+  })
+
+  it('is not there where the app does not want it', async () => {
+    const storage = memory()
+    open.push(storage)
+    const learned = createLearned({ storage, cache: createReadCache(storage), enabled: false })
+    learned.note(use({ prompt: 'x' }))
+    await learned.flush()
+    expect(await learned.of('ann')).toEqual([])
+    expect(await storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))).toEqual([])
+  })
+
+  it('of odd prompts is something that a database takes', { timeout: 60_000 }, async () => {
+    const { learned } = learning(pglite())
+    for (const prompt of ['half \ud83d of it', 'a\0b c', '😀😀', ' ', `${'x'.repeat(399)}😀 y`, 'z'.repeat(100_000)])
+      learned.note(use({ prompt }))
+    await learned.flush()
+    const [only] = await learned.of('ann')
+    expect(only?.calls).toBe(6)
+    expect(only?.examples.every((text) => text.isWellFormed() && text.length <= 400)).toBe(true)
+    expect(only?.examples).toHaveLength(4)
+  })
+})
+
+it('what is kept of a prompt is its words in one line', () => {
+  expect(exampleText('  read\n\n my\tnotes  ')).toBe('read my notes')
+  expect(exampleText('the key is ••• for it')).toBe('the key is for it')
+  expect(exampleText('•••')).toBe('')
+  expect(exampleText('zero\u200bwidth')).toBe('zerowidth')
+})
+
+describe('a call', () => {
+  const stored = { uscoId: 'usco_mail', toolkit: { id: 'mail' }, row: { updatedAt: new Date() } } as never
+  const found = { manifest: { name: 'send' } } as never
+  const SECRET = 'hunter2-but-longer'
+  const audit = createCallAudit({ record: () => {}, secrets: { of: () => [SECRET] } })
+  const callOf = (prompt: string | undefined, notes: object = {}): ToolCall => {
+    const call = {
+      userId: 'ann',
+      toolkit: 'mail',
+      tool: 'send',
+      arguments: {},
+      callId: 'c',
+      prompt,
+    } as never as ToolCall
+    call.notes = { reached: true, ...notes }
+    call.notes.resolved = { ...call, stored, found }
+    return call
+  }
+  const made = async (call: ToolCall, outcome: Partial<CallOutcome> = { status: 'ok', content: [] }) => {
+    const { learned } = learning()
+    const handler = withLearning({ learned, audit })(async () => outcome as CallOutcome)
+    expect(await handler(call)).toBe(outcome)
+    await learned.flush()
+    return (await learned.of('ann'))[0]
+  }
+
+  it('that goes well makes its prompt an example, without its secrets', async () => {
+    const key = `ghp_${'a1B2'.repeat(9)}`
+    const known = await made(callOf(`log in with ${SECRET} or ${key} and write to bob`))
+    expect(known).toMatchObject({ uscoId: 'usco_mail', tool: 'send', calls: 1, successes: 1 })
+    expect(known?.examples).toEqual(['log in with or and write to bob'])
+  })
+
+  it('that goes wrong is counted, and has no example', async () => {
+    expect(await made(callOf('write to bob'), { status: 'tool-error', content: [] })).toMatchObject({
+      ...{ calls: 1, successes: 0, examples: [] },
+    })
+  })
+
+  it.each([
+    ['never reached its server', { reached: false }],
+    ['is of a user who went', { isForgotten: true }],
+  ])('that %s is not learned from', async (_name, notes) => {
+    expect(await made(callOf('write to bob', notes))).toBeUndefined()
+  })
+})
