@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { lagDuring } from '../testing/event-loop-lag.ts'
+import { createSearcher } from './searcher.ts'
+
+const VERBS = ['list', 'read', 'create', 'delete', 'update', 'send', 'search', 'count', 'share', 'archive']
+const NOUNS = ['issue', 'file', 'letter', 'invoice', 'calendar', 'repository', 'customer', 'photo', 'ticket', 'page']
+
+/** A toolkit as a catalog would give it: the same manifests for all who have it. */
+function toolkit(id: string, count: number, tier: LoadoutEntry['tier'] = 'app'): LoadoutEntry[] {
+  return Array.from({ length: count }, (_, index) => {
+    const [verb, noun] = [VERBS[index % 10], NOUNS[Math.floor(index / 10) % 10]]
+    const tool = `${verb}_${noun}_${index}`
+    const description = `Can ${verb} every ${noun} of ${id}, one after another, and says what came of it (${index}).`
+    const properties = { [`${noun}_id`]: { type: 'string', description: `Which ${noun} to ${verb}` } }
+    return {
+      ...{ ref: `${id}.${tool}`, modelName: `mcp_${id}_${tool}`, tier, toolkit: id, uscoId: `usco_${id}`, tool },
+      manifest: { name: tool, description, inputSchema: { type: 'object', properties } },
+      ...{ deferred: true, allowedCallers: ['direct'], tokens: 50, included: true, reasons: [] },
+    }
+  })
+}
+/** Each scope has entries of its own over what the catalog shares. */
+const scopeOf = (toolkits: readonly LoadoutEntry[][]) => toolkits.flat().map((entry) => ({ ...entry }))
+
+describe('indices', () => {
+  it('are one for 10,000 users who have the same toolkits', async () => {
+    const app = Array.from({ length: 40 }, (_, index) => toolkit(`kit${index}`, 5))
+    const searcher = createSearcher()
+    await searcher.search(scopeOf(app), 'list the issues')
+    const before = await searcher.size()
+    expect(before).toMatchObject({ tools: 200 })
+    expect(before.segments).toBeLessThanOrEqual(20)
+    for (let user = 0; user < 10_000; user++) {
+      const { hits } = await searcher.search(scopeOf(app), 'list the issues', { userId: `user ${user}`, limit: 3 })
+      expect(hits).toHaveLength(3)
+    }
+    expect(await searcher.size()).toEqual(before)
+  })
+
+  it('of what one user has beside that are apart', async () => {
+    const app = Array.from({ length: 40 }, (_, index) => toolkit(`kit${index}`, 5))
+    const searcher = createSearcher()
+    await searcher.search(scopeOf(app), 'send')
+    const before = await searcher.size()
+    for (let user = 0; user < 50; user++)
+      await searcher.search(scopeOf([...app, toolkit(`mine${user}`, 3, 'user')]), 'send')
+    const after = await searcher.size()
+    expect(after.segments - before.segments).toBe(50)
+    expect(after.tools - before.tools).toBe(150)
+  })
+
+  it('are renewed by parts: one toolkit of 200 that changed costs its own part', async () => {
+    const app = Array.from({ length: 200 }, (_, index) => toolkit(`kit${index}`, 10))
+    const searcher = createSearcher()
+    await searcher.search(scopeOf(app), 'send')
+    const before = await searcher.size()
+    const [first] = app[7] as [LoadoutEntry]
+    app[7] = [
+      { ...first, manifest: { ...first.manifest, description: 'Waters the zinnias.' } },
+      ...(app[7]?.slice(1) ?? []),
+    ]
+    const { hits } = await searcher.search(scopeOf(app), 'zinnias')
+    expect(hits.map(({ ref }) => ref)).toEqual([first.ref])
+    const after = await searcher.size()
+    expect(after.segments - before.segments).toBe(1)
+    expect(after.tools - before.tools).toBeLessThan(before.tools / 8)
+  })
+
+  it('stay where the same tools were read anew', async () => {
+    const app = Array.from({ length: 30 }, (_, index) => toolkit(`kit${index}`, 10))
+    const searcher = createSearcher()
+    await searcher.search(scopeOf(app), 'send')
+    const before = await searcher.size()
+    await searcher.search(structuredClone(scopeOf(app)), 'send')
+    expect(await searcher.size()).toEqual(before)
+  })
+
+  it('are built once, however many ask at the same time', async () => {
+    const app = Array.from({ length: 5 }, (_, index) => toolkit(`kit${index}`, 200))
+    const searcher = createSearcher()
+    const all = await Promise.all(Array.from({ length: 20 }, () => searcher.search(scopeOf(app), 'send a letter')))
+    expect(new Set(all.map(({ hits }) => JSON.stringify(hits))).size).toBe(1)
+    expect(await searcher.size()).toEqual({ segments: 5, tools: 1000 })
+  })
+
+  it('give the same order of hits whatever the order of the toolkits', async () => {
+    const app = Array.from({ length: 60 }, (_, index) => toolkit(`kit${index}`, 4))
+    const one = await createSearcher().search(scopeOf(app), 'read the file of kit17')
+    const other = await createSearcher().search(scopeOf([...app].reverse()), 'read the file of kit17')
+    expect(other).toEqual(one)
+  })
+
+  it('of 10,000 tools are built while others have their turn', { timeout: 60_000 }, async () => {
+    const app = Array.from({ length: 100 }, (_, index) => toolkit(`kit${index}`, 100))
+    const entries = scopeOf(app)
+    const searcher = createSearcher()
+    const started = performance.now()
+    const { lagMs } = await lagDuring(() => searcher.search(entries, 'send a letter'))
+    const tookMs = performance.now() - started
+    expect((await searcher.size()).tools).toBe(10_000)
+    // In one piece it would be held up for as long as all of it takes.
+    expect(lagMs).toBeLessThan(Math.max(100, tookMs / 4))
+  })
+})
