@@ -118,6 +118,44 @@ describe('the loadout command', () => {
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
   })
 
+  it('finds tools in what one has, and in any file of tools', async () => {
+    const catalog = join(folder, 'tools.json')
+    const queries = join(folder, 'queries.json')
+    const tool = (server: string, name: string, description: string) => ({
+      id: `${server}/${name}`,
+      server,
+      name,
+      description,
+    })
+    await writeFile(
+      catalog,
+      JSON.stringify([tool('mail', 'send', 'Sends a letter.'), tool('clock', 'now', 'Tells the time.')]),
+    )
+    await writeFile(queries, JSON.stringify([{ id: 'q1', query: 'what time is it' }, 'post a letter']))
+    const one = await loadout('tools', 'search', 'post a letter', '--catalog', catalog, '--limit', '1', '--json')
+    expect(JSON.parse(one.out)).toMatchObject({ strategy: 'hybrid', tools: [{ id: 'mail/send', ref: 'mail.send' }] })
+    const many = await loadout('tools', 'search', '--catalog', catalog, '--queries', queries, '--limit', '1', '--json')
+    expect(JSON.parse(many.out).results).toMatchObject([
+      { id: 'q1', tools: [{ id: 'clock/now' }] },
+      { query: 'post a letter', tools: [{ id: 'mail/send' }] },
+    ])
+    expect((await loadout('tools', 'search', 'post a letter', '--catalog', catalog)).out).toMatch(
+      /mail\.send\s+Sends a letter/,
+    )
+    const odd = await loadout('tools', 'search', '(((', '--strategy', 'regex', '--catalog', catalog, '--json')
+    expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
+
+    const dataDir = join(folder, 'searched')
+    const { program, url } = await serve(dataDir)
+    const tools = [
+      { name: 'paint', description: 'Paints a picture.', inputSchema: { type: 'object' }, execute: 'return 1' },
+    ]
+    await post(url, JSON.stringify({ name: 'Studio', tools }))
+    const own = await loadout('tools', 'search', 'a picture', '--json', '--data-dir', dataDir)
+    expect(JSON.parse(own.out).tools).toMatchObject([{ ref: 'studio.paint' }])
+    await program.end()
+  })
+
   it('works on the folder itself, or through the live server that holds it; backs up and restores', async () => {
     const dataDir = join(folder, 'cli')
     const flags = ['--json', '--data-dir', dataDir]

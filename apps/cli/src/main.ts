@@ -10,6 +10,7 @@ await runMain(
       start: () => import('./commands/start.ts').then((module) => module.start),
       status: () => import('./commands/status.ts').then((module) => module.status),
       toolkits: () => import('./commands/toolkits.ts').then((module) => module.toolkits),
+      tools: () => import('./commands/tools.ts').then((module) => module.tools),
       import: () => import('./commands/import.ts').then((module) => module.importConfig),
       export: () => import('./commands/export.ts').then((module) => module.exportConfig),
       audit: () => import('./commands/audit.ts').then((module) => module.audit),

@@ -70,6 +70,14 @@ export type { Toolkit, ToolkitInput, ToolkitState, ToolkitView } from './schema/
 export type { ShownTool, ToolSource, ToolTransformer } from './schema/transformer.ts'
 export { scopeChain, tierOf } from './scope.ts'
 export type { LoadedTool } from './search/choose.ts'
+export {
+  createToolIndex,
+  type PlainHit,
+  type PlainTool,
+  readTools,
+  search,
+  type ToolIndex,
+} from './search/plain-tools.ts'
 export type { Strategy } from './search/search.ts'
 export { SEARCH_TOOLS } from './search/search-tools.ts'
 export { type Tokenizer, tokenizerOf } from './search/tokenizer.ts'

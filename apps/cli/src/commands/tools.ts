@@ -1,0 +1,111 @@
+/** `loadout tools search "…"`: over what you carry, or over any file of tools. */
+import { readFile } from 'node:fs/promises'
+import { defineCommand } from 'citty'
+import { createToolIndex, HostError, readTools, type ToolIndex } from 'loadout'
+import { wordVectors } from 'loadout/node'
+import { parse, STRATEGIES } from 'loadout/schema'
+import { z } from 'zod'
+import { assertOk, connect } from '../client.ts'
+import { COMMON, configFrom } from '../options.ts'
+import { print, table } from '../print.ts'
+
+const limitOption = z.object({ limit: z.coerce.number().int().min(1).max(100) })
+const queryFile = z.array(z.union([z.string(), z.looseObject({ query: z.string(), id: z.string().optional() })]))
+
+const search = defineCommand({
+  meta: { name: 'search', description: 'Find tools, exactly as a model finds them' },
+  args: {
+    query: { type: 'positional', description: 'What you want to do; a pattern for regex', required: false },
+    catalog: { type: 'string', description: 'A file of tools instead of your own', valueHint: 'tools.json' },
+    queries: { type: 'string', description: 'With --catalog: a file of many questions', valueHint: 'queries.json' },
+    strategy: { type: 'enum', options: [...STRATEGIES], description: 'How to search' },
+    limit: { type: 'string', description: 'How many', default: '10' },
+    thread: { type: 'string', description: 'What this thread carries', valueHint: 'id' },
+    ...COMMON,
+  },
+  run: ({ args }) =>
+    print(args.json, async () => {
+      const { limit } = parse(limitOption, { limit: args.limit })
+      const strategy = STRATEGIES.find((known) => known === args.strategy)
+      const how = { limit, ...(strategy ? { strategy } : {}) }
+      if (args.catalog !== undefined) {
+        const index = createToolIndex(readTools(await readJson(args.catalog)), { vectors: wordVectors })
+        return args.queries === undefined ? one(index, args.query, how) : all(index, await readJson(args.queries), how)
+      }
+      await using connection = await connect(configFrom(args))
+      const query = { q: asked(args.query), limit: String(limit), ...(strategy ? { strategy } : {}) }
+      const answer = await connection.client.api.tools.$get({
+        query: { ...query, ...(args.thread ? { threadId: args.thread } : {}) },
+      })
+      await assertOk(answer)
+      const data = (await answer.json()) as { tools: Shown[]; strategy: string }
+      return { data, text: textOf(data.tools) }
+    }),
+})
+
+export const tools = defineCommand({
+  meta: { name: 'tools', description: 'The tools that you carry' },
+  subCommands: { search },
+})
+
+interface Shown {
+  ref: string
+  score: number
+  description?: string | undefined
+  reasons: readonly string[]
+}
+
+type How = Parameters<ToolIndex['search']>[1]
+
+async function one(index: ToolIndex, query: string | undefined, how: How) {
+  const { hits, strategy } = await index.search(asked(query), how)
+  const found = hits.map(({ id, ref, score, reasons, tool }) => ({
+    ...{ id, ref, name: tool.name, toolkit: tool.toolkit, score, reasons },
+    ...(tool.description === undefined ? {} : { description: tool.description }),
+  }))
+  return { data: { tools: found, strategy }, text: textOf(found) }
+}
+
+/** Many questions of one catalog: it is indexed once. */
+async function all(index: ToolIndex, json: unknown, how: How) {
+  const results: Array<{ id?: string; query: string; tools: Array<{ id: string; score: number }> }> = []
+  for (const given of parse(queryFile, json)) {
+    const { query, id } = typeof given === 'string' ? { query: given, id: undefined } : given
+    const { hits } = await index.search(query, how)
+    const found = hits.map((hit) => ({ id: hit.id, score: hit.score }))
+    results.push({ ...(id === undefined ? {} : { id }), query, tools: found })
+  }
+  const lines = results.map(({ query, tools: found }) => [query.slice(0, 60), found.map((hit) => hit.id).join(' ')])
+  return { data: { results }, text: table(lines) }
+}
+
+function asked(query: string | undefined): string {
+  if (query !== undefined && query.trim() !== '') return query
+  throw new HostError('invalid-input', {
+    detail: 'There is nothing to search for.',
+    action: 'Say it behind the command: loadout tools search "send an e-mail"',
+  })
+}
+
+async function readJson(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new HostError('invalid-input', { detail: `${path} is not JSON.`, action: 'Give a JSON file.' })
+  }
+}
+
+const LONGEST = 90
+
+function textOf(found: readonly Shown[]): string {
+  if (found.length === 0) return 'No tool fits.'
+  return table(
+    found.map(({ ref, score, description = '', reasons }) => [
+      score.toFixed(3),
+      ref,
+      (description.split('\n', 1)[0] ?? '').slice(0, LONGEST),
+      reasons.join('; '),
+    ]),
+  )
+}

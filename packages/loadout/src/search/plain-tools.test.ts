@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { createToolIndex, readTools, search } from './plain-tools.ts'
+import { wordVectors } from './read-vectors.ts'
+
+const FILE = [
+  { id: 'a/1', server: 'files', name: 'read_file', description: 'Reads a file.', inputSchema: { type: 'object' } },
+  { id: 'a/2', server: 'files', name: 'read_file', description: 'Reads a file of another kind.', category: 'x' },
+  {
+    server: 'mail.example',
+    serverTitle: 'Post Office',
+    name: 'send',
+    description: 'Sends a letter.',
+    input_schema: {},
+  },
+]
+
+describe('a list of tools', () => {
+  it('is read as files and servers write it', () => {
+    expect(readTools(FILE).map(({ id }) => id)).toEqual(['a/1', 'a/2', 'mail.example/send'])
+    expect(readTools({ tools: [{ name: 'send', inputSchema: { type: 'object' } }] })).toMatchObject([{ id: 'send' }])
+  })
+
+  it.each([
+    [[{ description: 'no name' }], '0.name'],
+    [{ tools: [{ name: 7 }] }, 'tools.0.name'],
+    [{ things: [] }, 'tools'],
+  ])('that is none (%j) says where', (json, path) => {
+    expect(() => readTools(json)).toThrow(
+      expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path })] }),
+    )
+  })
+
+  it('is searched by every strategy, and two of one name stay two', async () => {
+    const index = createToolIndex(readTools(FILE), { vectors: wordVectors })
+    for (const strategy of ['hybrid', 'bm25', 'semantic', 'regex'] as const) {
+      const { hits } = await index.search('letter', { strategy })
+      expect(hits[0]).toMatchObject({ id: 'mail.example/send', ref: 'mail.example.send' })
+    }
+    expect((await index.search('read file')).hits.map(({ id }) => id).sort()).toEqual(['a/1', 'a/2'])
+    expect((await index.search('post office')).hits[0]?.id).toBe('mail.example/send')
+    expect((await index.search('^files\\.read', { strategy: 'regex' })).hits).toHaveLength(2)
+  })
+
+  it('answers one question without an index of its own', async () => {
+    const { hits, strategy } = await search({ query: 'send a letter', tools: readTools(FILE), limit: 1 })
+    expect([strategy, hits.map(({ id }) => id)]).toEqual(['bm25', ['mail.example/send']])
+  })
+})

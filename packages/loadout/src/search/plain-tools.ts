@@ -1,0 +1,124 @@
+/**
+ * Search without a host: over a list of tools as servers give them, or as files hold them. The same index and the same ranks
+ * as in a thread; a list is indexed once, whatever is asked of it.
+ */
+import { z } from 'zod'
+import { HostError } from '../errors.ts'
+import { invalidInput, jsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { givenExamples } from '../schema/tool.ts'
+import type { Hit, Strategy } from './search.ts'
+import { createSearcher, type Searcher, type SearchOptions } from './searcher.ts'
+import { WordVectors } from './word-vectors.ts'
+import { wordsOf } from './words.ts'
+
+const text = (most: number) => z.string().max(most)
+const name = text(500).min(1)
+
+/** A tool of a list. Files differ in how they write it; what is not known is passed over. */
+export const plainTool = z
+  .looseObject({
+    id: name.optional(),
+    name,
+    title: text(1000).nullish(),
+    description: text(1_000_000).nullish(),
+    inputSchema: jsonObject.nullish(),
+    input_schema: jsonObject.nullish(),
+    /** Its toolkit or server. */
+    toolkit: name.nullish(),
+    server: name.nullish(),
+    serverTitle: text(500).nullish(),
+    examples: givenExamples.nullish(),
+  })
+  .transform(({ id, toolkit, server, inputSchema, input_schema: snake, ...tool }) => ({
+    ...{ name: tool.name, toolkit: toolkit ?? server ?? '', inputSchema: inputSchema ?? snake ?? { type: 'object' } },
+    ...(tool.serverTitle ? { toolkitTitle: tool.serverTitle } : {}),
+    ...(tool.title ? { title: tool.title } : {}),
+    ...(tool.description ? { description: tool.description } : {}),
+    ...(tool.examples ? { examples: tool.examples } : {}),
+    id: id ?? `${toolkit ?? server ?? ''}/${tool.name}`.replace(/^\//, ''),
+  }))
+export type PlainTool = z.output<typeof plainTool>
+
+const MOST_TOOLS = 200_000
+const toolList = z.array(plainTool).max(MOST_TOOLS)
+const toolFile = z.union([z.looseObject({ tools: toolList }).transform(({ tools }) => tools), toolList])
+
+/** A file of tools: a list of them, or what a server answers to `tools/list`. */
+export function readTools(json: unknown): PlainTool[] {
+  const read = toolFile.safeParse(json)
+  if (read.success) return read.data
+  // Of the two shapes, errors are told of the one that it is.
+  const own = (Array.isArray(json) ? toolList : z.looseObject({ tools: toolList })).safeParse(json)
+  throw own.success ? new HostError('invalid-input') : invalidInput(own.error)
+}
+
+export interface PlainHit extends Hit {
+  /** As the list has it. */
+  id: string
+  tool: PlainTool
+}
+
+export interface ToolIndex {
+  search(query: string, options?: Omit<SearchOptions, 'userId'>): Promise<{ hits: PlainHit[]; strategy: Strategy }>
+}
+
+export function createToolIndex(
+  tools: readonly PlainTool[],
+  { vectors }: { vectors?: (() => Promise<Uint8Array>) | undefined } = {},
+): ToolIndex {
+  const searcher: Searcher = createSearcher({ vectors: vectors && (async () => new WordVectors(await vectors())) })
+  const byRef = new Map<string, PlainTool>()
+  const entries = tools.map((tool) => {
+    // A toolkit's id has no dot; two tools of one name stay two.
+    const toolkit = toolkitWords(tool)
+    const first = `${toolkit}.${tool.name}`
+    const ref = byRef.has(first) ? `${first} ${byRef.size}` : first
+    byRef.set(ref, tool)
+    return entryOf({ ...tool, toolkit }, ref)
+  })
+  return {
+    async search(query, options = {}) {
+      const { hits, strategy } = await searcher.search(entries, query, options)
+      return {
+        hits: hits.map((hit) => {
+          const tool = byRef.get(hit.ref) as PlainTool
+          return { ...hit, ref: refOf(tool), id: tool.id, tool }
+        }),
+        strategy,
+      }
+    },
+  }
+}
+
+/** Which of these tools fit? Indexes them, and forgets the index: for one question. */
+export function search({
+  query,
+  tools,
+  vectors,
+  ...options
+}: Omit<SearchOptions, 'userId'> & {
+  query: string
+  tools: readonly PlainTool[]
+  vectors?: (() => Promise<Uint8Array>) | undefined
+}): Promise<{ hits: PlainHit[]; strategy: Strategy }> {
+  return createToolIndex(tools, { vectors }).search(query, options)
+}
+
+/** Its id, and what its title says beside that. */
+function toolkitWords({ toolkit, toolkitTitle = '' }: PlainTool): string {
+  const known = new Set(wordsOf(toolkit))
+  const more = wordsOf(toolkitTitle).filter((word) => !known.has(word))
+  return [toolkit, ...more].join(' ').replaceAll('.', ' ')
+}
+
+const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${toolkit}.${own}`)
+
+function entryOf(tool: PlainTool, ref: string): LoadoutEntry {
+  const { id: _, toolkitTitle: __, toolkit, examples, ...manifest } = tool
+  return {
+    ...{ ref, modelName: tool.name, tier: 'call', toolkit, tool: tool.name, manifest, included: true, reasons: [] },
+    ...{ deferred: true, allowedCallers: ['direct'], tokens: 0 },
+    ...(examples === undefined ? {} : { examples }),
+  }
+}
