@@ -94,6 +94,17 @@ const PINNED: Record<string, string[]> = {
   './storage/pglite': ['pglite', 'restorePglite'],
   './storage/postgres': ['postgres'],
   './storage/indexeddb': ['indexedDb'],
+  './ai': ['toAI'],
+  './ai/anthropic': ['answerAnthropic', 'callAll', 'readAnthropic', 'toAnthropic', 'withoutLost'],
+  './ai/openai': [
+    'answerOpenAI',
+    'answerOpenAIChat',
+    'callAll',
+    'readOpenAI',
+    'readOpenAIChat',
+    'toOpenAI',
+    'toOpenAIChat',
+  ],
   './testing': ['startModelServer', 'storageSuite'],
 }
 

@@ -14,7 +14,14 @@ const NEUTRAL_PACKAGES = [
   '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',
 ]
-const NEUTRAL_ENTRIES = ['index.ts', 'schema/index.ts', 'storage/memory.ts', 'storage/indexeddb.ts']
+const NEUTRAL_ENTRIES = [
+  'index.ts',
+  'schema/index.ts',
+  'storage/memory.ts',
+  'storage/indexeddb.ts',
+  'ai/anthropic.ts',
+  'ai/openai.ts',
+]
 
 const byPath = new Map(sourcesIn(LIBRARY).map((file) => [file.path, file]))
 

@@ -1,0 +1,210 @@
+/** Whole conversations with the official SDK of Anthropic, over HTTP, with tools of real servers. */
+import Anthropic from '@anthropic-ai/sdk'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ModelHost, PROMPT, QUERY, READ, SUM, startModelHost } from '../../../../test/model-host.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
+import type { Thread } from '../thread.ts'
+import {
+  type AnthropicOptions,
+  answerAnthropic,
+  callAll,
+  readAnthropic,
+  toAnthropic,
+  withoutLost,
+} from './anthropic.ts'
+
+let fixture: ModelHost
+let server: ModelServer | undefined
+beforeAll(async () => {
+  fixture = await startModelHost()
+})
+afterEach(async () => {
+  await server?.close()
+})
+afterAll(() => fixture.close())
+
+interface Talk {
+  thread: Thread
+  script: ModelScript
+  search?: AnthropicOptions['search']
+  stream?: boolean
+  messages?: Anthropic.MessageParam[]
+}
+
+/** The loop of an app: as short as it can be, with nothing of ours but the form. */
+async function talk({ thread, script, search = 'client', stream = false, messages = [] }: Talk) {
+  server = await startModelServer(script)
+  const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
+  messages.push({ role: 'user', content: PROMPT })
+  let selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
+  for (let step = 0; step < 10; step++) {
+    const { tools } = toAnthropic(selection, { search, messages })
+    const request = { model: 'claude-opus-5-5', max_tokens: 1000, tools, messages: withoutLost(messages, tools) }
+    const message = stream
+      ? await client.messages.stream(request).finalMessage()
+      : await client.messages.create(request)
+    messages.push({ role: 'assistant', content: message.content })
+    const { calls, loaded } = readAnthropic(selection, message.content)
+    if (loaded.length > 0) await thread.load(loaded)
+    if (calls.length === 0) break
+    messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
+    selection = selection.next()
+  }
+  server.done()
+  return { messages, requests: server.requests, selection }
+}
+
+const waits = ({ deferredNames }: ModelRequest) => deferredNames
+const lastResult = ({ history }: ModelRequest) => history.at(-1)?.content
+
+describe('our search', () => {
+  const script = (): ModelScript => [
+    {
+      expect: (request) => {
+        expect(request.toolNames).toEqual([SUM, 'search_tools'])
+        expect(waits(request)).toEqual([])
+      },
+      answer: { text: 'I look for a tool.', calls: [{ name: 'search_tools', arguments: { query: QUERY, limit: 2 } }] },
+    },
+    {
+      expect: (request) => {
+        expect(lastResult(request)).toEqual([
+          expect.objectContaining({
+            type: 'tool_result',
+            content: expect.arrayContaining([{ type: 'tool_reference', tool_name: READ }]),
+          }),
+        ])
+        expect(waits(request)).toHaveLength(2)
+        expect(waits(request)).toContain(READ)
+        expect(request.toolNames.slice(0, 2)).toEqual([SUM, 'search_tools'])
+      },
+      answer: {
+        calls: [
+          { name: READ, arguments: { path: fixture.note } },
+          { name: SUM, arguments: { a: 2, b: 3 } },
+        ],
+      },
+    },
+    {
+      expect: (request) => {
+        const text = JSON.stringify(lastResult(request))
+        expect(text).toContain('The answer is 42.')
+        expect(text).toContain('The sum of 2 and 3 is 5.')
+        expect(waits(request)).toContain(READ)
+      },
+      answer: 'It is 42.',
+    },
+  ]
+
+  it.each([false, true])('search, reference, call, result, answer; streamed: %s', async (stream) => {
+    const thread = fixture.thread()
+    const { messages } = await talk({ thread, script: script(), stream })
+    expect(messages.at(-1)?.content).toMatchObject([{ type: 'text', text: 'It is 42.' }])
+    expect((await thread.loaded()).map(({ ref }) => ref)).toContain('filesystem.read_text_file')
+  })
+
+  it('goes on in the next prompt: what was referred to keeps its definition', async () => {
+    const thread = fixture.thread()
+    const { messages } = await talk({ thread, script: script() })
+    await talk({
+      ...{ thread, messages },
+      script: [
+        {
+          expect: (request) => expect(waits(request)).toContain(READ),
+          answer: { calls: [{ name: READ, arguments: { path: fixture.note } }] },
+        },
+        { answer: 'Still 42.' },
+      ],
+    })
+  })
+
+  it('goes on when what was referred to is switched off: the reference is taken out', async () => {
+    const thread = fixture.thread()
+    const { messages } = await talk({ thread, script: script() })
+    await thread.deactivate('filesystem')
+    const { requests } = await talk({
+      ...{ thread, messages },
+      script: [
+        { answer: { calls: [{ name: READ, arguments: { path: fixture.note }, madeUp: true }] } },
+        { answer: 'Gone.' },
+      ],
+    })
+    expect(waits(requests[0] as ModelRequest)).toEqual([])
+    const told = JSON.stringify(requests[0]?.history)
+    expect(told).toContain('What was found is no longer available.')
+    expect(JSON.stringify(requests[1]?.history.at(-1))).toContain('is_error')
+  })
+
+  it('nothing found, an unknown tool and a denied one are told as they are', async () => {
+    const { requests } = await talk({
+      thread: fixture.thread(),
+      script: [
+        {
+          answer: {
+            calls: [
+              { name: 'search_tools', arguments: {} },
+              { name: 'nonsense', arguments: {}, madeUp: true },
+              { name: 'mcp_filesystem_write_file', arguments: { path: fixture.note, content: 'x' }, madeUp: true },
+            ],
+          },
+        },
+        { answer: 'I see.' },
+      ],
+    })
+    const results = lastResult(requests[1] as ModelRequest) as Array<{ is_error?: true; content: unknown }>
+    expect(results.map(({ is_error }) => is_error)).toEqual([true, true, true])
+    expect(JSON.stringify(results)).toContain('needs \\"query\\" or \\"names\\"')
+    expect(JSON.stringify(results[1])).toContain("There is no tool 'nonsense'")
+  })
+})
+
+describe("the provider's search", () => {
+  for (const search of ['bm25', 'regex'] as const)
+    it.each([false, true])(`${search}: it searches, we are told what it loaded; streamed: %s`, async (stream) => {
+      const thread = fixture.thread()
+      const all = (await thread.loadout()).tools.length
+      const { messages } = await talk({
+        ...{ thread, search, stream },
+        script: [
+          {
+            expect: (request) => {
+              expect(request.toolNames.slice(0, 2)).toEqual([SUM, `tool_search_tool_${search}`])
+              expect(request.toolNames).not.toContain('search_tools')
+              expect(waits(request)).toHaveLength(all - 1)
+            },
+            answer: {
+              searches: [{ arguments: search === 'bm25' ? { query: QUERY } : { pattern: 'read.*' }, found: [READ] }],
+              text: 'Found one.',
+              calls: [{ name: READ, arguments: { path: fixture.note } }],
+            },
+          },
+          {
+            expect: (request) => {
+              expect(JSON.stringify(lastResult(request))).toContain('The answer is 42.')
+              expect(waits(request)).toContain(READ)
+            },
+            answer: 'It is 42.',
+          },
+        ],
+      })
+      expect(messages[1]?.content).toMatchObject([
+        { type: 'server_tool_use', name: `tool_search_tool_${search}` },
+        { type: 'tool_search_tool_result' },
+        { type: 'text' },
+        { type: 'tool_use', name: READ },
+      ])
+      expect((await thread.loaded()).map(({ ref }) => ref)).toEqual(['filesystem.read_text_file'])
+    })
+
+  it('fails, and the conversation goes on', async () => {
+    const { messages } = await talk({
+      ...{ thread: fixture.thread(), search: 'regex' },
+      script: [
+        { answer: { searches: [{ arguments: { pattern: '(' }, error: 'invalid_tool_input' }], text: 'Sorry.' } },
+      ],
+    })
+    const { searchErrors } = readAnthropic({ tools: [], deferred: [] }, messages[1]?.content as unknown[])
+    expect(searchErrors).toEqual([{ code: 'invalid_tool_input' }])
+  })
+})

@@ -1,0 +1,54 @@
+/** What the items of a conversation with OpenAI say about tools: what was loaded, from where, and what was called from nowhere. */
+import { z } from 'zod'
+
+const definition = z.looseObject({ type: z.literal('function'), name: z.string() })
+const namespace = z.looseObject({ type: z.literal('namespace'), name: z.string(), tools: z.array(z.unknown()) })
+const output = z.looseObject({
+  type: z.enum(['tool_search_output', 'additional_tools']),
+  tools: z.array(z.unknown()),
+})
+const call = z.looseObject({
+  ...{ type: z.literal('function_call'), name: z.string() },
+  namespace: z.string().nullish(),
+})
+
+export interface OpenAIHistory {
+  /** Tools that were loaded, with their namespace. One that was loaded alone has its own name for it. */
+  loaded: Map<string, string>
+  /** Where calls say that a tool is. */
+  placed: Map<string, string>
+  /** Tools that were called while they were in no namespace: they must stay reachable there. */
+  bare: Set<string>
+  hasSearched: boolean
+}
+
+export function readHistory(items: readonly unknown[]): OpenAIHistory {
+  const history: OpenAIHistory = { loaded: new Map(), placed: new Map(), bare: new Set(), hasSearched: false }
+  for (const item of items) {
+    const search = output.safeParse(item)
+    if (search.success) {
+      history.hasSearched = true
+      for (const [name, space] of toolsIn(search.data.tools)) history.loaded.set(name, space)
+    }
+    const made = call.safeParse(item)
+    if (!made.success) continue
+    if (made.data.namespace) history.placed.set(made.data.name, made.data.namespace)
+    else history.bare.add(made.data.name)
+  }
+  return history
+}
+
+/** Names with their namespaces. */
+export function toolsIn(tools: readonly unknown[]): Array<[name: string, namespace: string]> {
+  return tools.flatMap((tool): Array<[string, string]> => {
+    const space = namespace.safeParse(tool)
+    if (space.success) return namesIn(space.data.tools).map((name) => [name, space.data.name])
+    return namesIn([tool]).map((name) => [name, name])
+  })
+}
+
+const namesIn = (tools: readonly unknown[]) =>
+  tools.flatMap((tool) => {
+    const read = definition.safeParse(tool)
+    return read.success ? [read.data.name] : []
+  })

@@ -1,0 +1,81 @@
+/**
+ * Toolkits as namespaces: of a namespace the model sees the name and the description until it searches. A toolkit of many
+ * tools becomes several, because small ones are found better. A tool that a conversation knows from one namespace stays there.
+ */
+import type { JsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { LIMITS } from './limits.ts'
+import { descriptionOf } from './model-call.ts'
+
+export interface OpenAIFunction {
+  type: 'function'
+  name: string
+  description?: string
+  parameters: JsonObject
+  strict: false
+  defer_loading?: true
+}
+
+export interface OpenAINamespace {
+  type: 'namespace'
+  name: string
+  description: string
+  tools: OpenAIFunction[]
+}
+
+export interface Namespace {
+  name: string
+  description: string
+  entries: LoadoutEntry[]
+}
+
+const LARGEST = LIMITS['openai-responses'].namespace
+const LONGEST_DESCRIPTION = 400
+
+/** `placed` says where a conversation has had a tool before. */
+export function namespacesOf(
+  entries: readonly LoadoutEntry[],
+  placed: ReadonlyMap<string, string> = new Map(),
+): Namespace[] {
+  const spaces = new Map<string, LoadoutEntry[]>()
+  const put = (name: string, entry: LoadoutEntry) => spaces.set(name, [...(spaces.get(name) ?? []), entry])
+  for (const entry of entries) {
+    const known = placed.get(entry.modelName)
+    if (known !== undefined) put(known, entry)
+  }
+  const toolkits = new Set(entries.map(({ toolkit }) => toolkit))
+  for (const entry of entries) {
+    if (placed.has(entry.modelName)) continue
+    const { toolkit } = entry
+    // Another toolkit's own name is not taken.
+    for (let number = 1; ; number++) {
+      const name = number === 1 ? toolkit : `${toolkit}_${number}`
+      if ((number > 1 && toolkits.has(name)) || (spaces.get(name)?.length ?? 0) >= LARGEST) continue
+      put(name, entry)
+      break
+    }
+  }
+  return [...spaces].map(([name, inside]) => ({ name, description: descriptionOfAll(inside), entries: inside }))
+}
+
+function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
+  const toolkits = [...new Set(entries.map(({ toolkit }) => toolkit))]
+  const text = `Tools of ${toolkits.join(', ')}: ${entries.map(({ tool }) => tool).join(', ')}.`
+  return text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text
+}
+
+export function functionOf(entry: LoadoutEntry, { defer = false } = {}): OpenAIFunction {
+  const description = descriptionOf(entry)
+  return {
+    ...{ type: 'function', name: entry.modelName },
+    ...(description === undefined ? {} : { description }),
+    // What servers write is rarely what "strict" wants.
+    ...{ parameters: entry.manifest.inputSchema, strict: false },
+    ...(defer ? { defer_loading: true } : {}),
+  }
+}
+
+export const namespaceTool = ({ name, description, entries }: Namespace): OpenAINamespace => ({
+  ...{ type: 'namespace', name, description },
+  tools: entries.map((entry) => functionOf(entry, { defer: true })),
+})

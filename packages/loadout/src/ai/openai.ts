@@ -1,0 +1,232 @@
+/**
+ * A selection for OpenAI Responses. `tool_search` is answered by us, with the definitions of what was found (`client`), or the
+ * provider searches namespaces of what waits (`server`). A tool has one name everywhere, ours; a namespace is only where it is.
+ */
+import { z } from 'zod'
+import { type JsonObject, jsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { Caller } from '../schema/tool.ts'
+import { SEARCH_TOOLS } from '../search/search-tools.ts'
+import { LIMITS, limitWarnings } from './limits.ts'
+import {
+  type AnsweredCall,
+  callAll,
+  foundNames,
+  type ModelCall,
+  type ModelSelection,
+  partsOf,
+  readArguments,
+  SEARCH_NAME,
+} from './model-call.ts'
+import { answerOpenAIChat, readOpenAIChat, toOpenAIChat } from './openai-chat.ts'
+import { type OpenAIHistory, readHistory, toolsIn } from './openai-history.ts'
+import {
+  functionOf,
+  type Namespace,
+  namespacesOf,
+  namespaceTool,
+  type OpenAIFunction,
+  type OpenAINamespace,
+} from './openai-namespaces.ts'
+import { planTools } from './plan-tools.ts'
+import { isFailure, notShown, type ResultPart, resultParts } from './result-parts.ts'
+
+export interface OpenAIOptions {
+  /** Who searches: ours, or the provider. @default 'client' */
+  search?: 'client' | 'server'
+  /** The items of the request: what they loaded is not sent again, and stays where it was. */
+  input?: readonly unknown[]
+}
+
+export type OpenAISearchTool =
+  | { type: 'tool_search' }
+  | { type: 'tool_search'; execution: 'client'; description: string; parameters: JsonObject }
+
+export interface OpenAIForm {
+  tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool>
+  /** Limits that are near, and what was left out. */
+  warnings: string[]
+}
+
+export function toOpenAI(selection: ModelSelection, { search = 'client', input = [] }: OpenAIOptions = {}): OpenAIForm {
+  const history = readHistory(input)
+  const { selected, search: own } = partsOf(selection)
+  const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
+  return search === 'client'
+    ? searchedByUs(selection, { history, selected, needsSearch })
+    : searchedByThem(selection, { history, selected, needsSearch })
+}
+
+interface Parts {
+  history: OpenAIHistory
+  selected: readonly LoadoutEntry[]
+  needsSearch: boolean
+}
+
+function searchedByUs({ deferred }: ModelSelection, { history, selected, needsSearch }: Parts): OpenAIForm {
+  const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
+  const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
+  const plan = planTools({
+    ...{ provider: 'openai-responses', reserved: needsSearch ? 1 : 0, canPostpone: needsSearch },
+    shown: [...called, ...selected.filter((entry) => !isLoaded(entry))],
+  })
+  const { description = '', inputSchema } = SEARCH_TOOLS
+  const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
+  return {
+    tools: [...plan.shown.map((entry) => functionOf(entry)), ...(needsSearch ? [tool] : [])],
+    warnings: plan.warnings,
+  }
+}
+
+function searchedByThem({ deferred }: ModelSelection, { history, selected, needsSearch }: Parts): OpenAIForm {
+  const { tools: most } = LIMITS['openai-responses']
+  const where = new Map([...history.loaded, ...history.placed])
+  // One that was loaded alone is in no namespace of ours.
+  for (const [name, space] of where) if (space === name) where.delete(name)
+  const stays = ({ modelName }: LoadoutEntry) => where.has(modelName) && !history.bare.has(modelName)
+  const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
+  const plan = planTools({
+    ...{ provider: 'openai-responses', reserved: needsSearch ? 1 : 0, canPostpone: needsSearch },
+    shown: [...called, ...selected.filter((entry) => !stays(entry))],
+  })
+  const waiting = [
+    ...selected.filter(stays),
+    ...plan.postponed,
+    ...deferred.filter(({ modelName }) => !history.bare.has(modelName)),
+  ]
+  const spaces = namespacesOf(waiting, where)
+  const room = most - plan.shown.length - (needsSearch ? 1 : 0)
+  const kept = spaces.slice(0, room)
+  const dropped = spaces.slice(room).flatMap(({ entries }) => entries.map(({ modelName }) => modelName))
+  const entries = plan.shown.length + kept.length + (needsSearch ? 1 : 0)
+  return {
+    tools: [
+      ...plan.shown.map((entry) => functionOf(entry)),
+      ...kept.map(namespaceTool),
+      ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
+    ],
+    warnings: [
+      ...new Set([
+        ...plan.warnings,
+        ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(kept), dropped }),
+      ]),
+    ],
+  }
+}
+
+const namesOf = (spaces: readonly Namespace[]) =>
+  spaces.flatMap(({ name, entries }) => [name, ...entries.map(({ modelName }) => modelName)])
+
+export interface OpenAITurn {
+  /** Calls of tools, and searches that are ours to answer, as calls of `search_tools`. */
+  calls: ModelCall[]
+  /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
+  loaded: string[]
+}
+
+const functionCall = z.looseObject({
+  ...{ type: z.literal('function_call'), call_id: z.string().max(500), name: z.string().max(500) },
+  arguments: z.unknown(),
+  caller: z.looseObject({ type: z.string().max(100), caller_id: z.string().max(500).optional() }).nullish(),
+})
+const searchCall = z.looseObject({
+  ...{ type: z.literal('tool_search_call'), execution: z.literal('client'), call_id: z.string().max(500) },
+  arguments: z.unknown(),
+})
+const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
+
+/** What a response asks for. Give its items back as they came: a call whose namespace is lost is refused. */
+export function readOpenAI(selection: ModelSelection, output: readonly unknown[]): OpenAITurn {
+  const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
+  const loaded = new Set(
+    output.flatMap((item) => {
+      const read = searchOutput.safeParse(item)
+      return read.success ? toolsIn(read.data.tools).map(([name]) => name) : []
+    }),
+  )
+  return {
+    calls: output.flatMap((item): ModelCall[] => {
+      const made = functionCall.safeParse(item)
+      const search = searchCall.safeParse(item)
+      const read = made.success ? made.data : search.success ? search.data : undefined
+      if (!read) return []
+      return [
+        {
+          ...{ id: read.call_id, name: made.success ? made.data.name : SEARCH_NAME },
+          ...readArguments(read.arguments),
+          ...(made.success ? callerOf(made.data.caller) : {}),
+          source: jsonObject.parse(item),
+        },
+      ]
+    }),
+    loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
+  }
+}
+
+function callerOf(caller: { type: string; caller_id?: string | undefined } | null | undefined): { caller?: Caller } {
+  if (!caller) return {}
+  if (caller.type === 'direct') return { caller: { type: 'direct' } }
+  return { caller: { type: 'code', ...(caller.caller_id === undefined ? {} : { toolId: caller.caller_id }) } }
+}
+
+export type OpenAIResultContent =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; detail: 'auto'; image_url: string }
+  | { type: 'input_file'; filename: string; file_data: string }
+
+export type OpenAICaller = { type: 'direct' } | { type: 'program'; caller_id: string }
+
+export type OpenAIAnswerItem =
+  | { type: 'function_call_output'; call_id: string; output: string | OpenAIResultContent[]; caller?: OpenAICaller }
+  | {
+      type: 'tool_search_output'
+      call_id: string
+      execution: 'client'
+      status: 'completed' | 'incomplete'
+      tools: Array<OpenAIFunction | OpenAINamespace>
+    }
+
+/** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
+export function answerOpenAI(selection: ModelSelection, answered: readonly AnsweredCall[]): OpenAIAnswerItem[] {
+  const all = [...partsOf(selection).selected, ...selection.deferred]
+  return answered.map(({ call, outcome }) => {
+    if (call.source.type === 'tool_search_call') {
+      const names = foundNames(outcome)
+      const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
+      const tools = namespacesOf(found).map(namespaceTool)
+      const status = isFailure(outcome) ? 'incomplete' : 'completed'
+      return { type: 'tool_search_output', call_id: call.id, execution: 'client', status, tools }
+    }
+    const { caller } = call.source
+    const parts = resultParts(outcome)
+    const isText = parts.every(({ type }) => type === 'text')
+    return {
+      ...{ type: 'function_call_output', call_id: call.id },
+      output: isText ? textOf(parts) : parts.map(contentOf),
+      // A program's call is answered to the program.
+      ...(caller ? { caller: caller as OpenAICaller } : {}),
+    }
+  })
+}
+
+const textOf = (parts: readonly ResultPart[]) =>
+  parts.map((part) => (part.type === 'text' ? part.text : notShown(part))).join('\n')
+
+function contentOf(part: ResultPart): OpenAIResultContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  const { mediaType, data, name } = part
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'input_image', detail: 'auto', image_url: url }
+  if (mediaType === 'application/pdf') return { type: 'input_file', filename: name ?? 'file.pdf', file_data: url }
+  return { type: 'input_text', text: notShown(part) }
+}
+
+export {
+  type AnsweredCall,
+  answerOpenAIChat,
+  callAll,
+  type ModelCall,
+  type ModelSelection,
+  readOpenAIChat,
+  toOpenAIChat,
+}

@@ -1,0 +1,57 @@
+/** What a model is told of an outcome, in parts that forms turn into their own. What it cannot be shown, it is told of. */
+import { z } from 'zod'
+import type { CallOutcome } from '../calls/call.ts'
+import type { JsonObject } from '../schema/json.ts'
+
+export type ResultPart =
+  | { type: 'text'; text: string }
+  /** Base64. */
+  | { type: 'file'; mediaType: string; data: string; name?: string }
+
+const media = z.looseObject({ data: z.string(), mimeType: z.string().max(200) })
+const text = z.looseObject({ text: z.string() })
+const blob = z.looseObject({ blob: z.string(), mimeType: z.string().max(200).optional(), uri: z.string().optional() })
+const link = z.looseObject({ uri: z.string(), name: z.string().optional(), description: z.string().optional() })
+
+export const isFailure = (outcome: CallOutcome) => outcome.status !== 'ok'
+
+export function resultParts(outcome: CallOutcome): ResultPart[] {
+  if ('error' in outcome) {
+    const { message, action } = outcome.error
+    return [{ type: 'text', text: `${message} ${action}` }]
+  }
+  const { content, structuredContent } = outcome
+  if (content.length > 0) return content.map(partOf)
+  // A model is always told something.
+  return [{ type: 'text', text: structuredContent === undefined ? 'Done.' : JSON.stringify(structuredContent) }]
+}
+
+function partOf(block: JsonObject): ResultPart {
+  const asIs: ResultPart = { type: 'text', text: JSON.stringify(block) }
+  if (block.type === 'text') return textPart(text.safeParse(block)) ?? asIs
+  if (block.type === 'image' || block.type === 'audio') {
+    const read = media.safeParse(block)
+    return read.success ? { type: 'file', mediaType: read.data.mimeType, data: read.data.data } : asIs
+  }
+  if (block.type === 'resource') return textPart(text.safeParse(block.resource)) ?? blobPart(block.resource) ?? asIs
+  if (block.type !== 'resource_link') return asIs
+  const read = link.safeParse(block)
+  if (!read.success) return asIs
+  const { name, uri, description } = read.data
+  return { type: 'text', text: [name, uri, description].filter((word) => word !== undefined).join('\n') }
+}
+
+const textPart = (read: { success: boolean; data?: { text: string } | undefined }): ResultPart | undefined =>
+  read.success && read.data ? { type: 'text', text: read.data.text } : undefined
+
+function blobPart(resource: unknown): ResultPart | undefined {
+  const read = blob.safeParse(resource)
+  if (!read.success) return undefined
+  const { blob: data, mimeType = 'application/octet-stream', uri } = read.data
+  const name = uri?.split('/').at(-1)
+  return { type: 'file', mediaType: mimeType, data, ...(name ? { name } : {}) }
+}
+
+/** For a model that cannot see it. */
+export const notShown = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
+  `[${name ? `${name}, ` : ''}${mediaType}, about ${Math.ceil((data.length * 3) / 4 / 1024)} KB, cannot be shown here]`

@@ -1,0 +1,246 @@
+/** Whole generations of the AI SDK, over HTTP, with tools of real servers: each way in which what waits is found. */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText } from 'ai'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type ModelHost, PROMPT, QUERY, READ, SUM, startModelHost } from '../../../../test/model-host.ts'
+import type { CallOutcome } from '../calls/call.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelRequest, ModelScript, ModelStep } from '../testing/model-server-script.ts'
+import type { Thread } from '../thread.ts'
+import { type AISearch, toAI } from './to-ai.ts'
+
+let fixture: ModelHost
+let server: ModelServer | undefined
+beforeAll(async () => {
+  fixture = await startModelHost()
+})
+afterEach(async () => {
+  await server?.close()
+})
+afterAll(() => fixture.close())
+
+/** Never asked for anything but their tools and models. */
+const anthropicAt = (baseURL: string) => createAnthropic({ apiKey: 'key', baseURL })
+const openaiAt = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL })
+const { tools: anthropicTools } = anthropicAt('http://localhost')
+const { tools: openaiTools } = openaiAt('http://localhost')
+
+interface Talk {
+  thread?: Thread
+  script: ModelScript
+  model: (server: ModelServer) => LanguageModel
+  search?: AISearch
+  stream?: boolean
+  messages?: ModelMessage[]
+}
+
+async function talk({ thread = fixture.thread(), script, model, search, stream = false, messages = [] }: Talk) {
+  server = await startModelServer(script)
+  const selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
+  const calls: string[] = []
+  const counted = {
+    ...selection,
+    call: (call: Parameters<typeof selection.call>[0]): Promise<CallOutcome> => {
+      calls.push(call.name)
+      return selection.call(call)
+    },
+  }
+  const all: ModelMessage[] = [...messages, { role: 'user', content: PROMPT }]
+  const settings = {
+    ...{ model: model(server), messages: all, maxRetries: 0, stopWhen: isStepCount(6) },
+    ...toAI(counted, { ...(search ? { search } : {}), messages }),
+  }
+  const result = stream ? await collected(streamText(settings)) : await generateText(settings)
+  server.done()
+  return { text: result.text, calls, requests: server.requests, messages: [...all, ...result.responseMessages] }
+}
+
+async function collected(result: ReturnType<typeof streamText>) {
+  await result.consumeStream()
+  return { text: await result.text, responseMessages: await result.responseMessages }
+}
+
+const last = ({ history }: ModelRequest) => history.at(-1)
+const claude = (server: ModelServer) => anthropicAt(server.baseUrl.aiSdkAnthropic)('claude-opus-5-5')
+const gpt = (server: ModelServer) => openaiAt(server.baseUrl.openai).responses('gpt-5.6')
+const chat = (server: ModelServer) => openaiAt(server.baseUrl.openai).chat('gpt-5.6')
+
+const read = { name: READ, arguments: { path: '' } }
+const readsIt = () => ({ calls: [{ ...read, arguments: { path: fixture.note } }] })
+const saysIt: ModelStep = {
+  expect: (request) => expect(JSON.stringify(last(request))).toContain('The answer is 42.'),
+  answer: 'It is 42.',
+}
+
+describe("the SDK's own toolSearch, with our search", () => {
+  for (const [name, model] of Object.entries({ claude, gpt, chat }))
+    it.each([false, true])(`${name}: search, next step has it, call, result, answer; streamed: %s`, async (stream) => {
+      const { text, calls } = await talk({
+        ...{ model, stream },
+        script: [
+          {
+            expect: ({ toolNames }) => expect(toolNames.sort()).toEqual([SUM, 'search_tools'].sort()),
+            answer: { calls: [{ name: 'search_tools', arguments: { query: QUERY } }] },
+          },
+          {
+            expect: ({ toolNames, deferredNames }) => {
+              expect(toolNames).toContain(READ)
+              expect(deferredNames).toEqual([])
+            },
+            answer: readsIt(),
+          },
+          saysIt,
+        ],
+      })
+      expect(text).toBe('It is 42.')
+      expect(calls).toEqual(['search_tools', READ])
+    })
+})
+
+describe('Anthropic', () => {
+  const script = (): ModelScript => [
+    {
+      expect: ({ toolNames, deferredNames }) => {
+        expect(toolNames.filter((name) => !deferredNames.includes(name)).sort()).toEqual([SUM, 'search_tools'].sort())
+        expect(deferredNames).toContain(READ)
+      },
+      answer: { calls: [{ name: 'search_tools', arguments: { query: QUERY } }] },
+    },
+    {
+      expect: (request) =>
+        expect(last(request)?.content).toMatchObject([
+          { content: expect.arrayContaining([{ type: 'tool_reference', tool_name: READ }]) },
+        ]),
+      answer: readsIt(),
+    },
+    saysIt,
+  ]
+
+  it.each([false, true])('our search answers with references; streamed: %s', async (stream) => {
+    const thread = fixture.thread()
+    const { text, calls, messages } = await talk({
+      thread,
+      model: claude,
+      search: { by: 'anthropic' },
+      stream,
+      script: script(),
+    })
+    expect([text, calls]).toEqual(['It is 42.', ['search_tools', READ]])
+    // What was loaded is selected by now, and still waits: the messages refer to it.
+    const { requests } = await talk({
+      ...{ thread, model: claude, search: { by: 'anthropic' }, stream, messages },
+      script: [{ answer: readsIt() }, saysIt],
+    })
+    expect(requests[0]?.deferredNames).toContain(READ)
+  })
+
+  for (const [name, tool] of Object.entries({
+    bm25: anthropicTools.toolSearchBm25_20251119(),
+    regex: anthropicTools.toolSearchRegex_20251119(),
+  }))
+    it.each([false, true])(`the provider searches (${name}); streamed: %s`, async (stream) => {
+      const { text, calls } = await talk({
+        ...{ model: claude, search: { by: 'anthropic', tool }, stream },
+        script: [
+          {
+            expect: ({ toolNames }) => {
+              expect(toolNames).toContain(`tool_search_tool_${name}`)
+              expect(toolNames).not.toContain('search_tools')
+            },
+            answer: {
+              searches: [{ arguments: name === 'bm25' ? { query: QUERY } : { pattern: 'read' }, found: [READ] }],
+              ...readsIt(),
+            },
+          },
+          saysIt,
+        ],
+      })
+      expect([text, calls]).toEqual(['It is 42.', [READ]])
+    })
+})
+
+describe('OpenAI', () => {
+  const { toolSearch } = openaiTools
+  it.each([false, true])('our search answers with definitions; streamed: %s', async (stream) => {
+    const { text, calls } = await talk({
+      ...{ model: gpt, search: { by: 'openai', toolSearch }, stream },
+      script: [
+        {
+          expect: ({ tools }) => {
+            expect(tools.map(({ name, type }) => name ?? type)).toEqual([SUM, 'tool_search'])
+            expect(tools[1]).toMatchObject({ execution: 'client', parameters: { type: 'object' } })
+          },
+          answer: { searches: [{ arguments: { query: QUERY } }] },
+        },
+        {
+          expect: (request) =>
+            expect(last(request)).toMatchObject({
+              ...{ type: 'tool_search_output', execution: 'client' },
+              tools: [
+                {
+                  type: 'namespace',
+                  name: 'filesystem',
+                  tools: expect.arrayContaining([expect.objectContaining({ name: READ, defer_loading: true })]),
+                },
+              ],
+            }),
+          answer: readsIt(),
+        },
+        saysIt,
+      ],
+    })
+    expect([text, calls]).toEqual(['It is 42.', ['search_tools', READ]])
+  })
+
+  it.each([false, true])('the provider searches namespaces; streamed: %s', async (stream) => {
+    const { text, calls, requests } = await talk({
+      ...{ model: gpt, search: { by: 'openai', toolSearch, execution: 'server' }, stream },
+      script: [
+        {
+          expect: ({ tools }) => {
+            const spaces = tools.filter(({ type }) => type === 'namespace')
+            expect(spaces.length).toBeGreaterThan(2)
+            for (const { tools: inside } of spaces) expect((inside as unknown[]).length).toBeLessThan(10)
+          },
+          answer: { searches: [{ arguments: { paths: ['filesystem'] }, found: [READ] }], ...readsIt() },
+        },
+        saysIt,
+      ],
+    })
+    expect([text, calls]).toEqual(['It is 42.', [READ]])
+    const [call] = (requests[1] as ModelRequest).history.filter(({ type }) => type === 'function_call')
+    expect(call?.namespace).toMatch(/^filesystem/)
+  })
+})
+
+describe('behind execute', () => {
+  it('the pipeline decides: a denied call is told, and the generation goes on', async () => {
+    const WRITE = 'mcp_filesystem_write_file'
+    const thread = fixture.thread()
+    await thread.load(['filesystem.write_file'])
+    const { text, requests } = await talk({
+      ...{ thread, model: claude },
+      script: [
+        { answer: { calls: [{ name: WRITE, arguments: { path: fixture.note, content: 'x' } }] } },
+        { answer: 'It may not.' },
+      ],
+    })
+    expect(text).toBe('It may not.')
+    expect(JSON.stringify(last(requests[1] as ModelRequest))).toContain('denied')
+  })
+
+  it('an image of a server reaches the model as one', async () => {
+    const IMAGE = 'mcp_everything_get-tiny-image'
+    const thread = fixture.thread()
+    await thread.load(['everything.get-tiny-image'])
+    for (const model of [claude, gpt]) {
+      const { requests } = await talk({
+        ...{ thread, model },
+        script: [{ answer: { calls: [{ name: IMAGE, arguments: {} }] } }, { answer: 'A tiny one.' }],
+      })
+      const result = JSON.stringify(last(requests[1] as ModelRequest))
+      expect(result).toMatch(/"type":"image","source":\{"type":"base64","media_type":"image\/png"|"type":"input_image"/)
+    }
+  })
+})
