@@ -7,7 +7,7 @@ import { type Segment, segmentSteps } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
 
 /** For all that is built at once together. */
-const SLICE_MS = 8
+const SLICE_MS = 10
 
 export class SlicedBuilder {
   #since = 0

@@ -64,7 +64,7 @@ describe('indices', () => {
     expect(hits.map(({ ref }) => ref)).toEqual([first.ref])
     const after = await searcher.size()
     expect(after.segments - before.segments).toBe(1)
-    expect(after.tools - before.tools).toBeLessThan(before.tools / 8)
+    expect(after.tools - before.tools).toBeLessThan(before.tools / 4)
   })
 
   it('stay where the same tools were read anew', async () => {

@@ -4,16 +4,22 @@
  * apart from users' own, so that what all have is indexed once. Kept while there is room; built when they are first asked for.
  */
 import { LRUCache } from 'lru-cache'
+import { TIERS, type Tier } from '../schema/scope.ts'
 import type { SlicedBuilder } from './index-build.ts'
-import type { IndexedToolkit, ToolkitView } from './index-toolkits.ts'
+import type { IndexedToolkit, ScopeView, ToolkitView } from './index-toolkits.ts'
 import type { Segment } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
 
-/** More segments than these are joined: each of them costs a look for each word. */
-const MOST_OF_APP = 20
-const MOST_OF_OTHERS = 10
+/** More segments than these are joined: each of them costs a look for each word. What a call brings does not change. */
+const MOST: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
 /** Tools in all segments that are kept. */
 const MOST_TOOLS = 250_000
+
+/** Toolkits of one segment. */
+interface Group {
+  key: string
+  toolkits: readonly IndexedToolkit[]
+}
 
 export class SegmentStore {
   readonly #vectors: WordVectors | undefined
@@ -22,6 +28,7 @@ export class SegmentStore {
     maxSize: MOST_TOOLS,
     sizeCalculation: ({ tools }) => tools.length + 1,
   })
+  readonly #groups = new WeakMap<ScopeView, readonly Group[]>()
   readonly #building = new Map<string, Promise<Segment>>()
 
   constructor(vectors: WordVectors | undefined, builder: SlicedBuilder) {
@@ -38,16 +45,23 @@ export class SegmentStore {
   }
 
   /** In an order that depends on nothing but the toolkits. At once where all are there. */
-  of(views: Iterable<ToolkitView>): readonly Segment[] | Promise<Segment[]> {
-    const [app, others]: [IndexedToolkit[], IndexedToolkit[]] = [[], []]
-    for (const { indexed, isApp } of views) (isApp ? app : others).push(indexed)
-    const found = [...joined(app, MOST_OF_APP), ...joined(others, MOST_OF_OTHERS)].map((group) => this.#segment(group))
+  of(view: ScopeView): readonly Segment[] | Promise<Segment[]> {
+    const found = this.#groupsOf(view).map(
+      ({ key, toolkits }) => this.#kept.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
+    )
     return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Segment[])
   }
 
-  #segment(toolkits: readonly IndexedToolkit[]): Segment | Promise<Segment> {
-    const key = toolkits.map(({ number }) => number).join()
-    return this.#kept.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits)
+  #groupsOf(view: ScopeView): readonly Group[] {
+    const known = this.#groups.get(view)
+    if (known) return known
+    const byTier = Map.groupBy(view.toolkits, ({ tier }) => tier)
+    const groups = TIERS.flatMap((tier) => joined(byTier.get(tier) ?? [], MOST[tier])).map((toolkits) => ({
+      key: toolkits.map(({ number }) => number).join(),
+      toolkits,
+    }))
+    this.#groups.set(view, groups)
+    return groups
   }
 
   #build(key: string, toolkits: readonly IndexedToolkit[]): Promise<Segment> {
@@ -64,9 +78,9 @@ export class SegmentStore {
   }
 }
 
-function joined(toolkits: IndexedToolkit[], most: number): Array<readonly IndexedToolkit[]> {
+function joined(views: readonly ToolkitView[], most: number): Array<readonly IndexedToolkit[]> {
   // By their keys, so that the order in which a scope has them makes no other segment.
-  const ordered = toolkits.sort((a, b) => (a.key < b.key ? -1 : 1))
+  const ordered = views.map(({ indexed }) => indexed).sort((a, b) => (a.key < b.key ? -1 : 1))
   if (ordered.length <= most) return ordered.map((one) => [one])
   return [...Map.groupBy(ordered, ({ key }) => placeOf(key, most)).entries()]
     .sort(([a], [b]) => a - b)

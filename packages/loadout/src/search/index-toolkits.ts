@@ -4,6 +4,7 @@
  */
 import { LRUCache } from 'lru-cache'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { Tier } from '../schema/scope.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import type { SearchTool } from './search.ts'
 
@@ -19,7 +20,7 @@ export interface IndexedToolkit {
 /** A toolkit of a scope: the tools that all share, and what this scope carries of them. */
 export interface ToolkitView {
   indexed: IndexedToolkit
-  isApp: boolean
+  tier: Tier
   /** In the order of its tools. */
   entries: readonly LoadoutEntry[]
 }
@@ -34,17 +35,23 @@ export class ToolkitIndices {
   readonly #known = new WeakMap<ToolManifest, { made: readonly Made[]; indexed: IndexedToolkit }>()
   /** The last of each toolkit, for what was read anew and is the same. */
   readonly #last = new LRUCache<string, IndexedToolkit>({ max: REMEMBERED })
+  readonly #views = new WeakMap<readonly LoadoutEntry[], ScopeView>()
   #count = 0
 
-  /** Toolkits of which nothing is carried are left out: a hidden one has the refs of the one that hides it. */
+  /** The same object for the same entries, which nobody changes. */
   view(entries: readonly LoadoutEntry[]): ScopeView {
+    const known = this.#views.get(entries)
+    if (known) return known
     const toolkits: ToolkitView[] = []
     for (const [key, own] of groupsOf(entries)) {
       const [first] = own
+      // A toolkit that is hidden has the refs of the one that hides it: what is not carried at all is left out.
       if (!first || !own.some((entry) => entry.included)) continue
-      toolkits.push({ indexed: this.#indexed(key, own), isApp: first.tier === 'app', entries: own })
+      toolkits.push({ indexed: this.#indexed(key, own), tier: first.tier, entries: own })
     }
-    return new ScopeView(toolkits)
+    const view = new ScopeView(toolkits)
+    this.#views.set(entries, view)
+    return view
   }
 
   #indexed(key: string, entries: readonly LoadoutEntry[]): IndexedToolkit {
@@ -75,11 +82,15 @@ export class ScopeView {
     this.#byId = Map.groupBy(toolkits, ({ entries: [first] }) => first?.toolkit ?? '')
   }
 
-  /** The entry of a ref, where the scope carries it. */
-  carried(ref: string): LoadoutEntry | undefined {
+  has(ref: string): boolean {
+    return this.find(ref) !== undefined
+  }
+
+  /** A tool of the shared index, where the scope carries it. */
+  find(ref: string): SearchTool | undefined {
     for (const { indexed, entries } of this.#byId.get(ref.slice(0, ref.indexOf('.'))) ?? []) {
       const at = indexed.positions.get(ref)
-      if (at !== undefined && entries[at]?.included) return entries[at]
+      if (at !== undefined && entries[at]?.included) return indexed.tools[at]
     }
     return undefined
   }

@@ -13,7 +13,7 @@ import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './
 import { reasonsOf } from './reasons.ts'
 import { regexScores } from './regex.ts'
 import type { Hit, Strategy } from './search.ts'
-import type { Segment } from './segment.ts'
+import { buildSegment, type Segment } from './segment.ts'
 import type { ToolVectors } from './tool-vectors.ts'
 import type { WordVectors } from './word-vectors.ts'
 
@@ -66,6 +66,8 @@ export function createSearcher(parts: SearcherParts = {}): MeasuredSearcher {
   return new IndexedSearcher(parts)
 }
 
+const NO_SEGMENT = buildSegment([])
+
 /** Made when it is first needed, because vectors are. */
 interface Index {
   vectors: WordVectors | undefined
@@ -102,7 +104,7 @@ class IndexedSearcher implements MeasuredSearcher {
     const index = await this.#indexOf()
     const strategy = this.#chosen(options.strategy, index)
     const view = this.#toolkits.view(entries)
-    const shared = await index.segments.of(view.toolkits)
+    const shared = await index.segments.of(view)
     const uses = userId === undefined ? [] : ((await this.#parts.learned?.of(userId)) ?? [])
     const own = userId === undefined ? undefined : await index.learned.of(userId, uses, view)
     const segments = own ? [own.segment, ...shared] : shared
@@ -112,13 +114,18 @@ class IndexedSearcher implements MeasuredSearcher {
     const hits = top(segments, scores, {
       text,
       limit: Math.min(Math.max(1, Math.floor(limit) || 1), MOST_HITS),
-      allow: (ref, at) => view.carried(ref) !== undefined && (at === 0) === (own?.made.has(ref) ?? at === 0),
+      allow: (ref, at) => view.has(ref) && (at === 0) === (own?.made.has(ref) ?? at === 0),
     })
     return {
-      hits: hits.map((hit) => ({ ...hit, reasons: reasonsOf(segments, hit.ref, text) })),
+      hits: hits.map((hit) => ({ ...hit, reasons: this.#reasons(hit.ref, { view, own, text }) })),
       strategy,
       ...(warning === undefined ? {} : { warnings: [warning] }),
     }
+  }
+
+  #reasons(ref: string, { view, own, text }: Pick<Asked, 'view' | 'text'> & { own: LearnedSegment | undefined }) {
+    const tool = own?.segment.tools.find((one) => one.ref === ref) ?? view.find(ref)
+    return tool ? reasonsOf([{ ...NO_SEGMENT, tools: [tool] }], ref, text) : []
   }
 
   #indexOf(): Promise<Index> {

@@ -40,6 +40,7 @@ const AT_ONCE = 2
 const COOL_MS = 30_000
 const LONGEST_TEXT = 4000
 const KEPT_QUERIES = 500
+const NO_TOOL: SearchTool = { ref: '', name: '', toolkit: '', inputSchema: {} }
 
 export function createToolVectors(
   embedder: Embedder,
@@ -75,10 +76,8 @@ class EmbeddedTools implements ToolVectors {
       const found = await within(all, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
       const [wanted] = found
-      const vectorOf = ({ ref }: SearchTool) => {
-        const tool = sharedOf(view, ref)
-        return tool && this.#vectors.get(tool)
-      }
+      // Beside a user's own words stands what all share.
+      const vectorOf = ({ ref }: SearchTool) => this.#vectors.get(view.find(ref) ?? NO_TOOL)
       return {
         scores: segments.map(({ tools }) =>
           Float32Array.from(tools, (tool) => {
@@ -130,7 +129,9 @@ class EmbeddedTools implements ToolVectors {
     const store = owner === undefined ? undefined : this.#store
     const batches: SearchTool[][] = []
     for (let from = 0; from < tools.length; from += BATCH) batches.push(tools.slice(from, from + BATCH))
+    let written: Promise<void> | undefined
     for (const batch of batches) {
+      await written
       const texts = batch.map(embeddedText)
       const prints = await Promise.all(texts.map(digest))
       // A storage that is away costs time and money, not the search.
@@ -141,7 +142,8 @@ class EmbeddedTools implements ToolVectors {
       const made = await this.#embed(rest.map((at) => texts[at] as string))
       for (const [index, at] of rest.entries()) this.#keep(batch[at] as SearchTool, made[index])
       const fresh = new Map(rest.map((at, index) => [prints[at] as string, made[index] as Vector]))
-      await store?.write(owner as string, fresh).catch(() => {})
+      // The next may wait for it, and no search does.
+      written = store?.write(owner as string, fresh).catch(() => {})
     }
   }
 
@@ -172,18 +174,9 @@ class EmbeddedTools implements ToolVectors {
 }
 
 /** Who keeps the vectors of a toolkit: nobody where a call brought it. */
-function ownerOf({ isApp, entries }: ToolkitView, userId: string | undefined): string | undefined {
-  if (isApp) return APP_OWNER
-  return entries[0]?.tier === 'call' ? undefined : userId
-}
-
-/** A tool of the shared index, for one that a user's own words stand beside. */
-function sharedOf(view: ScopeView, ref: string): SearchTool | undefined {
-  for (const { indexed } of view.toolkits) {
-    const at = indexed.positions.get(ref)
-    if (at !== undefined) return indexed.tools[at]
-  }
-  return undefined
+function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | undefined {
+  if (tier === 'app') return APP_OWNER
+  return tier === 'call' ? undefined : userId
 }
 
 /** What an embedder gets of a tool. */
