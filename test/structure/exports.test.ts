@@ -96,6 +96,7 @@ const PINNED: Record<string, string[]> = {
   './storage/indexeddb': ['indexedDb'],
   './ai': ['toAI'],
   './ai/anthropic': ['answerAnthropic', 'callAll', 'readAnthropic', 'toAnthropic', 'withoutLost'],
+  './ai/embedder': ['aiEmbedder'],
   './ai/openai': [
     'answerOpenAI',
     'answerOpenAIChat',

@@ -1,0 +1,53 @@
+import { MockEmbeddingModelV4 } from 'ai/test'
+import { expect, it } from 'vitest'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { createSearcher } from '../search/searcher.ts'
+import { createToolVectors } from '../search/tool-vectors.ts'
+import { memory } from '../storage/memory.ts'
+import { aiEmbedder } from './embedder.ts'
+
+const entry = (tool: string, description: string): LoadoutEntry => ({
+  ...{ ref: `kit.${tool}`, modelName: `mcp_kit_${tool}`, tier: 'app', toolkit: 'kit', uscoId: 'usco_kit', tool },
+  manifest: { name: tool, description, inputSchema: { type: 'object' } },
+  ...{ deferred: true, allowedCallers: ['direct'], tokens: 1, included: true, reasons: [] },
+})
+const ENTRIES = [entry('look', 'Says the forecast.'), entry('write', 'Brings a letter to the post.')]
+
+const modelOf = (answer: (texts: string[]) => number[][], most = 1) =>
+  new MockEmbeddingModelV4({
+    ...{ provider: 'scripted', modelId: 'topics-1', maxEmbeddingsPerCall: most, supportsParallelCalls: true },
+    doEmbed: async ({ values }) => ({ embeddings: answer(values), warnings: [] }),
+  })
+const isOfWeather = (text: string) => /forecast|umbrella/.test(text)
+
+it('a model of the AI SDK gives meaning, as many texts at once as it takes', async () => {
+  const model = modelOf((texts) => texts.map((text) => (isOfWeather(text) ? [1, 0] : [0, 1])))
+  const embedder = aiEmbedder(model)
+  expect(embedder.name).toBe('scripted:topics-1')
+  const searcher = createSearcher({ embedded: createToolVectors(embedder, memory()) })
+  const { hits, warnings } = await searcher.search(ENTRIES, 'do I need an umbrella?')
+  expect([hits[0]?.ref, warnings]).toEqual(['kit.look', undefined])
+  expect(model.doEmbedCalls.map(({ values }) => values.length)).toEqual([1, 1, 1])
+})
+
+it('of other dimensions than were asked for it is not used, and that is told', async () => {
+  const embedder = aiEmbedder(
+    modelOf((texts) => texts.map(() => [1, 0, 0])),
+    { dimensions: 2 },
+  )
+  expect(embedder.name).toBe('scripted:topics-1:2')
+  const searcher = createSearcher({ embedded: createToolVectors(embedder, memory()) })
+  const { hits, warnings } = await searcher.search(ENTRIES, 'a letter')
+  expect(hits[0]?.ref).toBe('kit.write')
+  expect(warnings?.[0]).toContain('"scripted:topics-1:2" failed')
+})
+
+it('a model that fails costs no search', async () => {
+  const model = modelOf(() => {
+    throw new Error('the service is away')
+  })
+  const searcher = createSearcher({ embedded: createToolVectors(aiEmbedder(model), memory(), { waitMs: 200 }) })
+  const { hits, warnings } = await searcher.search(ENTRIES, 'a letter')
+  expect(hits[0]?.ref).toBe('kit.write')
+  expect(warnings).toHaveLength(1)
+})
