@@ -54,7 +54,7 @@ export function limitWarnings({
   return [
     ...(dropped.length > 0
       ? [
-          `${title} takes ${tools} tools in a request: ${count(dropped)} of the lowest rank left out (${list(dropped)}). ${LESS}`,
+          `${title} takes ${tools} tools in a request: ${count(dropped)} left out, those of the lowest rank (${list(dropped)}). ${LESS}`,
         ]
       : []),
     ...(postponed.length > 0

@@ -58,6 +58,15 @@ export function namespacesOf(
   return [...spaces].map(([name, inside]) => ({ name, description: descriptionOfAll(inside), entries: inside }))
 }
 
+/** As many as fit, by their rank, and the names of the tools in those that do not. */
+export function namespacesWithin(room: number, spaces: readonly Namespace[]): { kept: Namespace[]; dropped: string[] } {
+  const left = spaces.slice(Math.max(0, room))
+  return {
+    kept: spaces.slice(0, Math.max(0, room)),
+    dropped: left.flatMap(({ entries }) => entries.map(({ modelName }) => modelName)),
+  }
+}
+
 function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
   const toolkits = [...new Set(entries.map(({ toolkit }) => toolkit))]
   const text = `Tools of ${toolkits.join(', ')}: ${entries.map(({ tool }) => tool).join(', ')}.`

@@ -24,6 +24,7 @@ import {
   functionOf,
   type Namespace,
   namespacesOf,
+  namespacesWithin,
   namespaceTool,
   type OpenAIFunction,
   type OpenAINamespace,
@@ -94,10 +95,8 @@ function searchedByThem({ deferred }: ModelSelection, { history, selected, needs
     ...plan.postponed,
     ...deferred.filter(({ modelName }) => !history.bare.has(modelName)),
   ]
-  const spaces = namespacesOf(waiting, where)
   const room = most - plan.shown.length - (needsSearch ? 1 : 0)
-  const kept = spaces.slice(0, room)
-  const dropped = spaces.slice(room).flatMap(({ entries }) => entries.map(({ modelName }) => modelName))
+  const { kept, dropped } = namespacesWithin(room, namespacesOf(waiting, where))
   const entries = plan.shown.length + kept.length + (needsSearch ? 1 : 0)
   return {
     tools: [

@@ -8,9 +8,9 @@ import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { MOST_FOUND, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
 import { type ModelOutput, referencedInMessages, toModelOutput, toReferences } from './ai-output.ts'
-import type { LimitedProvider } from './limits.ts'
+import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 import { type CallDoor, descriptionOf, foundNames, type ModelSelection, partsOf, SEARCH_NAME } from './model-call.ts'
-import { namespacesOf, namespaceTool } from './openai-namespaces.ts'
+import { namespacesOf, namespacesWithin, namespaceTool } from './openai-namespaces.ts'
 import { planTools } from './plan-tools.ts'
 
 /** `openai.tools.toolSearch` of `@ai-sdk/openai`. */
@@ -93,7 +93,15 @@ function planFor(
     ...(isSent ? { waiting } : { canPostpone: true }),
   })
   const left = isSent ? plan.waiting : [...plan.postponed, ...waiting]
-  return { shown: plan.shown, waiting: [...plan.bound, ...left], warnings: plan.warnings }
+  if (search.by !== 'openai' || search.execution !== 'server')
+    return { shown: plan.shown, waiting: [...plan.bound, ...left], warnings: plan.warnings }
+  const { kept, dropped } = namespacesWithin(LIMITS[provider].tools - plan.shown.length - 1, namespacesOf(left))
+  const entries = plan.shown.length + kept.length + 1
+  return {
+    shown: plan.shown,
+    waiting: kept.flatMap((space) => space.entries),
+    warnings: [...new Set([...plan.warnings, ...limitWarnings({ provider, entries, names: [], dropped })])],
+  }
 }
 
 /** What the provider is told of a tool that waits. */

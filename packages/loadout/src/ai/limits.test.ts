@@ -1,0 +1,168 @@
+import { openai } from '@ai-sdk/openai'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { modelName } from '../loadout/model-name.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { SEARCH_ENTRY } from '../search/search-tools.ts'
+import { type AnthropicTool, toAnthropic } from './anthropic.ts'
+import { LIMITS, limitWarnings } from './limits.ts'
+import type { ModelSelection } from './model-call.ts'
+import { toOpenAI, toOpenAIChat } from './openai.ts'
+import { toAI } from './to-ai.ts'
+
+const entry = (name: string, toolkit = 'kit'): LoadoutEntry => ({
+  ...{ ref: `${toolkit}.${name}`, modelName: modelName(toolkit, name), tier: 'app', toolkit, tool: name },
+  manifest: { name, inputSchema: { type: 'object' } },
+  ...{ deferred: true, allowedCallers: ['direct'], tokens: 10, included: true, reasons: [] },
+})
+const many = (prefix: string, count: number, toolkit?: string) =>
+  Array.from({ length: count }, (_, index) => entry(`${prefix}${index}`, toolkit))
+const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[]): ModelSelection => ({
+  tools: [...shown, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
+    ...{ entry: one, by: 'search', reasons: [], tokens: 10 },
+  })),
+  deferred: [...deferred],
+})
+
+describe('a limit is told of before it is met', () => {
+  const at = (entries: number, provider: keyof typeof LIMITS = 'openai-chat') =>
+    limitWarnings({ provider, entries, names: [] })
+  it('from 80 % on, with the number and what to do', () => {
+    expect(at(102)).toEqual([])
+    expect(at(103)).toEqual([
+      expect.stringContaining('OpenAI takes 128 tools in a request, and this one has 103 (80 %).'),
+    ])
+    expect(at(103)[0]).toContain('Lower "limit" in resolve()')
+    expect(at(409, 'google')).toEqual([])
+    expect(at(410, 'google')[0]).toContain('512')
+    expect(at(7_999, 'anthropic')).toEqual([])
+    expect(at(8_000, 'anthropic')[0]).toContain('10000')
+  })
+
+  it('names too', () => {
+    const [near] = limitWarnings({ provider: 'anthropic', entries: 1, names: ['x'.repeat(51), 'y'.repeat(52)] })
+    expect(near).toContain(`1 tool is near that (${'y'.repeat(52)})`)
+  })
+})
+
+describe('over a limit the form plans', () => {
+  it('Anthropic: what is selected stays, the last of what waits goes, and it is said', () => {
+    const { tools, warnings } = toAnthropic(selectionOf(many('s', 5), many('d', 10_100)))
+    expect(tools).toHaveLength(10_000)
+    expect(tools.slice(0, 6).map(({ name }) => name)).toEqual([
+      ...many('s', 5).map((one) => one.modelName),
+      'search_tools',
+    ])
+    expect(tools.at(-1)?.name).toBe('mcp_kit_d9993')
+    expect(warnings).toEqual([
+      expect.stringContaining('106 tools are left out, those of the lowest rank (mcp_kit_d9994, '),
+    ])
+  })
+
+  it('Anthropic: what messages refer to stays, wherever it is', () => {
+    const messages = [
+      {
+        role: 'user',
+        content: [{ type: 'tool_result', content: [{ type: 'tool_reference', tool_name: 'mcp_kit_d10099' }] }],
+      },
+    ]
+    const { tools } = toAnthropic(selectionOf([], many('d', 10_100)), { messages, search: 'bm25' })
+    expect(tools).toHaveLength(10_000)
+    expect(tools).toContainEqual(expect.objectContaining({ name: 'mcp_kit_d10099', defer_loading: true }))
+  })
+
+  it('OpenAI with our search: what is over is found by a search', () => {
+    const { tools, warnings } = toOpenAI(selectionOf(many('s', 130), many('d', 500)))
+    expect(tools).toHaveLength(128)
+    expect(tools.at(-1)).toMatchObject({ type: 'tool_search', execution: 'client' })
+    expect(warnings).toEqual([
+      expect.stringContaining('3 tools are selected but found by a search only (mcp_kit_s127, '),
+    ])
+  })
+
+  it('OpenAI with its search: what is over waits in namespaces, and the last of those go', () => {
+    const few = toOpenAI(selectionOf(many('s', 2), many('d', 500)), { search: 'server' })
+    expect(few.tools).toHaveLength(2 + Math.ceil(500 / 9) + 1)
+    expect(few.warnings).toEqual([])
+    const { tools, warnings } = toOpenAI(selectionOf(many('s', 2), many('d', 2_000)), { search: 'server' })
+    expect(tools).toHaveLength(128)
+    expect(warnings).toEqual([
+      expect.stringContaining(`${2_000 - 125 * 9} tools are left out, those of the lowest rank`),
+    ])
+  })
+
+  it('Chat has no search of its own: what is over is left out', () => {
+    const { tools, warnings } = toOpenAIChat(selectionOf(many('s', 200), many('d', 1)))
+    expect(tools).toHaveLength(128)
+    expect(tools.at(-1)?.function.name).toBe('search_tools')
+    expect(warnings).toEqual([expect.stringContaining('73 tools are left out, those of the lowest rank')])
+    const google = toOpenAIChat(selectionOf(many('s', 600), []), { provider: 'google' })
+    expect(google.tools).toHaveLength(512)
+  })
+
+  it('the AI SDK: by the provider that is named', () => {
+    const call = async () => ({ status: 'ok' as const, content: [] })
+    const selection = { ...selectionOf(many('s', 200), many('d', 10)), call }
+    expect(Object.keys(toAI(selection).tools)).toHaveLength(211)
+    const { tools, warnings } = toAI(selection, { provider: 'openai-chat' })
+    expect(Object.values(tools).filter((tool) => !tool.deferLoading)).toHaveLength(128)
+    expect(Object.keys(tools)).toHaveLength(211)
+    expect(warnings).toEqual([expect.stringContaining('73 tools are selected but found by a search only')])
+  })
+
+  it('the AI SDK with the search of OpenAI: as many namespaces as fit', () => {
+    const call = async () => ({ status: 'ok' as const, content: [] })
+    const { toolSearch } = openai.tools
+    const selection = { ...selectionOf(many('s', 2), many('d', 2_000)), call }
+    const { tools, warnings } = toAI(selection, { search: { by: 'openai', toolSearch, execution: 'server' } })
+    expect(Object.keys(tools)).toHaveLength(2 + 125 * 9 + 1)
+    expect(warnings).toEqual([expect.stringContaining(`${2_000 - 125 * 9} tools are left out`)])
+  })
+
+  it('a name that is too long is left out, and said', () => {
+    const long = { ...entry('x'), modelName: 'y'.repeat(65) }
+    for (const form of [toAnthropic, toOpenAI, toOpenAIChat]) {
+      const { tools, warnings } = form(selectionOf([long, entry('a')], []))
+      expect(JSON.stringify(tools)).not.toContain('yyy')
+      expect(warnings[0]).toContain('names of 64 characters: 1 tool is left out')
+    }
+  })
+})
+
+describe('whatever the selection', () => {
+  const sizes = fc.record({ shown: fc.nat(300), deferred: fc.nat(3_000), toolkits: fc.integer({ min: 1, max: 40 }) })
+  const spread = (prefix: string, count: number, toolkits: number) =>
+    many(prefix, count).map((one, index) => entry(one.tool, `kit${index % toolkits}`))
+
+  it('no form is over a limit, has a name twice, or loses a tool without a word', () => {
+    fc.assert(
+      fc.property(sizes, ({ shown, deferred, toolkits }) => {
+        const selection = selectionOf(spread('s', shown, toolkits), spread('d', deferred, toolkits))
+        const forms = [
+          { ...toAnthropic(selection), most: LIMITS.anthropic.tools, all: true },
+          { ...toOpenAI(selection), most: 128, all: false },
+          { ...toOpenAI(selection, { search: 'server' }), most: 128, all: true },
+          { ...toOpenAIChat(selection), most: 128, all: false },
+        ]
+        for (const { tools, warnings, most, all } of forms) {
+          expect(tools.length).toBeLessThanOrEqual(most)
+          const names = tools.flatMap((tool) => namesOf(tool))
+          expect(new Set(names).size).toBe(names.length)
+          for (const tool of tools) if ('tools' in tool) expect(tool.tools.length).toBeLessThan(10)
+          const missing = shown + (all ? deferred : 0) - names.length
+          if (missing > 0) expect(warnings.join()).toMatch(/left out|found by a search only/)
+        }
+        const { tools } = forms[0] as { tools: AnthropicTool[] }
+        if (tools.length > 0) expect(tools.some((tool) => tool.defer_loading !== true)).toBe(true)
+      }),
+      { numRuns: 60 },
+    )
+  })
+})
+
+/** Of tools that are ours: the search is not counted. */
+function namesOf(tool: object): string[] {
+  if ('tools' in tool) return (tool.tools as object[]).flatMap(namesOf)
+  const { name } = ('function' in tool ? tool.function : tool) as { name?: string }
+  return name?.startsWith('mcp_') ? [name] : []
+}
