@@ -6,8 +6,10 @@ export interface OAuthRules {
   refresh: boolean
   /** Refreshes are refused with this. */
   refreshError: { status: number; error: string } | undefined
-  /** How long a refresh takes. */
+  /** How long a refresh takes before it is done. */
   refreshMs: number
+  /** How long the answer of a refresh that is done stays away. */
+  answerMs: number
   /** What the issuer calls itself; undefined is its own address. */
   issuer: string | undefined
   /** What the callback is told of the issuer. */
@@ -15,9 +17,13 @@ export interface OAuthRules {
   authorizationEndpoint: string | undefined
   /** A scope that calls need. */
   callScope: string | undefined
+  /** Where the address of the resource's metadata leads instead of answering. */
+  metadataRedirect: string | undefined
   /** What the resource says whose tokens it takes. */
   authorizationServers: string[] | undefined
   register: boolean
+  /** Where clients register, where that is elsewhere. */
+  registrationEndpoint: string | undefined
   /** The address by which it is known, where that is another than its own. */
   at: string | undefined
   /** Whether calls fail with the token in the error's words. */
@@ -31,12 +37,15 @@ export const RULES: OAuthRules = {
   refresh: true,
   refreshError: undefined,
   refreshMs: 0,
+  answerMs: 0,
   issuer: undefined,
   iss: undefined,
   authorizationEndpoint: undefined,
   callScope: undefined,
+  metadataRedirect: undefined,
   authorizationServers: undefined,
   register: true,
+  registrationEndpoint: undefined,
   at: undefined,
   tells: false,
   personal: false,

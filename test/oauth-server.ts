@@ -27,6 +27,10 @@ export class OAuthServer {
   readonly counts = { registered: 0, authorized: 0, exchanged: 0, refreshed: 0, reused: 0, revoked: 0, refused: 0 }
   /** Calls that came through, with whose token. */
   readonly calls: Array<{ sub: string; asked: string }> = []
+  /** Every request, as `METHOD /path`. */
+  readonly requests: string[] = []
+  /** What the token endpoint was shown beside codes and tokens: secrets of clients, assertions. */
+  readonly shown: string[] = []
   readonly #server: Server
   readonly #codes = new Map<string, { challenge: string; redirectUri: string; token: Omit<Token, 'expiresAt'> }>()
   readonly #access = new Map<string, Token>()
@@ -40,15 +44,16 @@ export class OAuthServer {
     })
   }
 
-  static async start(rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
+  static async start(rules: Partial<OAuthRules> = {}, address = '127.0.0.1'): Promise<OAuthServer> {
     const server = new OAuthServer(rules)
-    await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => server.#server.listen(0, address, resolve))
     return server
   }
 
   get base(): string {
     if (this.rules.at !== undefined) return this.rules.at
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    const { address, port } = this.#server.address() as AddressInfo
+    return `http://${address}:${port}`
   }
 
   get url(): string {
@@ -75,11 +80,8 @@ export class OAuthServer {
     const url = new URL(request.url ?? '/', this.base)
     const body = await textOf(request)
     const issuer = this.rules.issuer ?? this.base
-    if (url.pathname.startsWith('/.well-known/oauth-protected-resource'))
-      return send(response, 200, {
-        resource: this.url,
-        authorization_servers: this.rules.authorizationServers ?? [this.base],
-      })
+    this.requests.push(`${request.method} ${url.pathname}`)
+    if (url.pathname.startsWith('/.well-known/oauth-protected-resource')) return this.#resource(response)
     if (url.pathname.startsWith('/.well-known/oauth-authorization-server'))
       return send(response, 200, this.#metadata(issuer))
     if (url.pathname === '/register') return this.#register(response, body)
@@ -90,13 +92,20 @@ export class OAuthServer {
     return send(response, 404, { error: 'not_found' })
   }
 
+  #resource(response: ServerResponse): void {
+    const { metadataRedirect: location, authorizationServers = [this.base] } = this.rules
+    if (location !== undefined) response.writeHead(302, { location }).end()
+    else send(response, 200, { resource: this.url, authorization_servers: authorizationServers })
+  }
+
   #metadata(issuer: string) {
+    const { register, registrationEndpoint, authorizationEndpoint } = this.rules
     return {
       issuer,
-      authorization_endpoint: this.rules.authorizationEndpoint ?? `${this.base}/authorize`,
+      authorization_endpoint: authorizationEndpoint ?? `${this.base}/authorize`,
       token_endpoint: `${this.base}/token`,
       revocation_endpoint: `${this.base}/revoke`,
-      ...(this.rules.register ? { registration_endpoint: `${this.base}/register` } : {}),
+      ...(register ? { registration_endpoint: registrationEndpoint ?? `${this.base}/register` } : {}),
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token', 'client_credentials'],
       code_challenge_methods_supported: ['S256'],
@@ -138,6 +147,8 @@ export class OAuthServer {
 
   async #token(request: IncomingMessage, response: ServerResponse, params: URLSearchParams): Promise<void> {
     const grant = params.get('grant_type')
+    const secrets = [basicOf(request).join(':'), params.get('client_secret'), params.get('assertion')]
+    this.shown.push(...secrets.filter((secret): secret is string => Boolean(secret)))
     if (grant === 'refresh_token') return this.#renew(response, params.get('refresh_token') ?? '')
     if (grant === 'client_credentials') {
       this.counts.exchanged++
@@ -171,6 +182,8 @@ export class OAuthServer {
     if (!kept) return send(response, 400, { error: 'invalid_grant', error_description: '<script>alert(1)</script>' })
     this.#refresh.delete(token)
     this.#used.add(token)
+    const { answerMs } = this.rules
+    if (answerMs > 0) await new Promise((resolve) => setTimeout(resolve, answerMs))
     this.#give(response, kept, true)
   }
 

@@ -8,12 +8,18 @@ export const INPUT_NEEDED: ToolkitState = {
   action: 'Answer its question, or decline it.',
 }
 
+export const SIGN_IN_NEEDED: ToolkitState = {
+  status: 'sign-in-needed',
+  reason: 'The server wants you to sign in.',
+  action: 'Sign in to it.',
+}
+
 export function stateFrom(change: PoolChange): ToolkitState {
   if (change.status !== 'error') return { status: change.status }
   const { code, message: reason, action } = change.error
   if (code !== 'sign-in-needed') return { status: 'error', reason, action }
   // What to do is a link, where there is one.
   return action.startsWith('http')
-    ? { status: code, reason: 'The server wants you to sign in.', url: action }
+    ? { status: code, reason: SIGN_IN_NEEDED.reason, url: action }
     : { status: code, reason, action }
 }

@@ -24,7 +24,7 @@ import type {
   QuestionAnswer,
   RequestAuth,
 } from './connection.ts'
-import { INPUT_NEEDED, stateFrom } from './connection-state.ts'
+import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './connection-state.ts'
 import type { Drivers } from './drivers.ts'
 import { fingerprintOf, isRemote, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
@@ -159,6 +159,9 @@ class LiveConnector implements Connector {
 
   async reset(uscoId: string, userId?: string): Promise<void> {
     this.#pool.forgive(uscoId, userId)
+    const id = stateKey(uscoId, userId ?? null)
+    // The link that it shows is used up, or of before.
+    if (this.#states.get(id)?.status === 'sign-in-needed') this.#states.set(id, SIGN_IN_NEEDED)
     await this.#pool.retire(uscoId, (key) => userId !== undefined && key.userId !== userId)
   }
 

@@ -21,7 +21,7 @@ export const signInRow = z.strictObject({
   /** Who is getting a new token, and until when nobody else may. */
   leaseHolder: z.string().nullable(),
   leaseUntil: z.date().nullable(),
-  /** Of the link that is open: the hash of its state, and its end. */
+  /** Of the links that are open: a mark that changes with every one that comes or goes, and the end of the last. */
   stateHash: z.string().nullable(),
   stateUntil: z.date().nullable(),
   createdAt: z.date(),

@@ -10,9 +10,10 @@ import {
 } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import { signInError } from './failures.ts'
-import { newState, type SignInFlow } from './flow.ts'
-import { FlowProvider } from './flow-provider.ts'
-import { endOf, exportKey, importKey, type SignInSession } from './session.ts'
+import type { SignInFlow } from './flow.ts'
+import { FlowProvider, type FlowProviderParts } from './flow-provider.ts'
+import { givenClient } from './given-client.ts'
+import { endOf, exportKey, importKey, type SignInSession, type Tries } from './session.ts'
 import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from './target.ts'
 
 /** What the server said as it refused. */
@@ -30,15 +31,15 @@ export interface Begin {
   options: SignInOptions
   challenge: Challenge
   clients: Clients
-  repeats: number
+  state: string
+  tries: Tries
 }
 
 const FLOW_MS = 10 * 60_000
 
 export async function beginFlow(begin: Begin): Promise<SignInFlow> {
-  const { target, redirectUrl, options, challenge } = begin
+  const { target, redirectUrl, options, challenge, state, tries } = begin
   const { serverUrl, fetch: fetchFn, settings } = target
-  const state = newState()
   const key = await generateDpopKeyPair({ extractable: true })
   const scope = challenge.scope ?? settings.scopes?.join(' ')
   const provider = new FlowProvider({
@@ -56,7 +57,7 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
     throw signInError(error)
   }
   const { url, verifier, discovery, client, resource } = provider.learned
-  const usedClient = client ?? provider.clientInformation({ issuer: issuerOf(discovery) })
+  const usedClient = client ?? (await provider.clientInformation({ issuer: issuerOf(discovery) }))
   if (!url || verifier === undefined || !discovery || !usedClient) throw new HostError('sign-in-failed')
   assertPage(url)
   await target.assertAllowed(url)
@@ -70,7 +71,7 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
     serverUrl,
     resource,
     scope: url.searchParams.get('scope') ?? undefined,
-    repeats: begin.repeats,
+    ...tries,
     dpopKey: await exportKey(key),
     expiresAt: Date.now() + FLOW_MS,
   }
@@ -112,12 +113,12 @@ export async function finishFlow(target: SignInTarget, flow: SignInFlow, returne
 
 export type Obtained = Pick<
   SignInFlow,
-  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'client' | 'discovery' | 'dpopKey'
+  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery' | 'dpopKey'
 >
 
 /** What is kept once there are tokens, however they were had. */
 export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignInSession {
-  const { serverUrl, resource, scope, repeats, client, discovery, dpopKey } = obtained
+  const { serverUrl, resource, scope, repeats, stepUps, client, discovery, dpopKey } = obtained
   return {
     serverUrl,
     authorizationServerUrl: discovery.authorizationServerUrl,
@@ -130,6 +131,7 @@ export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignIn
     obtainedAt: Date.now(),
     scope,
     repeats,
+    stepUps,
     dpopKey,
   }
 }
@@ -137,22 +139,10 @@ export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignIn
 export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
   discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
 
-/**
- * A client that somebody registered by hand belongs to the authorization server that it was first used with: to another
- * one its secret is not shown.
- */
-function clientsFor({ target, clients }: Begin): (issuer: string) => StoredOAuthClientInformation | undefined {
-  const { clientId, clientSecret } = target.settings
-  return (issuer) => {
-    if (clientId === undefined) return clients[issuer]
-    const bound = Object.entries(clients).find(([, client]) => client.client_id === clientId)
-    if (bound && bound[0] !== issuer)
-      throw new HostError('sign-in-failed', {
-        detail: 'The server names another authorization server than the one that knows this clientId.',
-        action: 'Make sure that this is right, then save the clientId and clientSecret of the toolkit again.',
-      })
-    return { client_id: clientId, ...defined({ client_secret: clientSecret }) }
-  }
+/** The toolkit's own client, or the one that was registered there before. */
+function clientsFor({ target, clients }: Begin): FlowProviderParts['clientAt'] {
+  const { clientId } = target.settings
+  return (issuer) => (clientId === undefined ? clients[issuer] : givenClient(target, { clientId, issuer }))
 }
 
 export function defined<T extends Record<string, unknown>>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {

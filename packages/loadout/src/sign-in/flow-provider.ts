@@ -15,6 +15,8 @@ import type {
 } from '@modelcontextprotocol/client'
 import type { SignInFlow } from './flow.ts'
 
+type Client = StoredOAuthClientInformation | undefined
+
 export interface FlowProviderParts {
   redirectUrl: string | undefined
   clientMetadata: OAuthClientMetadata
@@ -22,7 +24,7 @@ export interface FlowProviderParts {
   state?: string | undefined
   dpop: DpopSession
   /** The client at an authorization server, where there is one already. */
-  clientAt(issuer: string): StoredOAuthClientInformation | undefined
+  clientAt(issuer: string): Client | Promise<Client>
   /** On the way back: what was known on the way there. */
   flow?: SignInFlow | undefined
   /** For grants without a person. */
@@ -62,7 +64,7 @@ export class FlowProvider implements OAuthClientProvider {
     return this.#parts.state ?? ''
   }
 
-  clientInformation(context?: OAuthClientInformationContext): StoredOAuthClientInformation | undefined {
+  clientInformation(context?: OAuthClientInformationContext): Client | Promise<Client> {
     const { flow, clientAt } = this.#parts
     return flow?.client ?? this.learned.client ?? (context && clientAt(context.issuer))
   }

@@ -1,16 +1,25 @@
-/** Links for people to sign in with: one that is open for the same is given again, a new one is made once however many ask. */
+/**
+ * Links for people to sign in with: one that is open for the same is given again, a new one is made once however many ask. One
+ * that was given is good until it is used, or for its ten minutes; a newer one does not take it away.
+ */
 import { HostError } from '../errors.ts'
 import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.ts'
 import { signInError } from './failures.ts'
-import { hashOf, readFlow, type SignInFlow } from './flow.ts'
+import { flowOf, marksOf, newState, readFlows, type SignInFlow } from './flow.ts'
 import { isWithin } from './scopes.ts'
+import type { Tries } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 import { redirectUrlOf, type SignInOptions, type SignInTarget } from './target.ts'
 
 /** Sign-ins for want of a scope that was asked for already: more of them do not help. */
 const MOST_REPEATS = 1
+/** Sign-ins for want of ever more: a server that goes on is not believed. */
+export const MOST_STEP_UPS = 3
 const HALF_LIFE_MS = 5 * 60_000
-export const NO_STATE = { stateHash: null, stateUntil: null } as const
+const MOST_OPEN = 8
+const MOST_RACES = 10
+/** No link is open. */
+export const NO_LINKS = { sealed: { 'oauth.flow': null }, set: { stateHash: null, stateUntil: null } } as const
 
 export class SignInLinks {
   readonly #parts: { store: SessionStore; options: SignInOptions }
@@ -21,14 +30,14 @@ export class SignInLinks {
   }
 
   /** The error that a call ends with, with the link to open. */
-  async needed(target: SignInTarget, challenge: Challenge, repeats: number): Promise<HostError> {
-    if (repeats > MOST_REPEATS)
+  async needed(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<HostError> {
+    if (tries.repeats > MOST_REPEATS)
       return new HostError('sign-in-needed', {
         detail: 'The server still refuses after signing in again for what it asked for.',
         action: 'Ask whoever runs the server for the permission; signing in again does not give it.',
       })
     try {
-      const { url } = await this.link(target, challenge, repeats)
+      const { url } = await this.link(target, challenge, tries)
       return new HostError('sign-in-needed', {
         detail: `"${target.toolkit}" wants you to sign in. Open the link, then try again.`,
         action: url,
@@ -40,42 +49,87 @@ export class SignInLinks {
   }
 
   /** The link that is open, where it is for the same; else a new one, made once however many ask. */
-  link(target: SignInTarget, challenge: Challenge, repeats: number): Promise<SignInFlow> {
+  link(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
     const { userId, toolkit } = target.owner
     const key = JSON.stringify([userId, toolkit, challenge.scope ?? ''])
-    const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, repeats)
+    const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, tries)
     this.#beginning.set(key, beginning)
     const done = () => this.#beginning.delete(key)
     beginning.then(done, done)
     return beginning
   }
 
-  /** Of many who bring the same state, one succeeds. */
-  async useUp({ owner }: SignInTarget, state: string): Promise<void> {
-    const where = { stateHash: await hashOf(state) }
-    await this.#parts.store.write(owner, { sealed: { 'oauth.flow': null }, set: NO_STATE, where }).catch((error) => {
-      throw HostError.is(error) && error.code === 'conflict' ? new HostError('sign-in-link-invalid') : error
+  /** The flow of a state, which is then gone: of many who bring the same state, one succeeds. */
+  useUp({ owner }: SignInTarget, state: string): Promise<SignInFlow> {
+    const { store } = this.#parts
+    return raced(async () => {
+      const { stateHash } = await store.place(owner)
+      const open = readFlows(await store.sealed(owner, 'oauth.flow'))
+      const flow = await flowOf(open, state)
+      if (!flow) throw new HostError('sign-in-link-invalid')
+      const left = open.filter((one) => one !== flow)
+      await store.write(owner, { sealed: { 'oauth.flow': left }, set: await marksOf(left), where: { stateHash } })
+      return flow
     })
   }
 
-  async #begin(target: SignInTarget, challenge: Challenge, repeats: number): Promise<SignInFlow> {
+  #begin(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
     const { store, options } = this.#parts
-    const redirectUrl = redirectUrlOf(options)
-    if (redirectUrl === undefined)
-      throw new HostError('sign-in-failed', {
-        detail: 'The server wants a sign-in, and this host has no address that people could come back to.',
-        action: 'Give createHost signIn.redirectUrl, or give the toolkit a token.',
+    const { owner } = target
+    return raced(async () => {
+      const redirectUrl = addressOf(options)
+      const { stateHash, signInId } = await store.place(owner)
+      const open = readFlows(await store.sealed(owner, 'oauth.flow'))
+      const same = open.findLast((one) => isStillGood(one, { target, challenge, redirectUrl }))
+      if (same) return same
+      const counted = countStepUps(tries, open)
+      const clients = ((await store.sealed(owner, 'oauth.clients')) ?? {}) as Clients
+      const state = newState(signInId)
+      const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, tries: counted })
+      const all = [...open, flow].slice(-MOST_OPEN)
+      const known = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}
+      await store.write(owner, {
+        sealed: { 'oauth.flow': all, 'oauth.clients': { ...clients, ...known } },
+        set: await marksOf(all),
+        where: { stateHash },
       })
-    const open = readFlow(await store.sealed(target.owner, 'oauth.flow'))
-    if (open && isStillGood(open, { target, challenge, redirectUrl })) return open
-    const clients = ((await store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
-    const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, repeats })
-    await store.write(target.owner, {
-      sealed: { 'oauth.flow': flow, 'oauth.clients': { ...clients, [issuerOf(flow.discovery)]: flow.client } },
-      set: { stateHash: await hashOf(flow.state), stateUntil: new Date(flow.expiresAt) },
+      return flow
     })
-    return flow
   }
+}
+
+/** Another process that was faster is looked at again, and its link is as good. */
+async function raced<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!HostError.is(error) || error.code !== 'conflict' || tries >= MOST_RACES) throw error
+    }
+  }
+}
+
+/** Links that nobody followed count too. */
+function countStepUps(tries: Tries, open: readonly SignInFlow[]): Tries {
+  if (tries.stepUps === 0) return tries
+  const stepUps = Math.max(tries.stepUps, ...open.map((one) => one.stepUps + 1))
+  if (stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+  return { ...tries, stepUps }
+}
+
+export const tooManyStepUps = () =>
+  new HostError('sign-in-needed', {
+    detail: `The server has asked for more permissions ${MOST_STEP_UPS} times, and asks again.`,
+    action: 'Ask whoever runs the server what it needs. If you trust it, sign in to it again.',
+  })
+
+function addressOf(options: SignInOptions): string {
+  const redirectUrl = redirectUrlOf(options)
+  if (redirectUrl !== undefined) return redirectUrl
+  throw new HostError('sign-in-failed', {
+    detail: 'The server wants a sign-in, and this host has no address that people could come back to.',
+    action: 'Give createHost signIn.redirectUrl, or give the toolkit a token.',
+  })
 }
 
 function isStillGood(

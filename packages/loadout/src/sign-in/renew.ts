@@ -6,10 +6,14 @@ import { isFinal } from './failures.ts'
 import { endOf, importKey, type SignInSession } from './session.ts'
 import type { SignInTarget } from './target.ts'
 
-/** The session with its new token; undefined where only the person can help. */
-export async function renewSession(target: SignInTarget, session: SignInSession): Promise<SignInSession | undefined> {
+/** The session with its new token; undefined where only the person can help. One that still holds goes on until its end. */
+export async function renewSession(
+  target: SignInTarget,
+  session: SignInSession,
+  holds: boolean,
+): Promise<SignInSession | undefined> {
   const { tokens, client, metadata, resource, authorizationServerUrl } = session
-  if (tokens.refresh_token === undefined) return undefined
+  if (tokens.refresh_token === undefined) return holds ? session : undefined
   try {
     const next = await refreshAuthorization(authorizationServerUrl, {
       clientInformation: client,
@@ -20,13 +24,19 @@ export async function renewSession(target: SignInTarget, session: SignInSession)
     const renewed = { ...next, refresh_token: next.refresh_token ?? tokens.refresh_token, issuer: session.issuer }
     return { ...session, tokens: renewed, expiresAt: endOf(next), obtainedAt: Date.now() }
   } catch (error) {
-    if (isFinal(error)) return undefined
+    if (isFinal(error)) return holds ? withoutRefresh(session) : undefined
     if (HostError.is(error)) throw error
     throw new HostError('server-unreachable', {
       detail: 'The authorization server does not give a new token now.',
       cause: error,
     })
   }
+}
+
+/** It is not asked for again. */
+function withoutRefresh(session: SignInSession): SignInSession {
+  const { refresh_token: _gone, ...tokens } = session.tokens
+  return { ...session, tokens }
 }
 
 export async function dpopOf({ dpopKey }: SignInSession): Promise<DpopSession | undefined> {

@@ -8,12 +8,12 @@ import type { RequestAuth } from '../connections/connection.ts'
 import type { Challenge } from './authorize.ts'
 import { dpopOf } from './renew.ts'
 import { type CurrentSession, isDpop, isEnding, isOver, type SignInSession } from './session.ts'
-import type { SignInTarget } from './target.ts'
+import { isRenewable, type SignInTarget } from './target.ts'
 
 export interface Signer {
   /** The same promise until something changes. */
   current(target: SignInTarget): Promise<CurrentSession>
-  /** Another session than the one that was seen. Throws `sign-in-needed` where only the person can help. */
+  /** Another session than the one that is about to end. Throws `sign-in-needed` where only the person can help. */
   renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession>
   /** Another session, after the server refused the one that was seen. Throws as above. */
   refused(target: SignInTarget, seen: CurrentSession, challenge: Refusal): Promise<CurrentSession>
@@ -80,6 +80,7 @@ class SignedRequests implements RequestAuth {
     const current = await this.#read(this.#signer.current(this.#target))
     const { session } = current
     if (!session || !isEnding(session)) return current
+    if (!isOver(session) && !isRenewable(session, this.#target)) return current
     try {
       return await this.#signer.renewed(this.#target, current)
     } catch (error) {

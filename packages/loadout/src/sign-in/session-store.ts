@@ -7,16 +7,22 @@ import { HostError } from '../errors.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { SignInRow } from '../schema/sign-in.ts'
 import type { Access, ReadCache, Storage, Transaction } from '../storage/storage.ts'
+import { bindClient } from './given-client.ts'
 import { type CurrentSession, readSession, type SignInSession } from './session.ts'
 
-export type Renew = (session: SignInSession | undefined) => Promise<SignInSession | undefined>
+export interface Renewal {
+  /** Another session for the one there is; undefined where there can be none. */
+  renew(session: SignInSession | undefined): Promise<SignInSession | undefined>
+  /** What was had came too late: somebody signed out meanwhile. */
+  discard?(session: SignInSession): Promise<unknown>
+}
 
 export interface SessionStore {
   /** The same promise until something changes. */
   current(owner: SecretOwner): Promise<CurrentSession>
-  /** The row, as it is now. */
-  row(owner: SecretOwner): Promise<SignInRow | undefined>
-  /** What lies sealed beside the session: the open link, the clients. */
+  /** The row as it is now, made where there is none. */
+  place(owner: SecretOwner): Promise<SignInRow>
+  /** What lies sealed beside the session: the open links, the clients. */
   sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
   /** Changes the row and what is sealed, together. */
   write(owner: SecretOwner, change: SignInChange): Promise<void>
@@ -24,9 +30,11 @@ export interface SessionStore {
   remove(owner: SecretOwner): Promise<void>
   /**
    * Gets another session than the one that was seen, once over all processes: who comes second waits for the first, and
-   * gets what it got. What `renew` throws is thrown, and the next may try.
+   * gets what it got. Who signs in or out meanwhile prevails. What `renew` throws is thrown, and the next may try.
    */
-  renew(owner: SecretOwner, seen: number, renew: Renew): Promise<CurrentSession>
+  renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession>
+  /** The issuer that the given client of a toolkit belongs to; this one, where it belonged to none. */
+  boundIssuer(keeper: SecretOwner, issuer: string): Promise<string>
 }
 
 export type SealedField = 'oauth.flow' | 'oauth.clients'
@@ -37,7 +45,7 @@ export interface SignInChange {
   sealed?: Partial<Record<SealedField, unknown>>
   set?: Partial<Pick<SignInRow, 'stateHash' | 'stateUntil'>>
   /** Only where the row still says this; otherwise `conflict`. */
-  where?: Partial<Pick<SignInRow, 'stateHash' | 'leaseHolder'>>
+  where?: Partial<Pick<SignInRow, 'stateHash' | 'leaseHolder' | 'generation'>>
 }
 
 export interface SessionStoreParts {
@@ -70,8 +78,8 @@ class SealedSessions implements SessionStore {
     return this.#parts.cache.read(key, ['signIns', 'credentials'], () => this.#load(owner))
   }
 
-  row(owner: SecretOwner): Promise<SignInRow | undefined> {
-    return this.#transaction(owner, (tx) => find(tx, owner))
+  place(owner: SecretOwner): Promise<SignInRow> {
+    return again(() => this.#transaction(owner, (tx) => ensure(tx, owner)))
   }
 
   async sealed(owner: SecretOwner, field: SealedField): Promise<unknown> {
@@ -80,15 +88,14 @@ class SealedSessions implements SessionStore {
   }
 
   async write(owner: SecretOwner, change: SignInChange): Promise<void> {
-    for (let tries = 0; ; tries++) {
-      try {
-        return await this.#transaction(owner, (tx) => this.#change(tx, owner, change))
-      } catch (error) {
-        // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
-        const isRace = HostError.is(error) && error.code === 'conflict' && change.where === undefined
-        if (!isRace || tries >= MOST_RACES) throw error
-      }
-    }
+    const work = () => this.#transaction(owner, (tx) => this.#change(tx, owner, change))
+    // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
+    await (change.where === undefined ? again(work) : work())
+  }
+
+  boundIssuer(keeper: SecretOwner, issuer: string): Promise<string> {
+    const { credentials } = this.#parts
+    return again(() => this.#transaction(keeper, (tx) => bindClient(tx, credentials, { keeper, issuer })))
   }
 
   async remove(owner: SecretOwner): Promise<void> {
@@ -106,25 +113,41 @@ class SealedSessions implements SessionStore {
     })
   }
 
-  renew(owner: SecretOwner, seen: number, renew: Renew): Promise<CurrentSession> {
+  renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession> {
     const key = JSON.stringify([owner.userId, owner.toolkit])
     const flight = this.#flights.get(key)
     if (flight) return flight
-    const work = this.#renewAlone(owner, seen, renew).finally(() => this.#flights.delete(key))
+    const work = this.#renewAlone(owner, seen, renewal).finally(() => this.#flights.delete(key))
     this.#flights.set(key, work)
     return work
   }
 
-  async #renewAlone(owner: SecretOwner, seen: number, renew: Renew): Promise<CurrentSession> {
+  async #renewAlone(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession> {
     const holder = newId('signIn')
     if ((await this.#takeLease(owner, seen, holder)) === 'newer') return this.#load(owner)
     try {
       const { session } = await this.#load(owner)
-      const next = await renew(session)
-      await this.write(owner, { session: next ?? null, where: { leaseHolder: holder } })
-      return await this.#load(owner)
+      const next = await renewal.renew(session)
+      const kept = await this.#replace(owner, {
+        session: next ?? null,
+        where: { leaseHolder: holder, generation: seen },
+      })
+      const latest = await this.#load(owner)
+      if (!kept && next && !latest.session) await renewal.discard?.(next)
+      return latest
     } finally {
       await this.#releaseLease(owner, holder)
+    }
+  }
+
+  /** Whether it was still the one to replace. */
+  async #replace(owner: SecretOwner, change: SignInChange): Promise<boolean> {
+    try {
+      await this.write(owner, change)
+      return true
+    } catch (error) {
+      if (isConflict(error)) return false
+      throw error
     }
   }
 
@@ -150,7 +173,7 @@ class SealedSessions implements SessionStore {
       const won = await tx.update('signIns', row.signInId, { set, where: { leaseHolder, generation: seen } })
       return won ? ('taken' as const) : undefined
     }).catch((error: unknown) => {
-      if (HostError.is(error) && error.code === 'conflict') return undefined
+      if (isConflict(error)) return undefined
       throw error
     })
   }
@@ -172,7 +195,7 @@ class SealedSessions implements SessionStore {
 
   async #load(owner: SecretOwner): Promise<CurrentSession> {
     // The number first: a session that is newer than its number is at worst renewed once more.
-    const row = await this.row(owner)
+    const row = await this.#transaction(owner, (tx) => find(tx, owner))
     const secrets = await this.#parts.credentials.open(owner, [SESSION_FIELD])
     return { session: readSession(secrets[SESSION_FIELD]), generation: row?.generation ?? 0 }
   }
@@ -195,6 +218,18 @@ class SealedSessions implements SessionStore {
         owner,
         gone.map(([name]) => name),
       )
+  }
+}
+
+const isConflict = (error: unknown) => HostError.is(error) && error.code === 'conflict'
+
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConflict(error) || tries >= MOST_RACES) throw error
+    }
   }
 }
 

@@ -27,6 +27,8 @@ const stored = z.object({
   scope: z.string().optional(),
   /** How often a sign-in was asked for again that did not help. */
   repeats: z.number().int().default(0),
+  /** How often the server asked for more than was granted. */
+  stepUps: z.number().int().default(0),
   dpopKey: anyObject.optional(),
 })
 
@@ -60,9 +62,18 @@ export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.no
 
 export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expiresAt !== null && now >= expiresAt
 
+/** Ten years: what is longer is a mistake of the server, and no date. */
+const LONGEST_SECONDS = 10 * 365 * 86_400
+
 export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
-  return typeof expires_in === 'number' && expires_in > 0 ? now + expires_in * 1000 : null
+  if (typeof expires_in !== 'number' || !(expires_in > 0)) return null
+  return now + Math.min(expires_in, LONGEST_SECONDS) * 1000
 }
+
+/** How often it was asked for more, or for the same again. */
+export type Tries = Pick<SignInSession, 'repeats' | 'stepUps'>
+
+export const NO_TRIES: Tries = { repeats: 0, stepUps: 0 }
 
 export const isDpop = ({ tokens }: SignInSession) => tokens.token_type.toLowerCase() === 'dpop'
 

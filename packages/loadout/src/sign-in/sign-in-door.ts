@@ -15,8 +15,8 @@ export interface SignInDoor {
    * believed, so ask them first whether the account is theirs.
    */
   finish(callback: Callback, who?: { userId: string }): Promise<{ userId: string; toolkit: string }>
-  /** Forgets the user's tokens of a toolkit, and revokes them where its server can. */
-  disconnect(userId: string, toolkit: string): Promise<{ revoked: boolean }>
+  /** Forgets the user's tokens of a toolkit, and revokes them where its server can; an operator also ends the app's own. */
+  disconnect(userId: string, toolkit: string, who?: { isOperator: boolean }): Promise<{ revoked: boolean }>
   view(userId: string, toolkit: string): Promise<SignInView | undefined>
 }
 
@@ -52,7 +52,8 @@ export function createSignInDoor({ signIns, registry, look }: SignInDoorParts): 
       await within(LOOK_MS, look(stored, userId))
       return { userId, toolkit: stored.toolkit.id }
     },
-    disconnect: async (userId, toolkit) => signIns.disconnect(await registry.find(userId, toolkit), userId),
+    disconnect: async (userId, toolkit, who) =>
+      signIns.disconnect(await registry.find(userId, toolkit), userId, who?.isOperator),
     view: async (userId, toolkit) => signIns.view(await registry.find(userId, toolkit), userId),
   }
 }

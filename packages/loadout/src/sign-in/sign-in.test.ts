@@ -2,58 +2,14 @@
  * Signing in to servers that want it, over real HTTP: the link, the callback, renewal, step-up, and what is refused. Numbers are
  * rows of the fault matrix.
  */
-import { afterEach, describe, expect, it } from 'vitest'
-import { callbackOf, follow, type OAuthRules, OAuthServer } from '../../../../test/oauth-server.ts'
+import { describe, expect, it } from 'vitest'
+import { callbackOf, follow } from '../../../../test/oauth-server.ts'
+import { ANN, call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
-import type { HostOptions } from '../host-options.ts'
-import { rule } from '../policy/rule.ts'
+import type { Host } from '../host.ts'
 import { memory } from '../storage/memory.ts'
 
-const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
-
-let open: Array<{ close(): Promise<void> }> = []
-afterEach(async () => {
-  await Promise.all(open.map((one) => one.close()))
-  open = []
-})
-
-async function server(rules: Partial<OAuthRules> = {}): Promise<OAuthServer> {
-  const started = await OAuthServer.start(rules)
-  open.push(started)
-  return started
-}
-
-function hostOf(options: HostOptions = {}): Host {
-  const host = createHost({
-    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
-    policy: [rule('*', 'allow')],
-    signIn: { redirectUrl: REDIRECT },
-    ...options,
-  })
-  open.push(host)
-  return host
-}
-
-const ANN = { tier: 'user', userId: 'ann' } as const
-
-async function register(host: Host, url: string, extra: object = {}) {
-  await host.toolkits.register({ name: 'mail', url, ...extra }, ANN)
-}
-
-async function call(host: Host, userId = 'ann', asked = '') {
-  const args = asked === '' ? {} : { asked }
-  const request = { userId, toolkit: 'mail', tool: 'whoami', arguments: args, caller: { type: 'direct' } as const }
-  return host.calls.start(request).outcome
-}
-
-const textOf = (outcome: Awaited<ReturnType<typeof call>>) =>
-  'content' in outcome ? outcome.content[0]?.text : `${outcome.status} ${outcome.error.code} ${outcome.error.message}`
-
-async function signIn(host: Host, userId = 'ann', login = userId): Promise<void> {
-  const { url } = await host.signIns.start(userId, 'mail')
-  await host.signIns.finish(callbackOf(await follow(url, login)), { userId })
-}
+const { server, hostOf } = signInWorld()
 
 describe('a server that wants a sign-in', () => {
   it('a call without a token says so, with the link; after it the call goes through', async () => {

@@ -12,12 +12,12 @@ import type { SignInView } from '../schema/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { finishFlow, type Returned } from './authorize.ts'
-import { hashOf, readFlow } from './flow.ts'
-import { NO_STATE, SignInLinks } from './links.ts'
+import { flowOf, readFlows, type SignInFlow, signInIdOf } from './flow.ts'
+import { NO_LINKS, SignInLinks } from './links.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { createRequestAuth } from './request-auth.ts'
 import { revoke } from './revoke.ts'
-import { type CurrentSession, isOver } from './session.ts'
+import { type CurrentSession, isOver, NO_TRIES, type SignInSession } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 import { SessionSigner } from './signer.ts'
 import { isUnattended, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
@@ -45,8 +45,8 @@ export interface SignIns {
   whose(state: string): Promise<{ userId: string; uscoId: string }>
   /** Ends a sign-in that its person came back from. A state is good once. */
   finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void>
-  /** Forgets the tokens, and revokes them where the server can. */
-  disconnect(stored: StoredToolkit, userId: string): Promise<{ revoked: boolean }>
+  /** Forgets the tokens, and revokes them where the server can. What the app has for all only an operator ends. */
+  disconnect(stored: StoredToolkit, userId: string, isOperator?: boolean): Promise<{ revoked: boolean }>
   /** Undefined where nobody signed in, and nobody has to as far as is known. */
   view(stored: StoredToolkit, userId: string): Promise<SignInView | undefined>
   /** The toolkit is gone: nothing of anybody's sign-in to it stays. */
@@ -103,29 +103,34 @@ class StoredSignIns implements SignIns {
     const target = await this.#targetFor(stored, userId)
     if (isUnattended(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
-    const { url, expiresAt } = await this.#links.link(target, {}, 0)
+    const { url, expiresAt } = await this.#links.link(target, {}, NO_TRIES)
     return { url, expiresAt: new Date(expiresAt) }
   }
 
   async whose(state: string) {
-    const stateHash = await hashOf(state.slice(0, 200))
-    const [row] = await this.#parts.storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
-      tx.list('signIns', { where: { stateHash }, limit: 1 }),
+    const { storage, store } = this.#parts
+    const given = state.slice(0, MOST_STATE)
+    const signInId = signInIdOf(given)
+    const [row] = await storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
+      tx.list('signIns', { where: { signInId }, limit: 1 }),
     )
     if (!row || row.stateUntil === null || row.stateUntil <= new Date()) throw new HostError('sign-in-link-invalid')
-    return { userId: row.userId, uscoId: row.uscoId }
+    const { userId, uscoId } = row
+    const open = readFlows(await store.sealed({ userId, toolkit: uscoId }, 'oauth.flow'))
+    if (!(await flowOf(open, given))) throw new HostError('sign-in-link-invalid')
+    return { userId, uscoId }
   }
 
   async finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void> {
     const { store, events, onChanged } = this.#parts
     const target = await this.#targetFor(stored, userId)
-    const flow = readFlow(await store.sealed(target.owner, 'oauth.flow'))
-    await this.#links.useUp(target, callback.state)
-    if (flow?.state !== callback.state || flow.expiresAt <= Date.now()) throw new HostError('sign-in-link-invalid')
-    if (flow.serverUrl !== target.serverUrl)
-      throw new HostError('sign-in-link-invalid', { detail: 'The toolkit was changed since the link was made.' })
-    const session = await finishFlow(target, flow, returnedOf(callback))
-    await store.write(target.owner, { session })
+    const flow = await this.#links.useUp(target, callback.state)
+    const session = await this.#exchange(target, flow, callback).catch(async (error: unknown) => {
+      // The link that is shown is used up.
+      await onChanged(stored.uscoId, userId)
+      throw error
+    })
+    await store.write(target.owner, { session, ...NO_LINKS })
     await onChanged(stored.uscoId, userId)
     events.emit({
       type: 'signed-in',
@@ -136,11 +141,13 @@ class StoredSignIns implements SignIns {
     })
   }
 
-  async disconnect(stored: StoredToolkit, userId: string): Promise<{ revoked: boolean }> {
+  async disconnect(stored: StoredToolkit, userId: string, isOperator = false): Promise<{ revoked: boolean }> {
     const { store, events, onChanged } = this.#parts
     const target = await this.#targetFor(stored, userId)
+    if (target.owner.userId !== userId && !isOperator)
+      throw new HostError('forbidden', { detail: 'This toolkit has one session for all, which only an operator ends.' })
     const { session } = await store.current(target.owner)
-    await store.write(target.owner, { session: null, sealed: { 'oauth.flow': null }, set: NO_STATE })
+    await store.write(target.owner, { session: null, ...NO_LINKS })
     const revoked = session ? await revoke(target, session) : false
     await onChanged(stored.uscoId, userId)
     const { id } = stored.toolkit
@@ -183,6 +190,12 @@ class StoredSignIns implements SignIns {
     return this.#secrets.get(keyOf(ownerOf(stored, userId, server)))?.values ?? NONE
   }
 
+  async #exchange(target: SignInTarget, flow: SignInFlow, callback: Callback): Promise<SignInSession> {
+    if (flow.serverUrl !== target.serverUrl)
+      throw new HostError('sign-in-link-invalid', { detail: 'The toolkit was changed since the link was made.' })
+    return finishFlow(target, flow, returnedOf(callback))
+  }
+
   async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {
     const { server } = stored.toolkit
     const isOpen = server.type === 'http' || server.type === 'sse' ? server.auth.type : undefined
@@ -196,10 +209,13 @@ class StoredSignIns implements SignIns {
 
   #targetOf(stored: StoredToolkit, userId: string, server: RemoteServer): SignInTarget {
     const owner = ownerOf(stored, userId, server)
-    const fetch = oauthFetch(this.#parts.fetchFor(stored.tier))
+    const { fetchFor } = this.#parts
+    const fetch = oauthFetch({ own: fetchFor(stored.tier), others: fetchFor('user'), ownHosts: hostsOf(server) })
     const assertAllowed = (url: URL) => this.#parts.assertAllowed(url, stored.tier)
     const settings = settingsOf(server)
-    return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings, fetch, assertAllowed }
+    const keeper = { userId: stored.userId, toolkit: stored.uscoId }
+    const boundIssuer = (issuer: string) => this.#parts.store.boundIssuer(keeper, issuer)
+    return { owner, toolkit: stored.toolkit.name, serverUrl: server.url, settings, fetch, assertAllowed, boundIssuer }
   }
 
   #note({ owner }: SignInTarget, { session, generation }: CurrentSession): void {
@@ -215,6 +231,7 @@ class StoredSignIns implements SignIns {
 const NONE: readonly string[] = []
 const MOST_NOTED = 10_000
 const FORGET_PAGE = 200
+const MOST_STATE = 200
 
 const keyOf = ({ userId, toolkit }: { userId: string; toolkit: string }) => JSON.stringify([userId, toolkit])
 
@@ -223,6 +240,12 @@ const ownerOf = (stored: StoredToolkit, userId: string, server: RemoteServer) =>
   userId: isUnattended(settingsOf(server)) ? stored.userId : userId,
   toolkit: stored.uscoId,
 })
+
+/** Those that the record names: its server, and the identity provider of an enterprise. */
+function hostsOf(server: RemoteServer): string[] {
+  const { idpTokenEndpoint } = settingsOf(server)
+  return [server.url, idpTokenEndpoint].flatMap((text) => (text && URL.parse(text)?.hostname) || [])
+}
 
 function returnedOf({ code, iss, error }: Callback): Returned {
   if (error !== undefined || code === undefined)

@@ -3,11 +3,12 @@ import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotoco
 import { HostError } from '../errors.ts'
 import { type Challenge, issuerOf } from './authorize.ts'
 import { signInError } from './failures.ts'
-import type { SignInLinks } from './links.ts'
+import { MOST_STEP_UPS, type SignInLinks, tooManyStepUps } from './links.ts'
 import { renewSession } from './renew.ts'
 import type { Refusal, Signer } from './request-auth.ts'
+import { revoke } from './revoke.ts'
 import { isWithin } from './scopes.ts'
-import type { CurrentSession, SignInSession } from './session.ts'
+import { type CurrentSession, isOver, NO_TRIES, type SignInSession, type Tries } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 import { isFor, isUnattended, type SignInTarget } from './target.ts'
 import { getUnattended } from './unattended.ts'
@@ -46,15 +47,7 @@ export class SessionSigner implements Signer {
   }
 
   async renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
-    const next = await this.#parts.store.renew(target.owner, seen.generation, (session) =>
-      isUnattended(target.settings)
-        ? getUnattended(target, {})
-        : session && isFor(session, target)
-          ? renewSession(target, session)
-          : Promise.resolve(undefined),
-    )
-    if (next.session) return next
-    throw await this.#parts.links.needed(target, {}, 0)
+    return this.#renewed(target, seen, true)
   }
 
   async refused(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
@@ -65,11 +58,23 @@ export class SessionSigner implements Signer {
     if (isUnattended(target.settings)) return this.#unattended(target, seen, refusal)
     const { session } = current
     if (refusal.needsMore && session)
-      throw await this.#parts.links.needed(target, moreOf(session, refusal), repeatsOf(session, refusal))
-    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.renewed(target, current)
+      throw await this.#parts.links.needed(target, moreOf(session, refusal), triesAfter(session, refusal))
+    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renewed(target, current, false)
     // Tokens of another authorization server, or none: they are of no use here.
     if (session) await store.write(target.owner, { session: null })
-    throw await this.#parts.links.needed(target, refusal, 0)
+    throw await this.#parts.links.needed(target, refusal, NO_TRIES)
+  }
+
+  /** One that the server did not refuse holds until its end, whatever comes of the renewal. */
+  async #renewed(target: SignInTarget, seen: CurrentSession, unrefused: boolean): Promise<CurrentSession> {
+    const renewOwn = async (session: SignInSession | undefined) =>
+      session && isFor(session, target) ? renewSession(target, session, unrefused && !isOver(session)) : undefined
+    const next = await this.#parts.store.renew(target.owner, seen.generation, {
+      renew: isUnattended(target.settings) ? () => getUnattended(target, {}) : renewOwn,
+      discard: (session) => revoke(target, session),
+    })
+    if (next.session) return next
+    throw await this.#parts.links.needed(target, {}, NO_TRIES)
   }
 
   /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
@@ -79,7 +84,12 @@ export class SessionSigner implements Signer {
         detail: 'The server refuses the token that the authorization server has just given.',
         action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
       })
-    return this.#parts.store.renew(target.owner, seen.generation, () => getUnattended(target, refusal))
+    const tries = refusal.needsMore && seen.session ? triesAfter(seen.session, refusal) : NO_TRIES
+    if (tries.stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+    return this.#parts.store.renew(target.owner, seen.generation, {
+      renew: () => getUnattended(target, refusal, tries),
+      discard: (session) => revoke(target, session),
+    })
   }
 
   async #isSameIssuer(
@@ -104,6 +114,6 @@ function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal)
   return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
 }
 
-function repeatsOf(session: SignInSession, { scope = '' }: Refusal): number {
-  return isWithin(scope, session.scope) ? session.repeats + 1 : session.repeats
+function triesAfter({ scope: asked, repeats, stepUps }: SignInSession, { scope = '' }: Refusal): Tries {
+  return { repeats: isWithin(scope, asked) ? repeats + 1 : repeats, stepUps: stepUps + 1 }
 }

@@ -17,6 +17,8 @@ export interface SignInTarget {
   settings: OAuthSettings
   /** The guarded fetch, as `oauthFetch` makes it. */
   fetch: FetchLike
+  /** Whose the toolkit's own client is, where it has one: this issuer's, where it was nobody's yet. */
+  boundIssuer(issuer: string): Promise<string>
   /** Throws unless a person may be sent there. */
   assertAllowed(url: URL): Promise<void>
 }
@@ -38,6 +40,10 @@ export const settingsOf = ({ auth }: RemoteServer): OAuthSettings => {
 
 /** Whether tokens are had without a person. */
 export const isUnattended = ({ grant = 'authorization_code' }: OAuthSettings) => grant !== 'authorization_code'
+
+/** Whether another token can be had without the person. */
+export const isRenewable = ({ tokens }: SignInSession, { settings }: Pick<SignInTarget, 'settings'>) =>
+  tokens.refresh_token !== undefined || isUnattended(settings)
 
 export function redirectUrlOf({ redirectUrl }: SignInOptions): string | undefined {
   return typeof redirectUrl === 'function' ? redirectUrl() : redirectUrl

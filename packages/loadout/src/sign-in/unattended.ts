@@ -13,22 +13,26 @@ import { HostError } from '../errors.ts'
 import { type Challenge, defined, issuerOf, sessionOf } from './authorize.ts'
 import { signInError } from './failures.ts'
 import { FlowProvider } from './flow-provider.ts'
-import { exportKey, type SignInSession } from './session.ts'
+import { givenClient } from './given-client.ts'
+import { exportKey, NO_TRIES, type SignInSession, type Tries } from './session.ts'
 import type { OAuthSettings, SignInTarget } from './target.ts'
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-export async function getUnattended(target: SignInTarget, challenge: Challenge): Promise<SignInSession> {
+export async function getUnattended(
+  target: SignInTarget,
+  challenge: Challenge,
+  tries: Tries = NO_TRIES,
+): Promise<SignInSession> {
   const { serverUrl, fetch: fetchFn, settings } = target
-  const { clientId, clientSecret } = settings
+  const { clientId } = settings
   if (clientId === undefined) throw missing('clientId')
   const key = await generateDpopKeyPair({ extractable: true })
-  const client = { client_id: clientId, ...defined({ client_secret: clientSecret }) }
   const provider: FlowProvider = new FlowProvider({
     redirectUrl: undefined,
     clientMetadata: metadataOf(settings),
     dpop: await DpopSession.create({ keyPair: key }),
-    clientAt: () => client,
+    clientAt: (issuer) => givenClient(target, { clientId, issuer }),
     prepareTokenRequest: once((scope) => requestOf(target, provider, scope)),
     addClientAuthentication: authenticationOf(settings),
   })
@@ -41,8 +45,9 @@ export async function getUnattended(target: SignInTarget, challenge: Challenge):
   }
   const { tokens, discovery, resource } = provider.learned
   if (!tokens || !discovery) throw new HostError('sign-in-failed')
+  const client = await givenClient(target, { clientId, issuer: issuerOf(discovery) })
   const dpopKey = await exportKey(key)
-  return sessionOf({ serverUrl, resource, scope, repeats: 0, client, discovery, dpopKey }, tokens)
+  return sessionOf({ serverUrl, resource, scope, ...tries, client, discovery, dpopKey }, tokens)
 }
 
 /** An assertion that was refused is not shown a second time. */

@@ -1,0 +1,100 @@
+/** What a person does while a token is being renewed prevails. */
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
+import { masterKeyRing } from '../credentials/master-key.ts'
+import { memory } from '../storage/memory.ts'
+
+const { server, hostOf } = signInWorld()
+const KEY = randomBytes(32).toString('base64')
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+describe('while a token is renewed', () => {
+  it('who signs out stays signed out, and what comes late is revoked', async () => {
+    const oauth = await server({ answerMs: 800 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await call(host)
+    oauth.expire()
+    const underWay = call(host)
+    await expect.poll(() => oauth.counts.refreshed).toBe(1)
+    expect(await host.signIns.disconnect('ann', 'mail')).toEqual({ revoked: true })
+    expect(await underWay).toMatchObject({ status: 'sign-in-needed' })
+    expect((await host.signIns.view('ann', 'mail'))?.status ?? 'none').not.toBe('signed-in')
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+    // Both tokens that were there, and both that came late.
+    expect(oauth.counts.revoked).toBe(4)
+  })
+
+  it('who signs in with another account has that one, in the call that waited too', async () => {
+    const oauth = await server({ answerMs: 800 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host, 'ann', 'old-account')
+    await call(host)
+    oauth.expire()
+    const underWay = call(host)
+    await expect.poll(() => oauth.counts.refreshed).toBe(1)
+    await signIn(host, 'ann', 'new-account')
+    expect(textOf(await underWay)).toBe('new-account')
+    expect(textOf(await call(host))).toBe('new-account')
+    expect(oauth.counts.revoked).toBe(0)
+  })
+
+  it('the same holds for two hosts over one storage', async () => {
+    const oauth = await server({ answerMs: 800 })
+    const shared = { storage: memory(), keyRing: await masterKeyRing(KEY) }
+    const [one, other] = [hostOf(shared), hostOf(shared)]
+    await register(one, oauth.url)
+    await signIn(one)
+    await call(one)
+    oauth.expire()
+    const underWay = call(one)
+    await expect.poll(() => oauth.counts.refreshed).toBe(1)
+    await other.signIns.disconnect('ann', 'mail')
+    expect(await underWay).toMatchObject({ status: 'sign-in-needed' })
+    for (const host of [one, other]) expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+  })
+})
+
+describe('a token that holds', () => {
+  it('and cannot be renewed is used until its end', async () => {
+    const oauth = await server({ refresh: false, expiresIn: 3 })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await wait(2750)
+    for (let calls = 0; calls < 3; calls++) expect(textOf(await call(host))).toBe('ann')
+    expect((await host.signIns.view('ann', 'mail'))?.status).toBe('signed-in')
+    await wait(400)
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+  })
+
+  it('is used until its end where its renewal is refused for good, which is asked for once', async () => {
+    const oauth = await server({ expiresIn: 3, refreshError: { status: 400, error: 'invalid_grant' } })
+    const host = hostOf()
+    await register(host, oauth.url)
+    await signIn(host)
+    await wait(2750)
+    for (let calls = 0; calls < 3; calls++) expect(textOf(await call(host))).toBe('ann')
+    expect(oauth.counts.refreshed).toBe(1)
+    expect((await host.signIns.view('ann', 'mail'))?.endsAt).toBeInstanceOf(Date)
+    await wait(400)
+    expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
+    expect(oauth.counts.refreshed).toBe(1)
+  })
+
+  it.each([1e15, 1e300])('for %d seconds is one for ten years', async (expiresIn) => {
+    const oauth = await server({ refresh: false })
+    const host = hostOf()
+    await register(host, oauth.url)
+    oauth.rules.expiresIn = expiresIn
+    await signIn(host)
+    const { endsAt } = (await host.signIns.view('ann', 'mail')) ?? {}
+    const years = ((endsAt?.getTime() ?? 0) - Date.now()) / (365 * 86_400_000)
+    expect(years).toBeGreaterThan(9)
+    expect(years).toBeLessThan(11)
+    expect(textOf(await call(host))).toBe('ann')
+  })
+})

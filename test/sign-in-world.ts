@@ -1,0 +1,56 @@
+/** Hosts and servers that want a sign-in, for tests: real ones, all closed at the end of each test. */
+import { createHost, type Host, type HostOptions, rule } from 'loadout'
+import { nodeDrivers } from 'loadout/node'
+import { afterEach } from 'vitest'
+import { callbackOf, follow, type OAuthRules, OAuthServer } from './oauth-server.ts'
+
+export const REDIRECT = 'http://127.0.0.1:9/api/oauth/callback'
+export const ANN = { tier: 'user', userId: 'ann' } as const
+
+export function signInWorld() {
+  let open: Array<{ close(): Promise<void> }> = []
+  afterEach(async () => {
+    await Promise.all(open.map((one) => one.close()))
+    open = []
+  })
+  return {
+    async server(rules: Partial<OAuthRules> = {}, address?: string): Promise<OAuthServer> {
+      const started = await OAuthServer.start(rules, address)
+      open.push(started)
+      return started
+    },
+    hostOf(options: HostOptions = {}): Host {
+      const host = createHost({
+        drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+        policy: [rule('*', 'allow')],
+        signIn: { redirectUrl: REDIRECT },
+        ...options,
+      })
+      open.push(host)
+      return host
+    },
+  }
+}
+
+/** The toolkit `mail`, of Ann. */
+export async function register(host: Host, url: string, extra: object = {}) {
+  await host.toolkits.register({ name: 'mail', url, ...extra }, ANN)
+}
+
+export async function call(host: Host, userId = 'ann', asked = '') {
+  const args = asked === '' ? {} : { asked }
+  const request = { userId, toolkit: 'mail', tool: 'whoami', arguments: args, caller: { type: 'direct' } as const }
+  return host.calls.start(request).outcome
+}
+
+export type Outcome = Awaited<ReturnType<typeof call>>
+
+export const textOf = (outcome: Outcome) =>
+  'content' in outcome ? outcome.content[0]?.text : `${outcome.status} ${outcome.error.code} ${outcome.error.message}`
+
+export const linkOf = (outcome: Outcome) => ('error' in outcome ? outcome.error.action : '')
+
+export async function signIn(host: Host, userId = 'ann', login = userId): Promise<void> {
+  const { url } = await host.signIns.start(userId, 'mail')
+  await host.signIns.finish(callbackOf(await follow(url, login)), { userId })
+}
