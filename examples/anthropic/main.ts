@@ -1,0 +1,62 @@
+/** Anthropic's SDK with tools that wait: our search answers with references. A scripted model stands in for the real one. */
+import assert from 'node:assert/strict'
+import { startModelServer } from 'loadout/testing'
+
+const model = await startModelServer([
+  { answer: { calls: [{ name: 'search_tools', arguments: { query: 'give money back' } }] } },
+  { answer: { calls: [{ name: 'mcp_shop_refund', arguments: { order: 'a-1' } }] } },
+  { answer: 'The money is on its way.' },
+])
+const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
+
+//#region example
+import Anthropic from '@anthropic-ai/sdk'
+import { createHost, rule } from 'loadout'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from 'loadout/ai/anthropic'
+
+const shop = {
+  name: 'shop',
+  tools: [
+    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
+    {
+      name: 'refund',
+      description: 'Gives the money of an order back.',
+      inputSchema: { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] },
+      execute: ({ order }: { order: string }) => `${order} is paid back.`,
+    },
+  ],
+}
+
+await using host = createHost({ policy: [rule('*', 'allow')] })
+await host.toolkits.register(shop, { tier: 'app' })
+const thread = host.thread({ userId: 'ann', threadId: 'support' })
+const client = new Anthropic(connection)
+
+const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which orders are there? Cancel the first.' }]
+let selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })
+for (;;) {
+  const { tools } = toAnthropic(selection, { messages })
+  const { content } = await client.messages.create({
+    ...{ model: 'claude-opus-5-5', max_tokens: 1000, tools },
+    // Without references to tools that are gone by now.
+    messages: withoutLost(messages, tools),
+  })
+  messages.push({ role: 'assistant', content })
+  const { calls } = readAnthropic(selection, content)
+  if (calls.length === 0) break
+  messages.push(answerAnthropic(selection, await callAll(calls, selection.call)))
+  selection = selection.next() // with what was found
+}
+//#endregion
+model.done()
+await model.close()
+assert.deepEqual(
+  model.requests.map(({ toolNames }) => toolNames),
+  [
+    ['mcp_shop_orders', 'search_tools'],
+    ['mcp_shop_orders', 'search_tools', 'mcp_shop_refund'],
+    ['mcp_shop_orders', 'search_tools', 'mcp_shop_refund'],
+  ],
+)
+assert.deepEqual(model.requests[1]?.deferredNames, ['mcp_shop_refund'])
+assert.match(JSON.stringify(messages), /a-1 is paid back/)

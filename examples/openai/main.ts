@@ -1,0 +1,54 @@
+/** OpenAI's SDK with tools that wait: our search answers `tool_search` with definitions. A scripted model stands in for the real one. */
+import assert from 'node:assert/strict'
+import { createHost, rule } from 'loadout'
+import { startModelServer } from 'loadout/testing'
+
+const model = await startModelServer([
+  { answer: { searches: [{ arguments: { query: 'give money back' } }] } },
+  { answer: { calls: [{ name: 'mcp_shop_refund', arguments: { order: 'a-1' } }] } },
+  { answer: 'The money is on its way.' },
+])
+const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
+const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
+const shop = {
+  name: 'shop',
+  tools: [
+    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
+    {
+      ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
+      execute: ({ order }: { order: string }) => `${order} is paid back.`,
+    },
+  ],
+}
+await using host = createHost({ policy: [rule('*', 'allow')] })
+await host.toolkits.register(shop, { tier: 'app' })
+const thread = host.thread({ userId: 'ann', threadId: 'support' })
+
+//#region example
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
+import OpenAI from 'openai'
+
+const client = new OpenAI(connection)
+const input: OpenAI.Responses.ResponseInputItem[] = [
+  { role: 'user', content: 'Which orders are there? Cancel the first.' },
+]
+let selection = await thread.resolve({ prompt: 'Which orders are there?', limit: 1 })
+for (;;) {
+  const { tools } = toOpenAI(selection, { input })
+  const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
+  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // as they came: a call is refused without its namespace
+  const { calls } = readOpenAI(selection, output)
+  if (calls.length === 0) break
+  input.push(...answerOpenAI(selection, await callAll(calls, selection.call)))
+  selection = selection.next() // with what was found
+}
+//#endregion
+model.done()
+await model.close()
+assert.deepEqual(
+  model.requests.map(({ tools }) => tools.map(({ name, type }) => name ?? type)),
+  Array.from({ length: 3 }, () => ['mcp_shop_orders', 'tool_search']),
+)
+const call = input.find((item) => item.type === 'function_call')
+assert.equal(call && 'namespace' in call && call.namespace, 'shop')
+assert.match(JSON.stringify(input), /a-1 is paid back/)
