@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createHost } from '../host.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { lagDuring } from '../testing/event-loop-lag.ts'
 import { createSearcher } from './searcher.ts'
@@ -25,17 +26,32 @@ const scopeOf = (toolkits: readonly LoadoutEntry[][]) => toolkits.flat().map((en
 
 describe('indices', () => {
   it('are one for 10,000 users who have the same toolkits', async () => {
-    const app = Array.from({ length: 40 }, (_, index) => toolkit(`kit${index}`, 5))
+    const app = Array.from({ length: 20 }, (_, index) => toolkit(`kit${index}`, 2))
     const searcher = createSearcher()
     await searcher.search(scopeOf(app), 'list the issues')
     const before = await searcher.size()
-    expect(before).toMatchObject({ tools: 200 })
+    expect(before).toMatchObject({ tools: 40 })
     expect(before.segments).toBeLessThanOrEqual(20)
     for (let user = 0; user < 10_000; user++) {
       const { hits } = await searcher.search(scopeOf(app), 'list the issues', { userId: `user ${user}`, limit: 3 })
       expect(hits).toHaveLength(3)
     }
     expect(await searcher.size()).toEqual(before)
+  })
+
+  it('are one for users of one host, whatever each of them switched off', { timeout: 60_000 }, async () => {
+    const tools = toolkit('app', 50).map(({ manifest }) => ({ ...manifest, execute: () => 'done' }))
+    const host = createHost({ tools: tools as never })
+    const searcher = createSearcher()
+    for (let user = 0; user < 1000; user++) {
+      const userId = `user ${user}`
+      if (user % 10 === 0) await host.activations.set({ userId }, [{ ref: 'app.send_*', on: false }])
+      const { entries } = await host.loadouts.of({ userId })
+      const { hits } = await searcher.search(entries, 'send the file', { userId })
+      expect(hits.some(({ ref }) => ref.startsWith('app.send_'))).toBe(user % 10 !== 0)
+    }
+    expect(await searcher.size()).toEqual({ segments: 1, tools: 50 })
+    await host.close()
   })
 
   it('of what one user has beside that are apart', async () => {

@@ -29,6 +29,7 @@ export class SegmentStore {
     sizeCalculation: ({ tools }) => tools.length + 1,
   })
   readonly #groups = new WeakMap<ScopeView, readonly Group[]>()
+  readonly #positions = new WeakMap<Segment, ReadonlyMap<string, number>>()
   readonly #building = new Map<string, Promise<Segment>>()
 
   constructor(vectors: WordVectors | undefined, builder: SlicedBuilder) {
@@ -50,6 +51,13 @@ export class SegmentStore {
       ({ key, toolkits }) => this.#kept.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
     )
     return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Segment[])
+  }
+
+  /** Where a tool stands in one of them. */
+  positionsIn(segment: Segment): ReadonlyMap<string, number> {
+    const known = this.#positions.get(segment) ?? new Map(segment.tools.map(({ ref }, at) => [ref, at]))
+    this.#positions.set(segment, known)
+    return known
   }
 
   #groupsOf(view: ScopeView): readonly Group[] {
