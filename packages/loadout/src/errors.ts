@@ -127,6 +127,14 @@ export const ERRORS = {
   ),
   denied: kind(403, 'The call is denied', 'Ask for permission where the detail says who denied it, or do without.'),
   'approval-expired': kind(403, 'Nobody answered in time', 'Make the call again, and answer it in time.'),
+  'approval-pending': kind(409, 'A person must answer first', 'Answer the approval; the run goes on by itself.'),
+  'run-drift': kind(
+    409,
+    'The run does what its log does not have',
+    'Start it anew: what it is made of changed since it paused.',
+  ),
+  'run-lost': retryable(503, 'The run is worked on elsewhere', 'Nothing: another process has taken it over.'),
+  'program-failed': kind(422, 'The program failed', 'Correct it where the detail says, and run it again.'),
   'limit-reached': retryable(429, 'A limit is reached', 'Wait until it resets, or ask for a higher one.'),
   'outcome-unknown': kind(
     500,

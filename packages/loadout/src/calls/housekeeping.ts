@@ -32,6 +32,7 @@ const HOUR_MS = DAY_MS / 24
 /** People look up what they answered, and what they used. */
 const APPROVALS_KEPT_MS = 7 * DAY_MS
 const USAGE_KEPT_MS = 8 * DAY_MS
+const RUNS_KEPT_MS = 30 * DAY_MS
 /** Counters of runs begin with windows of a year, and count as long. */
 const YEAR_MS = 365 * DAY_MS
 /** What a dead process left may be shipped that much later. */
@@ -108,6 +109,11 @@ function rulesAt(now: number): Rule[] {
     ...UNUSED_KEPT.map(([collection, id, field, days]) =>
       rule({ ...{ collection, id, unchanged: field }, over: { field, to: before(days * DAY_MS) } } as never),
     ),
+    rule({
+      ...{ collection: 'runs', id: 'runId', unchanged: 'updatedAt' },
+      over: { field: 'updatedAt', to: before(RUNS_KEPT_MS) },
+      isKept: async (_, { status }) => status === 'queued' || status === 'running',
+    }),
     rule({
       collection: 'processes',
       id: 'processId',

@@ -4,16 +4,23 @@ import type { Collection, Storage } from '../storage/storage.ts'
 export interface RowChanges {
   /** Resolves at the next change from now on, after so long at the latest, or when the signal ends it. */
   next(id: string, ms: number, signal?: AbortSignal): Promise<void>
+  /** Begins to follow; else that is when somebody waits. */
+  open(): Promise<void>
   close(): void
 }
 
-export function createRowChanges(storage: Storage, collection: Collection): RowChanges {
+export function createRowChanges(
+  storage: Storage,
+  collection: Collection,
+  onChange?: (change: { userId: string; id: string }) => void,
+): RowChanges {
   const waiting = new Map<string, Set<() => void>>()
   let watching: Promise<() => void> | undefined
   const watch = () => {
     watching ??= storage.watch((change) => {
-      if (change.kind === 'row' && change.collection === collection)
-        for (const wake of [...(waiting.get(change.id) ?? [])]) wake()
+      if (change.kind !== 'row' || change.collection !== collection) return
+      for (const wake of [...(waiting.get(change.id) ?? [])]) wake()
+      onChange?.(change)
     })
     return watching.catch(() => {
       watching = undefined
@@ -36,6 +43,9 @@ export function createRowChanges(storage: Storage, collection: Collection): RowC
         waiting.set(id, all)
         signal?.addEventListener('abort', wake, { once: true })
       })
+    },
+    async open() {
+      await watch()
     },
     close() {
       for (const all of [...waiting.values()]) for (const wake of [...all]) wake()

@@ -46,3 +46,35 @@ export const stepRow = z.strictObject({
   endedAt: z.date().nullable(),
 })
 export type StepRow = z.infer<typeof stepRow>
+
+/** A run as people see it. */
+export const runView = z.object({
+  id: z.string(),
+  kind: runRow.shape.kind,
+  status: runStatus,
+  threadId: z.string().optional(),
+  workflowVersionId: z.string().optional(),
+  /** What it gave, once it is completed. */
+  output: json.optional(),
+  error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
+  logs: z.array(z.object({ level: z.string(), text: z.string() })),
+  usage: jsonObject.optional(),
+  steps: z.array(
+    z.object({
+      id: z.string(),
+      seq: z.number(),
+      kind: z.string(),
+      /** What it did: the tool, and its arguments without secrets. */
+      request: json,
+      status: stepRow.shape.status,
+      error: z.object({ code: z.string(), message: z.string() }).optional(),
+      /** What it waits for. */
+      approvalId: z.string().optional(),
+      startedAt: z.iso.datetime(),
+      endedAt: z.iso.datetime().optional(),
+    }),
+  ),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+export type RunView = z.infer<typeof runView>

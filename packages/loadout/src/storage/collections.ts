@@ -214,10 +214,12 @@ export const SYSTEM_CALLERS = {
   /** Takes away what is over, whoever's it is. */
   housekeeping: {
     ...{ approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
-    ...{ removedUsers: 'any', loadedTools: 'any', toolUses: 'any', toolVectors: 'any' },
+    ...{ removedUsers: 'any', loadedTools: 'any', toolUses: 'any', toolVectors: 'any', runs: 'any' },
   },
   /** Keeps vectors of the app's own tools, which serve everyone. */
   embedding: { toolVectors: 'app' },
+  /** Finds runs that nobody works on, whoever's they are. */
+  'run-engine': { runs: 'any', processes: 'any' },
   /** A process tells the others that it is alive. */
   presence: { processes: 'any' },
   /** Operators make and revoke keys of any user. */

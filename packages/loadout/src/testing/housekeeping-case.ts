@@ -10,6 +10,7 @@ import {
   loadedToolRow,
   placesRow,
   resultRow,
+  runRow,
   toolUseRow,
   toolVectorRow,
   usageRow,
@@ -69,7 +70,7 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
     tx.insertAll('removedUsers', [went('a', 364), went('b', 366)]),
   )
   const housekeeping = createHousekeeping(storage)
-  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1 + 3) + 2, 'how many went')
+  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1 + 4) + 2, 'how many went')
   for (const userId of ['ann', 'bob']) {
     const left = (collection: Collection, id: string) =>
       storage.transaction({ userId }, async (tx) =>
@@ -84,6 +85,7 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
     equal(await left('loadedTools', 'loadedToolId'), ['kept'], 'loaded tools')
     equal(await left('toolUses', 'toolUseId'), ['kept'], 'uses of tools')
     equal(await left('toolVectors', 'toolVectorId'), ['kept'], 'vectors')
+    equal(await left('runs', 'runId'), ['kept', 'kept: under way'], 'runs')
     equal(await left('processes', 'processId'), [processId], 'processes')
     equal(await left('removedUsers', 'removalId'), ['a'.repeat(64)], 'users who went')
   }
@@ -105,5 +107,10 @@ async function insertUnused(tx: Transaction, userId: string, daysAgo: (days: num
   await tx.insertAll('toolVectors', [
     toolVectorRow(userId, { toolVectorId: 'kept', usedAt: daysAgo(59) }),
     toolVectorRow(userId, { usedAt: daysAgo(61) }),
+  ])
+  await tx.insertAll('runs', [
+    runRow(userId, { runId: 'kept', updatedAt: daysAgo(29) }),
+    runRow(userId, { runId: 'kept: under way', status: 'running', updatedAt: daysAgo(31) }),
+    runRow(userId, { updatedAt: daysAgo(31) }),
   ])
 }

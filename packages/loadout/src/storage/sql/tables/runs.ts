@@ -215,7 +215,11 @@ export const runs = mcp.table(
     createdAt: created(),
     updatedAt: updated(),
   },
-  (t) => [key('runs', [t.userId, t.runId]), index('runs_status').on(t.status, t.leaseUntil)],
+  (t) => [
+    key('runs', [t.userId, t.runId]),
+    index('runs_status').on(t.status, t.leaseUntil),
+    index('runs_updated').on(t.updatedAt),
+  ],
 )
 
 export const steps = mcp.table(

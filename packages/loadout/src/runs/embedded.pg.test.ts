@@ -1,0 +1,18 @@
+import { describe, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import { postgres } from '../storage/postgres.ts'
+import { embeddedPlace } from '../testing/embedded-place.ts'
+import { engineSuite } from '../testing/engine-suite.ts'
+
+describe('the embedded engine on PostgreSQL', { timeout: 60_000 }, () => {
+  const open = async () => {
+    const { url, drop } = await createDatabase(inject('postgresUrl'))
+    const storage = postgres({ url, maxConnections: 4 })
+    await storage.ready()
+    return embeddedPlace(storage, async () => {
+      await storage.close()
+      await drop()
+    })
+  }
+  for (const { name, run } of engineSuite(open)) it(name, run)
+})

@@ -1,0 +1,317 @@
+/**
+ * Runs over any storage, without anything else: a row says whose a run is, and the process that has it is alive or is not
+ * (`policy/presence.ts`). Whoever comes by takes what nobody has: at its start, when a row changes, and every so often.
+ */
+
+import { createRowChanges, type RowChanges } from '../calls/row-changes.ts'
+import { HostError } from '../errors.ts'
+import { isAlive, type Presence } from '../policy/presence.ts'
+import type { RunRow, RunView, StepRow } from '../schema/run.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
+import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
+import { endOf, newRun, noRun, OVER, stands, viewOf } from './run-rows.ts'
+import { StepLog } from './step-log.ts'
+
+export interface EmbeddedParts {
+  storage: Storage
+  presence: Presence
+  /** What runs of a kind do. */
+  works: Partial<Record<RunRow['kind'], RunWork>>
+  /** Whether one of these questions has its answer by now. */
+  isAnswered(userId: string, approvalIds: readonly string[]): Promise<boolean>
+  /** It was cancelled: what it waits for is of no use any more. */
+  onCancelled?: ((userId: string, runId: string) => Promise<void>) | undefined
+  /** How many this process works on at once. @default 16 */
+  atOnce?: number | undefined
+  /** How often it looks for what nobody has. @default 10_000 */
+  lookMs?: number | undefined
+}
+
+const AT_ONCE = 16
+const LOOK_MS = 10_000
+/** While changes may be missed, nobody waits longer. */
+const WAIT_MS = 1000
+const PAGE = 100
+const MOST_STEPS = 100_000
+const caller = 'run-engine'
+
+export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
+  return new EmbeddedEngine(parts)
+}
+
+interface Active {
+  row: RunRow
+  controller: AbortController
+  done: Promise<void>
+}
+
+class EmbeddedEngine implements Engine {
+  readonly name = 'embedded'
+  readonly #parts: EmbeddedParts
+  readonly #active = new Map<string, Active>()
+  readonly #changes: RowChanges
+  #timer: ReturnType<typeof setInterval> | undefined
+  #looking: Promise<void> | undefined
+  #isClosed = false
+
+  constructor(parts: EmbeddedParts) {
+    this.#parts = parts
+    this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
+  }
+
+  async start(run: NewRun): Promise<RunView> {
+    if (this.#isClosed) throw new HostError('shutting-down')
+    const row = newRun(run)
+    await this.#user(row.userId, (tx) => tx.insert('runs', row))
+    const mine = await this.#claim(row)
+    if (mine) this.#begin(mine, [], run.signal)
+    return viewOf(mine ?? row, [])
+  }
+
+  async get(userId: string, runId: string): Promise<RunView> {
+    const { row, steps } = await this.#read(userId, runId)
+    return viewOf(row, steps)
+  }
+
+  async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {
+    const { cursor: after, limit = PAGE, threadId } = page
+    const where = { userId, ...(threadId === undefined ? {} : { threadId }) }
+    const query = { where, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
+    return (await this.#user(userId, (tx) => tx.list('runs', query))).map((row) => viewOf(row, []))
+  }
+
+  async settled(
+    userId: string,
+    runId: string,
+    { signal }: { signal?: AbortSignal | undefined } = {},
+  ): Promise<RunView> {
+    for (;;) {
+      const stop = new AbortController()
+      // From before the look on, so that no change falls between.
+      const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
+      try {
+        const { row, steps } = await this.#read(userId, runId)
+        if (stands(row.status) || signal?.aborted || this.#isClosed) return viewOf(row, steps)
+        await changed
+      } finally {
+        stop.abort()
+      }
+    }
+  }
+
+  async wake(userId: string, runId: string): Promise<void> {
+    const queued = { set: QUEUED(), where: { status: 'paused' as const } }
+    const row = await this.#user(userId, (tx) => tx.update('runs', runId, queued))
+    if (row) await this.#take(row)
+  }
+
+  async cancel(userId: string, runId: string): Promise<RunView> {
+    const { row } = await this.#read(userId, runId)
+    if (OVER.has(row.status)) throw new HostError('conflict', { detail: `The run is ${row.status} already.` })
+    const set = { status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() }
+    await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status: row.status } }))
+    this.#active.get(runId)?.controller.abort(new HostError('cancelled'))
+    await this.#parts.onCancelled?.(userId, runId)
+    return this.get(userId, runId)
+  }
+
+  async resolve(userId: string, runId: string, answer: Parameters<Engine['resolve']>[2]): Promise<RunView> {
+    const row = await this.#user(userId, async (tx) => {
+      const step = await tx.get('steps', answer.stepId)
+      if (step?.runId !== runId || step.status !== 'outcome-unknown')
+        throw new HostError('conflict', { detail: 'That step does not wait for this.' })
+      if (answer.decision === 'repeat') await tx.delete('steps', step.stepId)
+      else await tx.update('steps', step.stepId, { set: await takenForFailed(tx, step) })
+      const more = await tx.list('steps', { where: { userId, runId, status: 'outcome-unknown' } })
+      if (more.length > 0) return undefined
+      return tx.update('runs', runId, { set: QUEUED(), where: { status: 'outcome-unknown' } })
+    })
+    if (row) await this.#take(row)
+    return this.get(userId, runId)
+  }
+
+  async open(): Promise<void> {
+    await this.#changes.open()
+    this.#timer ??= setInterval(() => void this.#look().catch(() => {}), this.#parts.lookMs ?? LOOK_MS)
+    if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
+    await this.#look()
+  }
+
+  async forget(userId: string): Promise<void> {
+    const own = [...this.#active.values()].filter(({ row }) => row.userId === userId)
+    for (const { controller } of own) controller.abort(new HostError('cancelled'))
+    await Promise.all(own.map(({ done }) => done))
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearInterval(this.#timer)
+    this.#changes.close()
+    for (const { controller } of this.#active.values()) controller.abort(new HostError('shutting-down'))
+    await Promise.all([...this.#active.values()].map(({ done }) => done))
+    await this.#looking?.catch(() => {})
+  }
+
+  #user<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#parts.storage.transaction({ userId }, work)
+  }
+
+  #read(userId: string, runId: string): Promise<{ row: RunRow; steps: StepRow[] }> {
+    return this.#user(userId, async (tx) => {
+      const row = await tx.get('runs', runId)
+      if (!row) throw noRun()
+      return { row, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
+    })
+  }
+
+  /** A row changed, here or elsewhere. */
+  #changed(userId: string, runId: string): void {
+    const active = this.#active.get(runId)
+    // Looked at by who it belongs to: cancelled, or taken over.
+    if (active) void this.#check(active).catch(() => {})
+    else if (!this.#isClosed && this.#hasRoom)
+      void this.#user(userId, (tx) => tx.get('runs', runId))
+        .then((row) => row && this.#take(row))
+        .catch(() => {})
+  }
+
+  async #check({ row, controller }: Active): Promise<void> {
+    const now = await this.#user(row.userId, (tx) => tx.get('runs', row.runId))
+    if (now?.status === 'cancelled') controller.abort(new HostError('cancelled'))
+    else if (now?.leaseOwner !== row.leaseOwner && now?.status === 'running')
+      controller.abort(new HostError('run-lost'))
+  }
+
+  get #hasRoom(): boolean {
+    return this.#active.size < (this.#parts.atOnce ?? AT_ONCE)
+  }
+
+  /** Works on it, where nobody else does. */
+  async #take(row: RunRow): Promise<void> {
+    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || this.#active.has(row.runId)) return
+    if (!this.#parts.works[row.kind]) return
+    const mine = await this.#claim(row)
+    if (!mine) return
+    const { steps } = await this.#read(row.userId, row.runId)
+    this.#begin(mine, steps, undefined)
+  }
+
+  async #claim({ userId, runId }: RunRow): Promise<RunRow | undefined> {
+    if (!this.#hasRoom) return undefined
+    const { processId } = this.#parts.presence
+    const set = { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
+    const where = { status: 'queued' as const, leaseOwner: null }
+    return this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+  }
+
+  #begin(row: RunRow, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
+    const controller = new AbortController()
+    const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+    const active: Active = { row, controller, done: Promise.resolve() }
+    this.#active.set(row.runId, active)
+    active.done = this.#work(active, steps)
+      .catch(() => {})
+      .finally(() => {
+        signal?.removeEventListener('abort', stop)
+        this.#active.delete(row.runId)
+        if (!this.#isClosed) void this.#look().catch(() => {})
+      })
+  }
+
+  async #work({ row, controller }: Active, recorded: readonly StepRow[]): Promise<void> {
+    const { storage, presence, works } = this.#parts
+    const letGo = await presence.hold()
+    const { signal } = controller
+    const log = new StepLog({
+      storage,
+      run: row,
+      recorded,
+      signal,
+      onLost: () => controller.abort(new HostError('run-lost')),
+    })
+    try {
+      const { runId, userId, threadId, inputJson: input, createdAt: startedAt } = row
+      const work = works[row.kind] as RunWork
+      const end = await work({ runId, userId, threadId: threadId ?? undefined, input, startedAt, signal, log }).catch(
+        failedBy,
+      )
+      await log.flush().catch(() => {})
+      await this.#end(row, log, { end, signal })
+    } finally {
+      letGo()
+    }
+  }
+
+  async #end(row: RunRow, log: StepLog, { end, signal }: { end: RunEnd; signal: AbortSignal }): Promise<void> {
+    const { userId, runId, leaseOwner } = row
+    const code = HostError.is(signal.reason) ? signal.reason.code : undefined
+    // Somebody else has it, or it was cancelled: nothing of this counts.
+    if (signal.aborted && code === 'run-lost') return
+    const where = { leaseOwner, status: 'running' as const }
+    if (signal.aborted && code === 'shutting-down')
+      return void (await this.#user(userId, (tx) => tx.update('runs', runId, { set: QUEUED(), where })))
+    const set = signal.aborted ? CANCELLED() : endOf(this.#told(end, log), log.waitsUntil)
+    const ended = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+    // An answer that came before the row said that it waits has woken nobody.
+    if (ended?.status === 'paused' && (await this.#parts.isAnswered(userId, log.approvals)))
+      await this.wake(userId, runId)
+  }
+
+  /** What a program says of its end, with what the log knows. */
+  #told(end: RunEnd, log: StepLog): RunEnd {
+    if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
+    if (end.status !== 'completed' || log.unasked === 0) return end
+    const detail = `It ended without ${log.unasked} of the steps that its log has.`
+    return { status: 'failed', error: new HostError('run-drift', { detail }) }
+  }
+
+  /** What nobody works on: left by processes that are gone, not begun yet, or past its time to wait. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#lookAround().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #lookAround(): Promise<void> {
+    const { storage, presence } = this.#parts
+    const found = await storage.transaction({ caller }, async (tx) => {
+      const running = await tx.list('runs', { where: { status: 'running' } })
+      const left: RunRow[] = []
+      for (const row of running)
+        if (row.leaseOwner !== presence.processId && !(row.leaseOwner && (await isAlive(tx, row.leaseOwner))))
+          left.push(row)
+      const late = await tx.list('runs', {
+        ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
+      })
+      return { freed: [...left, ...late], queued: await tx.list('runs', { where: { status: 'queued' }, limit: PAGE }) }
+    })
+    for (const { runId, userId, status, leaseOwner } of found.freed) {
+      const row = await this.#user(userId, (tx) =>
+        tx.update('runs', runId, { set: QUEUED(), where: { status, leaseOwner } }),
+      )
+      if (row) found.queued.push(row)
+    }
+    for (const row of found.queued) if (this.#hasRoom) await this.#take(row)
+  }
+}
+
+const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
+const CANCELLED = () => ({ status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
+
+const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
+
+/** Somebody said that it did not work: the program hears that, behind all that it heard before. */
+async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
+  const { userId, runId } = step
+  const all = await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS })
+  const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
+  const message = 'Nobody knows what came of it; it was taken for failed.'
+  const resultJson = {
+    ...{ order: Math.max(-1, ...orders) + 1, at: Date.now() },
+    result: { error: { code: 'outcome-unknown', message } },
+  }
+  return { status: 'failed', resultJson, endedAt: new Date() }
+}

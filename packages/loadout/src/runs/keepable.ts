@@ -1,0 +1,20 @@
+/** Values as a log can keep them: plain JSON, with no text that a database refuses. What a program gets is what is kept. */
+import type { Json } from '../schema/json.ts'
+
+const REFUSED = /\\u0000|\\ud[89a-f]/i
+
+export function keepable(value: unknown): Json {
+  const text = JSON.stringify(value ?? null)
+  if (text === undefined) return null
+  const plain = JSON.parse(text)
+  return REFUSED.test(text) ? cleaned(plain) : plain
+}
+
+function cleaned(value: Json): Json {
+  if (typeof value === 'string') return clean(value)
+  if (Array.isArray(value)) return value.map(cleaned)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [clean(key), cleaned(inner)]))
+}
+
+const clean = (text: string) => text.toWellFormed().replaceAll('\0', '\uFFFD')

@@ -1,0 +1,77 @@
+/** Runs as they are stored, and as people see them. */
+import { HostError } from '../errors.ts'
+import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { RunRow, RunView, StepRow } from '../schema/run.ts'
+import type { NewRun, RunEnd } from './engine.ts'
+import { keepable } from './keepable.ts'
+import { waitsOf } from './step-log.ts'
+
+export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
+/** It does nothing until something comes from outside. */
+export const stands = (status: RunRow['status']) =>
+  OVER.has(status) || status === 'paused' || status === 'outcome-unknown'
+
+export function newRun({ userId, kind, threadId, workflowVersionId, input }: NewRun): RunRow {
+  const now = new Date()
+  return {
+    ...{ runId: newId('run'), userId, kind, threadId: threadId ?? null, workflowVersionId: workflowVersionId ?? null },
+    ...{ status: 'queued', inputJson: keepable(input) as JsonObject, outputJson: null, errorJson: null },
+    ...{ leaseOwner: null, leaseUntil: null, createdAt: now, updatedAt: now },
+  }
+}
+
+/** What a row is once its work ended here; `until`: when somebody must look at it again. */
+export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
+  const { logs = [] } = end
+  const usage = 'usage' in end && end.usage ? { usage: end.usage } : {}
+  const value = end.status === 'completed' ? { value: end.output } : {}
+  return {
+    ...{ status: end.status, leaseOwner: null, leaseUntil: until ?? null, updatedAt: new Date() },
+    outputJson: keepable({ ...value, ...usage, logs }),
+    errorJson: end.status === 'failed' ? errorOf(end.error) : null,
+  }
+}
+
+function errorOf({ code, message, action, data }: HostError & { data?: unknown }): JsonObject {
+  return keepable({ code, message, action, ...(data === undefined ? {} : { data }) }) as JsonObject
+}
+
+interface Output {
+  value?: unknown
+  usage?: JsonObject
+  logs?: Array<{ level: string; text: string }>
+}
+
+export function viewOf(row: RunRow, steps: readonly StepRow[]): RunView {
+  const { value, usage, logs = [] } = (row.outputJson ?? {}) as Output
+  return {
+    ...{ id: row.runId, kind: row.kind, status: row.status },
+    ...(row.threadId === null ? {} : { threadId: row.threadId }),
+    ...(row.workflowVersionId === null ? {} : { workflowVersionId: row.workflowVersionId }),
+    ...(row.status === 'completed' ? { output: value ?? null } : {}),
+    ...(row.errorJson === null ? {} : { error: row.errorJson as RunView['error'] }),
+    logs,
+    ...(usage === undefined ? {} : { usage }),
+    steps: [...steps].sort((a, b) => a.seq - b.seq).map(stepView),
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  }
+}
+
+function stepView(step: StepRow): RunView['steps'][number] {
+  const { stepId: id, seq, kind, status, requestJson, resultJson, startedAt, endedAt } = step
+  const { approvalId } = status === 'paused' ? waitsOf(step) : {}
+  const { result } = (status === 'failed' ? resultJson : {}) as {
+    result?: { error?: { code: string; message: string } }
+  }
+  return {
+    ...{ id, seq, kind, status, request: requestJson },
+    ...(result?.error ? { error: { code: result.error.code, message: result.error.message } } : {}),
+    ...(approvalId === undefined ? {} : { approvalId }),
+    startedAt: startedAt.toISOString(),
+    ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
+  }
+}
+
+export const noRun = () => new HostError('not-found', { detail: 'There is no such run of yours.' })
