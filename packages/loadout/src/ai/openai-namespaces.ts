@@ -38,22 +38,27 @@ export function namespacesOf(
   placed: ReadonlyMap<string, string> = new Map(),
 ): Namespace[] {
   const spaces = new Map<string, LoadoutEntry[]>()
-  const put = (name: string, entry: LoadoutEntry) => spaces.set(name, [...(spaces.get(name) ?? []), entry])
+  const put = (name: string, entry: LoadoutEntry) => {
+    const inside = spaces.get(name)
+    if (inside) inside.push(entry)
+    else spaces.set(name, [entry])
+  }
   for (const entry of entries) {
     const known = placed.get(entry.modelName)
     if (known !== undefined) put(known, entry)
   }
   const toolkits = new Set(entries.map(({ toolkit }) => toolkit))
+  // What is full stays full: each toolkit goes on where it was.
+  const numbers = new Map<string, number>()
   for (const entry of entries) {
     if (placed.has(entry.modelName)) continue
     const { toolkit } = entry
+    let number = numbers.get(toolkit) ?? 1
+    const name = () => (number === 1 ? toolkit : `${toolkit}_${number}`)
     // Another toolkit's own name is not taken.
-    for (let number = 1; ; number++) {
-      const name = number === 1 ? toolkit : `${toolkit}_${number}`
-      if ((number > 1 && toolkits.has(name)) || (spaces.get(name)?.length ?? 0) >= LARGEST) continue
-      put(name, entry)
-      break
-    }
+    while ((number > 1 && toolkits.has(name())) || (spaces.get(name())?.length ?? 0) >= LARGEST) number++
+    numbers.set(toolkit, number)
+    put(name(), entry)
   }
   return [...spaces].map(([name, inside]) => ({ name, description: descriptionOfAll(inside), entries: inside }))
 }

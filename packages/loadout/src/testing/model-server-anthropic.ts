@@ -52,6 +52,7 @@ function messageOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonOb
       server_tool_use: null,
       service_tier: 'standard',
     },
+    ...turn.more,
   }
 }
 

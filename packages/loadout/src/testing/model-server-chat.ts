@@ -88,6 +88,7 @@ function completionOf(turn: ModelTurn, request: ModelRequest, newId: NewId): Jso
       ...{ prompt_tokens: usage.input, completion_tokens: usage.output },
       total_tokens: usage.input + usage.output,
     },
+    ...turn.more,
   }
 }
 

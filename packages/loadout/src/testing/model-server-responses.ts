@@ -87,6 +87,7 @@ function responseOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonO
       ...{ output_tokens: usage.output, output_tokens_details: { reasoning_tokens: 0 } },
       total_tokens: usage.input + usage.output,
     },
+    ...turn.more,
   }
 }
 

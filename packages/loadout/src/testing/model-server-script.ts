@@ -57,6 +57,8 @@ export interface ModelTurn {
   /** Why it stopped, in the API's own word. @default by what it says */
   stop?: string
   usage?: { input: number; output: number }
+  /** Fields of the answer as they are: a `container`, a `service_tier`. */
+  more?: JsonObject
 }
 
 /** An answer that no API formed: an outage, a limit, half a body. */

@@ -104,6 +104,33 @@ describe('a scripted model', () => {
     expect(events).toEqual([{ type: 'ping' }])
   })
 
+  it('gives fields and blocks that have no word of their own, streamed and not', async () => {
+    const program = { type: 'program', id: 'prog_1', call_id: 'call_1', code: 'return 1', fingerprint: 'f' }
+    const code = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'x' } }
+    const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }
+    const { anthropic, openai } = await start(({ api }) =>
+      api === 'anthropic' ? { blocks: [code], more: { container } } : { blocks: [program], text: 'ran' },
+    )
+    for (const message of [await anthropic.messages.create(ask), await anthropic.messages.stream(ask).finalMessage()])
+      expect(message).toMatchObject({ container, content: [code] })
+    const request = { model: 'gpt', input: 'hi' }
+    for (const response of [
+      await openai.responses.create(request),
+      await openai.responses.stream(request).finalResponse(),
+    ])
+      expect(response.output).toMatchObject([program, { type: 'message' }])
+  })
+
+  it('notes who went away, and closes while a stream is open', async () => {
+    const { server, anthropic } = await start(() => 'a long story '.repeat(50), { paceMs: 20 })
+    for await (const event of anthropic.messages.stream(ask)) if (event.type === 'content_block_delta') break
+    await expect.poll(() => server.requests[0]?.aborted).toBe(true)
+    const left = anthropic.messages.stream(ask).finalMessage()
+    await expect.poll(() => server.requests.length).toBe(2)
+    await server.close()
+    await expect(left).rejects.toThrow()
+  })
+
   it('wants a key, the one that it was given, and the version of Anthropic', async () => {
     const { server } = await start(() => 'hello', { apiKey: 'right' })
     const wrong = new OpenAI({ apiKey: 'wrong', baseURL: server.baseUrl.openai, maxRetries: 0 })

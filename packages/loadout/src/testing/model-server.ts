@@ -39,6 +39,8 @@ export interface RecordedRequest extends ModelRequest {
   status: number
   /** Why it was refused. */
   refused?: string
+  /** Who asked went away before all was said. */
+  aborted?: true
 }
 
 export interface ModelServerOptions {
@@ -46,6 +48,8 @@ export interface ModelServerOptions {
   apiKey?: string
   /** Larger requests are refused. @default 32 MB */
   maxBytes?: number
+  /** Milliseconds between the events of a stream. @default none */
+  paceMs?: number
 }
 
 const PATHS: Readonly<Record<string, ModelApi>> = {
@@ -75,13 +79,15 @@ export async function startModelServer(script: ModelScript, options: ModelServer
       const headers = headersOf(incoming)
       const body = await bodyOf(incoming, options.maxBytes ?? LARGEST)
       recorded = { ...requestOf({ api, path, headers, body }), status: 0 }
-      requests.push(recorded)
+      const mine = recorded
+      requests.push(mine)
+      outgoing.on('close', () => outgoing.writableFinished || Object.assign(mine, { aborted: true }))
       checkKey(recorded, options.apiKey)
       recorded.history = form.recall?.(recorded) ?? recorded.history
       form.check(recorded)
       const answer = await steps.next(recorded, form)
       recorded.status = isRaw(answer) ? (answer.raw.status ?? 200) : 200
-      await send(outgoing, { form, request: recorded, answer })
+      await send(outgoing, { form, request: recorded, answer, paceMs: options.paceMs })
     } catch (error) {
       const problem = error instanceof ApiProblem ? error : new ApiProblem(String(error))
       if (recorded) Object.assign(recorded, { status: problem.status, refused: problem.message })
@@ -193,9 +199,10 @@ interface Answering {
   form: ApiForm
   request: ModelRequest
   answer: JsonObject | RawAnswer
+  paceMs: number | undefined
 }
 
-async function send(outgoing: ServerResponse, { form, request, answer }: Answering): Promise<void> {
+async function send(outgoing: ServerResponse, { form, request, answer, paceMs }: Answering): Promise<void> {
   if (isRaw(answer)) return void sendRaw(outgoing, answer)
   if (!request.stream) return void sendJson(outgoing, { body: answer })
   outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
@@ -203,7 +210,7 @@ async function send(outgoing: ServerResponse, { form, request, answer }: Answeri
     if (outgoing.destroyed) break
     outgoing.write(eventText(event))
     // Each in a packet of its own, as far as that can be had: a reader must not rely on whole events.
-    await new Promise(setImmediate)
+    await new Promise((resolve) => (paceMs === undefined ? setImmediate(resolve) : setTimeout(resolve, paceMs)))
   }
   outgoing.end()
 }
