@@ -4,11 +4,13 @@ import { noteRemoval } from '../audit/removals.ts'
 import type { CallOutcome, ToolCall } from '../calls/call.ts'
 import { goneSince, withLearning } from '../calls/with-learning.ts'
 import { createEmitter } from '../events.ts'
+import { createHost } from '../host.ts'
 import { createPreferences } from '../loadout/preferences.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import { createReadCache } from '../storage/read-cache.ts'
 import type { Storage } from '../storage/storage.ts'
+import { loadedToolRow, toolUseRow } from '../testing/rows.ts'
 import { createLearned, exampleText, type NotedUse } from './learned.ts'
 
 const open: Storage[] = []
@@ -138,6 +140,34 @@ describe('what users did', () => {
     expect(only?.examples.every((text) => text.isWellFormed() && text.length <= 400)).toBe(true)
     expect(only?.examples).toHaveLength(4)
   })
+})
+
+it('what a user did goes with their toolkit, and what a thread loaded with the thread', async () => {
+  const storage = memory()
+  const host = createHost({ storage })
+  const ann = { userId: 'ann' }
+  const { stored } = await host.toolkits.register(
+    { name: 'Kit', url: 'https://example.com/mcp' },
+    { tier: 'user', ...ann },
+  )
+  await host.threads.create('ann', { id: 'one' })
+  await storage.transaction(ann, async (tx) => {
+    await tx.insertAll('toolUses', [
+      toolUseRow('ann', { uscoId: stored.uscoId }),
+      toolUseRow('ann', { toolUseId: 'kept' }),
+    ])
+    await tx.insertAll('loadedTools', [
+      loadedToolRow('ann', { threadId: 'one' }),
+      loadedToolRow('ann', { threadId: 'two', loadedToolId: 'kept' }),
+    ])
+  })
+  await host.toolkits.remove('kit', { tier: 'user', ...ann })
+  await host.threads.delete('ann', 'one')
+  await storage.transaction(ann, async (tx) => {
+    expect((await tx.list('toolUses')).map(({ toolUseId }) => toolUseId)).toEqual(['kept'])
+    expect((await tx.list('loadedTools')).map(({ loadedToolId }) => loadedToolId)).toEqual(['kept'])
+  })
+  await host.close()
 })
 
 it('what is kept of a prompt is its words in one line', () => {
