@@ -17,7 +17,7 @@ const call = { userId: 'ann', toolkit: 'mail', tool: 'whoami', arguments: {}, ca
 
 const refused = await host.calls.start(call).outcome
 if (refused.status !== 'sign-in-needed') throw new Error('nobody is signed in yet')
-const link = refused.error.action // show it to Ann: good once, for ten minutes, on any device
+const link = refused.error.action // show it to Ann: good once, for ten minutes, wherever she reaches your page
 
 const { searchParams } = await follow(link, 'ann@example') // Ann signs in, and her browser comes back to your page
 const callback = {

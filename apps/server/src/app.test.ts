@@ -415,6 +415,7 @@ describe('the OpenAPI document', () => {
       'post /api/mcp/{id}/accept',
       'post /api/mcp/{id}/introspect',
       'post /api/mcp/{id}/prompts/{name}',
+      'post /api/oauth/confirm',
       'post /api/oauth/disconnect',
       'post /api/oauth/start',
       'post /api/threads',

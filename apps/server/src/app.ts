@@ -85,6 +85,7 @@ export function createApp({
     }),
   )
   app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
+  app.route('/api', oauthPages(host, authenticate))
   app.use('/api/*', jsonBody())
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)
@@ -105,7 +106,6 @@ export function createApp({
     scheme: 'bearer',
     bearerFormat: 'lo_…',
   })
-  app.route('/api', oauthPages(host, authenticate))
   if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {

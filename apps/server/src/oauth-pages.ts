@@ -28,15 +28,30 @@ export const failedPage = ({ message, action }: HostError) =>
       </p>`,
   })
 
-export const confirmPage = ({ userId, name, href }: { userId: string; name: string; href: string }) =>
+interface Confirm {
+  userId: string
+  name: string
+  action: string
+  /** What the form brings along. */
+  fields: Readonly<Record<string, string | undefined>>
+}
+
+export const confirmPage = ({ userId, name, action, fields }: Confirm) =>
   page({
     title: 'Is this your account?',
     data: { toolkit: '', status: 'asking' },
+    // Without it the browser hides from us that the form is ours.
+    head: html`<meta name="referrer" content="strict-origin" />`,
     body: html`<p>
         You signed in to <strong>${name}</strong> for the Loadout account <strong>${userId}</strong>. Whoever holds that
         account can then use <strong>${name}</strong> as you.
       </p>
-      <p><a class="button" href="${href}">It is my account: go on</a></p>
+      <form method="post" action="${action}">
+        ${Object.entries(fields)
+          .filter(([, value]) => value !== undefined)
+          .map(([field, value]) => html`<input type="hidden" name="${field}" value="${value}" />`)}
+        <button class="button">It is my account: go on</button>
+      </form>
       <p class="quiet">If somebody else sent you the link, close this window: nothing was stored.</p>`,
   })
 
@@ -44,13 +59,15 @@ interface Page {
   title: string
   data: { toolkit: string; status: string }
   body: ReturnType<typeof html>
+  head?: ReturnType<typeof html>
 }
 
-const page = ({ title, data, body }: Page) => html`<!doctype html>
+const page = ({ title, data, body, head }: Page) => html`<!doctype html>
   <html lang="en">
     <head>
       <meta charset="utf-8" />
       <meta name="viewport" content="width=device-width, initial-scale=1" />
+      ${head ?? ''}
       <title>${title} – Loadout</title>
       <style>
         :root {
@@ -74,7 +91,9 @@ const page = ({ title, data, body }: Page) => html`<!doctype html>
           border-radius: 0.5rem;
           background: #2f5bea;
           color: #fff;
-          text-decoration: none;
+          border: 0;
+          font: inherit;
+          cursor: pointer;
         }
         .button:focus-visible {
           outline: 3px solid #8aa4f5;

@@ -21,7 +21,8 @@ beforeEach(async () => {
     host,
     authenticate: ({ headers }) => {
       const userId = headers.get('x-user')
-      return userId === null ? undefined : { kind: 'session', userId, role: 'user' }
+      const role = userId === 'olga' ? 'operator' : 'user'
+      return userId === null ? undefined : { kind: 'session', userId, role }
     },
   })
   await host.toolkits.register({ name: 'mail', url: oauth.url }, { tier: 'user', userId: 'ann' })
@@ -40,12 +41,34 @@ const post = (path: string, body: object, who = 'ann') =>
 
 const call = () => post('/tools/mail/whoami/call', { arguments: {} })
 
+interface Shown {
+  status: number
+  text: string
+  cookie: string
+}
+
 /** What the browser that came back is shown. */
-async function come(back: URL, headers: Record<string, string> = {}): Promise<{ status: number; text: string }> {
+async function come(back: URL, headers: Record<string, string> = {}): Promise<Shown> {
   const response = await app.request(back.href, { headers })
   expect(response.headers.get('content-type')).toContain('text/html')
   expect(response.headers.get('referrer-policy')).toBe('no-referrer')
   expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
+  const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+  return { status: response.status, text: await response.text(), cookie }
+}
+
+/** The button of the page that asks, pressed in the browser that shows it. */
+async function press({ text, cookie }: Shown, headers: Record<string, string> = {}) {
+  const action = /<form method="post" action="([^"]+)"/.exec(text)?.[1] ?? ''
+  const fields = [...text.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+    name,
+    value.replaceAll('&amp;', '&'),
+  ])
+  const response = await app.request(`${BASE}${action}`, {
+    method: 'POST',
+    headers: { cookie, 'content-type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams(fields).toString(),
+  })
   return { status: response.status, text: await response.text() }
 }
 
@@ -103,10 +126,55 @@ describe('who comes back', () => {
     expect(asked.text).toContain('Is this your account?')
     expect(asked.text).toContain('ann')
     expect(oauth.counts.exchanged).toBe(0)
-    const href = /class="button" href="([^"]+)"/.exec(asked.text)?.[1]?.replaceAll('&amp;', '&') ?? ''
-    const page = await come(new URL(href, BASE))
+    const page = await press(asked)
     expect(page.text).toContain('You are signed in')
     expect((await call()).status).toBe(200)
+    // The word is good once, as the link is.
+    expect((await press(asked)).status).toBe(400)
+    expect(oauth.counts.exchanged).toBe(1)
+  })
+
+  it('is not believed to have said yes by an address, or by a form of another page', async () => {
+    const { url } = await start()
+    const back = await follow(url)
+    const lured = new URL(back)
+    lured.searchParams.set('confirm', 'yes')
+    expect((await come(lured)).text).toContain('Is this your account?')
+    const asked = await come(back)
+    expect((await press({ ...asked, cookie: '' })).status).toBe(400)
+    expect((await press({ ...asked, cookie: 'loadout-confirm=' })).status).toBe(400)
+    const guessed = `loadout-confirm=${'x'.repeat(43)}`
+    expect((await press({ ...asked, cookie: guessed })).status).toBe(400)
+    const foreign = await press(asked, { origin: 'https://evil.example' })
+    expect(foreign.status).toBe(403)
+    expect(oauth.counts.exchanged).toBe(0)
+    expect((await press(asked, { origin: BASE })).text).toContain('You are signed in')
+  })
+
+  it.each([
+    ['a long state', `state=${'s'.repeat(501)}&code=x`],
+    ['a long code', `state=s&code=${'c'.repeat(8193)}`],
+    ['a long error', `state=s&error=${'e'.repeat(201)}`],
+    ['a doubled state', 'state=a&state=b&code=x'],
+  ])('with %s sees a page', async (_name, query) => {
+    const page = await come(new URL(`${BASE}/api/oauth/callback?${query}`))
+    expect(page).toMatchObject({ status: 400, text: expect.stringContaining('The sign-in did not work') })
+  })
+
+  it('with a form that is none, or too large, sees a page', async () => {
+    for (const [type, body] of [
+      ['application/json', '{"state":"x"}'],
+      ['application/x-www-form-urlencoded', 'state=x'],
+      ['application/x-www-form-urlencoded', `state=x&word=${'w'.repeat(30)}&code=${'c'.repeat(100_000)}`],
+    ] as const) {
+      const response = await app.request(`${BASE}/api/oauth/confirm`, {
+        method: 'POST',
+        headers: { 'content-type': type, 'content-length': String(body.length) },
+        body,
+      })
+      expect(response.status).toBe(400)
+      expect(await response.text()).toContain('The sign-in did not work')
+    }
   })
 
   it('as another user, with an old link, or with a changed one, is refused', async () => {
@@ -144,6 +212,41 @@ describe('who comes back', () => {
     const page = await come(await follow(url), { cookie })
     expect(page.text).not.toContain('<script>alert')
   })
+})
+
+describe("the app's own session", () => {
+  it('is ended by operators only', async () => {
+    const auth = { type: 'oauth', grant: 'client_credentials', clientId: 'm', clientSecret: 'machine-secret' }
+    await host.toolkits.register({ name: 'machine', url: oauth.url, auth }, { tier: 'app' })
+    const use = async (who: string) => (await post('/tools/machine/whoami/call', { arguments: {} }, who)).status
+    expect(await use('bob')).toBe(200)
+    const refused = await post('/oauth/disconnect', { toolkit: 'machine' }, 'bob')
+    expect(refused.status).toBe(403)
+    expect(oauth.counts.revoked).toBe(0)
+    const ended = await post('/oauth/disconnect', { toolkit: 'machine' }, 'olga')
+    expect(await ended.json()).toEqual({ revoked: true })
+    expect(await use('bob')).toBe(200)
+  })
+
+  it("and a user's own one by that user", async () => {
+    const auth = { type: 'oauth', grant: 'client_credentials', clientId: 'm', clientSecret: 'machine-secret' }
+    await host.toolkits.register({ name: 'mine', url: oauth.url, auth }, { tier: 'user', userId: 'bob' })
+    await post('/tools/mine/whoami/call', { arguments: {} }, 'bob')
+    expect((await post('/oauth/disconnect', { toolkit: 'mine' }, 'bob')).status).toBe(200)
+  })
+})
+
+it('a link says whether another device can finish it', async () => {
+  const asked = async () => (await (await post('/oauth/start', { toolkit: 'mail' })).json()).sameMachine
+  expect(await asked()).toBe(true)
+  const elsewhere = createHost({
+    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+    signIn: { redirectUrl: 'https://loadout.example/api/oauth/callback' },
+  })
+  await elsewhere.toolkits.register({ name: 'mail', url: oauth.url }, { tier: 'user', userId: 'ann' })
+  app = createApp({ host: elsewhere, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }) })
+  expect(await asked()).toBe(false)
+  await elsewhere.close()
 })
 
 it('two users and an app toolkit: each has a link of their own', async () => {

@@ -104,6 +104,7 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   // By now there is one of the same id, of one's own, which has no server.
   'POST /api/oauth/start': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
   'POST /api/oauth/disconnect': ({ onlyKit }) => ({ body: { toolkit: onlyKit }, status: 422 }),
+  'POST /api/oauth/confirm': () => ({ body: { state: 'theirs', code: 'x' }, status: 400 }),
   'GET /api/oauth/callback': () => ({ query: '?state=theirs&code=x', status: 400 }),
   'GET /api/tools': ({ onlyThread }) => ({ query: `?q=echo&threadId=${onlyThread}`, status: 200 }),
   'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),

@@ -43,12 +43,16 @@ export function useSignIn() {
 export function useCopySignInLink() {
   const { mutate } = useMutation({
     mutationFn: async (toolkit: Toolkit) => {
-      const { url, expiresAt } = await linkFor(toolkit)
+      const { url, expiresAt, sameMachine } = await linkFor(toolkit)
       await navigator.clipboard.writeText(url)
-      return Math.max(1, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000))
+      return { minutes: Math.max(1, Math.round((Date.parse(expiresAt) - Date.now()) / 60_000)), sameMachine }
     },
-    onSuccess: (minutes) =>
-      toast.success('Link copied', { description: `Open it on any device within ${minutes} minutes. It works once.` }),
+    onSuccess: ({ minutes, sameMachine }) =>
+      toast.success('Link copied', {
+        description: sameMachine
+          ? `Open it on this machine within ${minutes} minutes. It works once. For other devices the server needs LOADOUT_PUBLIC_URL.`
+          : `Open it on any device within ${minutes} minutes. It works once.`,
+      }),
     onError: tell,
   })
   return mutate
