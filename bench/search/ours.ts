@@ -6,12 +6,14 @@ import type { BenchTool } from './sets.ts'
 
 /** A pattern is no longer than this. */
 const LONGEST_PATTERN = 200
+/** And an example no longer than this. */
+const LONGEST_EXAMPLE = 1000
 
 export function indexOf(tools: readonly BenchTool[]) {
   const read = readTools(
     tools.map(({ id, server, name, description, inputSchema, examples }) => ({
       ...{ id, server, name, description, inputSchema },
-      ...(examples && examples.length > 0 ? { examples } : {}),
+      ...(examples && examples.length > 0 ? { examples: examples.map((one) => one.slice(0, LONGEST_EXAMPLE)) } : {}),
     })),
   )
   return createToolIndex(read, { vectors: wordVectors })

@@ -10,28 +10,26 @@ import type { ToolUse, UserUses } from './learned.ts'
 import type { Segment } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
 
-export interface LearnedSegment {
-  segment: Segment
-  /** What each of its tools was made of, by ref. */
-  made: ReadonlyMap<string, Made>
-}
-
-interface Made {
+/** What a user did with a tool that the scope carries. */
+export interface UsedTool {
   entry: LoadoutEntry
   use: ToolUse
 }
+/** By ref. */
+export type UsedTools = ReadonlyMap<string, UsedTool>
 
 /** How much what a user did counts beside what they ask for. */
 export const HABIT_SHARE = 0.05
 const HALF_LIFE_MS = 14 * 86_400_000
 const MOST_USERS = 2000
+const NOTHING: UsedTools = new Map()
 /** Tools in the segments of all users that are kept. */
 const MOST_TOOLS = 50_000
 
 export class LearnedSegments {
   readonly #builder: SlicedBuilder
   readonly #vectors: WordVectors | undefined
-  readonly #kept = new LRUCache<string, LearnedSegment>({
+  readonly #kept = new LRUCache<string, { made: UsedTools; segment: Segment }>({
     max: MOST_USERS,
     maxSize: MOST_TOOLS,
     sizeCalculation: ({ segment }) => segment.tools.length + 1,
@@ -42,64 +40,59 @@ export class LearnedSegments {
     this.#builder = builder
   }
 
-  /** Undefined where the user used nothing of what the scope carries. */
-  async of(userId: string, uses: UserUses, view: ScopeView): Promise<LearnedSegment | undefined> {
-    if (uses.length === 0) return undefined
-    const made = usedIn(view, uses)
+  /** Of those tools that the user has words of; undefined where there are none. */
+  async of(userId: string, used: UsedTools): Promise<Segment | undefined> {
+    const made = new Map([...used].filter(([, { use }]) => use.examples.length > 0))
     if (made.size === 0) return undefined
     const known = this.#kept.get(userId)
-    if (known && isSame(known.made, made)) {
-      // Counts may be others; words are not.
-      const same = { segment: known.segment, made }
-      this.#kept.set(userId, same)
-      return same
-    }
+    if (known && isSame(known.made, made)) return known.segment
     const tools = [...made.values()].map(({ entry, use }) => searchToolOf(entry, use.examples))
-    const fresh = { segment: await this.#builder.build(tools, this.#vectors), made }
-    this.#kept.set(userId, fresh)
-    return fresh
+    const segment = { ...(await this.#builder.build(tools, this.#vectors)), isOverlay: true }
+    this.#kept.set(userId, { made, segment })
+    return segment
   }
 }
 
 /** By ref, in an order that depends on nothing else. */
-function usedIn({ toolkits }: ScopeView, uses: UserUses): Map<string, Made> {
+export function usedIn({ toolkits }: ScopeView, uses: UserUses): UsedTools {
+  if (uses.length === 0) return NOTHING
   const byKey = new Map(toolkits.map((one) => [one.indexed.key, one]))
-  const made: Array<[string, Made]> = []
+  const used: Array<[string, UsedTool]> = []
   for (const use of uses) {
     const { indexed, entries } = byKey.get(use.uscoId) ?? {}
     const at = indexed?.positions.get(`${entries?.[0]?.toolkit}.${use.tool}`)
     const entry = at === undefined ? undefined : entries?.[at]
-    if (entry?.included) made.push([entry.ref, { entry, use }])
+    if (entry?.included) used.push([entry.ref, { entry, use }])
   }
-  return new Map(made.sort(([a], [b]) => (a < b ? -1 : 1)))
+  return new Map(used.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-function isSame(a: ReadonlyMap<string, Made>, b: ReadonlyMap<string, Made>): boolean {
+function isSame(a: UsedTools, b: UsedTools): boolean {
   if (a.size !== b.size) return false
   const [before, after] = [[...a], [...b]]
   return before.every(([ref, one], index) => {
-    const [otherRef, other] = after[index] as [string, Made]
+    const [otherRef, other] = after[index] as [string, UsedTool]
     return ref === otherRef && isSameManifest(one, other) && isSameList(one.use.examples, other.use.examples)
   })
 }
 
-const isSameManifest = (a: Made, b: Made) =>
+const isSameManifest = (a: UsedTool, b: UsedTool) =>
   a.entry.manifest === b.entry.manifest && a.entry.examples === b.entry.examples
 
 const isSameList = (a: readonly string[], b: readonly string[]) =>
   a === b || (a.length === b.length && a.every((one, index) => one === b[index]))
 
 /**
- * From 0 to 1: more for what was used lately and went well. Lately is by the user's own last use and not by the clock, so that
- * the same state gives the same order.
+ * By ref, from 0 to 1: more for what was used lately and went well. Lately is by the user's own last use and not by the clock, so
+ * that the same state gives the same order.
  */
-export function habitsOf({ segment, made }: LearnedSegment, uses: UserUses): Float32Array {
+export function habitsOf(used: UsedTools): Map<string, number> {
   let latest = 0
-  for (const { lastUsedAt } of uses) latest = Math.max(latest, lastUsedAt)
-  return Float32Array.from(segment.tools, ({ ref }) => {
-    const use = made.get(ref)?.use
-    if (!use) return 0
-    const success = (use.successes + 1) / (use.calls + 2)
-    return success * 2 ** (-Math.max(0, latest - use.lastUsedAt) / HALF_LIFE_MS)
-  })
+  for (const { use } of used.values()) latest = Math.max(latest, use.lastUsedAt)
+  const habits = new Map<string, number>()
+  for (const [ref, { use }] of used) {
+    const success = Math.min(1, (use.successes + 1) / (use.calls + 2))
+    habits.set(ref, success * 2 ** ((use.lastUsedAt - latest) / HALF_LIFE_MS))
+  }
+  return habits
 }

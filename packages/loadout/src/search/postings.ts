@@ -1,63 +1,93 @@
 /**
  * An inverted index of one kind of words: for each word the documents that hold it, and how much that says. What a posting
- * weighs is worked out when it is built, so that a query only adds up.
+ * weighs is worked out when it is built, so that a query only adds up. All lie in a few arrays, whatever the number of words.
  */
 
-export interface Posting {
-  documents: Int32Array
-  /** How much of the word a document holds, from 0 to 1. */
-  weights: Float32Array
-}
-
 export class Postings {
-  readonly #words: Map<string, Posting>
+  readonly #words: ReadonlyMap<string, number>
+  readonly #starts: Uint32Array
+  /** Of each word, in their order. */
+  readonly documents: Uint32Array
+  /** How much of the word a document holds, from 0 to 1. */
+  readonly weights: Float32Array
+  /** In which fields, a bit each. */
+  readonly fields: Uint8Array
 
-  constructor(words: Map<string, Posting>) {
+  constructor(
+    words: ReadonlyMap<string, number>,
+    starts: Uint32Array,
+    { documents, weights, fields }: Pick<Postings, 'documents' | 'weights' | 'fields'>,
+  ) {
     this.#words = words
-  }
-
-  get(word: string): Posting | undefined {
-    return this.#words.get(word)
+    this.#starts = starts
+    this.documents = documents
+    this.weights = weights
+    this.fields = fields
   }
 
   get size(): number {
     return this.#words.size
   }
+
+  /** Where the postings of a word stand: from the first up to, but not with, the second. */
+  range(word: string): readonly [from: number, to: number] | undefined {
+    const at = this.#words.get(word)
+    return at === undefined ? undefined : [this.#starts[at] as number, this.#starts[at + 1] as number]
+  }
+
+  /** The fields in which a document holds a word, a bit each; 0 where it does not. */
+  fieldsOf(word: string, document: number): number {
+    let [low, high] = this.range(word) ?? [0, 0]
+    const end = high
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.documents[middle] as number) < document) low = middle + 1
+      else high = middle
+    }
+    return low < end && this.documents[low] === document ? (this.fields[low] as number) : 0
+  }
 }
 
-const WORDS_A_STEP = 100
+/** What is collected of one word. */
+export class Collected {
+  readonly documents: number[] = []
+  readonly weights: number[] = []
+  readonly fields: number[] = []
 
-/** Collects what documents hold; documents come in their order. */
-export class PostingsBuilder {
-  readonly #words = new Map<string, { documents: number[]; weights: number[] }>()
-
-  /** Adds to what a document holds of a word. */
-  add(word: string, document: number, weight: number): void {
-    let entry = this.#words.get(word)
-    if (!entry) {
-      entry = { documents: [], weights: [] }
-      this.#words.set(word, entry)
-    }
-    const last = entry.documents.length - 1
-    if (entry.documents[last] === document) entry.weights[last] = (entry.weights[last] as number) + weight
-    else {
-      entry.documents.push(document)
-      entry.weights.push(weight)
+  /** Adds to what a document holds of the word; documents come in their order. */
+  add(document: number, weight: number, field: number): void {
+    const last = this.documents.length - 1
+    if (this.documents[last] === document) {
+      this.weights[last] = (this.weights[last] as number) + weight
+      this.fields[last] = (this.fields[last] as number) | field
+    } else {
+      this.documents.push(document)
+      this.weights.push(weight)
+      this.fields.push(field)
     }
   }
+}
 
-  /** `saturate`: more of the same word says less and less. */
-  *buildSteps(k1: number): Generator<undefined, Postings> {
-    const words = new Map<string, Posting>()
-    for (const [word, { documents, weights }] of this.#words) {
-      words.set(word, {
-        documents: Int32Array.from(documents),
-        weights: Float32Array.from(weights, (weight) => weight / (k1 + weight)),
-      })
-      if (words.size % WORDS_A_STEP === 0) yield
-    }
-    return new Postings(words)
+const WORDS_A_STEP = 200
+
+/** `k1`: how soon more of the same word says no more. */
+export function* postingsOf(collected: ReadonlyMap<string, Collected>, k1: number): Generator<undefined, Postings> {
+  let count = 0
+  for (const { documents } of collected.values()) count += documents.length
+  const [documents, weights, fields] = [new Uint32Array(count), new Float32Array(count), new Uint8Array(count)]
+  const words = new Map<string, number>()
+  const starts = new Uint32Array(collected.size + 1)
+  let at = 0
+  for (const [word, entry] of collected) {
+    starts[words.size] = at
+    words.set(word, words.size)
+    documents.set(entry.documents, at)
+    fields.set(entry.fields, at)
+    for (const weight of entry.weights) weights[at++] = weight / (k1 + weight)
+    if (words.size % WORDS_A_STEP === 0) yield
   }
+  starts[words.size] = at
+  return new Postings(words, starts, { documents, weights, fields })
 }
 
 /** How rare a word is among `count` documents of which `found` hold it. */

@@ -3,57 +3,113 @@ import { type Postings, rarity } from './postings.ts'
 import type { Hit, Query } from './search.ts'
 import type { Segment } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { exactWordsOf, isStopWord, stemOf, wordsOf } from './words.ts'
+import { exactOf, isStopWord, partsOf, runsOf, stemOf } from './words.ts'
 
-/** How much words as they stand count beside stems. */
-const EXACT_SHARE = 0.3
+/** How much a word as it stands counts beside its stem. */
+const EXACT_SHARE = 0.45
 /** How much meaning counts beside words. */
-const MEANING_SHARE = 0.25
+const MEANING_SHARE = 0.3
 const MOST_WORDS = 200
+/** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
+const STOP_WEIGHT = 0.4
+/** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
+const TOOLKIT_SHARE = 0.1
+/** So many at least are looked at for what their toolkits say. */
+const FEWEST_CANDIDATES = 200
+const BINS = 1024
+/** How fast what words were learned to say is taken for granted; 0 would be not at all. */
+const LEARNED = 0.4
 
 /** Of each tool of each segment, in their order. */
 export type Scores = Float32Array[]
 
+/** From 0 to 1, the best of all tools at 1. What meets only in words that say little is not found, unless nothing else is asked. */
 export function lexicalScores(segments: readonly Segment[], text: string): Scores {
-  const stems = score(segments, (segment) => segment.stems, counted(wordsOf(text).map(stemOf)))
-  const exact = score(segments, (segment) => segment.exact, counted(exactWordsOf(text)))
-  return mix(stems, exact, EXACT_SHARE)
+  const runs = runsOf(text)
+  const learned = segments.find(({ words }) => words)?.words
+  const scores = segments.map(({ tools }) => new Float32Array(tools.length))
+  const parts = { of: (one: Segment) => one.stems, words: weighted(runs.flatMap(partsOf), stemOf, learned), share: 1 }
+  const whole = {
+    of: (one: Segment) => one.exact,
+    words: weighted(runs.flatMap(exactOf), asIs, learned),
+    share: EXACT_SHARE,
+  }
+  const isTelling = [parts, whole].some(({ words }) => words.some(({ isStop }) => !isStop))
+  for (const isStop of isTelling ? [false, true] : [true])
+    for (const { of, words, share } of [parts, whole])
+      for (const { word, weight } of words.filter((one) => one.isStop === isStop))
+        addWord(scores, { segments, of }, { word, weight: weight * share, onlyFound: isStop && isTelling })
+  return scaled(scores)
 }
 
-/** Each word once, with how often it stands there: what is said twice is meant a little more. */
-function counted(words: readonly string[]): Map<string, number> {
+const asIs = (word: string) => word
+
+interface AskedWord {
+  word: string
+  weight: number
+  isStop: boolean
+}
+
+/** Each word once, with how much it says; what is said twice is meant a little more. */
+function weighted(
+  words: readonly string[],
+  by: (word: string) => string,
+  learned: WordVectors | undefined,
+): AskedWord[] {
   const counts = new Map<string, number>()
   for (const word of words) {
-    if (counts.size >= MOST_WORDS) break
-    counts.set(word, (counts.get(word) ?? 0) + 1)
+    const known = counts.get(word)
+    if (known !== undefined || counts.size < MOST_WORDS) counts.set(word, (known ?? 0) + 1)
   }
-  const telling = [...counts].filter(([word]) => !isStopWord(word))
-  return telling.length > 0 ? new Map(telling) : counts
+  const asked = new Map<string, AskedWord>()
+  for (const [word, times] of counts) {
+    const isStop = isStopWord(word)
+    const telling = (isStop ? STOP_WEIGHT : 1) * (learned ? learned.weightOf(word) ** LEARNED : 1)
+    const weight = telling * (1 + Math.log(times) / 2)
+    const key = by(word)
+    const known = asked.get(key)
+    if (!known || known.weight < weight) asked.set(key, { word: key, weight, isStop })
+  }
+  return [...asked.values()]
 }
 
-function score(
-  segments: readonly Segment[],
-  of: (segment: Segment) => Postings,
-  words: ReadonlyMap<string, number>,
-): Scores {
-  const scores = segments.map(({ tools }) => new Float32Array(tools.length))
-  const count = segments.reduce((sum, { tools }) => sum + tools.length, 0)
-  for (const [word, times] of words) {
-    const postings = segments.map((segment) => of(segment).get(word))
-    const found = postings.reduce((sum, posting) => sum + (posting?.documents.length ?? 0), 0)
-    if (found === 0) continue
-    const rare = rarity(count, found) * (1 + Math.log(times))
-    postings.forEach((posting, index) => {
-      if (!posting) return
-      const { documents, weights } = posting
-      const into = scores[index] as Float32Array
-      for (let at = 0; at < documents.length; at++) {
-        const document = documents[at] as number
-        into[document] = (into[document] as number) + rare * (weights[at] as number)
-      }
-    })
+type Range = readonly [from: number, to: number]
+
+/** 0 where no tool has the word. What lies over others is counted with them, once. */
+function rarityIn(segments: readonly Segment[], ranges: ReadonlyArray<Range | undefined>): number {
+  const [count, found] = [
+    { shared: 0, over: 0 },
+    { shared: 0, over: 0 },
+  ]
+  for (const [index, { tools, isOverlay }] of segments.entries()) {
+    const range = ranges[index]
+    const kind = isOverlay ? 'over' : 'shared'
+    count[kind] += tools.length
+    if (range) found[kind] += range[1] - range[0]
   }
-  return scores
+  const most = Math.max(found.shared, found.over)
+  return most === 0 ? 0 : rarity(Math.max(count.shared, count.over), most)
+}
+
+function addWord(
+  scores: Scores,
+  { segments, of }: { segments: readonly Segment[]; of: (segment: Segment) => Postings },
+  { word, weight, onlyFound }: { word: string; weight: number; onlyFound: boolean },
+): void {
+  const postings = segments.map(of)
+  const ranges = postings.map((one) => one.range(word))
+  const each = weight * rarityIn(segments, ranges)
+  if (each === 0) return
+  for (const [index, range] of ranges.entries()) {
+    if (!range) continue
+    const { documents, weights } = postings[index] as Postings
+    const into = scores[index] as Float32Array
+    for (let at = range[0]; at < range[1]; at++) {
+      const document = documents[at] as number
+      const known = into[document] as number
+      if (!onlyFound || known > 0) into[document] = known + each * (weights[at] as number)
+    }
+  }
 }
 
 export function meaningScores(segments: readonly Segment[], text: string, vectors: WordVectors): Scores {
@@ -71,61 +127,90 @@ export function meaningScores(segments: readonly Segment[], text: string, vector
   })
 }
 
-export const hybridScores = (lexical: Scores, meaning: Scores) => mix(lexical, spread(meaning), MEANING_SHARE)
-
-/** Both on the scale of their best, the second by its share. */
-function mix(first: Scores, second: Scores, share: number): Scores {
-  const [a, b] = [best(first), best(second)]
-  return first.map((row, index) => {
-    const other = second[index] as Float32Array
-    return row.map(
-      (value, at) => (a > 0 ? ((1 - share) * value) / a : 0) + (b > 0 ? (share * (other[at] as number)) / b : 0),
-    )
+/** Words on the scale of their best, meaning from its worst at 0 to its best at 1. */
+export function hybridScores(lexical: Scores, meaning: Scores): Scores {
+  const [, most] = rangeOf(lexical)
+  const [least, best] = rangeOf(meaning)
+  const byWords = most > 0 ? (1 - MEANING_SHARE) / most : 0
+  const byMeaning = best > least ? MEANING_SHARE / (best - least) : 0
+  return lexical.map((row, segment) => {
+    const other = meaning[segment] as Float32Array
+    const mixed = new Float32Array(row.length)
+    for (let at = 0; at < row.length; at++)
+      mixed[at] = byWords * (row[at] as number) + byMeaning * ((other[at] as number) - least)
+    return mixed
   })
 }
 
-/** From the worst at 0 to the best at 1. */
-function spread(scores: Scores): Scores {
-  let least = Number.POSITIVE_INFINITY
-  for (const row of scores) for (const value of row) if (value < least) least = value
-  return scores.map((row) => row.map((value) => value - least))
+function scaled(scores: Scores): Scores {
+  const [, most] = rangeOf(scores)
+  if (most > 0) for (const row of scores) for (let at = 0; at < row.length; at++) row[at] = (row[at] as number) / most
+  return scores
 }
 
-function best(scores: Scores): number {
-  let most = 0
-  for (const row of scores) for (const value of row) if (value > most) most = value
-  return most
+function rangeOf(scores: Scores): [least: number, most: number] {
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (const row of scores)
+    for (let at = 0; at < row.length; at++) {
+      const value = row[at] as number
+      if (value < least) least = value
+      if (value > most) most = value
+    }
+  return [least, most]
+}
+
+/** A hit, and where it stands. */
+export interface Ranked extends Omit<Hit, 'reasons'> {
+  segment: number
+  at: number
 }
 
 /** The best of them, in the order of their score; equal ones by their name, so that the order is always the same. */
-export function top(
-  segments: readonly Segment[],
-  scores: Scores,
-  { limit, allow }: Query,
-): Array<Omit<Hit, 'reasons'>> {
-  const found: Array<Omit<Hit, 'reasons'>> = []
-  let least = 0
-  segments.forEach(({ tools }, index) => {
-    const row = scores[index] as Float32Array
-    for (let at = 0; at < tools.length; at++) {
-      const value = row[at] as number
-      if (value <= 0 || (found.length >= limit && value < least)) continue
-      const { ref } = tools[at] as (typeof tools)[number]
-      if (allow && !allow(ref, index)) continue
-      insert(found, { ref, score: value }, limit)
-      least = found.at(-1)?.score ?? 0
+export function top(segments: readonly Segment[], scores: Scores, query: Query): Ranked[] {
+  const candidates = candidatesOf(segments, scores, query)
+  const bests = new Map<string, number>()
+  const toolkits = candidates.map(({ ref }) => ref.slice(0, ref.indexOf('.')))
+  for (const [index, { score }] of candidates.entries()) {
+    const toolkit = toolkits[index] as string
+    bests.set(toolkit, Math.max(bests.get(toolkit) ?? 0, score))
+  }
+  for (const [index, one] of candidates.entries())
+    one.score = (one.score + TOOLKIT_SHARE * (bests.get(toolkits[index] as string) ?? 0)) / (1 + TOOLKIT_SHARE)
+  return candidates.sort(inOrder).slice(0, query.limit)
+}
+
+const inOrder = (a: Ranked, b: Ranked) =>
+  b.score - a.score || (a.ref < b.ref ? -1 : a.ref > b.ref ? 1 : a.segment - b.segment)
+
+/** More than are wanted, of those that are allowed: all from some score on. */
+function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, allow }: Query): Ranked[] {
+  const [, most] = rangeOf(scores)
+  const enough = Math.max(FEWEST_CANDIDATES, 2 * limit)
+  const found: Ranked[] = []
+  if (!(most > 0)) return found
+  const binOf = (value: number) => Math.floor((value / most) * (BINS - 1))
+  const counts = new Uint32Array(BINS)
+  for (const row of scores)
+    for (let at = 0; at < row.length; at++) {
+      const bin = binOf(row[at] as number)
+      if (bin >= 0) counts[bin] = (counts[bin] as number) + 1
     }
-  })
+  // Where much of it is not allowed, the next best are looked at.
+  for (let high = BINS; high > 0 && found.length < enough; ) {
+    let low = high
+    for (let sum = 0; low > 0 && sum < enough; ) sum += counts[--low] as number
+    scores.forEach((row, segment) => {
+      const { tools } = segments[segment] as Segment
+      for (let at = 0; at < row.length; at++) {
+        const score = row[at] as number
+        const bin = binOf(score)
+        if (!(score > 0) || bin < low || bin >= high) continue
+        const { ref } = tools[at] as (typeof tools)[number]
+        if (!allow || allow(ref, segment)) found.push({ ref, score, segment, at })
+      }
+    })
+    high = low
+  }
   return found
 }
-
-function insert(found: Array<Omit<Hit, 'reasons'>>, hit: Omit<Hit, 'reasons'>, limit: number): void {
-  let at = found.length
-  while (at > 0 && isBefore(hit, found[at - 1] as Omit<Hit, 'reasons'>)) at--
-  if (at >= limit) return
-  found.splice(at, 0, hit)
-  if (found.length > limit) found.pop()
-}
-
-const isBefore = (a: Omit<Hit, 'reasons'>, b: Omit<Hit, 'reasons'>) =>
-  a.score > b.score || (a.score === b.score && a.ref < b.ref)

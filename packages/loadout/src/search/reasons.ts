@@ -1,5 +1,7 @@
 /** Why a tool was found, for people: which words met, and where. Only what is shown is explained. */
-import { FIELDS, type Field, textsOf } from './fields.ts'
+import { FIELDS, type Field } from './fields.ts'
+import type { Ranked } from './rank.ts'
+import type { Hit } from './search.ts'
 import type { Segment } from './segment.ts'
 import { isStopWord, stemOf, wordsOf } from './words.ts'
 
@@ -13,17 +15,19 @@ const WORDS: Record<Field, string> = {
 }
 const MOST_WORDS = 5
 
-export function reasonsOf(segments: readonly Segment[], ref: string, text: string): string[] {
-  const tool = segments.flatMap(({ tools }) => tools).find((one) => one.ref === ref)
-  if (!tool) return []
-  const asked = new Map(wordsOf(text).map((word) => [stemOf(word), word]))
-  const texts = textsOf(tool)
-  const met = FIELDS.flatMap((field) => {
-    const stems = new Set(wordsOf(texts[field]).map(stemOf))
-    const words = [...asked]
-      .filter(([stem, word]) => stems.has(stem) && !isStopWord(word))
-      .map(([, word]) => `"${word}"`)
-    return words.length === 0 ? [] : [`${words.slice(0, MOST_WORDS).join(', ')} in ${WORDS[field]}`]
+const MOST_ASKED = 200
+
+/** What was found, with its reasons. */
+export function explained(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
+  const telling = wordsOf(text).filter((word) => !isStopWord(word))
+  const asked = [...new Map(telling.map((word) => [stemOf(word), word]))].slice(0, MOST_ASKED)
+  return ranked.map(({ ref, score, segment, at }) => {
+    const { stems } = segments[segment] as Segment
+    const met = asked.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
+    const reasons = FIELDS.flatMap((field, bit) => {
+      const words = met.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MOST_WORDS)
+      return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${WORDS[field]}`]
+    })
+    return { ref, score, reasons: reasons.length > 0 ? reasons : ['It means something alike.'] }
   })
-  return met.length > 0 ? met : ['It means something alike.']
 }

@@ -8,12 +8,12 @@ import { SlicedBuilder } from './index-build.ts'
 import { SegmentStore } from './index-segments.ts'
 import { type ScopeView, ToolkitIndices } from './index-toolkits.ts'
 import type { Learned, UserUses } from './learned.ts'
-import { HABIT_SHARE, habitsOf, type LearnedSegment, LearnedSegments } from './learned-segment.ts'
+import { HABIT_SHARE, habitsOf, LearnedSegments, type UsedTool, type UsedTools, usedIn } from './learned-segment.ts'
 import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
-import { reasonsOf } from './reasons.ts'
+import { explained } from './reasons.ts'
 import { regexScores } from './regex.ts'
 import type { Hit, Strategy } from './search.ts'
-import { buildSegment, type Segment } from './segment.ts'
+import type { Segment } from './segment.ts'
 import type { ToolVectors } from './tool-vectors.ts'
 import type { WordVectors } from './word-vectors.ts'
 
@@ -66,8 +66,6 @@ export function createSearcher(parts: SearcherParts = {}): MeasuredSearcher {
   return new IndexedSearcher(parts)
 }
 
-const NO_SEGMENT = buildSegment([])
-
 /** Made when it is first needed, because vectors are. */
 interface Index {
   vectors: WordVectors | undefined
@@ -105,27 +103,29 @@ class IndexedSearcher implements MeasuredSearcher {
     const strategy = this.#chosen(options.strategy, index)
     const view = this.#toolkits.view(entries)
     const shared = await index.segments.of(view)
-    const uses = userId === undefined ? [] : ((await this.#parts.learned?.of(userId)) ?? [])
-    const own = userId === undefined ? undefined : await index.learned.of(userId, uses, view)
-    const segments = own ? [own.segment, ...shared] : shared
+    const used = usedIn(view, await this.#usesOf(userId))
+    const own = await index.learned.of(userId ?? '', used)
+    const segments = own ? [own, ...shared] : shared
     const asked = { text, context: context.slice(0, LONGEST_CONTEXT), strategy, userId, view, segments }
     const { scores, warning } = await this.#scores(asked, index)
-    if (own && strategy !== 'regex') addHabits(scores, own, uses)
+    if (used.size > 0 && strategy !== 'regex') addHabits(scores, asked, { used, index })
     const hits = top(segments, scores, {
       text,
       limit: Math.min(Math.max(1, Math.floor(limit) || 1), MOST_HITS),
-      allow: (ref, at) => view.has(ref) && (at === 0) === (own?.made.has(ref) ?? at === 0),
+      // What stands in the user's own segment counts there, and in no other.
+      allow: (ref, at) => view.has(ref) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
     return {
-      hits: hits.map((hit) => ({ ...hit, reasons: this.#reasons(hit.ref, { view, own, text }) })),
+      hits: explained(segments, hits, text),
       strategy,
       ...(warning === undefined ? {} : { warnings: [warning] }),
     }
   }
 
-  #reasons(ref: string, { view, own, text }: Pick<Asked, 'view' | 'text'> & { own: LearnedSegment | undefined }) {
-    const tool = own?.segment.tools.find((one) => one.ref === ref) ?? view.find(ref)
-    return tool ? reasonsOf([{ ...NO_SEGMENT, tools: [tool] }], ref, text) : []
+  /** A search does without what cannot be read of it. */
+  async #usesOf(userId: string | undefined): Promise<UserUses> {
+    const { learned } = this.#parts
+    return userId === undefined || !learned ? [] : learned.of(userId).catch(() => [])
   }
 
   #indexOf(): Promise<Index> {
@@ -182,15 +182,19 @@ function readText(given: string): string {
 }
 
 /** What was used lately and went well comes a little before what is as good otherwise. */
-function addHabits(scores: Scores, own: LearnedSegment, uses: UserUses): void {
-  const habits = habitsOf(own, uses)
+function addHabits(scores: Scores, { segments }: Asked, { used, index }: { used: UsedTools; index: Index }): void {
+  const habits = habitsOf(used)
   scores.forEach((row, segment) => {
-    for (let at = 0; at < row.length; at++) {
-      const habit = segment === 0 ? (habits[at] as number) : 0
-      row[at] = ((row[at] as number) * (1 + HABIT_SHARE * habit)) / (1 + HABIT_SHARE)
+    const positions = index.segments.positionsIn(segments[segment] as Segment)
+    for (let at = 0; at < row.length; at++) row[at] = (row[at] as number) / (1 + HABIT_SHARE)
+    for (const [ref, habit] of habits) {
+      const at = positions.get(ref)
+      if (at !== undefined) row[at] = (row[at] as number) * (1 + HABIT_SHARE * habit)
     }
   })
 }
+
+const hasWords = (used: UsedTool | undefined) => used !== undefined && used.use.examples.length > 0
 
 function addContext(scores: Scores, context: Scores): void {
   const [best, most] = [bestOf(scores), bestOf(context)]

@@ -3,24 +3,25 @@
  * field, and words as they stand) and one of vectors. What a scope may use of it is decided by whoever searches.
  */
 import { FIELDS, type Field, textsOf } from './fields.ts'
-import { type Postings, PostingsBuilder } from './postings.ts'
+import { Lexicon, type Run } from './lexicon.ts'
+import { type Postings, postingsOf } from './postings.ts'
 import type { SearchTool } from './search.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { exactWordsOf, stemOf, wordsOf } from './words.ts'
 
-/** How much a word says in a field, and how much the length of the field takes away from it. */
+/**
+ * How much a word says in a field, and how much the length of the field, beside what is usual, takes away from it. What is
+ * usual is measured once over many servers: a tool weighs the same, whatever stands in its segment beside it.
+ */
 const WEIGHTS: Record<Field, { weight: number; length: number; usual: number }> = {
   name: { weight: 2.5, length: 0.5, usual: 3 },
   toolkit: { weight: 1.5, length: 0.3, usual: 3 },
-  description: { weight: 1, length: 0.8, usual: 30 },
+  description: { weight: 1, length: 0.7, usual: 20 },
   argumentNames: { weight: 0.9, length: 0.6, usual: 5 },
-  argumentWords: { weight: 0.45, length: 0.55, usual: 30 },
-  examples: { weight: 1.6, length: 0.75, usual: 40 },
+  argumentWords: { weight: 0.45, length: 0.55, usual: 25 },
+  examples: { weight: 0.7, length: 0.75, usual: 150 },
 }
-const K1 = 1.2
-const EXACT = { k1: 1.5, length: 0.75, usual: 70 }
-/** So many tools of usual length stand beside those that are there: few tools have no lengths to compare. */
-const USUAL_COUNT = 30
+const K1 = 1.4
+const EXACT = { k1: 1.5, length: 0.75, usual: 50 }
 
 export interface Segment {
   tools: readonly SearchTool[]
@@ -30,6 +31,10 @@ export interface Segment {
   exact: Postings
   /** A row a tool, each of length one. */
   vectors: Float32Array | undefined
+  /** What the rows were made with. */
+  words: WordVectors | undefined
+  /** Whether its tools stand in other segments too, and are found here instead. */
+  isOverlay?: boolean
 }
 
 export function buildSegment(tools: readonly SearchTool[], vectors?: WordVectors): Segment {
@@ -38,69 +43,46 @@ export function buildSegment(tools: readonly SearchTool[], vectors?: WordVectors
 }
 
 /** The same in short steps: whoever takes them may give others a turn between. */
-export function* segmentSteps(tools: readonly SearchTool[], vectors?: WordVectors): Generator<undefined, Segment> {
-  const texts: ReturnType<typeof textsOf>[] = []
-  const stems: ByField<string[]>[] = []
-  const exact: string[][] = []
-  for (const tool of tools) {
-    const text = textsOf(tool)
-    texts.push(text)
-    stems.push(mapFields((field) => wordsOf(text[field]).map(stemOf)))
-    exact.push(exactWordsOf(FIELDS.map((field) => text[field]).join(' ')))
+export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors): Generator<undefined, Segment> {
+  const lexicon = new Lexicon(words)
+  const vectors = words && new Float32Array(tools.length * words.dimensions)
+  for (const [index, tool] of tools.entries()) {
+    const texts = textsOf(tool)
+    const runs = mapFields((field) => lexicon.runs(texts[field]))
+    collect(runs, index)
+    if (words && vectors) embed(runs, words, vectors.subarray(index * words.dimensions))
     yield
   }
   return {
-    tools,
-    stems: yield* indexStems(stems),
-    exact: yield* indexExact(exact),
-    vectors: vectors && (yield* embed(tools, texts, vectors)),
+    ...{ tools, vectors, words },
+    stems: yield* postingsOf(lexicon.stems, K1),
+    exact: yield* postingsOf(lexicon.exact, EXACT.k1),
   }
 }
 
-type ByField<T> = Record<Field, T>
-const mapFields = <T>(of: (field: Field) => T): ByField<T> =>
-  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as ByField<T>
+/** A tool as the words of its fields. */
+type Fields = Record<Field, readonly Run[]>
 
-function* indexStems(documents: ReadonlyArray<ByField<string[]>>): Generator<undefined, Postings> {
-  const builder = new PostingsBuilder()
-  const average = mapFields((field) => {
-    const filled = documents.filter((document) => document[field].length > 0)
-    const sum = filled.reduce((total, document) => total + document[field].length, 0)
-    return (sum + USUAL_COUNT * WEIGHTS[field].usual) / (filled.length + USUAL_COUNT)
-  })
-  for (const [index, document] of documents.entries()) {
-    for (const field of FIELDS) {
-      const words = document[field]
-      const { weight, length } = WEIGHTS[field]
-      const each = weight / (1 - length + (length * words.length) / average[field])
-      for (const word of words) builder.add(word, index, each)
+const mapFields = <T>(of: (field: Field) => T): Record<Field, T> =>
+  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Record<Field, T>
+
+/** What a tool holds of each word, into what the lexicon collects. */
+function collect(runs: Fields, tool: number): void {
+  let exactLength = 0
+  for (const field of FIELDS) for (const { exact } of runs[field]) exactLength += exact.length
+  const exactEach = 1 / (1 - EXACT.length + (EXACT.length * exactLength) / EXACT.usual)
+  for (const [bit, field] of FIELDS.entries()) {
+    const { weight, length, usual } = WEIGHTS[field]
+    const own = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
+    const each = weight / (1 - length + (length * own) / usual)
+    for (const { parts, exact } of runs[field]) {
+      for (const { stem } of parts) stem.add(tool, each, 1 << bit)
+      for (const word of exact) word.add(tool, exactEach, 1 << bit)
     }
-    yield
   }
-  return yield* builder.buildSteps(K1)
 }
 
-function* indexExact(documents: ReadonlyArray<string[]>): Generator<undefined, Postings> {
-  const builder = new PostingsBuilder()
-  const sum = documents.reduce((total, words) => total + words.length, 0)
-  const average = (sum + USUAL_COUNT * EXACT.usual) / (documents.length + USUAL_COUNT)
-  for (const [index, words] of documents.entries()) {
-    const each = 1 / (1 - EXACT.length + (EXACT.length * words.length) / average)
-    for (const word of words) builder.add(word, index, each)
-    yield
-  }
-  return yield* builder.buildSteps(EXACT.k1)
-}
-
-function* embed(
-  tools: readonly SearchTool[],
-  texts: ReadonlyArray<Record<Field, string>>,
-  vectors: WordVectors,
-): Generator<undefined, Float32Array> {
-  const rows = new Float32Array(tools.length * vectors.dimensions)
-  for (const [index, text] of texts.entries()) {
-    vectors.tool(text, rows.subarray(index * vectors.dimensions))
-    yield
-  }
-  return rows
+function embed(runs: Fields, words: WordVectors, row: Float32Array): void {
+  const vectors = mapFields((field) => runs[field].flatMap(({ parts }) => parts.map(({ vector }) => vector)))
+  words.tool(vectors as Record<Field, Float32Array[]>, row)
 }

@@ -2,21 +2,26 @@
  * Small word vectors, offline: 25,000 words in 48 dimensions, and rows for pieces of words that are not among them. Made for
  * tools and what people ask of them. The layout is told beside the file.
  */
-import type { Field } from './fields.ts'
+import { FIELDS, type Field } from './fields.ts'
 import { wordsOf } from './words.ts'
 
 /** How many words of a field count. */
-const MOST_WORDS: Record<Exclude<Field, 'examples'>, number> = {
+const MOST_WORDS: Record<Field, number> = {
   name: 10,
   description: 100,
   argumentNames: 40,
   argumentWords: 80,
   toolkit: 16,
+  examples: 400,
 }
 /** The order of the weights in the file. */
 const ORDER = ['name', 'description', 'argumentNames', 'argumentWords', 'toolkit'] as const
+/** What it was used for is in no file: measured. */
+const EXAMPLES_WEIGHT = 0.4
 const MAGIC = 0x31455654
 const HEADER = 24
+/** A word as long as this is as telling as any. */
+const TELLING = 0.5
 const LONGEST_GRAM = 5
 const SHORTEST_GRAM = 3
 
@@ -26,7 +31,7 @@ export class WordVectors {
   readonly #buckets: number
   readonly #scales: Float32Array
   readonly #rows: Int8Array
-  readonly #weights: Record<(typeof ORDER)[number], number>
+  readonly #weights: Record<Field, number>
 
   /** Throws where the bytes are not such a file. */
   constructor(bytes: Uint8Array) {
@@ -41,9 +46,8 @@ export class WordVectors {
     ]
     this.dimensions = dimensions
     this.#buckets = buckets
-    this.#weights = Object.fromEntries(
-      ORDER.map((field, index) => [field, view.getFloat32(HEADER + index * 4, true)]),
-    ) as Record<(typeof ORDER)[number], number>
+    const weights = ORDER.map((field, index) => [field, view.getFloat32(HEADER + index * 4, true)])
+    this.#weights = { ...Object.fromEntries(weights), examples: EXAMPLES_WEIGHT }
     const start = HEADER + 24
     const words = new TextDecoder().decode(bytes.subarray(start, start + length)).split('\n')
     this.#words = new Map(words.map((word, index) => [word, index]))
@@ -53,26 +57,46 @@ export class WordVectors {
     this.#rows = new Int8Array(copyOf(bytes, rows, (count + buckets) * dimensions))
   }
 
-  /** A tool as a vector of length one, into `row`. */
-  tool(texts: Record<Field, string>, row: Float32Array): void {
-    for (const field of ORDER) this.#add(wordsOf(texts[field]).slice(0, MOST_WORDS[field]), row, this.#weights[field])
+  /** What a word adds to a text. */
+  word(word: string): Float32Array {
+    const sum = new Float32Array(this.dimensions)
+    this.#addWord(word, sum, 1)
+    return sum
+  }
+
+  /** How much a word says of what is wanted, from 0 to 1, as learned from tools and what is asked of them. */
+  weightOf(word: string): number {
+    const row = this.#words.get(word) ?? this.#withoutEnding(word)
+    if (row === undefined) return 1
+    let sum = 0
+    const from = row * this.dimensions
+    for (let at = from; at < from + this.dimensions; at++) sum += (this.#rows[at] as number) ** 2
+    return Math.min(1, (Math.sqrt(sum) * Math.abs(this.#scales[row] as number)) / TELLING)
+  }
+
+  /** A tool as a vector of length one, into `row`: the words of its fields, each as a vector. */
+  tool(fields: Record<Field, readonly Float32Array[]>, row: Float32Array): void {
+    for (const field of FIELDS) this.#add(fields[field].slice(0, MOST_WORDS[field]), row, this.#weights[field])
     normalise(row, this.dimensions)
   }
 
   /** A text as a vector of length one. */
   text(text: string): Float32Array {
     const row = new Float32Array(this.dimensions)
-    this.#add(wordsOf(text).slice(0, MOST_WORDS.description), row, 1)
+    const words = wordsOf(text).slice(0, MOST_WORDS.description)
+    this.#add(
+      words.map((word) => this.word(word)),
+      row,
+      1,
+    )
     normalise(row, this.dimensions)
     return row
   }
 
-  #add(words: readonly string[], row: Float32Array, weight: number): void {
-    if (words.length === 0) return
-    const sum = new Float32Array(this.dimensions)
-    for (const word of words) this.#addWord(word, sum, 1)
+  #add(words: readonly Float32Array[], row: Float32Array, weight: number): void {
     const each = weight / Math.sqrt(words.length)
-    for (let at = 0; at < this.dimensions; at++) row[at] = (row[at] as number) + (sum[at] as number) * each
+    for (const word of words)
+      for (let at = 0; at < this.dimensions; at++) row[at] = (row[at] as number) + (word[at] as number) * each
   }
 
   #addWord(word: string, sum: Float32Array, share: number): void {

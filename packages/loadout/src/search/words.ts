@@ -6,47 +6,52 @@ import { stemmer } from 'stemmer'
 
 const MOST_CHARACTERS = 20_000
 const LONGEST_WORD = 64
-const WORD = /[\p{L}\p{N}\p{M}]+/gu
-const CAMEL = /([\p{Ll}\p{N}])(\p{Lu})|(\p{Lu})(\p{Lu}\p{Ll})/gu
-const DIGITS = /(\p{L})(\p{N})|(\p{N})(\p{L})/gu
-/** Scripts that write no spaces. */
+/** Most texts: they need no tables of Unicode. */
+const BEYOND_ASCII = /[^ -~\s]/
+const ASCII_RUN = /[A-Za-z0-9]+/g
+/** Scripts that write no spaces stand apart from what is written between them. */
+const RUN =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+|[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]]+/gv
 const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+/** Where an identifier is split: at an upper case letter, and between letters and digits. */
+const SEAM = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u
+const LOWER = /^[a-z]+$/
 
-/** Lowercased words, identifiers split. */
-export function wordsOf(text: string): string[] {
+/** What stands together in a text, as it is written. Most texts have few that are not had before: work is done on these. */
+export function runsOf(text: string): string[] {
   const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
-  const split = bounded.normalize('NFKC').replace(CAMEL, '$1$3 $2$4').replace(DIGITS, '$1$3 $2$4').toLowerCase()
-  return cut(split)
+  if (!BEYOND_ASCII.test(bounded)) return bounded.match(ASCII_RUN) ?? []
+  return bounded.normalize('NFKC').match(RUN) ?? []
 }
 
-/** Lowercased words as they stand: what somebody typed exactly is found exactly. */
-export function exactWordsOf(text: string): string[] {
-  const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
-  return cut(bounded.normalize('NFKC').toLowerCase())
+/** The words of a run, lowercased, identifiers split. */
+export function partsOf(run: string): string[] {
+  if (LOWER.test(run)) return [bounded(run)]
+  if (UNSPACED.test(run)) return pairs(run)
+  return run.split(SEAM).map((part) => bounded(part.toLowerCase()))
 }
 
-function cut(text: string): string[] {
-  const words: string[] = []
-  for (const [word] of text.matchAll(WORD)) {
-    if (UNSPACED.test(word)) pairs(word, words)
-    else words.push(word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word)
-  }
-  return words
+/** A run as it stands, lowercased: what somebody typed exactly is found exactly. */
+export function exactOf(run: string): string[] {
+  return UNSPACED.test(run) ? pairs(run) : [bounded(run.toLowerCase())]
 }
 
-function pairs(word: string, into: string[]): void {
-  const characters = [...word]
-  if (characters.length === 1) into.push(word)
-  for (let at = 0; at + 1 < characters.length; at++) into.push(`${characters[at]}${characters[at + 1]}`)
-}
+export const wordsOf = (text: string): string[] => runsOf(text).flatMap(partsOf)
+export const exactWordsOf = (text: string): string[] => runsOf(text).flatMap(exactOf)
 
-const ASCII = /^[a-z]+$/
+const bounded = (word: string) => (word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word)
+
+function pairs(run: string): string[] {
+  const characters = [...run]
+  if (characters.length === 1) return [run]
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
+}
 
 /** The stem of an English word; others stay as they are. */
-export const stemOf = (word: string) => (ASCII.test(word) ? stemmer(word) : word)
+export const stemOf = (word: string) => (LOWER.test(word) ? stemmer(word) : word)
 
-/** Words that say nothing of what is wanted. */
+/** Words that say little of what is wanted. */
 const STOP = new Set(
   'a an and are as at be been but by can could did do does for from had has have how i if in into is it its me my of on or our please so some such that the their them then there these they this to us was we were what when where which who will with would you your'.split(
     ' ',
