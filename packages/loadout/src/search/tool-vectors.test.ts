@@ -75,6 +75,7 @@ describe('meaning by an embedder', () => {
     await Promise.all(Array.from({ length: 10 }, () => searcher.search(many, 'mail')))
     await searcher.search(many, 'mail')
     expect(asked.flat()).toHaveLength(501)
+    expect(asked.length).toBeLessThanOrEqual(1 + 6)
     expect(Math.max(...asked.map((texts) => texts.length))).toBeLessThanOrEqual(96)
     expect(most()).toBeLessThanOrEqual(2)
   })

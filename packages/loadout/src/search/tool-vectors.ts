@@ -8,7 +8,7 @@ import { APP_OWNER } from '../schema/ids.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type Embedder, likeness, readVectors, type Vector } from './embedder.ts'
 import { FIELDS, textsOf } from './fields.ts'
-import type { ScopeView, ToolkitView } from './index-toolkits.ts'
+import type { IndexedToolkit, ScopeView, ToolkitView } from './index-toolkits.ts'
 import type { Scores } from './rank.ts'
 import type { SearchTool } from './search.ts'
 import type { Segment } from './segment.ts'
@@ -55,8 +55,8 @@ class EmbeddedTools implements ToolVectors {
   readonly #store: VectorStore | undefined
   readonly #waitMs: number
   readonly #vectors = new WeakMap<SearchTool, Vector>()
-  /** By the number of the toolkit. */
-  readonly #underWay = new Map<number, Promise<void>>()
+  readonly #complete = new WeakSet<IndexedToolkit>()
+  readonly #underWay = new Map<IndexedToolkit, Promise<void>>()
   readonly #queries = new LRUCache<string, Promise<Vector>>({ max: KEPT_QUERIES })
   readonly #free: Array<() => void> = []
   #running = 0
@@ -72,7 +72,7 @@ class EmbeddedTools implements ToolVectors {
     if (this.#failure && this.#failure.until > Date.now()) return this.#warning(this.#failure.message)
     try {
       const query = this.#query(text.slice(0, LONGEST_TEXT).toWellFormed())
-      const all = Promise.all([query, ...view.toolkits.map((one) => this.#ensure(one, userId))])
+      const all = Promise.all([query, ...this.#ensure(view, userId)])
       const found = await within(all, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
       const [wanted] = found
@@ -105,46 +105,67 @@ class EmbeddedTools implements ToolVectors {
   #query(text: string): Promise<Vector> {
     const known = this.#queries.get(text)
     if (known) return known
-    const asked = this.#embed([text]).then(([vector]) => vector as Vector)
+    const asked = this.#embed([text], true).then(([vector]) => vector as Vector)
     this.#queries.set(text, asked)
     asked.catch(() => this.#queries.delete(text))
     return asked
   }
 
-  /** One look a toolkit at a time, whoever waits for it. */
-  #ensure(view: ToolkitView, userId: string | undefined): Promise<void> | undefined {
-    const { indexed } = view
-    const missing = indexed.tools.filter((tool) => !this.#vectors.has(tool))
-    if (missing.length === 0) return undefined
-    const known = this.#underWay.get(indexed.number)
-    if (known) return known
-    const work = this.#embedAll(missing, ownerOf(view, userId)).finally(() => this.#underWay.delete(indexed.number))
-    this.#underWay.set(indexed.number, work)
+  /** What is missing, together: toolkits are many and small, and a question of many texts costs as one of few. */
+  #ensure(view: ScopeView, userId: string | undefined): Promise<void>[] {
+    const waits: Promise<void>[] = []
+    const fresh = new Map<string | undefined, IndexedToolkit[]>()
+    for (const one of view.toolkits) {
+      if (this.#complete.has(one.indexed)) continue
+      const known = this.#underWay.get(one.indexed)
+      if (known) waits.push(known)
+      else {
+        const owner = ownerOf(one, userId)
+        fresh.set(owner, [...(fresh.get(owner) ?? []), one.indexed])
+      }
+    }
+    for (const [owner, toolkits] of fresh) waits.push(this.#begin(toolkits, owner))
+    return waits
+  }
+
+  #begin(toolkits: readonly IndexedToolkit[], owner: string | undefined): Promise<void> {
+    const tools = toolkits.flatMap((one) => one.tools).filter((tool) => !this.#vectors.has(tool))
+    const work = this.#embedAll(tools, owner)
+      .then(() => {
+        for (const one of toolkits) this.#complete.add(one)
+      })
+      .finally(() => {
+        for (const one of toolkits) this.#underWay.delete(one)
+      })
+    for (const one of toolkits) this.#underWay.set(one, work)
     // Whoever waited may have gone on without it.
     work.catch((error: unknown) => this.#fail(error))
     return work
   }
 
   async #embedAll(tools: readonly SearchTool[], owner: string | undefined): Promise<void> {
-    const store = owner === undefined ? undefined : this.#store
     const batches: SearchTool[][] = []
     for (let from = 0; from < tools.length; from += BATCH) batches.push(tools.slice(from, from + BATCH))
-    let written: Promise<void> | undefined
-    for (const batch of batches) {
-      await written
-      const texts = batch.map(embeddedText)
-      const prints = await Promise.all(texts.map(digest))
-      // A storage that is away costs time and money, not the search.
-      const stored = await store?.read(owner as string, prints).catch(() => undefined)
-      for (const [at, tool] of batch.entries()) this.#keep(tool, stored?.get(prints[at] as string))
-      const rest = batch.flatMap((tool, at) => (this.#vectors.has(tool) ? [] : [at]))
-      if (rest.length === 0) continue
-      const made = await this.#embed(rest.map((at) => texts[at] as string))
-      for (const [index, at] of rest.entries()) this.#keep(batch[at] as SearchTool, made[index])
-      const fresh = new Map(rest.map((at, index) => [prints[at] as string, made[index] as Vector]))
-      // The next may wait for it, and no search does.
-      written = store?.write(owner as string, fresh).catch(() => {})
+    const lane = async () => {
+      for (let batch = batches.shift(); batch; batch = batches.shift()) await this.#embedBatch(batch, owner)
     }
+    await Promise.all(Array.from({ length: AT_ONCE }, lane))
+  }
+
+  async #embedBatch(batch: readonly SearchTool[], owner: string | undefined): Promise<void> {
+    const store = owner === undefined ? undefined : this.#store
+    const texts = batch.map(embeddedText)
+    const prints = await Promise.all(texts.map(digest))
+    // A storage that is away costs time and money, not the search.
+    const stored = await store?.read(owner as string, prints).catch(() => undefined)
+    for (const [at, tool] of batch.entries()) this.#keep(tool, stored?.get(prints[at] as string))
+    const rest = batch.flatMap((tool, at) => (this.#vectors.has(tool) ? [] : [at]))
+    if (rest.length === 0) return
+    const made = await this.#embed(rest.map((at) => texts[at] as string))
+    for (const [index, at] of rest.entries()) this.#keep(batch[at] as SearchTool, made[index])
+    const fresh = new Map(rest.map((at, index) => [prints[at] as string, made[index] as Vector]))
+    // No search waits for it.
+    void store?.write(owner as string, fresh).catch(() => {})
   }
 
   #keep(tool: SearchTool, vector: Vector | undefined): void {
@@ -153,10 +174,10 @@ class EmbeddedTools implements ToolVectors {
     if (dimensions === undefined || vector.bytes.length === dimensions) this.#vectors.set(tool, vector)
   }
 
-  /** Few at once, each within its time. */
-  async #embed(texts: string[]): Promise<Vector[]> {
+  /** Few at once, each within its time; what somebody waits for comes first. */
+  async #embed(texts: string[], isUrgent = false): Promise<Vector[]> {
     if (this.#running < AT_ONCE) this.#running++
-    else await new Promise<void>((resolve) => this.#free.push(resolve))
+    else await new Promise<void>((resolve) => (isUrgent ? this.#free.unshift(resolve) : this.#free.push(resolve)))
     const stop = new AbortController()
     try {
       const answer = Promise.resolve(this.#embedder.embed(texts, { signal: stop.signal }))
