@@ -65,6 +65,8 @@ export type HostEvent =
       callId: string
       ref: string
       status: 'allowed' | 'denied' | 'expired'
+      /** The run that asked, where one did. */
+      runId?: string
     }
   | ({ type: 'grant-added' } & OfGrant)
   | ({ type: 'grant-revoked' } & OfGrant)

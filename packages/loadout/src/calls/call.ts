@@ -25,6 +25,11 @@ export interface ToolCall extends AuditedCall {
   prompt?: string | undefined
   /** Rules of this call alone. They only tighten. */
   rules?: readonly PolicyRuleInput[] | undefined
+  /**
+   * Nobody waits: where a person must answer first, the call ends with `approval-pending` and the question stays, whatever
+   * becomes of this process. Made again under the same id with what was asked, it goes on with the answer.
+   */
+  pauses?: { approvalId?: string | undefined } | undefined
   /** What a person allowed while it waited: this call, where it is still what was asked about. */
   allowed?: (Fingerprints & { edited: boolean }) | undefined
   /** Told when a person must answer first. */

@@ -7,6 +7,7 @@ import type { Approvals } from '../policy/approvals.ts'
 import type { Decided } from '../policy/decide.ts'
 import type { Fingerprinter, Fingerprints } from '../policy/fingerprints.ts'
 import type { Policy } from '../policy/policy.ts'
+import type { Answer } from '../policy/waiting.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Decision } from '../schema/policy.ts'
@@ -17,7 +18,7 @@ import { failed } from './resolve.ts'
 
 export interface DecisionParts {
   policy: Policy
-  approvals: Pick<Approvals, 'ask'>
+  approvals: Pick<Approvals, 'ask' | 'put' | 'answerTo'>
   fingerprinter: Fingerprinter
   app: { get(): Promise<AppConfig> }
   /** All of the arguments, without their secrets. */
@@ -42,6 +43,7 @@ export function withDecision(parts: DecisionParts): Stage {
     const problem = tooLarge(call, (await parts.app.get()).limits.argumentBytes)
     if (problem) return problem
     const answer = await ask(parts, call, { decided, fingerprints })
+    if (answer === undefined) return failed(new HostError('approval-pending', { detail: pendingDetail(call) }))
     if (answer.status === 'expired') return expired(call)
     if (answer.status !== 'allowed') return denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
     await call.onAllowed?.()
@@ -59,22 +61,33 @@ async function ask(
   parts: DecisionParts,
   call: ResolvedCall,
   { decided, fingerprints }: { decided: Decided; fingerprints: Fingerprints },
-) {
-  const { userId, threadId, runId, callId, caller, stored, tool, found } = call
+): Promise<Answer | undefined> {
+  const { userId, threadId, runId, callId, caller, stored, tool, found, pauses } = call
   const { reason, allowEdits, allowRemember } = decided
-  const { approval, answered } = await parts.approvals.ask(
-    {
-      ...{ userId, threadId, runId, callId, caller, reason, fingerprints, allowEdits, allowRemember },
-      ref: `${stored.toolkit.id}.${tool}`,
-      arguments: await parts.show(call),
-      original: call.arguments,
-      inputSchema: found.manifest.inputSchema,
-    },
-    call.signal,
-  )
+  if (pauses?.approvalId !== undefined) {
+    const known = await parts.approvals.answerTo({ userId, callId, id: pauses.approvalId })
+    if (known.answer) return known.answer
+    call.onPending?.(known.approval)
+    return undefined
+  }
+  const question = {
+    ...{ userId, threadId, runId, callId, caller, reason, fingerprints, allowEdits, allowRemember },
+    ref: `${stored.toolkit.id}.${tool}`,
+    arguments: await parts.show(call),
+    original: call.arguments,
+    inputSchema: found.manifest.inputSchema,
+  }
+  if (pauses) {
+    call.onPending?.(await parts.approvals.put(question))
+    return undefined
+  }
+  const { approval, answered } = await parts.approvals.ask(question, call.signal)
   call.onPending?.(approval)
   return answered
 }
+
+const pendingDetail = ({ stored, tool }: ResolvedCall) =>
+  `Whether '${stored.toolkit.id}.${tool}' may be called is asked; the run goes on with the answer.`
 
 function denied({ stored, tool, notes }: ResolvedCall, decision: Decision): CallOutcome {
   notes.decision = decision

@@ -12,14 +12,17 @@ const SHOWN_SECTIONS = 4
 const SHOWN_NAME = 20
 /** Pictures and sounds are for eyes and ears: they are handed on up to this. */
 const BINARY_BYTES = 5 * 1024 * 1024
+const PROGRAM_BYTES = 1024 * 1024
 
 export function withResults({ results, app }: { results: Results; app: { get(): Promise<AppConfig> } }): Stage {
   return (next) => async (call) => {
     const outcome = await next(call)
     if ('error' in outcome) return outcome
     const { limits } = await app.get()
-    if (!isTooLarge(outcome, limits.resultBytes)) return outcome
-    const { userId, callId, tool, stored } = call
+    const { userId, callId, tool, stored, caller } = call
+    // What a program gets reaches no model's context: there is room for more.
+    const most = caller.type === 'code' ? Math.max(limits.resultBytes, PROGRAM_BYTES) : limits.resultBytes
+    if (!isTooLarge(outcome, most)) return outcome
     const { status, content, structuredContent } = outcome
     const ref = `${stored.toolkit.id}.${tool}`
     const kept = await results.keep({ userId, callId, ref, content, structuredContent })

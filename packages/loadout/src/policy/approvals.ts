@@ -1,7 +1,8 @@
 /**
  * Questions to a user about a call, stored. They can be answered from any process: the one in which the call waits hears of
  * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies. With
- * the process gone in which the call waits, nothing would come of an answer: such a question has expired too.
+ * the process gone in which the call waits, nothing would come of an answer: such a question has expired too. A run does not
+ * wait: its question stays open whatever becomes of the process, and the run comes back for the answer.
  *
  * All of the arguments are shown, with their secrets masked. Where they may be edited, the arguments themselves are kept
  * beside, sealed, until the answer: an edit is held against them and against the tool's schema in whichever process it is
@@ -32,6 +33,10 @@ import { type Answer, createWaiting } from './waiting.ts'
 export interface Approvals {
   /** Stores the question. `answered` settles with the answer, from whichever process it comes. */
   ask(request: ApprovalRequest, signal?: AbortSignal): Promise<{ approval: ApprovalView; answered: Promise<Answer> }>
+  /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
+  put(request: ApprovalRequest): Promise<ApprovalView>
+  /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
+  answerTo(about: { userId: string; callId: string; id: string }): Promise<{ approval: ApprovalView; answer?: Answer }>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
@@ -61,8 +66,11 @@ export interface ApprovalParts {
 }
 
 const EXPIRE_MS = 600_000
+const KEPT_OPEN_MS = 7 * 86_400_000
 const MAX_PENDING = 100
 const LIST_LIMIT = 1000
+/** Who asked is stored too, and comes back by itself. */
+const OF_NO_PROCESS = ''
 
 export function createApprovals(parts: ApprovalParts): Approvals {
   return new StoredApprovals(parts)
@@ -91,6 +99,23 @@ class StoredApprovals implements Approvals {
     events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
     const settled = answered.then((answer) => answer ?? this.#expire(row)).then((answer) => this.#taken(row, answer))
     return { approval, answered: settled.finally(letGo) }
+  }
+
+  async put(request: ApprovalRequest): Promise<ApprovalView> {
+    const expireMs = Math.max(KEPT_OPEN_MS, this.#parts.expireMs ?? 0)
+    const row = await this.#withSealed(newRow(request, { expireMs, processId: OF_NO_PROCESS }), request)
+    await this.#insert(row)
+    const { userId, approvalId, callId, ref } = row
+    this.#parts.events.emit({ type: 'approval-requested', userId, approvalId, callId, ref })
+    return viewOf(row)
+  }
+
+  async answerTo({ userId, callId, id }: { userId: string; callId: string; id: string }) {
+    const row = await this.#own(userId, id)
+    if (row.callId !== callId) throw new HostError('not-found', { detail: 'There is no such approval of this call.' })
+    const approval = viewOf(row)
+    const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
+    return late ? { approval, answer: await this.#taken(row, late) } : { approval }
   }
 
   async list(
@@ -137,7 +162,8 @@ class StoredApprovals implements Approvals {
       }
     })
     const { events } = this.#parts
-    events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status })
+    const run = row.runId === null ? {} : { runId: row.runId }
+    events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status, ...run })
     if (grant) events.emit({ type: 'grant-added', userId, ...told(grant) })
     return viewOf(row)
   }
@@ -195,7 +221,12 @@ class StoredApprovals implements Approvals {
   async #asTheyAre(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
     const gone = new Set<string>()
     for (const processId of new Set(rows.filter(isOpen).map((row) => row.processId)))
-      if (processId !== this.#parts.presence.processId && !(await isAlive(tx, processId))) gone.add(processId)
+      if (
+        processId !== OF_NO_PROCESS &&
+        processId !== this.#parts.presence.processId &&
+        !(await isAlive(tx, processId))
+      )
+        gone.add(processId)
     return rows.map((row) => (isOpen(row) && gone.has(row.processId) ? { ...row, status: 'expired' } : row))
   }
 

@@ -86,4 +86,7 @@ export const resolveInput = z
     message: 'is needed with "costLimit"',
     path: ['pricePerMillion'],
   })
-export type ResolveOptions = z.input<typeof resolveInput>
+/** Messages of an SDK have types of their own. */
+export type ResolveOptions = Omit<z.input<typeof resolveInput>, 'history'> & {
+  history?: ReadonlyArray<string | object> | undefined
+}
