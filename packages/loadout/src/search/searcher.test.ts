@@ -1,9 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { HostError } from '../errors.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import { createSearcher } from './searcher.ts'
+import { memory } from '../storage/memory.ts'
+import type { Embedder } from './embedder.ts'
+import type { UserUses } from './learned.ts'
+import { STRATEGIES } from './search.ts'
+import { createSearcher, type SearchOptions } from './searcher.ts'
+import { createToolVectors } from './tool-vectors.ts'
 
-const entry = (ref: string, description: string, included = true): LoadoutEntry => {
+const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = {}): LoadoutEntry => {
   const [toolkit = '', tool = ''] = ref.split('.')
   return {
     ref,
@@ -15,18 +21,26 @@ const entry = (ref: string, description: string, included = true): LoadoutEntry 
     deferred: true,
     allowedCallers: ['direct'],
     tokens: 10,
-    included,
+    included: true,
     reasons: [],
+    ...given,
   }
 }
 const ENTRIES = [
   entry('github.list_issues', 'Lists the issues of a repository.'),
-  entry('github.delete_repo', 'Deletes a repository.', false),
+  entry('github.delete_repo', 'Deletes a repository.', { included: false }),
   entry('files.read_file', 'Reads a file.'),
   entry('mail.send', 'Sends a letter to somebody.'),
 ]
-const refs = async (text: string, options = {}) =>
+const refs = async (text: string, options: SearchOptions = {}) =>
   (await createSearcher().search(ENTRIES, text, options)).hits.map(({ ref }) => ref)
+
+/** Letters of a text as a direction. */
+const letters: Embedder = {
+  name: 'letters',
+  embed: async (texts) =>
+    texts.map((text) => Array.from({ length: 26 }, (_, at) => text.split(String.fromCharCode(97 + at)).length - 0.9)),
+}
 
 describe('a search', () => {
   it('finds what is carried, and says why', async () => {
@@ -36,24 +50,13 @@ describe('a search', () => {
     expect(hits[0]?.reasons).toContain('"issues" in its name')
   })
 
-  it('never finds what the scope does not carry', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('delete repo', 'github.delete_repo', 'repository', 'delete'),
-        fc.constantFrom('bm25', 'regex', 'hybrid'),
-        async (text, strategy) => {
-          expect(await refs(text, { strategy })).not.toContain('github.delete_repo')
-        },
-      ),
-    ))
-
   it('by a pattern fits names and words; words that are none are keywords', async () => {
     expect(await refs('^github\\.list', { strategy: 'regex' })).toEqual(['github.list_issues'])
     expect(await refs('(read|send)', { strategy: 'regex' })).toEqual(['files.read_file', 'mail.send'])
     expect((await refs('letter somebody', { strategy: 'regex' }))[0]).toBe('mail.send')
   })
 
-  it.each([
+  it.each<[string, string, SearchOptions['strategy']]>([
     ['nothing', '', 'bm25'],
     ['spaces', '   ', 'regex'],
     ['a long pattern', 'a'.repeat(300), 'regex'],
@@ -63,12 +66,12 @@ describe('a search', () => {
     await expect(refs(text, { strategy })).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
-  it('of a megabyte, of emoji, or of a pattern that is made to block takes no time', async () => {
-    const started = performance.now()
-    await refs('issues '.repeat(150_000))
-    await refs('🧨🧨🧨🧨')
-    await refs('(a+)+$', { strategy: 'regex' })
-    expect(performance.now() - started).toBeLessThan(2000)
+  it('of a toolkit that hides another finds the one that is there, once', async () => {
+    const hidden = entry('github.list_issues', 'Lists the issues of everyone.', { tier: 'app', included: false })
+    const all = [...ENTRIES, { ...hidden, uscoId: 'usco_app' }]
+    const { hits } = await createSearcher().search(all, 'issues of everyone')
+    expect(hits.map(({ ref }) => ref)).toEqual(['github.list_issues'])
+    expect(hits[0]?.reasons.join()).not.toContain('everyone')
   })
 
   it('is the same over few toolkits and over many that are joined', async () => {
@@ -78,4 +81,126 @@ describe('a search', () => {
     expect((await searcher.search(all, 'issues')).hits[0]?.ref).toBe('github.list_issues')
     expect((await searcher.search(all, 'thing 17')).hits[0]?.ref).toBe('kit17.tool')
   })
+
+  it('reads vectors again where they could not be read', async () => {
+    let reads = 0
+    const searcher = createSearcher({
+      async vectors() {
+        if (reads++ === 0) throw new HostError('storage-unavailable')
+        return undefined
+      },
+    })
+    await expect(searcher.search(ENTRIES, 'issues')).rejects.toMatchObject({ code: 'storage-unavailable' })
+    expect((await searcher.search(ENTRIES, 'issues')).hits).toHaveLength(1)
+  })
+})
+
+const WORDS = ['issue', 'file', 'letter', 'send', 'read', 'delete', 'repository', '資料', 'naïve', 'x']
+const words = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 4 }).map((all) => all.join(' '))
+const scopes = fc
+  .uniqueArray(
+    fc.record({
+      toolkit: fc.constantFrom('github', 'files', 'mail', 'app', 'kit1', 'kit2', 'kit3', 'kit4', 'kit5', 'kit6'),
+      tool: fc.constantFrom('list', 'read_file', 'send', 'deleteAll', 'x', 'a.b'),
+      tier: fc.constantFrom<LoadoutEntry['tier'][]>('app', 'user', 'call'),
+      description: words,
+      examples: fc.option(fc.array(words, { maxLength: 2 }), { nil: undefined }),
+      included: fc.boolean(),
+    }),
+    { selector: ({ toolkit, tool }) => `${toolkit}.${tool}`, maxLength: 40 },
+  )
+  .map((tools) => {
+    // Of one toolkit all are of one tier.
+    const tiers = new Map(tools.map(({ toolkit, tier }) => [toolkit, tier]))
+    return tools.map(({ toolkit, tool, description, examples, included }) =>
+      entry(`${toolkit}.${tool}`, description, {
+        ...{ tool, included, tier: tiers.get(toolkit) as LoadoutEntry['tier'], uscoId: `usco_${toolkit}` },
+        ...(examples ? { examples } : {}),
+      }),
+    )
+  })
+const usesOf = fc.array(
+  fc.record({
+    uscoId: fc.constantFrom('usco_github', 'usco_files', 'usco_mail', 'usco_kit1', 'usco_gone'),
+    tool: fc.constantFrom('list', 'read_file', 'send', 'deleteAll', 'gone'),
+    calls: fc.nat(20),
+    successes: fc.nat(20),
+    lastUsedAt: fc.nat(1_000_000_000),
+    examples: fc.array(words, { maxLength: 3 }),
+  }),
+  { maxLength: 12 },
+)
+
+describe('whatever there is and whatever is asked', { timeout: 120_000 }, () => {
+  const asked = { text: words, strategy: fc.constantFrom(...STRATEGIES), limit: fc.integer({ min: -1, max: 60 }) }
+  const searcherOf = (uses: Record<string, UserUses>) =>
+    createSearcher({
+      learned: { of: async (userId) => uses[userId] ?? [] },
+      embedded: createToolVectors(letters, memory()),
+    })
+
+  it('nothing is found that the scope does not carry, and nothing twice', () =>
+    fc.assert(
+      fc.asyncProperty(
+        scopes,
+        fc.record(asked),
+        fc.tuple(usesOf, usesOf),
+        async (entries, { text, ...options }, [ann, bob]) => {
+          const searcher = searcherOf({ ann, bob })
+          const carried = new Set(entries.filter(({ included }) => included).map(({ ref }) => ref))
+          for (const userId of ['ann', 'bob', undefined]) {
+            const { hits } = await searcher.search(entries, text, { ...options, userId })
+            expect(hits.filter(({ ref }) => !carried.has(ref))).toEqual([])
+            expect(new Set(hits.map(({ ref }) => ref)).size).toBe(hits.length)
+            expect(hits.length).toBeLessThanOrEqual(Math.max(1, options.limit))
+            expect(hits.every(({ score }) => score > 0 && score <= 1.0001)).toBe(true)
+          }
+        },
+      ),
+      { numRuns: 200 },
+    ))
+
+  it('the answer is the same again, in another process, and without what others did', () =>
+    fc.assert(
+      fc.asyncProperty(
+        scopes,
+        fc.record(asked),
+        fc.tuple(usesOf, usesOf),
+        async (entries, { text, ...options }, [ann, bob]) => {
+          const one = searcherOf({ ann, bob })
+          const ask = (searcher: typeof one, userId?: string) => searcher.search(entries, text, { ...options, userId })
+          await ask(one, 'bob')
+          const first = await ask(one, 'ann')
+          expect(await ask(one, 'ann')).toEqual(first)
+          expect(await ask(searcherOf({ ann, bob: [] }), 'ann')).toEqual(first)
+          expect(await ask(searcherOf({ ann: [], bob }))).toEqual(await ask(one))
+        },
+      ),
+      { numRuns: 100 },
+    ))
+
+  it('odd text is answered or refused, within its time', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.string({ unit: 'binary', maxLength: 300 }),
+          fc
+            .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 100 })
+            .map((codes) => String.fromCharCode(...codes)),
+          fc.constantFrom('(a+)+$', '(a|a)*b', '((a{1,100}){1,100}){1,100}', '[', '\\', '^(?:.*)*$', '🧨'.repeat(50)),
+          fc.constantFrom('issues ', '🧨', '\ud800', 'あ', '(', 'a').map((one) => one.repeat(1_000_000 / one.length)),
+        ),
+        fc.constantFrom(...STRATEGIES),
+        async (text, strategy) => {
+          const started = performance.now()
+          const outcome = await searcherOf({})
+            .search(ENTRIES, text, { strategy, context: text })
+            .catch((error: unknown) => error)
+          if (outcome instanceof Error) expect(outcome).toMatchObject({ code: 'invalid-input' })
+          else expect(outcome).toMatchObject({ hits: expect.any(Array) })
+          expect(performance.now() - started).toBeLessThan(5000)
+        },
+      ),
+      { numRuns: 300 },
+    ))
 })

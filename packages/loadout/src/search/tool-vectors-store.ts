@@ -45,8 +45,9 @@ export function createVectorStore(storage: Storage, embedder: string): VectorSto
       )
       await storage.transaction(accessTo(owner), async (tx) => {
         if (owner !== APP_OWNER && !(await hasRoom(tx, owner, rows.length))) return
-        for (const row of rows)
-          if (!(await tx.get('toolVectors', row.toolVectorId))) await tx.insert('toolVectors', row)
+        const fresh: ToolVectorRow[] = []
+        for (const row of rows) if (!(await tx.get('toolVectors', row.toolVectorId))) fresh.push(row)
+        await tx.insertAll('toolVectors', fresh)
       })
     },
   }
