@@ -1,0 +1,86 @@
+/**
+ * Reads the text of a program into a tree. The work is bounded by the text: what has types is tried in several ways where it can
+ * be read in several ways, which takes the square and worse of nested brackets, so every token that is read is paid for.
+ */
+import { tsPlugin } from '@sveltejs/acorn-typescript'
+import { type Options, Parser } from 'acorn'
+import { type Node, type Place, placeOf } from './program-tree.ts'
+
+export type Parsed = { ok: true; body: Node[] } | Unread
+
+export interface Unread {
+  ok: false
+  message: string
+  /** What to do, where it is not to correct that line. */
+  action?: string | undefined
+  at: number
+  place: Place
+}
+
+type ParserClass = typeof Parser
+
+/** What the sandbox will be asked to run: plain, and without import and export. */
+const BODY: Options = {
+  ecmaVersion: 'latest',
+  sourceType: 'script',
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+  allowHashBang: false,
+}
+
+/** A program rarely has more than one token for two characters, and a model does not write as many as these at once. */
+const TOKENS_A_CHARACTER = 2
+const TOKENS_AT_LEAST = 5_000
+const TOKENS_AT_MOST = 60_000
+
+class TooMuch extends Error {}
+
+/** A parser that stops when it has read far more than the text has. */
+function paid(Base: ParserClass): ParserClass {
+  const Reader = Base as unknown as new (options: Options, text: string, at?: number) => { nextToken(): void }
+  class Paid extends Reader {
+    #left: number
+
+    constructor(options: Options, text: string, at?: number) {
+      super(options, text, at)
+      this.#left = Math.min(text.length * TOKENS_A_CHARACTER + TOKENS_AT_LEAST, TOKENS_AT_MOST)
+    }
+
+    override nextToken(): void {
+      if (this.#left-- <= 0) throw new TooMuch()
+      super.nextToken()
+    }
+  }
+  return Paid as unknown as ParserClass
+}
+
+function parse(parser: ParserClass, text: string, options: Options): Parsed {
+  try {
+    return { ok: true, body: parser.parse(text, options).body as unknown as Node[] }
+  } catch (error) {
+    return { ok: false, ...whyNot(error, text) }
+  }
+}
+
+function whyNot(error: unknown, text: string): Omit<Unread, 'ok'> {
+  const { message, pos } = error as SyntaxError & { pos?: number }
+  const at = pos ?? 0
+  const place = placeOf(text, at)
+  if (error instanceof TooMuch)
+    return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, place }
+  // Acorn says so itself where it can; where it cannot, the engine does.
+  if (error instanceof RangeError || message.startsWith('Not enough stack'))
+    return { message: 'It is nested too deep', action: FLATTER, at, place }
+  return { message: message.replace(/ \(\d+:\d+\)$/, ''), at, place }
+}
+
+const SHORTER = 'Make it shorter, and give data as its input.'
+const FLATTER = 'Write it with fewer brackets inside each other.'
+
+const javascript = Parser.extend(paid)
+const typescript = Parser.extend(tsPlugin({ jsx: false }) as never, paid)
+const GIVEN: Options = { ...BODY, allowImportExportEverywhere: true }
+
+export const parseJavaScript = (text: string): Parsed => parse(javascript, text, GIVEN)
+export const parseTypeScript = (text: string): Parsed => parse(typescript, text, GIVEN)
+export const parseBody = (text: string): Parsed => parse(javascript, text, BODY)

@@ -1,0 +1,133 @@
+/** Programs of threads: each is a run, so that it outlives its process, and pauses where a person must answer. */
+import { HostError } from '../errors.ts'
+import type { CallAudit } from '../audit/call-audit.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Loadouts } from '../loadout/loadouts.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { ActiveRun, Engine, RunEnd, RunWork } from '../runs/engine.ts'
+import { newId } from '../schema/ids.ts'
+import { type JsonObject, parse } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { type ProgramInput, programInput } from '../schema/program.ts'
+import type { RunView } from '../schema/run.ts'
+import type { Searcher } from '../search/searcher.ts'
+import { tokenizerOf } from '../search/tokenizer.ts'
+import { createBridge, type FunctionMap } from './bridge.ts'
+import { codeNames } from './code-names.ts'
+import { declare } from './declarations.ts'
+import type { Execution, Executor, ProgramError, ProgramLimits } from './executor.ts'
+import { readProgram } from './program.ts'
+
+export interface ProgramParts {
+  executor: Executor
+  loadouts: Pick<Loadouts, 'of'>
+  calls: Pick<Calls, 'start'>
+  searcher: Searcher
+  audit: Pick<CallAudit, 'show'>
+  /** The most that any program may have. */
+  limits?: Partial<ProgramLimits> | undefined
+}
+
+export interface ProgramScope {
+  userId: string
+  threadId?: string | undefined
+}
+
+/** Starts a program as a run. What it can call is fixed here. */
+export async function startProgram(
+  { engine, loadouts }: { engine: Engine; loadouts: Pick<Loadouts, 'of'> },
+  scope: ProgramScope,
+  given: unknown,
+): Promise<RunView> {
+  const { program, language, input = null, limits, only, except } = parse(programInput, given)
+  const loadout = await loadouts.of(scope, { narrow: { only, except } })
+  const kept: KeptProgram = {
+    ...{ program, input, seed: newId('run'), functions: functionsOf(loadout, program) },
+    ...(language === undefined ? {} : { language }),
+    ...(limits === undefined ? {} : { limits }),
+    ...(only === undefined ? {} : { only }),
+    ...(except === undefined ? {} : { except }),
+  }
+  return engine.start({ ...scope, kind: 'program', input: kept as unknown as JsonObject })
+}
+
+/** What is kept of a program, to run it again to where it stood. */
+interface KeptProgram extends ProgramInput {
+  seed: string
+  functions: FunctionMap
+}
+
+/** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
+function functionsOf({ tools }: Loadout, program: string): FunctionMap {
+  const functions: FunctionMap = {}
+  for (const [entry, { object, name, aliases }] of codeNames(tools)) {
+    if (!program.includes(object)) continue
+    const names = (functions[object] ??= {})
+    for (const one of [name, ...aliases]) names[one] = entry.ref
+  }
+  return functions
+}
+
+/** What a run of a program does. */
+export function createProgramWork(parts: ProgramParts): RunWork {
+  return async (run) => {
+    const kept = run.input as unknown as KeptProgram
+    const read = await readProgram({ source: kept.program, language: kept.language })
+    if (!read.ok) return failed(read.error, read.error.action)
+    const { only, except } = kept
+    const loadout = await parts.loadouts.of(run, { narrow: { only, except } })
+    const bridge = createBridge(
+      {
+        ...parts,
+        show: (entry, args) => shown(parts.audit, run, { entry, args }),
+        declare: declareOne,
+      },
+      { run, loadout, functions: kept.functions },
+    )
+    const { input, seed } = kept
+    const program = { source: read.source, input, seed, now: run.startedAt.getTime() }
+    const limits = tighter(parts.limits, kept.limits)
+    const execution = await parts.executor.execute(program, bridge, { limits, signal: run.signal })
+    if (bridge.fault !== undefined) throw bridge.fault
+    return endOf(execution)
+  }
+}
+
+async function declareOne(entry: LoadoutEntry): Promise<string> {
+  return (await declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf() })).text
+}
+
+/** Without secrets, as a log shows them; what takes time to know is left out. */
+function shown(
+  audit: Pick<CallAudit, 'show'>,
+  { userId }: ActiveRun,
+  { entry, args }: { entry: LoadoutEntry; args: JsonObject },
+): JsonObject {
+  const shownArguments = audit.show({ userId, arguments: args }, { inputSchema: entry.manifest.inputSchema } as never)
+  return shownArguments instanceof Promise ? {} : shownArguments
+}
+
+function tighter(
+  most: Partial<ProgramLimits> = {},
+  wanted: Partial<Record<keyof ProgramLimits, number | undefined>> = {},
+): Partial<ProgramLimits> {
+  const all = new Set([...Object.keys(most), ...Object.keys(wanted)]) as Set<keyof ProgramLimits>
+  const values = [...all].map((name) => [name, Math.min(most[name] ?? MOST, wanted[name] ?? most[name] ?? MOST)] as const)
+  return Object.fromEntries(values.filter(([, value]) => value !== MOST))
+}
+const MOST = Number.POSITIVE_INFINITY
+
+function endOf(execution: Execution): RunEnd {
+  const { logs, usage } = execution
+  const told = { logs, usage: { ...usage } }
+  if (execution.status === 'completed') return { status: 'completed', output: execution.value, ...told }
+  if (execution.status === 'paused') return { status: 'paused', logs }
+  return { ...failed(execution.error), ...told }
+}
+
+function failed({ code, message, line, stack }: ProgramError, action?: string): RunEnd & { status: 'failed' } {
+  const where = line === undefined ? '' : ` (line ${line})`
+  const error = new HostError('program-failed', { detail: `${message}${where}`, ...(action ? { action } : {}) })
+  const about = { reason: code, ...(line === undefined ? {} : { line }), ...(stack === undefined ? {} : { stack }) }
+  return { status: 'failed', error, about }
+}
