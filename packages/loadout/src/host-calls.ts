@@ -9,11 +9,12 @@ import { createConcurrency } from './calls/concurrency.ts'
 import { createDepartures } from './calls/departures.ts'
 import { executeCall } from './calls/execute.ts'
 import type { Inputs } from './calls/inputs.ts'
-import { withOwnTools } from './calls/own-tools.ts'
+import { type OwnTool, withOwnTools } from './calls/own-tools.ts'
 import { resolveTool } from './calls/resolve.ts'
 import { createResults } from './calls/results.ts'
 import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
 import { withDecision } from './calls/with-decision.ts'
+import { withLearning } from './calls/with-learning.ts'
 import { withLimits } from './calls/with-limits.ts'
 import { withLoadout } from './calls/with-loadout.ts'
 import { withOutput } from './calls/with-output.ts'
@@ -37,6 +38,7 @@ import { createLeaving, withoutLeaving } from './policy/leaving.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { Presence } from './policy/presence.ts'
 import { createPolicyRules } from './policy/rules.ts'
+import type { Learned } from './search/learned.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
 import type { Searcher } from './search/searcher.ts'
 import { removeUserRows, removeUserRowsIn } from './storage/remove-user.ts'
@@ -68,7 +70,10 @@ export interface CallWay {
   preferences: PreferenceStore
   threads: Threads
   searcher: Searcher
+  learned: Learned
   loaded: LoadedTools
+  /** Tools of the host itself that are made of calls. */
+  more: () => readonly OwnTool[]
 }
 
 export function createCallWay(base: CallBase, way: CallWay) {
@@ -83,10 +88,11 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
   const path = compose([...stages, withIntent(audit.calls)], executeCall(connector, base.functions))
   const { searcher, loaded, threads } = way
-  const ownStages = [withFound, limits, withIntent(audit.calls)]
-  const own = { results: use.results, loadouts, searcher, loaded, threads, stages: ownStages }
+  const ownStages = { first: [withFound, limits], last: [withIntent(audit.calls)] }
+  const own = { results: use.results, loadouts, searcher, loaded, threads, stages: ownStages, more: way.more }
   const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
-  const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, found))
+  const learning = withLearning({ learned: way.learned, audit: audit.calls })
+  const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, learning(found)))
   const calls = createCalls({ pipeline, inputs: base.inputs, leaving })
   const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
   const departures = createDepartures({
@@ -94,6 +100,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
     forget: (userId) => {
       use.budgets.forget(userId)
       records.forget(userId)
+      way.learned.forget(userId)
     },
     removeRows: (userId, collections) => removeUserRowsIn(storage, userId, collections),
   })
@@ -101,7 +108,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
     ...{ storage, connector, audit, endCalls: departures.end },
     removeRows: (userId) => removeUserRows(storage, userId),
   })
-  return { policy, use, calls, records, departures, users }
+  return { policy, use, large, calls, records, departures, users }
 }
 
 /** Who may do what: rules, remembered answers, and questions to users. */

@@ -7,10 +7,12 @@ import { createHousekeeping } from './calls/housekeeping.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
 import type { Emitter } from './events.ts'
+import type { HostRuns } from './host-runs.ts'
 import { followToolkits } from './loadout/follow-toolkits.ts'
 import type { Approvals } from './policy/approvals.ts'
 import type { Budgets } from './policy/budgets.ts'
 import type { Presence } from './policy/presence.ts'
+import type { Learned } from './search/learned.ts'
 import type { ReadCache, Storage } from './storage/storage.ts'
 import type { Sources } from './toolkits/sources.ts'
 
@@ -27,6 +29,8 @@ interface Living {
   concurrency: Concurrency
   records: RunningRecords
   departures: Departures
+  learned: Learned
+  runs: Pick<HostRuns, 'engine' | 'stop'>
   audit: RunningAudit
   /** Ends what listens to the host. */
   unobserve(): void
@@ -45,9 +49,13 @@ export function createLife(parts: Living) {
       await parts.departures.start()
       await parts.sources.ready()
       housekeeping.start()
+      await parts.runs.engine.open()
     },
     async close() {
       parts.unobserve()
+      parts.runs.stop()
+      // What it works on is left to others; their calls end with it.
+      await parts.runs.engine.close()
       const recorded = parts.records.close()
       await housekeeping.stop()
       await parts.departures.stop()
@@ -58,6 +66,7 @@ export function createLife(parts: Living) {
       // Calls are over by now; what they held goes back, and what came of them is written.
       await parts.concurrency.close()
       await recorded
+      await parts.learned.flush()
       await parts.presence.close()
       await parts.catalog.settled()
       parts.unrecord()

@@ -1,5 +1,6 @@
 /** What an app may give when it makes a host. */
 import type { AuditOptions } from './audit/audit.ts'
+import type { Executor, ProgramLimits } from './code-mode/executor.ts'
 import type { Drivers } from './connections/drivers.ts'
 import type { PoolOptions } from './connections/pool.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
@@ -7,6 +8,7 @@ import type { LocalFiles } from './loadout/find-toolkits.ts'
 import type { OverlayInput } from './loadout/overlay.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import type { PolicyRule } from './schema/policy.ts'
+import type { SearchSetup } from './search/index-host.ts'
 import type { Tokenizer } from './search/tokenizer.ts'
 import type { SignInOptions } from './sign-in/target.ts'
 import type { Storage } from './storage/storage.ts'
@@ -42,7 +44,11 @@ export interface HostOptions {
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
   /** How tools are searched. `wordVectors` of `loadout/node` brings meaning beside words. @default by words */
-  search?: { vectors?: () => Promise<Uint8Array>; tokenizer?: Tokenizer }
+  search?: SearchSetup & { tokenizer?: Tokenizer | undefined }
+  /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. @default none, and programs are refused */
+  executor?: Executor | undefined
+  /** The most that a program may have. */
+  programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */

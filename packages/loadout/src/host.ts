@@ -8,6 +8,7 @@ import type { Calls } from './calls/calls.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import type { Results } from './calls/results.ts'
+import { goneSince } from './calls/with-learning.ts'
 import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
@@ -20,6 +21,7 @@ import { createCallWay } from './host-calls.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
 import { createReach } from './host-reach.ts'
+import { createRuns, type Runs } from './host-runs.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
@@ -35,11 +37,10 @@ import { createPresence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
+import { createSearch } from './search/index-host.ts'
 import { createLoadedTools } from './search/loaded-tools.ts'
 import { createResolver } from './search/resolve.ts'
-import { createSearcher, type Searcher } from './search/searcher.ts'
 import { createToolSearch, type ToolSearch } from './search/tool-search.ts'
-import { WordVectors } from './search/word-vectors.ts'
 import { createSignInDoor, type SignInDoor } from './sign-in/sign-in-door.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
 import { memory } from './storage/memory.ts'
@@ -83,6 +84,8 @@ export interface Host extends AsyncDisposable {
   readonly records: CallRecords
   /** Results that were too large to hand on. */
   readonly results: Results
+  /** Programs and workflows: what they did, and where they stand. */
+  readonly runs: Runs
   /** What was used of each limit. */
   readonly budgets: Budgets
   readonly credentials: CredentialStore
@@ -127,19 +130,25 @@ export function createHost(options: HostOptions = {}): Host {
   const { mayWiden, files } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, unrecord } = createLog(base, options, signIns)
-  const searcher = searcherOf(options)
-  const loaded = createLoadedTools(kept)
-  const resolver = createResolver({ searcher, preferences, tokenizer: options.search?.tokenizer })
-  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, searcher, loaded }
-  const { policy, use, calls, records, departures, users } = createCallWay(base, way)
+  const finding = createFinding(base, preferences, options)
+  const { searcher, loaded, resolver } = finding
+  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
+  // Programs call tools, and are a tool themselves: the way knows of them once they are there.
+  const { policy, use, large, calls, records, departures, users } = createCallWay(base, {
+    ...way,
+    more: () => runs.own,
+  })
+  const { approvals } = policy
+  const runs = createRuns({ ...base, approvals, large, loadouts, calls, searcher, audit: audit.calls }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
-  const lived = { ...base, ...use, unrecord, departures, approvals: policy.approvals }
+  const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
     records,
     toolkits: registry,
+    runs: runs.engine,
     connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),
@@ -147,7 +156,11 @@ export function createHost(options: HostOptions = {}): Host {
     search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) =>
-      createThread({ activations, loadouts, calls, events, results: use.results, loaded, resolver }, address, how),
+      createThread(
+        { ...kept, activations, loadouts, calls, results: use.results, loaded, resolver, run: runs.run },
+        address,
+        how,
+      ),
     setupToolkits: (names, how) =>
       invoke(
         {
@@ -169,6 +182,22 @@ export function createHost(options: HostOptions = {}): Host {
     ready,
     close,
     [Symbol.asyncDispose]: close,
+  }
+}
+
+/** How tools are found, and what stays of it. */
+function createFinding(
+  { storage, cache, events }: ReturnType<typeof createBase>,
+  preferences: PreferenceStore,
+  { search }: HostOptions,
+) {
+  const { searcher, learned } = createSearch({ storage, cache, goneSince }, search)
+  const loaded = createLoadedTools({ storage, cache, events })
+  return {
+    searcher,
+    learned,
+    loaded,
+    resolver: createResolver({ searcher, preferences, tokenizer: search?.tokenizer }),
   }
 }
 
@@ -216,9 +245,4 @@ function createLog(
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
   return { audit, unrecord: recordEvents(events, audit.record) }
-}
-
-function searcherOf({ search }: HostOptions): Searcher {
-  const read = search?.vectors
-  return createSearcher({ vectors: read && (async () => new WordVectors(await read())) })
 }

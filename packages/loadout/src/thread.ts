@@ -9,6 +9,7 @@ import type { Results } from './calls/results.ts'
 import { withRules } from './calls/with-rules.ts'
 import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
+import type { HostRuns, RunOptions } from './host-runs.ts'
 import type { Activations } from './loadout/activations.ts'
 import { assertRefs } from './loadout/check-refs.ts'
 import type { ActivationRule } from './loadout/layers.ts'
@@ -20,6 +21,8 @@ import { threadId as threadIdSchema, userId as userIdSchema } from './schema/ids
 import { parse } from './schema/json.ts'
 import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
 import type { PolicyRuleInput } from './schema/policy.ts'
+import type { ProgramInput } from './schema/program.ts'
+import type { RunView } from './schema/run.ts'
 import type { Tier } from './schema/scope.ts'
 import type { ResolveOptions } from './schema/selection.ts'
 import type { ToolTransformer } from './schema/transformer.ts'
@@ -73,9 +76,14 @@ export interface Thread extends ThreadAddress {
   unload(refs?: readonly string[]): Promise<void>
   /** What is loaded, in the order in which it was. */
   loaded(): Promise<readonly LoadedTool[]>
+  /** Runs a program in which tools are functions. Resolves when it is over, or waits for a person; never throws for what it does. */
+  run(program: string | ThreadProgram, options?: RunOptions): Promise<RunView>
   /** Calls a tool by the name that a model saw, or by its ref. What is not carried is not called; its rules only tighten. */
   call(call: NamedCall & { narrow?: Narrowing; rules?: readonly PolicyRuleInput[] }): Promise<CallOutcome>
 }
+
+/** A program with what it is given. */
+export type ThreadProgram = ProgramInput
 
 export interface ThreadParts {
   activations: Activations
@@ -84,6 +92,7 @@ export interface ThreadParts {
   results: Pick<Results, 'hasAny'>
   loaded: LoadedTools
   resolver: Resolver
+  run: HostRuns['run']
   events: Emitter
 }
 
@@ -143,6 +152,7 @@ export function createThread(
       return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
     },
     ...loading(parts, scope, carried),
+    run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
       return callByName({ calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }, call)
     },
@@ -162,7 +172,8 @@ function loading(
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection, ...counting } = await resolver.resolve(place, options)
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
-      const call = (named: NamedCall) => callByName({ calls, loadout, ...scope }, named)
+      const { prompt } = options
+      const call = (named: NamedCall) => callByName({ calls, loadout, ...scope }, { prompt, ...named })
       return liveSelection({ ...counting, call }, selection)
     },
     async load(refs, options) {

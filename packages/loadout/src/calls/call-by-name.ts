@@ -1,6 +1,7 @@
 /** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
 import { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
+import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
@@ -15,9 +16,16 @@ export interface NamedCall {
   name: string
   arguments: JsonObject
   caller?: Caller | undefined
+  /** What the user asked for: where the call goes well, it helps later searches of theirs. */
+  prompt?: string | undefined
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
   trace?: ToolCall['trace']
+  /** For runs: the call's own id, and that it ends where a person must answer first. */
+  callId?: string | undefined
+  pauses?: ToolCall['pauses']
+  /** Told when a person must answer first. */
+  onPending?: ((approval: ApprovalView) => void) | undefined
 }
 
 export interface CallPlace {
@@ -51,9 +59,11 @@ function start(
   tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
 ): Promise<CallOutcome> {
   const { userId, threadId, runId, brought } = place
-  const { arguments: args, caller = { type: 'direct' }, signal, onProgress, trace } = call
-  const request = { userId, threadId, runId, brought, ...tool, arguments: args }
-  return place.calls.start({ ...request, caller, signal, onProgress, trace }).outcome
+  const { name: _, arguments: args, caller = { type: 'direct' }, onPending, callId, ...rest } = call
+  const request = { userId, threadId, runId, brought, ...tool, arguments: args, caller, ...rest }
+  const running = place.calls.start(callId === undefined ? request : { ...request, callId })
+  if (onPending) void running.pending.then(onPending)
+  return running.outcome
 }
 
 /** What is carried comes first: a hidden tool has the same ref. */

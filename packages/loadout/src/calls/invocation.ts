@@ -96,7 +96,10 @@ function createInvocation(
       const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
       const { selection, ...counting } = await parts.resolver.resolve(place, options)
-      return liveSelection({ ...counting, call: (call) => invocation.call(call) }, selection)
+      return liveSelection(
+        { ...counting, call: (call) => invocation.call({ prompt: options.prompt, ...call }) },
+        selection,
+      )
     },
     async call(call) {
       if (over.signal.aborted)

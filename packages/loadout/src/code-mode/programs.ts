@@ -1,7 +1,8 @@
 /** Programs of threads: each is a run, so that it outlives its process, and pauses where a person must answer. */
-import { HostError } from '../errors.ts'
+
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { Calls } from '../calls/calls.ts'
+import { HostError } from '../errors.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ActiveRun, Engine, RunEnd, RunWork } from '../runs/engine.ts'
@@ -10,11 +11,10 @@ import { type JsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { type ProgramInput, programInput } from '../schema/program.ts'
 import type { RunView } from '../schema/run.ts'
+import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
-import { tokenizerOf } from '../search/tokenizer.ts'
-import { createBridge, type FunctionMap } from './bridge.ts'
+import { BUILT_IN, createBridge, type FunctionMap } from './bridge.ts'
 import { codeNames } from './code-names.ts'
-import { declare } from './declarations.ts'
 import type { Execution, Executor, ProgramError, ProgramLimits } from './executor.ts'
 import { readProgram } from './program.ts'
 
@@ -60,10 +60,10 @@ interface KeptProgram extends ProgramInput {
 /** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
 function functionsOf({ tools }: Loadout, program: string): FunctionMap {
   const functions: FunctionMap = {}
-  for (const [entry, { object, name, aliases }] of codeNames(tools)) {
+  for (const [ref, { object, name, aliases }] of codeNames(tools, { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
-    const names = (functions[object] ??= {})
-    for (const one of [name, ...aliases]) names[one] = entry.ref
+    functions[object] ??= {}
+    for (const one of [name, ...aliases]) functions[object][one] = ref
   }
   return functions
 }
@@ -93,9 +93,7 @@ export function createProgramWork(parts: ProgramParts): RunWork {
   }
 }
 
-async function declareOne(entry: LoadoutEntry): Promise<string> {
-  return (await declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf() })).text
-}
+const declareOne = async (entry: LoadoutEntry) => signatureOf(entry)
 
 /** Without secrets, as a log shows them; what takes time to know is left out. */
 function shown(
@@ -112,7 +110,9 @@ function tighter(
   wanted: Partial<Record<keyof ProgramLimits, number | undefined>> = {},
 ): Partial<ProgramLimits> {
   const all = new Set([...Object.keys(most), ...Object.keys(wanted)]) as Set<keyof ProgramLimits>
-  const values = [...all].map((name) => [name, Math.min(most[name] ?? MOST, wanted[name] ?? most[name] ?? MOST)] as const)
+  const values = [...all].map(
+    (name) => [name, Math.min(most[name] ?? MOST, wanted[name] ?? most[name] ?? MOST)] as const,
+  )
   return Object.fromEntries(values.filter(([, value]) => value !== MOST))
 }
 const MOST = Number.POSITIVE_INFINITY

@@ -6,6 +6,9 @@ import { tokensOf } from './tokens.ts'
 /** Where they are called: `loadout.read_result`. A toolkit of that id keeps its own tools, but for these names. */
 export const OWN_TOOLKIT = 'loadout'
 
+/** Their names. Which of them answer is the host's to say. */
+export const OWN_NAMES: ReadonlySet<string> = new Set(['read_result', 'search_tools', 'run_code'])
+
 export const ownEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
   ...{ ref: `${OWN_TOOLKIT}.${manifest.name}`, modelName: manifest.name, manifest },
   ...{ tier: 'app', toolkit: OWN_TOOLKIT, tool: manifest.name, tokens: tokensOf(manifest) },

@@ -37,6 +37,8 @@ export interface Approvals {
   put(request: ApprovalRequest): Promise<ApprovalView>
   /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
   answerTo(about: { userId: string; callId: string; id: string }): Promise<{ approval: ApprovalView; answer?: Answer }>
+  /** Takes back the open questions of a run that asks no more. */
+  withdraw(userId: string, runId: string): Promise<void>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
@@ -116,6 +118,12 @@ class StoredApprovals implements Approvals {
     const approval = viewOf(row)
     const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
     return late ? { approval, answer: await this.#taken(row, late) } : { approval }
+  }
+
+  async withdraw(userId: string, runId: string): Promise<void> {
+    const where = { userId, runId, status: 'pending' as const }
+    const open = await this.#parts.storage.transaction({ userId }, (tx) => tx.list('approvals', { where }))
+    for (const row of open) await this.#expire(row)
   }
 
   async list(

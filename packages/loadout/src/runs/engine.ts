@@ -62,7 +62,14 @@ export interface ActiveRun {
 
 export type RunEnd =
   | { status: 'completed'; output: Json; usage?: JsonObject | undefined; logs?: Json | undefined }
-  | { status: 'failed'; error: HostError; usage?: JsonObject | undefined; logs?: Json | undefined }
+  | {
+      status: 'failed'
+      error: HostError
+      /** What else is known of it. */
+      about?: JsonObject | undefined
+      usage?: JsonObject | undefined
+      logs?: Json | undefined
+    }
   /** It goes on when what its log waits for is there. */
   | { status: 'paused' | 'outcome-unknown'; logs?: Json | undefined }
 

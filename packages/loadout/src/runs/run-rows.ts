@@ -29,12 +29,12 @@ export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   return {
     ...{ status: end.status, leaseOwner: null, leaseUntil: until ?? null, updatedAt: new Date() },
     outputJson: keepable({ ...value, ...usage, logs }),
-    errorJson: end.status === 'failed' ? errorOf(end.error) : null,
+    errorJson: end.status === 'failed' ? errorOf(end.error, end.about) : null,
   }
 }
 
-function errorOf({ code, message, action, data }: HostError & { data?: unknown }): JsonObject {
-  return keepable({ code, message, action, ...(data === undefined ? {} : { data }) }) as JsonObject
+function errorOf({ code, message, action }: HostError, about: JsonObject = {}): JsonObject {
+  return keepable({ ...about, code, message, action }) as JsonObject
 }
 
 interface Output {

@@ -1,0 +1,180 @@
+/**
+ * The one door of a program: what it calls is a step of its run, and a tool is called through `calls/` like any other. Names
+ * are those of the beginning: a program that goes on later finds what it found.
+ */
+import { callByName } from '../calls/call-by-name.ts'
+import type { Calls } from '../calls/calls.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { ActiveRun, StepAnswer, StepResult, StepWork } from '../runs/engine.ts'
+import type { ApprovalView } from '../schema/approval.ts'
+import { canonicalJson, type Json, type JsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { signatureOf } from '../search/search-tools.ts'
+import type { Searcher } from '../search/searcher.ts'
+import type { Bridge, BridgeAnswer, BridgeCall } from './executor.ts'
+import { resultOf } from './values.ts'
+
+/** Object, name, and the tool that it is. */
+export type FunctionMap = Record<string, Record<string, string>>
+
+/** What a program always has. */
+export const BUILT_IN = ['search', 'describe', 'call', 'read_result'] as const
+
+export interface BridgeParts {
+  calls: Pick<Calls, 'start'>
+  searcher: Searcher
+  /** Arguments as they may be kept. */
+  show(entry: LoadoutEntry, args: JsonObject): JsonObject
+  /** What a program reads of a tool. */
+  declare(entry: LoadoutEntry): Promise<string>
+}
+
+export interface BridgeOptions {
+  run: ActiveRun
+  loadout: Loadout
+  functions: FunctionMap
+}
+
+const MOST_FOUND = 20
+/** So long nothing comes before a program that waits is put away. */
+const QUIET_MS = 5
+
+export interface ProgramBridge extends Bridge {
+  /** What stops the run itself: its log does not fit, or it is not ours any more. */
+  readonly fault: unknown
+}
+
+export function createBridge(parts: BridgeParts, options: BridgeOptions): ProgramBridge {
+  return new RunBridge(parts, options)
+}
+
+class RunBridge implements ProgramBridge {
+  fault: unknown
+  readonly functions: Bridge['functions']
+  readonly #parts: BridgeParts
+  readonly #options: BridgeOptions
+  /** Steps that are being done; one that stands is not. */
+  #busy = 0
+  #last = 0
+
+  constructor(parts: BridgeParts, options: BridgeOptions) {
+    this.#parts = parts
+    this.#options = options
+    const named = Object.entries(options.functions).map(([object, names]) => [object, Object.keys(names)] as const)
+    this.functions = { ...Object.fromEntries(named), '': BUILT_IN }
+  }
+
+  async call(call: BridgeCall): Promise<BridgeAnswer> {
+    this.#busy++
+    this.#last = Date.now()
+    const answer = await this.#step(call)
+      .catch((error: unknown) => {
+        this.fault ??= error
+        return { stands: 'paused' as const }
+      })
+      .finally(() => {
+        this.#busy--
+        this.#last = Date.now()
+      })
+    if (this.fault !== undefined) return { pause: true }
+    if (!('stands' in answer)) return 'value' in answer ? { value: answer.value, at: answer.at } : answer
+    await this.#quiet()
+    return { pause: true }
+  }
+
+  /** The other branches go on as far as they can: what they did is in the log before the program goes. */
+  async #quiet(): Promise<void> {
+    const { signal } = this.#options.run
+    while (!signal.aborted && (this.#busy > 0 || Date.now() - this.#last < QUIET_MS))
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+  }
+
+  async #step({ seq, object, name, arguments: args }: BridgeCall): Promise<StepAnswer> {
+    const { log } = this.#options.run
+    const built = object === '' && name !== 'call'
+    const ref = built ? name : object === '' ? String(args[0]) : this.#options.functions[object]?.[name]
+    const input = object === '' && name === 'call' ? args[1] : args[0]
+    const key = `${ref}#${await hashOf([input])}`
+    if (built) return log.step({ seq, key, kind: name, repeatable: true }, this.#builtIn(name, input))
+    const entry = this.#find(ref ?? '')
+    const repeatable = !entry || isRepeatable(entry)
+    return log.step({ seq, key, kind: 'call', repeatable }, this.#tool(ref ?? '', entry, input))
+  }
+
+  #find(ref: string): LoadoutEntry | undefined {
+    const { tools, entries } = this.#options.loadout
+    const isIt = (entry: LoadoutEntry) => entry.ref === ref || entry.modelName === ref
+    return tools.find(isIt) ?? entries.find(isIt)
+  }
+
+  #tool(ref: string, entry: LoadoutEntry | undefined, input: Json): StepWork {
+    const { run, loadout } = this.#options
+    const { userId, threadId, runId, signal } = run
+    const args = input ?? {}
+    if (!isObject(args))
+      return fixed({ ref }, { error: { code: 'invalid-input', message: `'${ref}' takes one object.` } })
+    const request = { ref: entry?.ref ?? ref, arguments: entry ? this.#parts.show(entry, args) : {} }
+    return {
+      request,
+      execute: async ({ stepId: callId, approvalId }) => {
+        let asked: ApprovalView | undefined
+        const outcome = await callByName(
+          { calls: this.#parts.calls, loadout, userId, threadId, runId },
+          {
+            ...{ name: ref, arguments: args, callId, signal, pauses: { approvalId } },
+            caller: { type: 'code', toolId: runId },
+            onPending: (approval) => {
+              asked = approval
+            },
+          },
+        )
+        if ('error' in outcome && outcome.error.code === 'approval-pending' && asked)
+          return { pause: { approvalId: asked.id, until: new Date(asked.expiresAt) } }
+        return resultOf(outcome)
+      },
+    }
+  }
+
+  #builtIn(name: string, input: Json): StepWork {
+    const request = { name, input }
+    if (name === 'search') return { request, execute: () => this.#search(input) }
+    if (name === 'describe') return { request, execute: () => this.#describe(input) }
+    // The host's own, through the same pipeline.
+    return this.#tool('read_result', undefined, input)
+  }
+
+  async #search(input: Json): Promise<StepResult> {
+    const { query, limit = 5 } = isObject(input) ? input : { query: input }
+    if (typeof query !== 'string') return { error: { code: 'invalid-input', message: 'search takes a text.' } }
+    const { run, loadout } = this.#options
+    const most = Math.min(Number(limit) || 5, MOST_FOUND)
+    const { hits } = await this.#parts.searcher.search(loadout.entries, query, { userId: run.userId, limit: most })
+    const found = hits.flatMap(({ ref, score }) => {
+      const entry = loadout.tools.find((one) => one.ref === ref && one.allowedCallers.includes('code'))
+      return entry ? [{ name: ref, signature: signatureOf({ ...entry, modelName: ref }), score }] : []
+    })
+    return { value: found }
+  }
+
+  async #describe(input: Json): Promise<StepResult> {
+    const entry = typeof input === 'string' ? this.#find(input) : undefined
+    if (!entry)
+      return { error: { code: 'tool-not-found', message: `There is no tool '${String(input).slice(0, 100)}'.` } }
+    return { value: await this.#parts.declare(entry) }
+  }
+}
+
+const fixed = (request: Json, result: StepResult): StepWork => ({ request, execute: async () => result })
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own. */
+const isRepeatable = ({ manifest: { annotations } }: LoadoutEntry) =>
+  annotations?.readOnlyHint === true || annotations?.idempotentHint === true
+
+async function hashOf(value: Json): Promise<string> {
+  const bytes = new TextEncoder().encode(canonicalJson(value))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return [...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

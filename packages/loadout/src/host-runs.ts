@@ -1,0 +1,82 @@
+/** Runs: the engine, what programs do in it, and what wakes them. */
+
+import type { Stage } from './calls/compose.ts'
+import type { OwnTool } from './calls/own-tools.ts'
+import { failed } from './calls/resolve.ts'
+import { createProgramWork, type ProgramParts, startProgram } from './code-mode/programs.ts'
+import { outcomeOf, RUN_CODE } from './code-mode/run-code.ts'
+import { HostError } from './errors.ts'
+import type { Emitter } from './events.ts'
+import type { HostOptions } from './host-options.ts'
+import type { Approvals } from './policy/approvals.ts'
+import type { Presence } from './policy/presence.ts'
+import { createEmbeddedEngine } from './runs/embedded.ts'
+import type { Engine } from './runs/engine.ts'
+import type { RunView } from './schema/run.ts'
+import type { Storage } from './storage/storage.ts'
+
+export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
+  storage: Storage
+  presence: Presence
+  events: Emitter
+  approvals: Approvals
+  /** For what a program gives a model. */
+  large: Stage
+}
+
+/** Runs, as an app and a server see them. */
+export type Runs = Pick<Engine, 'get' | 'list' | 'settled' | 'cancel' | 'resolve'>
+
+export interface HostRuns {
+  engine: Engine
+  /** `run_code`, where the host runs programs. */
+  own: OwnTool[]
+  /** A program of a thread, until it is over or stands. */
+  run(scope: { userId: string; threadId?: string | undefined }, given: unknown, options?: RunOptions): Promise<RunView>
+  stop(): void
+}
+
+export interface RunOptions {
+  /** Ends the wait, not the run. */
+  signal?: AbortSignal | undefined
+  /** Whether to wait until it is over or stands. @default true */
+  wait?: boolean | undefined
+}
+
+export function createRuns(parts: RunParts, { executor, programs }: HostOptions): HostRuns {
+  const { storage, presence, approvals, events, loadouts } = parts
+  const engine = createEmbeddedEngine({
+    ...{
+      storage,
+      presence,
+      works: executor ? { program: createProgramWork({ ...parts, executor, limits: programs?.limits }) } : {},
+    },
+    async isAnswered(userId, ids) {
+      for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true
+      return false
+    },
+    onCancelled: (userId, runId) => approvals.withdraw(userId, runId),
+  })
+  const stop = events.on('approval-answered', ({ userId, runId }) => {
+    if (runId !== undefined) void engine.wake(userId, runId).catch(() => {})
+  })
+  const run: HostRuns['run'] = async (scope, given, { signal, wait = true } = {}) => {
+    if (!executor) throw noExecutor()
+    const started = await startProgram({ engine, loadouts }, scope, given)
+    return wait ? engine.settled(scope.userId, started.id, { signal }) : started
+  }
+  const answer: OwnTool['answer'] = async ({ userId, threadId, arguments: given, signal }) => {
+    try {
+      return outcomeOf(await run({ userId, threadId }, given, { signal }))
+    } catch (error) {
+      return failed(HostError.from(error))
+    }
+  }
+  return { engine, run, stop, own: executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : [] }
+}
+
+const noExecutor = () =>
+  new HostError('function-missing', {
+    detail: 'This host runs no programs.',
+    action: 'Give it an executor: createHost({ executor: quickjs() }).',
+  })

@@ -1,0 +1,31 @@
+import { z } from 'zod'
+import { activationRef } from './activation.ts'
+import { json } from './json.ts'
+
+const count = (most: number) => z.number().int().min(1).max(most)
+
+/** What a caller may ask of a program's limits; the operator's are above them. */
+export const programLimits = z
+  .strictObject({
+    memoryBytes: count(1024 ** 3),
+    cpuMs: count(600_000),
+    wallMs: count(3_600_000),
+    calls: count(100_000),
+    parallelCalls: count(10_000),
+    logBytes: count(16 * 1024 ** 2),
+    resultBytes: count(16 * 1024 ** 2),
+    argumentBytes: count(16 * 1024 ** 2),
+  })
+  .partial()
+
+export const programInput = z.strictObject({
+  program: z.string().min(1, 'must not be empty').max(1_000_000),
+  language: z.enum(['javascript', 'typescript']).optional(),
+  /** What the program reads as `input`. */
+  input: json.optional(),
+  limits: programLimits.optional(),
+  /** What it leaves away of what the thread carries. */
+  only: z.array(activationRef).max(1000).optional(),
+  except: z.array(activationRef).max(1000).optional(),
+})
+export type ProgramInput = z.infer<typeof programInput>
