@@ -85,6 +85,7 @@ const OVERRIDE: Record<string, unknown> = {
   providerOptions: { x: 1 },
   enabled: true,
   deferLoading: false,
+  examples: ['send it to Bob'],
 }
 
 describe('every field voids', () => {

@@ -1,0 +1,158 @@
+/** Programs of threads, over tools that are functions: what they may, what they get, and where they pause. */
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { quickjs } from './quickjs.ts'
+
+const ann = { userId: 'ann', threadId: 'work' }
+const executor = quickjs()
+afterAll(() => executor.close())
+
+let host: Host
+let made: string[]
+const records = Array.from({ length: 200 }, (_, id) => ({ id, total: id * 10, customer: `c${id % 20}` }))
+const tool = (name: string, execute: (input: never) => unknown, annotations: object = { readOnlyHint: true }) => ({
+  ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, annotations },
+  execute: (input: never) => {
+    made.push(name)
+    return execute(input)
+  },
+})
+
+beforeEach(async () => {
+  made = []
+  host = createHost({ executor, policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+  await host.ready()
+  const tools = [
+    tool('orders', () => ({ orders: records })),
+    tool('customer', ({ id }: { id: string }) => ({ id, name: `Name ${id}` })),
+    tool('get-rate', () => 'a rate'),
+    tool('refund', ({ id }: { id: number }) => `refunded ${id}`, { destructiveHint: true }),
+    tool('broken', () => {
+      throw new Error('it broke')
+    }),
+  ]
+  await host.toolkits.register({ name: 'shop', tools }, { tier: 'user', userId: 'ann' })
+  await host.toolkits.register(
+    { name: 'by-hand', tools: [tool('sign', () => 'signed')], allowedCallers: ['direct'] },
+    { tier: 'user', userId: 'ann' },
+  )
+})
+afterEach(() => host.close())
+const run = (program: string, more = {}) => host.thread(ann).run({ program, ...more })
+
+describe('thread.run', () => {
+  it('loops, filters and calls in parallel; only what it returns comes back', async () => {
+    const done = await run(`
+      const { orders } = await shop.orders()
+      const big: any[] = orders.filter((order) => order.total > 1940)
+      const customers = await Promise.all(big.map((order) => shop.customer({ id: order.customer })))
+      console.log('found', big.length)
+      return big.map((order, n) => ({ id: order.id, name: customers[n].name }))
+    `)
+    expect(done).toMatchObject({ status: 'completed', logs: [{ level: 'log', text: 'found 5' }] })
+    expect(done.output).toEqual([195, 196, 197, 198, 199].map((id) => ({ id, name: `Name c${id % 20}` })))
+    expect(done.steps).toHaveLength(6)
+    expect(done.steps[0]).toMatchObject({ kind: 'call', status: 'completed', request: { ref: 'shop.orders' } })
+    expect(done.usage).toMatchObject({ calls: 6 })
+  })
+
+  it('errors of tools are exceptions with their code; names with a dash have two forms', async () => {
+    const done = await run(`
+      const codes = []
+      for (const call of [() => shop.broken({}), () => by_hand.sign({}), () => call2()])
+        try { await call() } catch (error) { codes.push([error.code ?? error.name, error.message]) }
+      return { codes, rate: await shop.get_rate({}), again: await shop['get-rate']({}) }
+    `)
+    expect(done.error).toBeUndefined()
+    const { codes, ...rates } = done.output as { codes: string[][] }
+    expect(codes[0]).toEqual(['tool-error', 'it broke'])
+    expect(codes[1]?.[0]).toBe('not-carried')
+    expect(codes[1]?.[1]).toContain('may not be called by "code"')
+    expect(codes[2]?.[0]).toBe('ReferenceError')
+    expect(rates).toEqual({ rate: 'a rate', again: 'a rate' })
+  })
+
+  it('finds and describes tools inside, and calls what it found by name', async () => {
+    const done = await run(`
+      const [best] = await search('customer by id')
+      return { best: best.name, about: await describe(best.name), value: await call(best.name, { id: 'c1' }) }
+    `)
+    expect(done.output).toMatchObject({ best: 'shop.customer', value: { name: 'Name c1' } })
+    expect(JSON.stringify(done.output)).toContain('customer')
+  })
+
+  it('what must be asked pauses it; the answer goes on without repeating a call', async () => {
+    const paused = await run(`
+      const { orders } = await shop.orders()
+      const word = await shop.refund({ id: orders[3].id })
+      return [word, Date.now() > 0, Math.random()]
+    `)
+    expect(paused).toMatchObject({ status: 'paused', steps: [{ status: 'completed' }, { status: 'paused' }] })
+    expect(made).toEqual(['orders'])
+    const approvalId = paused.steps[1]?.approvalId ?? ''
+    expect(await host.approvals.get('ann', approvalId)).toMatchObject({
+      ...{ ref: 'shop.refund', arguments: { id: 3 }, status: 'pending' },
+      caller: { type: 'code', toolId: paused.id },
+    })
+    await host.approvals.answer('ann', approvalId, { decision: 'allow' })
+    const done = await host.runs.settled('ann', paused.id)
+    expect(done).toMatchObject({ status: 'completed', output: ['refunded 3', true, expect.any(Number)] })
+    expect(made).toEqual(['orders', 'refund'])
+  })
+
+  it('denied, it hears that and goes on', async () => {
+    const paused = await run(`
+      try { return await shop.refund({ id: 1 }) } catch (error) { return error.code }
+    `)
+    await host.approvals.answer('ann', paused.steps[0]?.approvalId ?? '', { decision: 'deny' })
+    expect(await host.runs.settled('ann', paused.id)).toMatchObject({ status: 'completed', output: 'denied' })
+    expect(made).toEqual([])
+  })
+
+  it('two that must be asked at once: both are asked, and the rest is done once', async () => {
+    const paused = await run(`
+      return await Promise.all([shop.refund({ id: 1 }), shop.orders({}).then(() => 'orders'), shop.refund({ id: 2 })])
+    `)
+    expect(paused.steps.map(({ status }) => status)).toEqual(['paused', 'completed', 'paused'])
+    for (const { approvalId } of paused.steps.filter((step) => step.approvalId))
+      await host.approvals.answer('ann', approvalId ?? '', { decision: 'allow' })
+    await expect
+      .poll(async () => (await host.runs.get('ann', paused.id)).output, { timeout: 5000 })
+      .toEqual(['refunded 1', 'orders', 'refunded 2'])
+    expect([...made].sort()).toEqual(['orders', 'refund', 'refund'])
+  })
+
+  it('cancelled while it waits, its question is taken back', async () => {
+    const paused = await run('return await shop.refund({ id: 1 })')
+    await host.runs.cancel('ann', paused.id)
+    expect((await host.approvals.get('ann', paused.steps[0]?.approvalId ?? '')).status).toBe('expired')
+    expect((await host.runs.get('ann', paused.id)).status).toBe('cancelled')
+  })
+
+  it.each([
+    ['return (', 'syntax-error'],
+    ['throw new Error("mine")', 'program-error'],
+    ['for (;;) {}', 'cpu-limit'],
+    ['for (let n = 0; n < 20; n++) await shop.get_rate({})', 'call-limit'],
+  ])('%s ends as %s', async (program, reason) => {
+    const done = await run(program, { limits: { cpuMs: 200, calls: 10 } })
+    expect(done).toMatchObject({ status: 'failed', error: { code: 'program-failed', reason } })
+  })
+
+  it('is a tool for any model, and gives it only the value', async () => {
+    const program = 'const { orders } = await shop.orders(); return orders.length'
+    const outcome = await host.thread(ann).call({ name: 'run_code', arguments: { program } })
+    expect(outcome).toMatchObject({ status: 'ok', content: [{ type: 'text', text: '200' }] })
+    const failed = await host
+      .thread(ann)
+      .call({ name: 'run_code', arguments: { program: 'console.log("here"); nothing()' } })
+    expect(failed).toMatchObject({ status: 'tool-error' })
+    expect(JSON.stringify(failed)).toContain('here')
+  })
+
+  it('without an executor is refused, and says what to do', async () => {
+    await using plain = createHost()
+    await expect(plain.thread(ann).run('return 1')).rejects.toMatchObject({ code: 'function-missing' })
+  })
+})
