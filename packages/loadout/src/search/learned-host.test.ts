@@ -1,0 +1,70 @@
+/** From a call that went well to a search that knows: through a whole host. */
+import { expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { memory } from '../storage/memory.ts'
+import { defineTool } from '../toolkits/define-tool.ts'
+
+const TOOLS = [
+  defineTool({ name: 'write', description: 'Brings a letter.', execute: () => 'sent' }),
+  defineTool({ name: 'look', description: 'Says the forecast.', execute: () => 'rain' }),
+  defineTool({
+    name: 'fail',
+    description: 'Fails.',
+    execute: () => {
+      throw new Error('no')
+    },
+  }),
+]
+const ann = { userId: 'ann', threadId: 'one' }
+
+function world(search = {}) {
+  const storage = memory()
+  const host = createHost({ storage, tools: TOOLS, policy: [rule('*', 'allow')], search })
+  const refs = async (userId: string, prompt: string) =>
+    (await host.thread({ userId, threadId: 'one' }).resolve({ prompt })).tools
+      .filter(({ by }) => by === 'search')
+      .map(({ entry }) => entry.ref)
+  const rows = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))
+  return { host, refs, rows }
+}
+
+it('what was asked for when a call went well finds its tool, for who asked', async () => {
+  const { host, refs } = world()
+  const thread = host.thread(ann)
+  const { status } = await thread.call({ name: 'app.write', arguments: {}, prompt: 'tell them about the picnic' })
+  expect(status).toBe('ok')
+  await thread.call({ name: 'app.fail', arguments: {}, prompt: 'zebra' })
+  await expect.poll(() => refs('ann', 'picnic'), { timeout: 5000 }).toEqual(['app.write'])
+  expect(await refs('bob', 'picnic')).toEqual([])
+  expect(await refs('ann', 'zebra')).toEqual([])
+  await host.preferences.update('ann', { learnFromUse: false })
+  expect(await refs('ann', 'picnic')).toEqual([])
+  await host.close()
+})
+
+it('what a model calls after a prompt belongs to that prompt', async () => {
+  const { host, rows } = world()
+  const selection = await host.thread(ann).resolve({ prompt: 'a letter for the picnic' })
+  await selection.call({ name: 'app.write', arguments: {} })
+  await expect.poll(rows, { timeout: 5000 }).toMatchObject([{ tool: 'write', successes: 1 }])
+  expect((await rows())[0]?.examplesJson).toMatchObject([{ text: 'a letter for the picnic' }])
+  await host.close()
+})
+
+it('of a user who goes nothing stays, also of what was on its way', async () => {
+  const { host, rows } = world()
+  await host.thread(ann).call({ name: 'app.write', arguments: {}, prompt: 'picnic' })
+  await host.users.remove('ann')
+  await new Promise((resolve) => setTimeout(resolve, 1300))
+  expect(await rows()).toEqual([])
+  await host.close()
+})
+
+it('nothing is learned where the app says so', async () => {
+  const { host, rows } = world({ learn: false })
+  await host.thread(ann).call({ name: 'app.write', arguments: {}, prompt: 'picnic' })
+  await new Promise((resolve) => setTimeout(resolve, 1300))
+  expect(await rows()).toEqual([])
+  await host.close()
+})
