@@ -15,6 +15,8 @@ const SOCKETS: Record<string, string> = {
   'packages/loadout/src/connections/proxy.ts': "the operator's proxy, for the guarded fetch",
   'packages/loadout/src/connections/sandbox/egress.ts':
     'the way out of a sandbox: declared hosts, judged by the same guard',
+  'packages/loadout/src/connections/sandbox/left-sockets.ts':
+    'asks sockets of our own in the temporary folder who listens',
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
   'apps/server/src/serve.ts': 'listens',

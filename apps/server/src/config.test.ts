@@ -32,6 +32,31 @@ describe('the settings', () => {
     expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)
   })
 
+  it('say where packages of sandboxes come from, and what sandboxes may use', () => {
+    const { sandbox } = readConfig({
+      LOADOUT_PYPI_INDEX: 'https://index.example/simple',
+      LOADOUT_PYPI_FILE_HOSTS: 'files.example, *.mirror.example:8443',
+      LOADOUT_SANDBOX_MAX_BYTES: '4000000000',
+      LOADOUT_SANDBOX_CGROUPS: 'required',
+    })
+    expect(sandbox).toMatchObject({
+      pypiIndex: 'https://index.example/simple',
+      pypiFileHosts: ['files.example', '*.mirror.example:8443'],
+      packagesBytes: 4_000_000_000,
+      cgroups: 'required',
+    })
+    expect(readConfig({}).sandbox.cgroups).toBe(true)
+    expect(readConfig({ LOADOUT_SANDBOX_CGROUPS: 'off' }).sandbox.cgroups).toBe(false)
+  })
+
+  it('say what may be reached although it is private', () => {
+    expect(readConfig({}).privateHosts).toEqual([])
+    expect(readConfig({ LOADOUT_PRIVATE_HOSTS: 'sso.corp, 10.1.0.0/16' }).privateHosts).toEqual([
+      'sso.corp',
+      '10.1.0.0/16',
+    ])
+  })
+
   const bad: Record<string, [env: Record<string, string>, name: string]> = {
     'a port that is no number': [{ PORT: 'http' }, 'PORT'],
     'a port out of range': [{ PORT: '70000' }, 'PORT'],
@@ -49,6 +74,10 @@ describe('the settings', () => {
     'templates that are not there': [{ LOADOUT_STDIO_TEMPLATES: '/no/such/file' }, 'LOADOUT_STDIO_TEMPLATES'],
     'templates that are none': [{ LOADOUT_STDIO_TEMPLATES: TEMPLATES }, 'LOADOUT_STDIO_TEMPLATES'],
     'a sandbox in no folder': [{ LOADOUT_SANDBOX_DIR: 'here' }, 'LOADOUT_SANDBOX_DIR'],
+    'file hosts that are URLs': [{ LOADOUT_PYPI_FILE_HOSTS: 'https://files.example/' }, 'LOADOUT_PYPI_FILE_HOSTS'],
+    'a folder of packages that is too small': [{ LOADOUT_SANDBOX_MAX_BYTES: '1000' }, 'LOADOUT_SANDBOX_MAX_BYTES'],
+    'an unknown wish for cgroups': [{ LOADOUT_SANDBOX_CGROUPS: 'maybe' }, 'LOADOUT_SANDBOX_CGROUPS'],
+    'private hosts with a space': [{ LOADOUT_PRIVATE_HOSTS: 'a.example b.example' }, 'LOADOUT_PRIVATE_HOSTS'],
     'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
     'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
     'answers that no text can hold': [{ LOADOUT_MAX_RESPONSE_BYTES: '1000000000' }, 'LOADOUT_MAX_RESPONSE_BYTES'],

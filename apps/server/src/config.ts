@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HostError } from 'loadout'
+import type { SandboxOptions } from 'loadout/node'
 import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
 import { readTemplates, sandboxDir } from './stdio-settings.ts'
@@ -10,6 +11,18 @@ import { readTemplates, sandboxDir } from './stdio-settings.ts'
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
 const whole = (least: number, most: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most))
+
+const commaList = (text: string) =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+const fileHost = z
+  .string()
+  .toLowerCase()
+  .regex(/^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/, 'must be host names, with commas between them')
+
+const privateHost = z.string().regex(/^[\w.:/*-]+$/, 'must be host names, addresses or CIDRs, with commas between them')
 
 const httpUrl = z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' })
 
@@ -32,7 +45,11 @@ const environment = z.object({
   LOADOUT_SANDBOX_DIR: z.string().startsWith('/', 'must be an absolute path').optional(),
   LOADOUT_NPM_REGISTRY: httpUrl.optional(),
   LOADOUT_PYPI_INDEX: httpUrl.optional(),
+  LOADOUT_PYPI_FILE_HOSTS: z.string().transform(commaList).pipe(z.array(fileHost)).optional(),
+  LOADOUT_SANDBOX_MAX_BYTES: whole(2 * 1024 ** 3, Number.MAX_SAFE_INTEGER).optional(),
+  LOADOUT_SANDBOX_CGROUPS: z.enum(['auto', 'required', 'off']).default('auto'),
   LOADOUT_PRIVATE_NETWORK: flag.optional(),
+  LOADOUT_PRIVATE_HOSTS: z.string().transform(commaList).pipe(z.array(privateHost)).optional(),
   // No text can be longer than 512 MiB: what is larger could not be read.
   LOADOUT_MAX_RESPONSE_BYTES: whole(1024, 512 * 1024 * 1024 - 1024).optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
@@ -66,8 +83,10 @@ export interface Config {
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
   /** The command lines that the operator prepared. */
   stdioTemplates: StdioTemplate[]
-  sandbox: { dir: string; npmRegistry?: string; pypiIndex?: string }
+  sandbox: SandboxOptions & { dir: string }
   privateNetwork: boolean
+  /** What may be reached although it is private. */
+  privateHosts: string[]
   /** The largest answer of a server; undefined: as the library has it. */
   maxResponseBytes: number | undefined
   /** Whether a call waits until the database has recorded it. */
@@ -130,6 +149,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     stdioTemplates: readTemplates(values.LOADOUT_STDIO_TEMPLATES),
     sandbox: sandboxOf(values),
     privateNetwork: values.LOADOUT_PRIVATE_NETWORK ?? local,
+    privateHosts: values.LOADOUT_PRIVATE_HOSTS ?? [],
     maxResponseBytes: values.LOADOUT_MAX_RESPONSE_BYTES,
     auditStrict: values.LOADOUT_AUDIT_STRICT,
     approvalMs: values.LOADOUT_APPROVAL_MS,
@@ -154,10 +174,14 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function sandboxOf(values: z.infer<typeof environment>): Config['sandbox'] {
   const { LOADOUT_SANDBOX_DIR, LOADOUT_DATA_DIR, LOADOUT_NPM_REGISTRY, LOADOUT_PYPI_INDEX } = values
+  const { LOADOUT_PYPI_FILE_HOSTS, LOADOUT_SANDBOX_MAX_BYTES, LOADOUT_SANDBOX_CGROUPS } = values
   return {
     dir: sandboxDir(LOADOUT_SANDBOX_DIR, LOADOUT_DATA_DIR ?? join(homedir(), '.loadout')),
+    cgroups: LOADOUT_SANDBOX_CGROUPS === 'required' ? 'required' : LOADOUT_SANDBOX_CGROUPS === 'auto',
     ...(LOADOUT_NPM_REGISTRY === undefined ? {} : { npmRegistry: LOADOUT_NPM_REGISTRY }),
     ...(LOADOUT_PYPI_INDEX === undefined ? {} : { pypiIndex: LOADOUT_PYPI_INDEX }),
+    ...(LOADOUT_PYPI_FILE_HOSTS === undefined ? {} : { pypiFileHosts: LOADOUT_PYPI_FILE_HOSTS }),
+    ...(LOADOUT_SANDBOX_MAX_BYTES === undefined ? {} : { packagesBytes: LOADOUT_SANDBOX_MAX_BYTES }),
   }
 }
 

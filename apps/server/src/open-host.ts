@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import {
   clientMetadataOf,
   createHost,
+  type Drivers,
   type Host,
   HostError,
   type KeyRing,
@@ -13,6 +14,7 @@ import {
   type Storage,
   type TelemetryOptions,
 } from 'loadout'
+import { quickjs } from 'loadout/code-mode/quickjs'
 import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers, wordVectors } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
@@ -31,11 +33,13 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
+  const drivers = openDrivers(config)
   const host = createHost({
     storage: openStorage(config),
     keyRing,
-    drivers: openDrivers(config),
+    drivers,
     search: { vectors: wordVectors },
+    executor: quickjs(),
     signIn: signInOf(config, address),
     toolCacheTtlMs: config.toolCacheTtlMs,
     approvalMs: config.approvalMs,
@@ -46,7 +50,18 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     ...(telemetry ? { telemetry: telemetryOf(telemetry, log) } : {}),
   })
   logResolutions(host, log)
+  logWarnings(drivers, log)
   return host
+}
+
+/** What is missing for commands of users, or weaker than elsewhere. Nobody waits for it. */
+function logWarnings(drivers: Drivers, log: Log): void {
+  void drivers.warnings?.().then(
+    (warnings) => {
+      for (const warning of warnings) log.warn(warning)
+    },
+    (err: unknown) => log.warn({ err }, 'it is not known whether sandboxes work here'),
+  )
 }
 
 /** People come back to the public address, or else to where the server listens. */
@@ -110,7 +125,7 @@ function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
 
 function openDrivers(config: Config) {
   const { stdio, stdioTemplates, sandbox, privateNetwork, commandEnv, dataDir, proxy, certificates } = config
-  const { maxResponseBytes } = config
+  const { maxResponseBytes, privateHosts: allow } = config
   return nodeDrivers({
     stdio,
     templates: stdioTemplates,
@@ -118,7 +133,12 @@ function openDrivers(config: Config) {
     baseEnv: commandEnv,
     processDir: join(dataDir, 'processes'),
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
-    guard: { privateNetwork, ...(proxy ? { proxy } : {}), ...(certificates === undefined ? {} : { ca: certificates }) },
+    guard: {
+      privateNetwork,
+      allow,
+      ...(proxy ? { proxy } : {}),
+      ...(certificates === undefined ? {} : { ca: certificates }),
+    },
   })
 }
 

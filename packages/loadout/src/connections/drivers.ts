@@ -18,6 +18,8 @@ export interface Drivers {
   open(target: ConnectionTarget, hooks: ConnectionHooks, tier: Tier): Promise<Connection>
   /** How many processes of stdio servers run. @default none */
   processes?(): number
+  /** What an operator should know of this machine: what is missing for commands of users, or weaker than elsewhere. */
+  warnings?(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -40,6 +42,7 @@ export interface CommandOpeners {
   /** Missing where there is no sandbox: then nothing is run that needs one. */
   sandboxed?: OpenCommand
   processes?(): number
+  warnings?(): Promise<readonly string[]>
   close(): Promise<void>
 }
 
@@ -65,6 +68,7 @@ export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed,
       return open(target, hooks, line)
     },
     processes: () => stdio?.processes?.() ?? 0,
+    warnings: async () => (stdioRules.policy === 'sandbox' ? ((await stdio?.warnings?.()) ?? []) : []),
     async close() {
       await stdio?.close()
       await close?.()

@@ -24,7 +24,7 @@ export interface NodeDriverOptions {
   baseEnv?: Readonly<Record<string, string>>
   /** A folder to note running processes in, swept at the next start. */
   processDir?: string
-  /** The guard of users' servers. What the operator sets up may be anywhere. */
+  /** The guard of users' servers, and of what any server names. What the operator sets up may be anywhere. */
   guard?: GuardOptions
   /** The largest answer of a server, over any transport, in decoded bytes. @default 128 MiB */
   maxResponseBytes?: number
@@ -64,6 +64,7 @@ export function nodeDrivers({
       direct: afterSweep(openCommands({ ...running, prepare: directly(baseEnv) })),
       sandboxed: afterSweep(openCommands({ ...running, prepare: sandbox.prepare })),
       processes: () => groups.count(),
+      warnings: sandbox.warnings,
       async close() {
         await groups.close()
         await sandbox.close()

@@ -19,7 +19,7 @@ export async function assertAvailable(groups: ProcessGroups, frame: Frame): Prom
   if (process.platform !== 'linux')
     throw refused('The sandbox needs Linux.', 'Run the host on Linux, or use a remote server (a URL).')
   const probe = composeSandbox(frame, { command: '/usr/bin/env', args: ['true'], env: {}, limits: DEFAULT_LIMITS })
-  const outcome = await runOnce(groups, probe, TIMEOUT_MS).catch((error: unknown) => {
+  const outcome = await runOnce(groups, probe, { timeoutMs: TIMEOUT_MS }).catch((error: unknown) => {
     if (HostError.is(error) && error.code === 'spawn-failed')
       throw refused('The sandbox needs bubblewrap, which is not installed.', INSTALL)
     throw error

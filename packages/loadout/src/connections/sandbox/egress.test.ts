@@ -1,6 +1,7 @@
 /** The way out: exactly the declared hosts, and those only where the guard lets them be reached. */
 import { createServer, type Server } from 'node:http'
 import { createServer as createTcp } from 'node:net'
+import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Inside, openInside, sandboxed } from '../../testing/inside.ts'
 import type { Drivers } from '../drivers.ts'
@@ -106,6 +107,34 @@ describe('a sandbox with declared hosts', () => {
     expect((await other.run(`return process.env.HTTPS_PROXY ?? 'none'`)).value).toBe('none')
     expect((await other.run(`return require('node:fs').existsSync('/run')`)).value).toBe(false)
     await other.connection.close()
+  })
+})
+
+describe('this machine', () => {
+  const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
+  const own = addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+  it('is not reached from a sandbox, whatever it is called, although the private network is', async () => {
+    const open = sandboxed({ guard: { lookup, privateNetwork: true } })
+    const names = ['127.0.0.1', 'localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', 'api.example', own ?? '127.0.0.3']
+    const greedy = await openInside(open, { hosts: names.map((name) => `${name}:${port()}`) })
+    const before = seen.length
+    for (const name of [...names, '2130706433', '0x7f.1', '[::1]', '[::ffff:127.0.0.1]']) {
+      const asked = `return new Promise((resolve, reject) => require('node:http').get({ host: '127.0.0.1', port: 3128, path: 'http://${name}:${port()}/' }, (r) => resolve(r.statusCode)).on('error', reject))`
+      expect([name, (await greedy.run(asked)).value]).toEqual([name, 403])
+    }
+    expect(seen.length).toBe(before)
+    await open.close()
+  })
+
+  it('is reached where the operator allows it by name or address', async () => {
+    for (const allow of [['127.0.0.0/8'], ['api.example']]) {
+      const open = sandboxed({ guard: { lookup, allow } })
+      const there = await openInside(open, { hosts: [`api.example:${port()}`] })
+      const got = await there.run(`return (await fetch('http://api.example:${port()}/')).status`)
+      expect([allow, got]).toEqual([allow, { value: 200 }])
+      await open.close()
+    }
   })
 })
 

@@ -1,11 +1,11 @@
 /**
  * The only way from a sandbox to the network: a proxy on a socket of its own that opens exactly the declared hosts, and
- * those only where the address guard lets them be reached. Names are resolved out here, once, and the peer is judged
- * again; what the sandbox says about addresses is never believed.
+ * those only where the address guard lets them be reached, and never this machine itself. Names are resolved out here, once,
+ * and the peer is judged again; what the sandbox says about addresses is never believed.
  */
 import { chown, mkdtemp, rm } from 'node:fs/promises'
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect, type LookupFunction, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
@@ -13,6 +13,8 @@ import { HostError } from '../../errors.ts'
 import { type AddressGuard, createAddressGuard, hostOf } from '../address-guard.ts'
 import type { GuardOptions } from '../guarded-fetch.ts'
 import { openTunnel, type ProxyServer, readProxy } from '../proxy.ts'
+import { EGRESS_PREFIX, SOCKET } from './left-sockets.ts'
+import { type OwnMachine, ownMachine } from './own-machine.ts'
 
 export interface Egress {
   /** The folder with the socket, to be shown inside. */
@@ -34,7 +36,7 @@ const IDLE_MS = 300_000
 const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'])
 
 export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
-  const dir = await mkdtemp(join(tmpdir(), 'loadout-egress-'))
+  const dir = await mkdtemp(join(tmpdir(), EGRESS_PREFIX))
   const dial = createDial(guard, readHosts(hosts))
   const open = new Set<Duplex>()
   const server = createServer((request, response) => void forward(request, response, dial))
@@ -45,7 +47,7 @@ export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<
   })
   server.on('connect', (request, near: Duplex, head: Buffer) => void tunnel(request, { near, head, dial }))
   try {
-    const path = join(dir, 'proxy.sock')
+    const path = join(dir, SOCKET)
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
     server.unref()
     if (uid !== undefined) for (const owned of [path, dir]) await chown(owned, uid, uid)
@@ -67,6 +69,7 @@ type Dial = (host: string, port: number) => Promise<Socket>
 
 function createDial(options: GuardOptions, isDeclared: (host: string, port: number) => boolean): Dial {
   const guard = createAddressGuard(options)
+  const own = ownMachine(options)
   const proxy = options.proxy && readProxy(options.proxy)
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   return async (host, port) => {
@@ -75,8 +78,9 @@ function createDial(options: GuardOptions, isDeclared: (host: string, port: numb
     if (!url || !isDeclared(name, port))
       throw new HostError('address-blocked', { detail: `${name}:${port} is not among the \`hosts\` of the toolkit.` })
     guard.checkUrl(url)
+    own.checkHost(name)
     if (proxy?.serves(url)) return throughProxy(proxy, { host: name, port, timeoutMs })
-    return connected(guard, { host: name, port, timeoutMs })
+    return connected({ guard, own }, { host: name, port, timeoutMs })
   }
 }
 
@@ -88,9 +92,29 @@ interface Peer {
 
 const throughProxy = (proxy: ProxyServer, peer: Peer) => openTunnel(proxy, { ...peer, tls: {} })
 
-function connected(guard: AddressGuard, { host, port, timeoutMs }: Peer): Promise<Socket> {
+interface Judges {
+  guard: AddressGuard
+  own: OwnMachine
+}
+
+/** What the guard lets pass, without this machine. */
+function lookupOf({ guard, own }: Judges): LookupFunction {
+  return (hostname, options, callback) =>
+    guard.lookup(hostname, options, (error, found, family) => {
+      if (error) return callback(error, found, family)
+      try {
+        for (const one of typeof found === 'string' ? [found] : found.map(({ address }) => address))
+          own.checkAddress(one, hostname)
+      } catch (refused) {
+        return callback(refused as Error, [])
+      }
+      callback(null, found, family)
+    })
+}
+
+function connected({ guard, own }: Judges, { host, port, timeoutMs }: Peer): Promise<Socket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host, port, lookup: guard.lookup })
+    const socket = connect({ host, port, lookup: lookupOf({ guard, own }) })
     const timer = setTimeout(() => socket.destroy(new HostError('server-timeout')), timeoutMs)
     socket.once('error', reject)
     socket.once('close', () => clearTimeout(timer))
@@ -98,6 +122,7 @@ function connected(guard: AddressGuard, { host, port, timeoutMs }: Peer): Promis
       clearTimeout(timer)
       try {
         guard.checkAddress(socket.remoteAddress ?? '', host)
+        own.checkAddress(socket.remoteAddress ?? '', host)
         resolve(socket)
       } catch (error) {
         socket.destroy()

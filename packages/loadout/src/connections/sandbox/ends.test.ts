@@ -1,9 +1,11 @@
 /** A sandbox ends with its connection and with its host, however that ends, and all that runs inside ends with it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openInside, sandboxed } from '../../testing/inside.ts'
 
 const HOST = fileURLToPath(new URL('../../testing/sandboxed-host-process.ts', import.meta.url))
@@ -23,6 +25,21 @@ async function gone(mark: string): Promise<string[]> {
   for (let tries = 0; tries < 100 && alive(mark).length > 0; tries++) await new Promise((done) => setTimeout(done, 20))
   return alive(mark)
 }
+
+// A folder for temporary files of its own: other tests have sockets too.
+const folder = mkdtempSync(join(tmpdir(), 'loadout-ends-'))
+const usual = process.env.TMPDIR
+beforeAll(() => {
+  chmodSync(folder, 0o777)
+  process.env.TMPDIR = folder
+})
+afterAll(() => {
+  if (usual === undefined) delete process.env.TMPDIR
+  else process.env.TMPDIR = usual
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const sockets = () => readdirSync(tmpdir()).filter((name) => name.startsWith('loadout-egress-'))
 
 const newMark = () => `mark-${process.pid}-${Math.round(performance.now() * 1000)}`
 
@@ -57,4 +74,15 @@ it.each(hosts)('after kill -9 of a host that runs as $uid nothing is left', asyn
     await exited
   }
   expect(await gone(mark)).toEqual([])
+  // What it had open is swept by the next host; what others have open stays.
+  const left = sockets()
+  expect(left).toHaveLength(1)
+  const [living, next] = [sandboxed(), sandboxed()]
+  await openInside(living, { hosts: ['example.com'] })
+  await openInside(next)
+  await next.close()
+  expect(sockets()).toHaveLength(1)
+  expect(sockets()).not.toEqual(left)
+  await living.close()
+  expect(sockets()).toEqual([])
 })

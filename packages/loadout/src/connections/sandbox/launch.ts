@@ -10,9 +10,10 @@ import type { CommandLine } from '../fill-template.ts'
 import type { GuardOptions } from '../guarded-fetch.ts'
 import type { ProcessGroups, ProcessSpec } from '../process-group.ts'
 import { assertAvailable } from './availability.ts'
-import { createCgroups } from './cgroup.ts'
-import { openEgress } from './egress.ts'
-import type { SandboxLimits } from './limits.ts'
+import { type Cgroup, createCgroups } from './cgroup.ts'
+import { type Egress, openEgress } from './egress.ts'
+import { sweepSockets } from './left-sockets.ts'
+import { limitsFor, type SandboxLimits } from './limits.ts'
 import { othersMayUse } from './others-may-use.ts'
 import { admitted, type Bind, composeSandbox, type Frame, NODE } from './profile.ts'
 import { RELAY, RELAY_ENV, RELAY_SOCKET_DIR } from './relay.ts'
@@ -20,7 +21,8 @@ import { RELAY, RELAY_ENV, RELAY_SOCKET_DIR } from './relay.ts'
 export interface Surroundings {
   /** What its hosts are judged by. */
   guard: GuardOptions
-  limits: Required<SandboxLimits>
+  /** Those that are not as usual. */
+  limits: SandboxLimits
   binds?: readonly Bind[]
 }
 
@@ -29,6 +31,8 @@ export interface Launcher {
   assertReady(): Promise<void>
   /** The command and its folder are those inside. */
   compose(line: CommandLine, surroundings: Surroundings): Promise<ProcessSpec>
+  /** Whether the kernel keeps accounts of sandboxes here, so that all of one has a limit. */
+  hasAccounts(): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -36,57 +40,88 @@ const CA_FILE = '/etc/loadout-ca.pem'
 
 export interface LauncherOptions {
   bwrap?: string
-  cgroups?: boolean
+  cgroups?: boolean | 'required'
 }
 
 export function createLauncher(groups: ProcessGroups, options: LauncherOptions = {}): Launcher {
   const { bwrap = 'bwrap' } = options
   const cgroups = options.cgroups === false ? undefined : createCgroups()
+  const ends = new Set<Promise<unknown>>()
   let available: Promise<void> | undefined
+  let swept: Promise<void> | undefined
 
   const frame = async (): Promise<Frame> => {
     // A root host takes a number that nobody has, for each sandbox another.
     const uid = process.getuid?.() === 0 ? randomInt(0x4000_0000, 0x7000_0000) : undefined
     const found = { bwrap, node: nodeFor(uid), uid }
-    available ??= assertAvailable(groups, found)
+    swept ??= sweepSockets()
+    // What was missing may be there the next time.
+    available ??= assertAvailable(groups, found).catch((error) => {
+      available = undefined
+      throw error
+    })
     await available
     return found
   }
 
-  const accounted = async (spec: ProcessSpec, limits: Required<SandboxLimits>): Promise<ProcessSpec> => {
-    const account = await cgroups?.open(limits)
-    if (!account) return spec
-    const onEnd = () => {
-      void account.remove()
-      spec.onEnd?.()
-    }
-    return { ...admitted(spec, account.admit), onEnd }
+  /** Told when a sandbox is gone; `close` waits for what is then taken away. */
+  const whenGone = (take: () => Promise<unknown>) => () => {
+    const taking = take().catch(() => {})
+    ends.add(taking)
+    void taking.finally(() => ends.delete(taking))
+  }
+
+  const accountFor = async (limits: SandboxLimits): Promise<Cgroup | undefined> => {
+    const account = await cgroups?.open(limitsFor(limits, true))
+    if (!account && options.cgroups === 'required') throw noAccounts()
+    return account
   }
 
   return {
     async assertReady() {
       await frame()
     },
-    async compose(line, { guard, limits, binds = [] }) {
+    async compose(line, { guard, limits: given, binds = [] }) {
       const made = await frame()
       if (made.uid !== undefined)
         for (const { from, writable } of binds) if (writable) await chown(from, made.uid, made.uid)
-      const spec = line.hosts?.length
-        ? await withHosts(made, { ...line, hosts: line.hosts }, { guard, limits, binds })
-        : composeSandbox(made, { ...line, limits, binds })
-      return accounted(spec, limits)
+      const account = await accountFor(given)
+      const limits = limitsFor(given, account !== undefined)
+      try {
+        const { spec, egress } = line.hosts?.length
+          ? await withHosts(made, { ...line, hosts: line.hosts }, { guard, limits, binds })
+          : { spec: composeSandbox(made, { ...line, limits, binds }), egress: undefined }
+        const onEnd = whenGone(async () => Promise.all([account?.remove(), egress?.close()]))
+        return { ...(account ? admitted(spec, account.admit) : spec), onEnd }
+      } catch (error) {
+        await account?.remove()
+        throw error
+      }
+    },
+    async hasAccounts() {
+      const account = await cgroups?.open(limitsFor({}, true))
+      await account?.remove()
+      return account !== undefined
     },
     async close() {
+      await Promise.all([swept, ...ends])
       await cgroups?.close()
     },
   }
 }
 
+const noAccounts = () =>
+  new HostError('stdio-refused', {
+    detail: 'The kernel keeps no accounts (cgroups) for this host, and the operator wants them for every sandbox.',
+    action:
+      'Ask the operator to delegate a part of the cgroup tree to it (`Delegate=yes` in its systemd unit), or to leave LOADOUT_SANDBOX_CGROUPS away.',
+  })
+
 async function withHosts(
   frame: Frame,
   line: CommandLine & { hosts: readonly string[] },
-  { guard, limits, binds = [] }: Surroundings,
-): Promise<ProcessSpec> {
+  { guard, limits, binds = [] }: Surroundings & { limits: Required<SandboxLimits> },
+): Promise<{ spec: ProcessSpec; egress: Egress }> {
   assertNode(frame)
   const { ca } = guard
   const egress = await openEgress({ hosts: line.hosts, guard, uid: frame.uid })
@@ -99,7 +134,7 @@ async function withHosts(
     binds: [...binds, { from: egress.dir, to: RELAY_SOCKET_DIR }],
     limits,
   })
-  return { ...spec, onEnd: () => void egress.close().catch(() => {}) }
+  return { spec, egress }
 }
 
 /** This Node, where whoever runs inside may read it. */

@@ -1,4 +1,5 @@
 /** What a server inside can use up: its own share. The machine, and the other servers, go on. */
+import { spawnSync } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
 import { openInside, sandboxed } from '../../testing/inside.ts'
 import { createCgroups } from './cgroup.ts'
@@ -78,5 +79,38 @@ describe('a limit holds', () => {
     )
     expect((await inside.run(raise)).value).not.toContain(0)
     await inside.connection.close()
+  })
+})
+
+describe('where the kernel keeps no accounts', () => {
+  const limitsOf = async (cgroups: boolean, own = {}) => {
+    const drivers = sandboxed({ sandbox: { cgroups, limits: own } })
+    const inside = await openInside(drivers)
+    const text = String((await inside.run(script(`return fs.readFileSync('/proc/self/limits', 'utf8')`))).value)
+    const warnings = await drivers.warnings?.()
+    await drivers.close()
+    const soft = (name: string) => Number(new RegExp(`^${name}\\s+(\\d+)`, 'm').exec(text)?.[1])
+    return { bytes: soft('Max data size'), processes: soft('Max processes'), warnings }
+  }
+
+  it('a process has less, and the operator is told', async () => {
+    expect(await limitsOf(false)).toEqual({
+      bytes: 1024 * MIB,
+      processes: 64,
+      warnings: [expect.stringContaining('cgroups')],
+    })
+    expect(await limitsOf(false, { processBytes: 2048 * MIB })).toMatchObject({ bytes: 2048 * MIB, processes: 64 })
+    const account = await createCgroups().open(DEFAULT_LIMITS)
+    await account?.remove()
+    if (account) expect(await limitsOf(true)).toEqual({ bytes: 4096 * MIB, processes: 256, warnings: [] })
+  })
+
+  // Nobody else than root has accounts of the kernel here.
+  it.runIf(process.getuid?.() === 0)('nothing runs where the operator wants them', async () => {
+    const inside = new URL('../../testing/inside.ts', import.meta.url).href
+    const code = `const { openInside, sandboxed } = await import('${inside}'); for (const cgroups of ['required', true]) { const drivers = sandboxed({ sandbox: { cgroups } }); console.log(await openInside(drivers).then(() => 'ran', (error) => error.code + ' ' + error.message)); await drivers.close() }`
+    const args = ['--input-type=module', '-e', code]
+    const { stdout } = spawnSync(process.execPath, args, { uid: 54_321, gid: 54_321, encoding: 'utf8' })
+    expect(stdout.trim().split('\n')).toEqual([expect.stringMatching(/^stdio-refused .*cgroups/), 'ran'])
   })
 })

@@ -3,9 +3,9 @@
 export interface SandboxLimits {
   /** Memory of all of it together in bytes, its files among it. Where there are no cgroups only the next holds. @default 1 GiB */
   memoryBytes?: number
-  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB */
+  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB, without cgroups 1 GiB */
   processBytes?: number
-  /** Processes and threads together. @default 256 */
+  /** Processes and threads together. @default 256, without cgroups 64 */
   processes?: number
   /** The largest file in bytes. @default 64 MiB */
   fileBytes?: number
@@ -28,6 +28,19 @@ export const DEFAULT_LIMITS: Required<SandboxLimits> = {
   openFiles: 1024,
   cpuSeconds: 3600,
 }
+
+/** Where nobody counts the whole, each part is smaller. */
+const UNACCOUNTED: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'> = {
+  processBytes: 1024 * MIB,
+  processes: 64,
+}
+
+/** What holds for a sandbox, by whether the kernel keeps an account of it. What the operator says holds in any case. */
+export const limitsFor = (given: SandboxLimits, accounted: boolean): Required<SandboxLimits> => ({
+  ...DEFAULT_LIMITS,
+  ...(accounted ? {} : UNACCOUNTED),
+  ...given,
+})
 
 /** Runtimes reserve far more addresses than they use, so the space for them is wider than the memory. */
 const ADDRESS_SPACE = 4

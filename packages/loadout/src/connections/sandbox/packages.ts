@@ -2,7 +2,7 @@
  * Packages for sandboxes, fetched before entry: a sandbox with the registry as its only host writes them into a folder of
  * their own, with scripts switched off, so that no code of a package runs while it is fetched. What runs later sees the
  * folder read-only and has no registry. A folder is named by what was asked for and is complete or not there; the version
- * that was found first stays until the folder is removed.
+ * that was found first stays until the folder is removed, which happens to those that nobody uses when the room is needed.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { dirname, join } from 'node:path'
 import { HostError } from '../../errors.ts'
 import { plain } from '../failures.ts'
 import type { CommandLine } from '../fill-template.ts'
+import type { PackageFolder } from './package-folder.ts'
 import type { PackageRun } from './package-run.ts'
 import { type Bind, NODE } from './profile.ts'
 import type { RunOutcome } from './run-once.ts'
@@ -27,14 +28,17 @@ export interface PackageOptions {
   /** Where the files of that index are, where that is another host. */
   pypiFileHosts: readonly string[]
   node: string | undefined
+  folder: PackageFolder
   /** Runs a command in a sandbox that may reach `hosts`. */
-  run(line: CommandLine & { hosts: readonly string[] }, binds: readonly Bind[]): Promise<RunOutcome>
+  run(line: FetchLine, binds: readonly Bind[], signal: AbortSignal): Promise<RunOutcome>
 }
 
 export interface Fetched {
   command: string
   args: readonly string[]
   bind: Bind
+  /** It is in use until this is called. */
+  release(): void
 }
 
 const MAX_MANIFEST_BYTES = 1024 * 1024
@@ -54,12 +58,21 @@ export function createPackages(options: PackageOptions) {
   return {
     async fetch(run: PackageRun): Promise<Fetched> {
       const folder = await folderOf(run)
-      const bind = { from: folder, to: PACKAGES }
-      if (run.from === 'pypi') return { command: `${PACKAGES}/bin/${run.program}`, args: run.args, bind }
-      const program = run.program ?? (await programOf(folder, run.name))
-      return { command: `${PACKAGES}/node_modules/.bin/${program}`, args: run.args, bind }
+      const release = options.folder.hold(folder)
+      try {
+        const command = `${PACKAGES}/${await commandOf(folder, run)}`
+        return { command, args: run.args, bind: { from: folder, to: PACKAGES }, release }
+      } catch (error) {
+        release()
+        throw error
+      }
     },
   }
+}
+
+async function commandOf(folder: string, { from, program, name }: PackageRun): Promise<string> {
+  if (from === 'pypi') return `bin/${program}`
+  return `node_modules/.bin/${program ?? (await programOf(folder, name))}`
 }
 
 async function registryOf({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun): Promise<string> {
@@ -79,10 +92,14 @@ async function fetchOnce(options: PackageOptions, run: WantedPackage, key: strin
   const folder = join(dir, key)
   if (await stat(folder).catch(() => undefined)) return folder
   const line = run.from === 'npm' ? npmLine(options, run) : uvLine(options, run)
+  const free = await options.folder.reserve(dir)
   const filling = join(dir, `new-${randomUUID()}`)
-  await mkdir(filling, { mode: 0o755 })
   try {
-    const outcome = await options.run(line, [{ from: filling, to: PACKAGES, writable: true }, ...line.binds])
+    await mkdir(filling, { mode: 0o755 })
+    const { signal, stop } = options.folder.watch(filling)
+    const binds = [{ from: filling, to: PACKAGES, writable: true }, ...line.binds]
+    const outcome = await options.run(line, binds, signal).finally(stop)
+    if (signal.aborted) throw tooLarge(run)
     if (outcome.code !== 0) throw notFetched(run, outcome)
     // Another process may have been faster: then its folder is as good.
     await rename(filling, folder).catch(async (error) => {
@@ -91,6 +108,7 @@ async function fetchOnce(options: PackageOptions, run: WantedPackage, key: strin
     return folder
   } finally {
     await rm(filling, { recursive: true, force: true })
+    free()
   }
 }
 
@@ -183,6 +201,12 @@ async function readManifest(path: string): Promise<{ bin?: unknown }> {
     await file.close()
   }
 }
+
+const tooLarge = ({ spec }: PackageRun) =>
+  new HostError('stdio-refused', {
+    detail: `The package "${spec}" is larger than a package may be here.`,
+    action: 'Use a smaller one, or a remote server (a URL).',
+  })
 
 function notFetched({ spec }: PackageRun, { output }: RunOutcome): HostError {
   return new HostError('spawn-failed', {

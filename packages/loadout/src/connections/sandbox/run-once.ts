@@ -9,16 +9,23 @@ export interface RunOutcome {
 
 const OUTPUT_BYTES = 4096
 
-/** Runs something to its end, or ends it when its time is over. */
-export async function runOnce(groups: ProcessGroups, spec: ProcessSpec, timeoutMs: number): Promise<RunOutcome> {
+/** Runs something to its end, or ends it when its time is over or the signal says so. */
+export async function runOnce(
+  groups: ProcessGroups,
+  spec: ProcessSpec,
+  { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
+): Promise<RunOutcome> {
   const group = await groups.start(spec)
   const { child } = group
   const output = createRing(OUTPUT_BYTES)
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => output.write(chunk))
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.stdin?.end()
-  const timer = setTimeout(() => void group.end(), timeoutMs)
+  const end = () => void group.end()
+  const timer = setTimeout(end, timeoutMs)
+  signal?.addEventListener('abort', end)
   const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
   clearTimeout(timer)
+  signal?.removeEventListener('abort', end)
   return { code, output: output.text().trim() }
 }

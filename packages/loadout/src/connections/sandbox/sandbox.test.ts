@@ -2,7 +2,7 @@
  * What a server inside sees of this machine: nothing. It runs whatever code the test gives it, as the worst one would. The real
  * bubblewrap is used; where it is missing these tests fail (`npm test` installs it).
  */
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -191,6 +191,17 @@ describe('without a sandbox', () => {
         action: expect.stringMatching(/apt-get install bubblewrap.*dnf install bubblewrap.*apk add bubblewrap/),
       })
     await without.close()
+  })
+
+  it('what is missing is looked for again the next time', async () => {
+    const later = join(folder, 'later-bwrap')
+    const drivers = sandboxed({ sandbox: { bwrap: later } })
+    await expect(openInside(drivers)).rejects.toMatchObject({ code: 'stdio-refused' })
+    expect(await drivers.warnings?.()).toEqual([expect.stringContaining('bubblewrap')])
+    symlinkSync('/usr/bin/bwrap', later)
+    const there = await openInside(drivers)
+    expect(await there.run('return 1')).toEqual({ value: 1 })
+    await drivers.close()
   })
 
   it('one that cannot make namespaces is a refusal too', async () => {

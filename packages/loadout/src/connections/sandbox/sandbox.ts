@@ -10,8 +10,9 @@ import type { CommandLine } from '../fill-template.ts'
 import type { GuardOptions } from '../guarded-fetch.ts'
 import type { ProcessGroups, ProcessSpec } from '../process-group.ts'
 import { createLauncher } from './launch.ts'
-import { DEFAULT_LIMITS, type SandboxLimits } from './limits.ts'
+import type { SandboxLimits } from './limits.ts'
 import { othersMayUse } from './others-may-use.ts'
+import { createPackageFolder } from './package-folder.ts'
 import { readPackageRun } from './package-run.ts'
 import { createPackages, npmBeside, PACKAGES } from './packages.ts'
 import { HOME, NODE } from './profile.ts'
@@ -20,6 +21,10 @@ import { runOnce } from './run-once.ts'
 export interface SandboxOptions {
   /** Where fetched packages are kept. @default a folder that goes with the host */
   dir?: string
+  /** What one package may take there in bytes, with all that it needs. @default 1 GiB */
+  packageBytes?: number
+  /** What all of them may take in bytes: those that nobody uses go first. @default 8 GiB */
+  packagesBytes?: number
   limits?: SandboxLimits
   /** Where npm packages come from. @default what the npm of this machine is set to */
   npmRegistry?: string
@@ -27,8 +32,8 @@ export interface SandboxOptions {
   pypiIndex?: string
   /** Where the files of that index are, where that is another host. */
   pypiFileHosts?: readonly string[]
-  /** Whether the kernel keeps an account of each sandbox, where it can. It takes 10 to 30 ms of a start. @default true */
-  cgroups?: boolean
+  /** Whether the kernel keeps an account of each sandbox, where it can; `required`: or else nothing runs. It takes 10 to 30 ms of a start. @default true */
+  cgroups?: boolean | 'required'
   /** @default 'bwrap' in the usual places */
   bwrap?: string
 }
@@ -42,12 +47,17 @@ export interface SandboxParts extends SandboxOptions {
 export interface Sandbox {
   /** What to start for a command line, or `stdio-refused`. */
   prepare(line: CommandLine): Promise<ProcessSpec>
+  /** What is missing on this machine, or weaker than elsewhere. */
+  warnings(): Promise<string[]>
   close(): Promise<void>
 }
 
 const FETCH_MS = 300_000
+const GIB = 1024 ** 3
+// What runs is npm or uv, and nothing of a user.
 const FETCH_LIMITS: SandboxLimits = {
-  memoryBytes: 2 * 1024 ** 3,
+  memoryBytes: 2 * GIB,
+  processBytes: 4 * GIB,
   processes: 512,
   fileBytes: 512 * 1024 ** 2,
   scratchBytes: 512 * 1024 ** 2,
@@ -60,8 +70,7 @@ const VISIBLE = ['/usr/', '/bin/', '/sbin/', '/opt/loadout/', `${PACKAGES}/`]
 const WRITABLE = [HOME, '/tmp']
 
 export function createSandbox(parts: SandboxParts): Sandbox {
-  const { groups, guard } = parts
-  const limits = { ...DEFAULT_LIMITS, ...parts.limits }
+  const { groups, guard, limits = {}, packageBytes = GIB, packagesBytes = 8 * GIB } = parts
   const own = { made: undefined as string | undefined }
   const launcher = createLauncher(groups, parts)
   const packages = createPackages({
@@ -70,12 +79,13 @@ export function createSandbox(parts: SandboxParts): Sandbox {
     pypiFileHosts: parts.pypiFileHosts ?? [],
     node: process.execPath,
     dir: () => packageDir(parts.dir, own),
-    async run(line, binds) {
+    folder: createPackageFolder({ packageBytes, packagesBytes }),
+    async run(line, binds, signal) {
       // The registry is the operator's choice, so it may be anywhere.
       const anywhere = { ...guard, privateNetwork: true, allow: ['0.0.0.0/0', '::/0'] }
       const inside = { ...line, env: { ...line.env, ...FETCH_ENV } }
       const spec = await launcher.compose(inside, { guard: anywhere, limits: { ...limits, ...FETCH_LIMITS }, binds })
-      return runOnce(groups, spec, FETCH_MS)
+      return runOnce(groups, spec, { timeoutMs: FETCH_MS, signal })
     },
   })
   return {
@@ -84,14 +94,36 @@ export function createSandbox(parts: SandboxParts): Sandbox {
       const run = readPackageRun(line)
       if (!run) return launcher.compose({ ...line, command: insideCommand(line.command), cwd }, { guard, limits })
       await launcher.assertReady()
-      const { command, args, bind } = await packages.fetch(run)
-      return launcher.compose({ ...line, command, args, cwd }, { guard, limits, binds: [bind] })
+      const { command, args, bind, release } = await packages.fetch(run)
+      try {
+        const spec = await launcher.compose({ ...line, command, args, cwd }, { guard, limits, binds: [bind] })
+        return { ...spec, onEnd: () => both(spec.onEnd, release) }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+    async warnings() {
+      const missing = await launcher.assertReady().then(
+        () => undefined,
+        (error: unknown) => HostError.from(error).line,
+      )
+      if (missing !== undefined) return [missing]
+      return (await launcher.hasAccounts()) ? [] : [NO_ACCOUNTS]
     },
     async close() {
       await launcher.close()
       if (own.made !== undefined) await rm(own.made, { recursive: true, force: true })
     },
   }
+}
+
+const NO_ACCOUNTS =
+  'The kernel keeps no accounts (cgroups) for this host: a sandbox has limits for each process, and none for its memory as a whole.'
+
+function both(one: (() => void) | undefined, other: () => void): void {
+  one?.()
+  other()
 }
 
 /** As the record says, where that is inside. Our own Node is there under another path. */
@@ -140,12 +172,16 @@ function registryOfNpm(groups: ProcessGroups, given: string | undefined): () => 
     const npm = npmBeside(process.execPath)
     if (npm === undefined) return undefined
     const args = [`${npm}/bin/npm-cli.js`, 'config', 'get', 'registry']
-    const { output } = await runOnce(groups, { command: process.execPath, args, env: {} }, ASK_MS)
+    const { output } = await runOnce(groups, { command: process.execPath, args, env: {} }, { timeoutMs: ASK_MS })
     const url = URL.parse(output.split('\n').at(-1) ?? '')
     return url?.protocol === 'https:' || url?.protocol === 'http:' ? url.href : undefined
   }
-  return () => {
-    asked ??= given === undefined ? ask() : Promise.resolve(given)
-    return asked
+  return async () => {
+    if (given !== undefined) return given
+    asked ??= ask()
+    const found = await asked.catch(() => undefined)
+    // npm may be installed, or set, until the next time.
+    if (found === undefined) asked = undefined
+    return found
   }
 }
