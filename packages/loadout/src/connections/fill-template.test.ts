@@ -44,6 +44,16 @@ const TEMPLATES: StdioTemplateInput[] = [
   },
   { id: 'free', command: 'say', args: ['{word}', 'a {word} b'], holes: { word: { type: 'string' } } },
   { id: 'fixed', command: 'node', args: ['server.js'], cwd: '/srv' },
+  {
+    id: 'dashes',
+    command: 'say',
+    args: ['{mode}', '{offset}', '{count}'],
+    holes: {
+      mode: { type: 'enum', values: ['--read-only', 'all'] },
+      offset: { type: 'integer', min: -10, max: 10 },
+      count: { type: 'integer' },
+    },
+  },
 ]
 const templates = parse(stdioTemplates, TEMPLATES)
 const permit = (record: object, policy: StdioPolicy = 'templates', tier: 'user' | 'app' = 'user') =>
@@ -117,6 +127,17 @@ describe('a template', () => {
     },
   )
 
+  it('takes what begins with a dash where the operator wrote it so, and nowhere else', async () => {
+    const args = ['--read-only', '-5', '3']
+    const values = { mode: '--read-only', offset: '-5', count: '3' }
+    expect((await lineOf({ template: 'dashes', values })).args).toEqual(args)
+    expect((await lineOf({ command: 'say', args })).args).toEqual(args)
+    for (const wrong of [{ mode: '--write' }, { offset: '-11' }, { count: '-3' }])
+      await expect(permit({ template: 'dashes', values: { ...values, ...wrong } })).rejects.toMatchObject({
+        code: 'stdio-refused',
+      })
+  })
+
   it.each([
     '/etc',
     `${root}/../x`,
@@ -154,7 +175,7 @@ describe('a template', () => {
   })
 
   it('that is not there is told with those that are', async () => {
-    await expect(permit({ template: 'nope' })).rejects.toThrow(/"nope".*github, files, web, free, fixed/)
+    await expect(permit({ template: 'nope' })).rejects.toThrow(/"nope".*github, files, web, free, fixed, dashes/)
   })
 })
 

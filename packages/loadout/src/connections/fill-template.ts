@@ -1,6 +1,6 @@
 /**
  * A template and a user's values, made into a command line. A value fills its hole and nothing else: it cannot become a
- * second argument, a flag, another program, or a path outside the folders that the operator named. What does not fit is
+ * second argument, a flag that the operator did not list, another program, or a path outside the folders that they named. What does not fit is
  * refused by the name of its hole; the value itself is never repeated, because it may be a secret.
  */
 import { HostError } from '../errors.ts'
@@ -34,12 +34,18 @@ export async function fillTemplate(template: StdioTemplate, values: Values, real
   const fill = (text: string) => fillHoles(text, (hole) => values[hole] as string)
   const args = template.args.map((arg) => {
     const filled = fill(arg)
-    if (filled.startsWith('-') && !arg.startsWith('-'))
-      throw refused(id, `does not take this value for "${holesIn(arg)[0]}": it would be a flag`)
+    const [first = ''] = holesIn(arg)
+    if (filled.startsWith('-') && !arg.startsWith('-') && !mayBeginWithDash(holes[first]))
+      throw refused(id, `does not take this value for "${first}": it would be a flag`)
     return filled
   })
   const env = Object.fromEntries(Object.entries(template.env).map(([name, value]) => [name, fill(value)]))
   return { command: template.command, args, env, cwd: template.cwd, hosts: template.hosts }
+}
+
+/** Where the operator wrote it so: values that are listed, and numbers below zero. */
+function mayBeginWithDash(hole: TemplateHole | undefined): boolean {
+  return hole?.type === 'enum' || (hole?.type === 'integer' && (hole.min ?? 0) < 0)
 }
 
 /** The values with which the template is exactly this record, where there are any. */
