@@ -2,7 +2,7 @@
  * What a real server tells, by the channel it tells it on: listens to all of them from the start to the end. An answer to
  * the caller of a tool is not among them, nor are the rows that keep it; every problem document, view and other row is.
  */
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -68,6 +68,7 @@ export async function listenToServer(given: Record<string, string>, files: reado
       await stopEvents()
       await server.close()
       told.rows.push(...(await rowsIn(dir)))
+      rmSync(dir, { recursive: true, force: true })
       told.events.push(...hook.got)
       collector.close()
       hook.close()

@@ -1,5 +1,5 @@
 /** The trace really arrives: over stdio and HTTP, in both eras, at handshakes, looks and calls; and only where one records. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTraceState, propagation, ROOT_CONTEXT, trace } from '@opentelemetry/api'
@@ -40,7 +40,9 @@ function recorded(): RecordedTelemetry {
 
 async function reach(transport: 'stdio' | 'http' | 'http by events', script: FaultScript): Promise<object> {
   if (transport === 'stdio') {
-    const file = join(mkdtempSync(join(tmpdir(), 'loadout-trace-')), 'script.json')
+    const folder = mkdtempSync(join(tmpdir(), 'loadout-trace-'))
+    closing.push(async () => rmSync(folder, { recursive: true, force: true }))
+    const file = join(folder, 'script.json')
     writeFileSync(file, JSON.stringify(script))
     return { command: process.execPath, args: [FAULT_STDIO, file] }
   }

@@ -1,5 +1,5 @@
 /** Thirty secrets on every way that a secret can take; none of them is told. */
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -26,7 +26,9 @@ const FAULT_STDIO = new URL('../testing/fault-stdio.ts', import.meta.url).pathna
 const ann = { tier: 'user', userId: 'ann' } as const
 
 function scriptFile(script: FaultScript): string {
-  const file = join(mkdtempSync(join(tmpdir(), 'loadout-secrets-')), 'script.json')
+  const folder = mkdtempSync(join(tmpdir(), 'loadout-secrets-'))
+  closing.push(async () => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'script.json')
   writeFileSync(file, JSON.stringify(script))
   return file
 }
