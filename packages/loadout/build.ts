@@ -1,6 +1,6 @@
 /** Builds what is published into `dist/`: JavaScript, declarations, migrations, word vectors, and a package.json that points at them. */
 import { spawnSync } from 'node:child_process'
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -13,6 +13,13 @@ rmSync(dist, { recursive: true, force: true })
 const { status } = spawnSync('tsc', ['-p', 'tsconfig.build.json'], { cwd: here, stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 for (const data of [MIGRATIONS, VECTORS]) cpSync(join(here, 'src', data), join(dist, data), { recursive: true })
+
+// The compiler renames what is imported; where a thread begins is no import.
+for (const file of readdirSync(join(dist, 'code-mode')).filter((name) => name.endsWith('.js'))) {
+  const path = join(dist, 'code-mode', file)
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace(/(new URL\('\.\/[\w-]+)\.ts(', import\.meta\.url\))/g, '$1.js$2'))
+}
 
 const {
   scripts: _scripts,

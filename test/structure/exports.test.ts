@@ -106,7 +106,10 @@ const PINNED: Record<string, string[]> = {
     'toOpenAI',
     'toOpenAIChat',
   ],
-  './testing': ['startModelServer', 'storageSuite'],
+  './code-mode/quickjs': ['quickjs'],
+  './code-mode/worker': ['worker'],
+  './code-mode/worker-guest': [],
+  './testing': ['executorSuite', 'startModelServer', 'storageSuite'],
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))

@@ -8,6 +8,8 @@ import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
 /** Each with the reason why it may. */
 const PROCESSES: Record<string, string> = {
   'packages/loadout/src/connections/process-group.ts': 'starts what the policy permitted, for stdio and for sandboxes',
+  'packages/loadout/src/code-mode/quickjs-guest.ts': 'where the thread of a program begins: talks to who started it',
+  'packages/loadout/src/code-mode/quickjs-thread.ts': 'starts threads for programs, with our own code and nothing else',
 }
 const SOCKETS: Record<string, string> = {
   'packages/loadout/src/connections/address-guard.ts': 'resolves names, and judges what they are',

@@ -19,6 +19,8 @@ const NEUTRAL_ENTRIES = [
   'schema/index.ts',
   'storage/memory.ts',
   'storage/indexeddb.ts',
+  'code-mode/worker.ts',
+  'code-mode/worker-guest.ts',
   'ai/anthropic.ts',
   'ai/openai.ts',
 ]

@@ -1,0 +1,204 @@
+/**
+ * One program in one engine, from the side that the program cannot reach: here its limits are kept. What ends a program is
+ * posted at once; that the engine comes back after that is waited for by nobody.
+ */
+import type { ProgramErrorCode } from './executor.ts'
+import { bytesOf, createLedger, type Ledger } from './guest-ledger.ts'
+import { createMeter, type Meter } from './guest-meter.ts'
+import { DOOR, ENTER } from './guest-source.ts'
+import { bodyOf, ownStack } from './guest-stack.ts'
+import { type DoorArguments, type Engine, type EngineHooks, NoMemory, type Outcome } from './sandbox-engine.ts'
+import {
+  type Answer,
+  type Ended,
+  type FromSandbox,
+  PROGRAM_FILE,
+  type RunRequest,
+  type Turn,
+} from './sandbox-protocol.ts'
+
+export interface GuestIo {
+  post(message: FromSandbox): void
+  /** The clock of this thread, in milliseconds. */
+  threadMs?: (() => number) | undefined
+}
+
+/** What is said before a turn is over, so that it is not lost should the program have to be killed. */
+const FLUSH = { ms: 50, bytes: 256 * 1024 }
+/** Jobs between two looks at the clock: each may be over before the engine would look itself. */
+const JOBS = 64
+const DEADLOCK = 'The program waits for something that never comes: no call and no timer is left that could wake it.'
+const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error']
+
+export class GuestRun implements EngineHooks {
+  readonly #request: RunRequest
+  readonly #io: GuestIo
+  readonly #engine: Engine
+  readonly #ledger: Ledger
+  readonly #meter: Meter
+  readonly #deadline: number
+  readonly #lines: number
+  #now: number
+  #ended: Ended | undefined
+  #trapped = false
+  #timers = false
+  #read = 0
+  #told = performance.now()
+
+  constructor(request: RunRequest, engine: Engine, io: GuestIo) {
+    this.#request = request
+    this.#engine = engine
+    this.#io = io
+    this.#meter = createMeter(request.limits.cpuMs, io.threadMs)
+    this.#ledger = createLedger(request.limits, (code, message) => this.#fail(code, message))
+    this.#deadline = performance.now() + request.limits.wallMs
+    this.#lines = request.source.split('\n').length
+    this.#now = request.now
+  }
+
+  begin(): void {
+    const { source, seed, functions, input, limits } = this.#request
+    this.#goOn(() => {
+      this.#engine.limitMemory(limits.memoryBytes)
+      this.#take(this.#engine.enter(ENTER.prepare, JSON.stringify({ seed: seedOf(seed), functions }), input))
+      if (this.#ended) return
+      const body = this.#engine.evaluate(bodyOf(source), PROGRAM_FILE)
+      if ('value' in body) this.#take(this.#engine.enter(ENTER.begin, body))
+      else this.#take(body, body.thrown.name === 'SyntaxError' ? 'syntax-error' : 'program-error')
+    })
+  }
+
+  answers(answers: readonly Answer[]): void {
+    this.#goOn(() => {
+      for (const answer of answers) if (!this.#ended) this.#deliver(answer)
+    })
+  }
+
+  over = () => this.#ended !== undefined
+
+  /** Whether nothing of it can be left behind: what broke the engine, or a limit, spoiled it. */
+  clean(): boolean {
+    const ended = this.#ended
+    return !this.#trapped && (ended === undefined || 'value' in ended || CLEAN.includes(ended.error.code))
+  }
+
+  now = () => this.#now
+
+  interrupted = () => !this.#goesOn()
+
+  outOfMemory = () =>
+    this.#fail('memory-limit', `The program needs more than ${this.#request.limits.memoryBytes} bytes.`)
+
+  door = (kind: number, args: DoorArguments) => {
+    if (this.#ended) return
+    if (kind === DOOR.call) this.#ledger.call(args)
+    else if (kind === DOOR.log) this.#ledger.log(args)
+    else if (kind === DOOR.done) this.#done(args)
+    else if (kind === DOOR.failed) this.#fail('program-error', args.text(1), args.text(2))
+    else if (kind === DOOR.timer) this.#timers = true
+  }
+
+  #done(args: DoorArguments): void {
+    const { resultBytes } = this.#request.limits
+    const value = args.number(2) > resultBytes ? undefined : args.text(1)
+    if (value === undefined || bytesOf(value) > resultBytes)
+      this.#fail('result-limit', `What the program returned takes more than ${resultBytes} bytes.`)
+    else this.#end({ value })
+  }
+
+  #fail(code: ProgramErrorCode, message: string, stack = ''): void {
+    this.#end({ error: { code, message, stack: ownStack(stack, this.#lines) } })
+  }
+
+  #end(ended: Ended): void {
+    if (this.#ended) return
+    this.#ended = ended
+    this.#io.post({ type: 'ended', ended, turn: this.#turn() })
+  }
+
+  #turn(): Turn {
+    this.#told = performance.now()
+    return {
+      ...this.#ledger.take(),
+      read: this.#read,
+      cpuMs: this.#meter.spentMs(),
+      threadMs: this.#io.threadMs?.(),
+      memoryBytes: this.#engine.memoryBytes(),
+    }
+  }
+
+  /** Whether it may: looks at the clocks, and says meanwhile what there is to say. */
+  #goesOn(): boolean {
+    if (this.#ended) return false
+    const { cpuMs, wallMs } = this.#request.limits
+    const now = performance.now()
+    const waits = this.#ledger.bytes()
+    if (this.#meter.over()) this.#fail('cpu-limit', `The program computed for longer than ${cpuMs} ms.`)
+    else if (now >= this.#deadline) this.#fail('time-limit', `The program took longer than ${wallMs} ms.`)
+    else if (waits > FLUSH.bytes || (waits > 0 && now - this.#told > FLUSH.ms))
+      this.#io.post({ type: 'turn', turn: this.#turn() })
+    return this.#ended === undefined
+  }
+
+  /** Lets the program go on until it waits for an answer or is over. */
+  #goOn(work: () => void): void {
+    this.#meter.begin()
+    try {
+      work()
+      this.#drain()
+      for (let due = this.#nextDue(); due >= 0 && this.#ledger.waiting() === 0; due = this.#nextDue())
+        if (this.#goesOn()) this.#fire(due)
+      if (this.#ledger.waiting() === 0) this.#fail('program-error', DEADLOCK)
+    } catch (trap) {
+      this.#trapped = true
+      if (trap instanceof NoMemory) this.outOfMemory()
+      else if (trap instanceof RangeError) this.#fail('program-error', 'RangeError: Maximum call stack size exceeded')
+      else this.#fail('sandbox-lost', 'The engine broke while the program ran.')
+    } finally {
+      this.#meter.end()
+    }
+    this.#read++
+    if (!this.#ended) this.#io.post({ type: 'turn', turn: this.#turn() })
+  }
+
+  #drain(): void {
+    for (let jobs = 1; !this.#ended && this.#engine.runJob(); jobs++) if (jobs % JOBS === 0) this.#goesOn()
+  }
+
+  /** When the next timer is due, or −1. */
+  #nextDue(): number {
+    return this.#timers && !this.#ended ? this.#take(this.#engine.enter(ENTER.next)) : -1
+  }
+
+  #fire(due: number): void {
+    this.#now = Math.max(this.#now, due)
+    this.#take(this.#engine.enter(ENTER.fire))
+    this.#drain()
+  }
+
+  #deliver({ seq, ok, text, at }: Answer): void {
+    for (let due = this.#nextDue(); due >= 0 && due <= at; due = this.#nextDue()) this.#fire(due)
+    this.#now = Math.max(this.#now, at)
+    if (this.#ended || !this.#ledger.answered(seq)) return
+    this.#take(this.#engine.enter(ok ? ENTER.value : ENTER.error, seq, text))
+    this.#drain()
+  }
+
+  /** What came of code inside: what it threw ends the program. */
+  #take(outcome: Outcome | { number: number }, code: ProgramErrorCode = 'program-error'): number {
+    if ('number' in outcome) return outcome.number
+    if (!('thrown' in outcome)) return -1
+    const { name, message, stack } = outcome.thrown
+    this.#fail(code, name === '' ? message : `${name}: ${message}`, stack)
+    return -1
+  }
+}
+
+/** Four numbers out of a text (FNV-1a, with four beginnings). */
+function seedOf(seed: string): number[] {
+  return [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((from) => {
+    let hash = from
+    for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193)
+    return hash | 0
+  })
+}

@@ -1,0 +1,71 @@
+/** A sandbox in a thread of this process: WebAssembly keeps the program in, the thread keeps our event loop free of it. */
+import { Worker } from 'node:worker_threads'
+import { HostError } from '../errors.ts'
+import type { Box, BoxListener } from './sandbox-box.ts'
+import type { FromSandbox } from './sandbox-protocol.ts'
+
+export interface ThreadData {
+  wasm: Uint8Array
+  module: WebAssembly.Module
+  stackBytes: number
+}
+
+/** Of our own code in it, which holds texts on their way; the program's memory is not of this. */
+const HEAP_MIB = 128
+/** The engine's stack is half a MiB, and one of its calls takes several times as much of ours. */
+const STACK_MIB = 16
+export const STACK_BYTES = 512 * 1024
+
+/** Resolves when it is warm. */
+export function openThread(data: Omit<ThreadData, 'stackBytes'>): Promise<Box> {
+  const worker = new Worker(new URL('./quickjs-guest.ts', import.meta.url), {
+    workerData: { ...data, stackBytes: STACK_BYTES } satisfies ThreadData,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'loadout-program',
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, stackSizeMb: STACK_MIB },
+  })
+  return new Promise((resolve, reject) => {
+    const listener: BoxListener = {
+      message: ({ type }) => {
+        if (type === 'ready') resolve(box)
+      },
+      lost: (why) => reject(new HostError('internal', { detail: why })),
+    }
+    const box = boxOf(worker, listener)
+  })
+}
+
+function boxOf(worker: Worker, first: BoxListener): Box {
+  let listener: BoxListener | undefined = first
+  let ending: Promise<void> | undefined
+  const lost = (why: string) => {
+    const told = listener
+    listener = undefined
+    if (!ending) told?.lost(why)
+  }
+  let readyMs: number | undefined
+  worker.on('message', (message: FromSandbox) => {
+    if (message.type === 'ready') readyMs = message.threadMs
+    listener?.message(message)
+  })
+  worker.on('error', (error) => lost(`The sandbox died: ${(error as NodeJS.ErrnoException).code ?? error.message}`))
+  worker.on('exit', () => lost('The sandbox died.'))
+  return {
+    send: (message) => worker.postMessage(message),
+    listen(next) {
+      listener = next
+    },
+    async threadMs() {
+      const { user, system } = await worker.cpuUsage()
+      return (user + system) / 1000
+    },
+    readyMs: () => readyMs,
+    hold: (on) => (on ? worker.ref() : worker.unref()),
+    end() {
+      ending ??= worker.terminate().then(() => {})
+      return ending
+    },
+  }
+}

@@ -1,0 +1,263 @@
+/**
+ * QuickJS as WebAssembly, by the functions that the binary of quickjs-wasi exports. Measured beside quickjs-emscripten (whose
+ * `setMemoryLimit` lets buffers pass, and which takes 7 ms and more for a fresh module) and beside the classes of
+ * quickjs-wasi itself (1.5 to 5 ms for a fresh one): with the bare exports a fresh place is the same instance with all of
+ * its memory set to what it was before any program, in a tenth of a millisecond. An instance has no other state that
+ * code can change: its only global is the stack pointer, its table of functions is fixed.
+ *
+ * Values are addresses in that memory, and whoever asks for one frees it. Strings are copied in and out.
+ */
+import { GUEST, GUEST_FILE } from './guest-source.ts'
+import { OUT_OF_MEMORY_FD } from './sandbox-wasm.ts'
+
+export interface EngineHooks {
+  /** Asked often while a program computes; true ends it, and it cannot catch that. */
+  interrupted(): boolean
+  /** The guest speaks. The arguments are good until it returns. */
+  door(kind: number, read: DoorArguments): void
+  /** Memory ran out, at least once. */
+  outOfMemory(): void
+  /** The program's time, in milliseconds. */
+  now(): number
+}
+
+export interface DoorArguments {
+  text(index: number): string
+  number(index: number): number
+}
+
+/** What came of code that ran inside. */
+export type Outcome = { value: number } | { thrown: Thrown }
+
+export interface Thrown {
+  name: string
+  message: string
+  stack: string
+}
+
+/** There is no memory left inside, even to take something in. */
+export class NoMemory extends Error {}
+
+interface Exports {
+  memory: WebAssembly.Memory
+  __stack_pointer: WebAssembly.Global
+  _initialize(): void
+  qjs_init2(intrinsics: number): number
+  qjs_set_memory_limit(bytes: number): void
+  qjs_set_max_stack_size(bytes: number): void
+  qjs_set_interrupt_handler(on: number): void
+  qjs_eval(code: number, length: number, file: number, flags: number): number
+  qjs_call(fn: number, self: number, argc: number, argv: number): number
+  qjs_new_host_function(name: number, length: number, argc: number): number
+  qjs_new_string(text: number, length: number): number
+  qjs_new_number(value: number): number
+  qjs_get_undefined(): number
+  qjs_get_global(): number
+  qjs_get_float64(value: number): number
+  qjs_get_string_len(value: number, length: number): number
+  qjs_free_cstring(text: number): void
+  qjs_get_prop_string(object: number, name: number): number
+  qjs_set_prop_string(object: number, name: number, value: number): number
+  qjs_is_exception(value: number): number
+  qjs_is_string(value: number): number
+  qjs_is_object(value: number): number
+  qjs_get_exception(): number
+  qjs_dup_value(value: number): number
+  qjs_free_value(value: number): void
+  qjs_is_job_pending(): number
+  qjs_execute_pending_job(): number
+  wasm_malloc(bytes: number): number
+  wasm_free(at: number): void
+}
+
+/** All of the language but what tells the time or when something is collected: WeakRef, performance. */
+const INTRINSICS = ~((1 << 9) | (1 << 10))
+const MOST_ARGUMENTS = 8
+const MOST_LIMIT = 0x7fff_0000
+
+export type Engine = ReturnType<typeof createEngine>
+
+export function createEngine(module: WebAssembly.Module, stackBytes: number, hooks: EngineHooks) {
+  const exports = instantiate(module, hooks, () => memoryOf(exports, scratch))
+  const scratch = { at: 0 }
+  exports._initialize()
+  if (exports.qjs_init2(INTRINSICS) !== 0) throw new TypeError('The engine did not start.')
+  exports.qjs_set_max_stack_size(stackBytes)
+  exports.qjs_set_interrupt_handler(1)
+  // One word for lengths, then the addresses of arguments.
+  scratch.at = exports.wasm_malloc(4 * (1 + MOST_ARGUMENTS))
+  const undefinedAt = exports.qjs_get_undefined()
+  const strings = memoryOf(exports, scratch)
+  const enter = boot(exports, strings)
+  const image = { memory: new Uint8Array(exports.memory.buffer.slice(0)), stack: exports.__stack_pointer.value }
+
+  const outcomeOf = (result: number): Outcome =>
+    exports.qjs_is_exception(result) === 0 ? { value: result } : { thrown: takeThrown(exports, strings) }
+
+  return {
+    memoryBytes: () => exports.memory.buffer.byteLength,
+    limitMemory: (bytes: number) => exports.qjs_set_memory_limit(Math.min(bytes, MOST_LIMIT)),
+
+    /** Evaluates code; the value is freed by who takes it. */
+    evaluate(code: string, file: string): Outcome {
+      const [source, name] = [strings.write(code), strings.write(file)]
+      const result = exports.qjs_eval(source.at, source.length, name.at, 0)
+      exports.wasm_free(source.at)
+      exports.wasm_free(name.at)
+      return outcomeOf(result)
+    },
+
+    /** Calls into the guest, and gives back what is a number. */
+    enter(kind: number, ...args: readonly (string | number | { value: number })[]): Outcome | { number: number } {
+      const values = [kind, ...args].map((arg) =>
+        typeof arg === 'object' ? arg.value : typeof arg === 'number' ? exports.qjs_new_number(arg) : strings.make(arg),
+      )
+      const argv = strings.list(values)
+      const outcome = outcomeOf(exports.qjs_call(enter, undefinedAt, values.length, argv))
+      for (const value of values) exports.qjs_free_value(value)
+      if (!('value' in outcome)) return outcome
+      const number = exports.qjs_get_float64(outcome.value)
+      exports.qjs_free_value(outcome.value)
+      return { number }
+    },
+
+    /** Runs one waiting job; false where there is none. */
+    runJob(): boolean {
+      if (exports.qjs_is_job_pending() === 0) return false
+      if (exports.qjs_execute_pending_job() < 0) exports.qjs_free_value(exports.qjs_get_exception())
+      return true
+    },
+
+    /** As it was before any program; false where its memory grew, which only a new one has not. */
+    reset(): boolean {
+      if (exports.memory.buffer.byteLength !== image.memory.length) return false
+      new Uint8Array(exports.memory.buffer).set(image.memory)
+      exports.__stack_pointer.value = image.stack
+      return true
+    },
+  }
+}
+
+type Strings = ReturnType<typeof memoryOf>
+
+/** Strings and lists of addresses, in and out of the memory. */
+function memoryOf(exports: Exports, scratch: { at: number }) {
+  const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
+  const write = (text: string) => {
+    const bytes = encoder.encode(text)
+    const at = exports.wasm_malloc(bytes.length + 1)
+    if (at === 0) throw new NoMemory()
+    const memory = new Uint8Array(exports.memory.buffer)
+    memory.set(bytes, at)
+    memory[at + bytes.length] = 0
+    return { at, length: bytes.length }
+  }
+  return {
+    write,
+    make(text: string): number {
+      const { at, length } = write(text)
+      const value = exports.qjs_new_string(at, length)
+      exports.wasm_free(at)
+      if (exports.qjs_is_exception(value) !== 0) throw new NoMemory()
+      return value
+    },
+    /** What is no string is read as an empty one: to make it one would run code of the program. */
+    read(value: number): string {
+      if (exports.qjs_is_string(value) === 0) return ''
+      const at = exports.qjs_get_string_len(value, scratch.at)
+      if (at === 0) throw new NoMemory()
+      const length = new DataView(exports.memory.buffer).getUint32(scratch.at, true)
+      const text = decoder.decode(new Uint8Array(exports.memory.buffer, at, length))
+      exports.qjs_free_cstring(at)
+      return text
+    },
+    list(addresses: readonly number[]): number {
+      const view = new DataView(exports.memory.buffer)
+      addresses.forEach((address, index) => {
+        view.setUint32(scratch.at + 4 + index * 4, address, true)
+      })
+      return scratch.at + 4
+    },
+    addressAt: (list: number, index: number) => new DataView(exports.memory.buffer).getUint32(list + index * 4, true),
+  }
+}
+
+const BAD_FILE = 8
+
+function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: () => Strings): Exports {
+  let known: Strings | undefined
+  const env = {
+    // The name of the function and its length, `this`, and the arguments.
+    host_call(...[, , , argc = 0, argv = 0]: number[]) {
+      known ??= strings()
+      const { read, addressAt } = known
+      const at = (index: number) => addressAt(argv, index)
+      hooks.door(argc === 0 ? -1 : exports.qjs_get_float64(at(0)), {
+        text: (index) => (index < argc ? read(at(index)) : ''),
+        number: (index) => (index < argc ? exports.qjs_get_float64(at(index)) : Number.NaN),
+      })
+      return exports.qjs_get_undefined()
+    },
+    host_interrupt: () => (hooks.interrupted() ? 1 : 0),
+    host_promise_rejection() {},
+    // There are no modules: what is asked for is not found.
+    host_module_normalize: () => 0,
+    host_module_load: () => 0,
+    host_get_timezone_offset: () => 0,
+  }
+  const wasi = {
+    clock_time_get(_clock: number, _precision: bigint, at: number) {
+      const view = new DataView(exports.memory.buffer)
+      view.setBigUint64(at, BigInt(Math.trunc(hooks.now())) * 1_000_000n, true)
+      return 0
+    },
+    fd_close(fd: number) {
+      if (fd === OUT_OF_MEMORY_FD) hooks.outOfMemory()
+      return BAD_FILE
+    },
+    fd_fdstat_get: () => BAD_FILE,
+    fd_seek: () => BAD_FILE,
+    fd_write: () => BAD_FILE,
+    // Nothing inside is random but by the seed.
+    random_get: (at: number, length: number) => {
+      new Uint8Array(exports.memory.buffer, at, length).fill(0)
+      return 0
+    },
+  }
+  const instance = new WebAssembly.Instance(module, { env, wasi_snapshot_preview1: wasi })
+  const exports = instance.exports as unknown as Exports
+  return exports
+}
+
+/** Puts the guest inside, and gives the way in. */
+function boot(exports: Exports, strings: Strings): number {
+  const name = strings.write('door')
+  const [door, global] = [exports.qjs_new_host_function(name.at, name.length, 0), exports.qjs_get_global()]
+  exports.qjs_set_prop_string(global, name.at, door)
+  for (const value of [door, global]) exports.qjs_free_value(value)
+  const [source, file] = [strings.write(GUEST), strings.write(GUEST_FILE)]
+  const enter = exports.qjs_eval(source.at, source.length, file.at, 0)
+  for (const { at } of [name, source, file]) exports.wasm_free(at)
+  if (exports.qjs_is_exception(enter) !== 0) throw new TypeError('The guest did not start.')
+  return enter
+}
+
+function takeThrown(exports: Exports, strings: Strings): Thrown {
+  const thrown = exports.qjs_get_exception()
+  const read = (name: string) => propertyOf(exports, strings, { object: thrown, name })
+  const told =
+    exports.qjs_is_object(thrown) === 0
+      ? { name: '', message: strings.read(thrown), stack: '' }
+      : { name: read('name'), message: read('message'), stack: read('stack') }
+  exports.qjs_free_value(thrown)
+  return told
+}
+
+function propertyOf(exports: Exports, strings: Strings, { object, name }: { object: number; name: string }): string {
+  const key = strings.write(name)
+  const value = exports.qjs_get_prop_string(object, key.at)
+  const text = strings.read(value)
+  exports.qjs_free_value(value)
+  exports.wasm_free(key.at)
+  return text
+}

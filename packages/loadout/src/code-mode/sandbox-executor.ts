@@ -1,0 +1,32 @@
+/** An executor over a pool of sandboxes: what every driver has in common. */
+import { HostError } from '../errors.ts'
+import type { Execution, Executor, ProgramErrorCode } from './executor.ts'
+import { resolveLimits } from './sandbox-limits.ts'
+import type { SandboxPool } from './sandbox-pool.ts'
+import { runInBox } from './sandbox-session.ts'
+
+export function executorOf(name: string, pool: SandboxPool): Executor {
+  return {
+    name,
+    async execute(program, bridge, { limits, signal } = {}) {
+      if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
+      try {
+        const box = await pool.take(signal)
+        const { execution, clean } = await runInBox({ box, program, bridge, limits: resolveLimits(limits), signal })
+        pool.give(box, clean)
+        return execution
+      } catch (error) {
+        if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
+        return unrun('sandbox-lost', HostError.is(error) ? error.message : 'No sandbox could be opened.')
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+const unrun = (code: ProgramErrorCode, message: string): Execution => ({
+  status: 'failed',
+  error: { code, message },
+  logs: [],
+  usage: { calls: 0, cpuMs: 0, wallMs: 0 },
+})

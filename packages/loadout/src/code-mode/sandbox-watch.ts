@@ -1,0 +1,89 @@
+/**
+ * The limits of time, kept from outside, for when the sandbox does not come back to keep them itself: an engine looks at the
+ * clock only now and then, and some of its functions never do. A sandbox gets a moment to end by itself, because then
+ * nothing of its logs is lost. Computing is counted by the clock of the sandbox's thread where there is one, so that a busy
+ * machine takes nothing from a program.
+ */
+import type { ProgramErrorCode, ProgramLimits } from './executor.ts'
+import type { Box } from './sandbox-box.ts'
+import type { Turn } from './sandbox-protocol.ts'
+
+export interface Watch {
+  /** It was given something to do. */
+  busy(): void
+  /** It told what it did. */
+  told(turn: Turn, idle: boolean): void
+  stop(): void
+}
+
+export interface WatchParts {
+  box: Box
+  limits: ProgramLimits
+  over(code: ProgramErrorCode, message: string): void
+}
+
+type Timer = ReturnType<typeof setTimeout>
+
+const MOMENT_MS = 60
+const LEAST_MS = 5
+/** A sandbox that cannot even be asked what it computes is taken by the time that passed. */
+const ASK_MS = 40
+
+export function createWatch({ box, limits, over }: WatchParts): Watch {
+  const started = performance.now()
+  let [since, cpuMs, threadMs, stopped] = [started as number | undefined, 0, box.readyMs(), false]
+  let cpuTimer: Timer | undefined
+  let wallTimer: Timer | undefined
+
+  const spentMs = async () => {
+    const asked = threadMs === undefined ? undefined : await within(box.threadMs(), ASK_MS)
+    if (since === undefined) return 0
+    return cpuMs + (asked === undefined || threadMs === undefined ? performance.now() - since : asked - threadMs)
+  }
+  const lookAtCpu = async () => {
+    cpuTimer = undefined
+    const left = limits.cpuMs + MOMENT_MS - (await spentMs())
+    if (stopped || since === undefined) return
+    if (left <= 0) over('cpu-limit', `The program computed for longer than ${limits.cpuMs} ms.`)
+    else watchCpu(left)
+  }
+  const watchCpu = (left: number) => {
+    cpuTimer ??= setTimeout(() => void lookAtCpu(), Math.max(LEAST_MS, left))
+  }
+  const lookAtWall = () => {
+    const left = limits.wallMs + (since === undefined ? 0 : MOMENT_MS) - (performance.now() - started)
+    if (left <= 0) over('time-limit', `The program took longer than ${limits.wallMs} ms.`)
+    else wallTimer = setTimeout(lookAtWall, Math.max(1, left))
+  }
+  wallTimer = setTimeout(lookAtWall, limits.wallMs)
+  watchCpu(limits.cpuMs + MOMENT_MS)
+
+  return {
+    busy() {
+      since ??= performance.now()
+      watchCpu(limits.cpuMs + MOMENT_MS - cpuMs)
+    },
+    told(turn, idle) {
+      cpuMs = turn.cpuMs
+      threadMs = turn.threadMs
+      since = idle ? undefined : performance.now()
+    },
+    stop() {
+      stopped = true
+      clearTimeout(cpuTimer)
+      clearTimeout(wallTimer)
+    },
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: Timer | undefined
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms)
+  })
+  try {
+    return await Promise.race([promise.catch(() => undefined), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,20 @@
+/** Where a Web Worker begins: it is told what the engine is, and after that what to do. */
+import { createGuest } from './guest.ts'
+import type { ToSandbox } from './sandbox-protocol.ts'
+import type { WorkerStart } from './worker.ts'
+
+/** What there is in a worker; its types are not those of a page. */
+interface WorkerScope {
+  postMessage(message: unknown): void
+  addEventListener?(type: 'message', listener: (event: MessageEvent) => void): void
+}
+
+listen(globalThis as unknown as WorkerScope)
+
+function listen(scope: WorkerScope): void {
+  let guest: ReturnType<typeof createGuest> | undefined
+  scope.addEventListener?.('message', ({ data }) => {
+    if (guest) guest.receive(data as ToSandbox)
+    else guest = createGuest({ ...(data as WorkerStart), post: (message) => scope.postMessage(message) })
+  })
+}

@@ -1,0 +1,341 @@
+/**
+ * The contract of what runs a program, as cases that any driver must pass: `for (const { name, run } of executorSuite(open)) …`.
+ * The cases share an executor, as programs do. They use no test framework, so they run in Node, in a browser and in your CI.
+ */
+import type { BridgeAnswer, BridgeCall, Executor } from '../code-mode/executor.ts'
+import { check } from './check.ts'
+import { answer, type ExecutorCase, failure, NOW, run, same, value, wait } from './executor-suite-case.ts'
+import { limitCases } from './executor-suite-limits.ts'
+import { valueCases } from './executor-suite-values.ts'
+import type { SuiteCase } from './suite-case.ts'
+
+const cases: Record<string, ExecutorCase> = {
+  'a program is the body of an async function, and what it returns is its value': async (executor) => {
+    same(await value(executor, 'const one = await 1\nreturn { one, list: [true, null, "ü漢😀"] }'), {
+      one: 1,
+      list: [true, null, 'ü漢😀'],
+    })
+    same(await value(executor, ''), null, 'of a program without anything')
+    same(await value(executor, 'return 1 // and a comment at its end'), 1, 'with a comment at the end')
+  },
+
+  'it reads its input, and may use the name for itself': async (executor) => {
+    same(await value(executor, 'return input.a[1]', { input: { a: [1, 2] } }), 2)
+    same(await value(executor, 'const input = 5; return input', { input: 1 }), 5)
+    same(await value(executor, 'return input'), null, 'where there is none')
+  },
+
+  'tools are functions of their toolkit, others stand by themselves': async (executor) => {
+    const calls: BridgeCall[] = []
+    const call = (made: BridgeCall) => {
+      calls.push(made)
+      return answer(made)
+    }
+    const source = `
+      await kit.echo({ a: 1 })
+      await kit['list-all']()
+      await globalThis['two-words'].echo(1, 'two', undefined)
+      return search('x')`
+    await value(executor, source, { bridge: { call } })
+    same(calls, [
+      { seq: 0, object: 'kit', name: 'echo', arguments: [{ a: 1 }] },
+      { seq: 1, object: 'kit', name: 'list-all', arguments: [] },
+      { seq: 2, object: 'two-words', name: 'echo', arguments: [1, 'two'] },
+      { seq: 3, object: '', name: 'search', arguments: ['x'] },
+    ])
+    same(await value(executor, 'return [Object.keys(kit), typeof kit.echo, kit.echo.name]'), [
+      ['echo', 'fail', 'list-all', 'slow'],
+      'function',
+      'echo',
+    ])
+  },
+
+  'a tool that is not there is told with those that are': async (executor) => {
+    const { message, line } = await failure(executor, '\nawait kit.ecko({})')
+    check(/kit.*ecko.*echo, fail/.test(message), `the message names what there is: ${message}`)
+    same(line, 2, 'the line')
+    same(await value(executor, 'return await (async () => kit)() === kit'), true, 'a toolkit is no promise')
+  },
+
+  'calls go at once and wait together': async (executor) => {
+    const waiting: (() => void)[] = []
+    const call = (made: BridgeCall) =>
+      new Promise<BridgeAnswer>((resolve) => {
+        waiting.push(() => resolve({ value: made.seq, at: NOW }))
+        // Answered only when all are here, and the last first.
+        if (waiting.length === 3) setTimeout(() => waiting.toReversed().map((go) => go()))
+      })
+    const source = `
+      const order = []
+      const all = await Promise.all(['a', 'b', 'c'].map(async (name) => {
+        const seq = await kit.echo(name)
+        order.push(seq)
+        return seq
+      }))
+      return { all, order }`
+    same(await value(executor, source, { bridge: { call } }), { all: [0, 1, 2], order: [2, 1, 0] })
+  },
+
+  'answers reach it in the order in which they are given, and what it does between them is done': async (executor) => {
+    const made: string[] = []
+    const call = async ({ arguments: [name] }: BridgeCall): Promise<BridgeAnswer> => {
+      made.push(String(name))
+      if (name === 'slow') await wait(30)
+      return { value: null, at: NOW }
+    }
+    const source = `
+      const both = ['slow', 'fast'].map((name) => kit.echo(name).then(() => kit.echo('after ' + name)))
+      await Promise.all(both)`
+    await value(executor, source, { bridge: { call } })
+    same(made, ['slow', 'fast', 'after fast', 'after slow'])
+  },
+
+  'what a tool refuses is an exception with its code': async (executor) => {
+    const source = `
+      try { await kit.fail() } catch (error) {
+        return [error.code, error.message, error.data, error.name, error instanceof Error, error instanceof ToolError]
+      }`
+    same(await value(executor, source), ['not-found', 'There is none.', { seq: 0 }, 'ToolError', true, true])
+    const { code, message, line } = await failure(executor, 'const a = 1\n\nawait kit.fail()')
+    same([code, line], ['program-error', 3], 'where it is not caught')
+    check(message.includes('There is none.') && message.includes('not-found'), `the message: ${message}`)
+  },
+
+  'what nobody waits for breaks nothing': async (executor) => {
+    same(await value(executor, 'kit.fail(); kit.fail(); Promise.reject(1); return 5'), 5)
+    same(await value(executor, 'kit.fail(); await kit.echo(1); await kit.echo(2); return 6'), 6)
+  },
+
+  'a bridge that breaks is an exception too': async (executor) => {
+    const call = async (): Promise<BridgeAnswer> => {
+      throw new Error('a secret of the host')
+    }
+    const source = 'try { await kit.echo() } catch (error) { return [error.code, error.message] }'
+    const [code, message] = (await value(executor, source, { bridge: { call } })) as string[]
+    same(code, 'internal')
+    check(!message?.includes('secret'), 'what the host threw stays there')
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    const strange = async (): Promise<BridgeAnswer> => ({ value: cycle, at: NOW })
+    same(((await value(executor, source, { bridge: { call: strange } })) as string[])[0], 'internal')
+  },
+
+  'what it logs is kept, by level and in order': async (executor) => {
+    const source = `
+      console.log('one', 1, { a: [1] }, undefined, null, 10n, new TypeError('x'))
+      console.info('i'); console.warn('w'); console.error('e'); console.debug('d')
+      await kit.echo()
+      const cycle = {}; cycle.cycle = cycle
+      console.log(cycle); console.log(kit.echo); console.log()`
+    const { logs } = await run(executor, source)
+    same(logs.slice(0, 5), [
+      { level: 'log', text: 'one 1 {"a":[1]} undefined null 10n TypeError: x' },
+      { level: 'info', text: 'i' },
+      { level: 'warn', text: 'w' },
+      { level: 'error', text: 'e' },
+      { level: 'debug', text: 'd' },
+    ])
+    same(logs.length, 8)
+    same(logs[6]?.text, '[function echo]')
+    const failed = await run(executor, "console.log('before'); throw new Error('x')")
+    same(failed.logs, [{ level: 'log', text: 'before' }], 'of one that failed')
+  },
+
+  'its time is that of the last answer': async (executor) => {
+    const source = `
+      const times = [Date.now(), new Date().getTime()]
+      await kit.echo(); times.push(Date.now())
+      await kit.echo(); times.push(Date.now(), +new Date(2026, 0, 1), typeof performance)
+      return times`
+    const midnight = Date.UTC(2026, 0, 1)
+    same(await value(executor, source), [NOW, NOW, NOW + 1000, NOW + 2000, midnight, 'undefined'])
+  },
+
+  'its randomness is that of its seed': async (executor) => {
+    const source = 'return [Math.random(), Math.random(), Math.random()]'
+    const [one, again, other] = [
+      await value(executor, source, { seed: 'a' }),
+      await value(executor, source, { seed: 'a' }),
+      await value(executor, source, { seed: 'b' }),
+    ] as number[][]
+    same(one, again, 'the same seed')
+    check(one?.[0] !== other?.[0] && one?.[0] !== one?.[1], 'another seed, and another number')
+    check(
+      one?.every((n) => n >= 0 && n < 1),
+      'between 0 and 1',
+    )
+  },
+
+  'timers wait for nobody, and move its time': async (executor) => {
+    const started = performance.now()
+    const source = `
+      const order = []
+      setTimeout(() => order.push('late'), 5000)
+      setTimeout((what) => order.push(what), 1000, 'early')
+      const gone = setTimeout(() => order.push('gone'), 10); clearTimeout(gone)
+      let ticks = 0
+      const every = setInterval(() => { if (++ticks === 3) clearInterval(every) }, 100)
+      await new Promise((resolve) => setTimeout(resolve, 60_000))
+      return { order, ticks, slept: Date.now() - ${NOW} }`
+    same(await value(executor, source), { order: ['early', 'late'], ticks: 3, slept: 60_000 })
+    check(performance.now() - started < 10_000, 'nobody waited')
+    const race = `
+      const late = new Promise((_, reject) => setTimeout(() => reject(new Error('too late')), 5000))
+      return Promise.race([kit.echo('in time'), late])`
+    same(await value(executor, race), 'in time', 'an answer that comes before the time')
+    const slow = race.replace('5000', '500')
+    const { message } = await failure(executor, slow)
+    check(message.includes('too late'), 'an answer that comes after it, by the time that it carries')
+    check(
+      (
+        await failure(executor, "setTimeout(() => { throw new Error('x') }); await kit.slow(); await 1")
+      ).message.includes('x'),
+      'what a timer throws',
+    )
+  },
+
+  'one that waits for nothing ends at once': async (executor) => {
+    const { code, message } = await failure(executor, 'await new Promise(() => {})')
+    same(code, 'program-error')
+    check(message.includes('never comes'), message)
+    same((await failure(executor, 'await kit.echo(); await new Promise(() => {})')).code, 'program-error')
+    same((await failure(executor, 'await { then() {} }')).code, 'program-error', 'a thenable that does nothing')
+  },
+
+  'errors have the lines of the program': async (executor) => {
+    const at = async (source: string) => {
+      const { code, line } = await failure(executor, source)
+      return [code, line]
+    }
+    same(await at('null.x'), ['program-error', 1])
+    same(await at('const a = 1\nfunction f() {\n  return a.b.c\n}\nf()'), ['program-error', 3])
+    same(await at("await kit.echo()\nthrow new Error('x')"), ['program-error', 2])
+    same(await at('let a = 1\nlet b = {;'), ['syntax-error', 2])
+    same(await at('let a = 1\nif (a) {'), ['syntax-error', 2])
+    same((await at("import fs from 'fs'"))[0], 'syntax-error')
+    const { stack } = await failure(executor, 'function f() {\n  throw new Error("x")\n}\nf()')
+    same(
+      stack?.split('\n').map((frame) => frame.match(/program:\d+/)?.[0]),
+      ['program:2', 'program:4'],
+    )
+  },
+
+  'whatever is thrown has a message': async (executor) => {
+    const said = async (thrown: string) => (await failure(executor, `throw ${thrown}`)).message
+    same(await said("'text'"), 'text')
+    same(await said('null'), 'null')
+    same(await said('{ a: 1 }'), '{"a":1}')
+    same(await said("new RangeError('x')"), 'RangeError: x')
+    for (const thrown of [
+      'Object.create(null)',
+      '{ get message() { throw 1 } }',
+      'Symbol()',
+      'new Proxy({}, { get() { throw 1 } })',
+      '() => 1',
+    ])
+      check((await said(thrown)) !== '', thrown)
+  },
+
+  'where the bridge says so it ends, to be run again': async (executor) => {
+    const source = `
+      const log = [await kit.echo(1), Math.random(), Date.now()]
+      console.log('asked'); log.push(await kit.echo('pause')); console.log('answered')
+      return [...log, Math.random(), Date.now()]`
+    const recorded: BridgeAnswer[] = []
+    const pausing = async (call: BridgeCall): Promise<BridgeAnswer> => {
+      if (call.arguments[0] === 'pause') return { pause: true }
+      const given = await answer(call)
+      recorded.push(given)
+      return given
+    }
+    const paused = await run(executor, source, { bridge: { call: pausing } })
+    same([paused.status, paused.usage.calls, paused.logs.length], ['paused', 2, 1])
+    const calls: number[] = []
+    const replaying = async (call: BridgeCall): Promise<BridgeAnswer> => {
+      calls.push(call.seq)
+      return recorded[call.seq] ?? answer(call)
+    }
+    const again = await value(executor, source, { bridge: { call: replaying } })
+    same(calls, [0, 1], 'the calls of the second run')
+    same(await value(executor, source), again, 'as if it had never paused')
+  },
+
+  'the same answers in the same order make it do the same': async (executor) => {
+    const source = `
+      const done = []
+      await Promise.all([3, 1, 2].map(async (n) => {
+        const got = await kit.echo(n)
+        done.push([got, Math.random(), Date.now()])
+        if (Math.random() < 0.9) done.push(await kit.echo(got * 10))
+        console.log(n, done.length)
+      }))
+      return done`
+    const record = async (call: (made: BridgeCall) => Promise<BridgeAnswer>) => {
+      const calls: BridgeCall[] = []
+      const execution = await run(executor, source, {
+        bridge: {
+          call: (made) => {
+            calls.push(made)
+            return call(made)
+          },
+        },
+      })
+      const { status, logs } = execution
+      return { calls, status, logs, value: execution.status === 'completed' ? execution.value : undefined }
+    }
+    const first = await record(answer)
+    same(first.status, 'completed')
+    for (let i = 0; i < 5; i++) same(await record(answer), first, `run ${i}`)
+  },
+
+  'nothing of a program is left for the next': async (executor) => {
+    const spoil = `
+      globalThis.left = 1; Array.prototype.left = 2; Object.prototype.left = 3
+      Promise.prototype.then = null; JSON.stringify = () => '"left"'; Math.random = () => 0.5; Date.now = () => 1
+      console.log = null; kit = null; delete globalThis.setTimeout`
+    const look = `return [typeof left, [].left, ({}).left, await kit.echo(1), Date.now() > 1, typeof setTimeout, Math.random() === 0.5]`
+    for (let i = 0; i < 4; i++) {
+      await run(executor, spoil)
+      same(await value(executor, look), ['undefined', null, null, 1, true, 'function', false], `after ${i + 1}`)
+    }
+  },
+
+  'many run at once, each for itself': async (executor) => {
+    const source = `
+      let sum = 0
+      for (let i = 0; i < 5; i++) sum += await kit.echo(input + i)
+      return sum`
+    const all = await Promise.all(Array.from({ length: 20 }, (_, i) => value(executor, source, { input: i })))
+    same(
+      all,
+      Array.from({ length: 20 }, (_, i) => i * 5 + 10),
+    )
+  },
+
+  'it tells what was used': async (executor) => {
+    const { usage } = await run(executor, 'await kit.echo(); await kit.slow(); for (let i = 0; i < 3e5; i++);')
+    same(usage.calls, 2)
+    check(usage.wallMs > 0 && usage.cpuMs >= 0 && usage.cpuMs <= usage.wallMs + 50, JSON.stringify(usage))
+    check(usage.memoryBytes === undefined || usage.memoryBytes > 0, 'the memory')
+  },
+
+  'it is cancelled, whatever it does': async (executor) => {
+    const before = AbortSignal.abort()
+    same((await failure(executor, 'return 1', { signal: before })).code, 'cancelled')
+    const never = () => new Promise<BridgeAnswer>(() => {})
+    for (const source of ['await kit.slow()', 'for (;;);', 'for (;;) await 0']) {
+      const started = performance.now()
+      const signal = AbortSignal.timeout(100)
+      same((await failure(executor, source, { signal, bridge: { call: never } })).code, 'cancelled', source)
+      check(performance.now() - started < 3_000, `soon: ${source}`)
+    }
+    same(await value(executor, 'return 1'), 1, 'and the next runs')
+  },
+}
+
+export function executorSuite(executor: () => Executor): SuiteCase[] {
+  return Object.entries({ ...cases, ...valueCases, ...limitCases }).map(([name, body]) => ({
+    name,
+    run: () => body(executor()),
+  }))
+}
