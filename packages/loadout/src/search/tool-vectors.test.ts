@@ -63,10 +63,10 @@ const searching = (given: Partial<Embedder> = {}, storage: Storage = memory(), o
 describe('meaning by an embedder', () => {
   it('finds what shares no word with the question', async () => {
     const { searcher } = searching()
-    const { hits, strategy, warnings } = await searcher.search(ENTRIES, 'do I need an umbrella?', { userId: 'ann' })
+    const { hits, strategy, warnings } = await searcher.search(ENTRIES, 'umbrella?', { userId: 'ann' })
     expect([hits[0]?.ref, strategy, warnings]).toEqual(['sky.look', 'hybrid', undefined])
-    expect((await searcher.search(ENTRIES, 'what do I owe', { strategy: 'semantic' })).hits[0]?.ref).toBe('till.ask')
-    expect((await searcher.search(ENTRIES, 'what do I owe', { strategy: 'bm25' })).hits).toEqual([])
+    expect((await searcher.search(ENTRIES, 'owe', { strategy: 'semantic' })).hits[0]?.ref).toBe('till.ask')
+    expect((await searcher.search(ENTRIES, 'owe', { strategy: 'bm25' })).hits).toEqual([])
   })
 
   it('asks for each tool and each question once, in batches, few at a time', async () => {
