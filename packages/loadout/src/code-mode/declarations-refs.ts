@@ -1,0 +1,57 @@
+/** Finds what a `$ref` means, within one schema: pointers and anchors. What lies elsewhere is not looked for. */
+import type { JsonObject } from '../schema/json.ts'
+
+const LONGEST_REF = 1_000
+const FOLDERS = ['$defs', 'definitions'] as const
+
+export interface Target {
+  schema: unknown
+  /** What a type of it may be called. */
+  hint: string
+}
+
+export function findRef(root: unknown, ref: string): Target | undefined {
+  if (!ref.startsWith('#') || ref.length > LONGEST_REF) return undefined
+  if (ref === '#' || ref === '#/') return { schema: root, hint: '' }
+  return ref.startsWith('#/') ? byPointer(root, ref) : byAnchor(root, ref.slice(1))
+}
+
+function byPointer(root: unknown, ref: string): Target | undefined {
+  const steps = ref.slice(2).split('/').map(unescaped)
+  let at: unknown = root
+  for (const step of steps) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, step)) return undefined
+    at = (at as JsonObject)[step]
+  }
+  const said = steps.filter((step) => !STRUCTURE.includes(step))
+  return { schema: at, hint: (said.length === 0 ? steps : said).slice(-2).join(' ') }
+}
+
+const STRUCTURE = [...FOLDERS, 'properties', 'items', 'anyOf', 'oneOf', 'allOf', 'additionalProperties'] as string[]
+
+function unescaped(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return step
+  }
+}
+
+/** Among the definitions only: that is where they are written. */
+function byAnchor(root: unknown, name: string): Target | undefined {
+  const isIt = (schema: unknown) =>
+    isObject(schema) && (own(schema, '$anchor') === name || own(schema, '$dynamicAnchor') === name)
+  if (isIt(root)) return { schema: root, hint: '' }
+  for (const folder of FOLDERS) {
+    const schemas = isObject(root) ? own(root, folder) : undefined
+    if (!isObject(schemas)) continue
+    const found = Object.keys(schemas).find((key) => isIt(schemas[key]))
+    if (found !== undefined) return { schema: schemas[found], hint: found }
+  }
+  return undefined
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+export const own = (object: JsonObject, key: string): unknown => (Object.hasOwn(object, key) ? object[key] : undefined)
