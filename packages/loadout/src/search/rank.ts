@@ -8,14 +8,16 @@ import { exactOf, isStopWord, partsOf, runsOf, stemOf } from './words.ts'
 /** How much a word as it stands counts beside its stem. */
 const EXACT_SHARE = 0.45
 /** How much meaning counts beside words. */
-const MEANING_SHARE = 0.3
+const MEANING_SHARE = 0.34
 const MOST_WORDS = 200
+/** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
+const LEAST_SHARE = 0.02
 /** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
-const STOP_WEIGHT = 0.4
+const STOP_WEIGHT = 0.5
 /** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
 const TOOLKIT_SHARE = 0.1
 /** So many at least are looked at for what their toolkits say. */
-const FEWEST_CANDIDATES = 200
+const FEWEST_CANDIDATES = 100
 const BINS = 1024
 /** How fast what words were learned to say is taken for granted; 0 would be not at all. */
 const LEARNED = 0.4
@@ -23,26 +25,32 @@ const LEARNED = 0.4
 /** Of each tool of each segment, in their order. */
 export type Scores = Float32Array[]
 
-/** From 0 to 1, the best of all tools at 1. What meets only in words that say little is not found, unless nothing else is asked. */
-export function lexicalScores(segments: readonly Segment[], text: string): Scores {
+/**
+ * From 0 to 1, the best of all tools at 1. Words that say little find nothing by themselves, unless nothing else is asked. Beside
+ * others they count: for what these find, or with `weak`, where meaning decides too, for all.
+ */
+export function lexicalScores(
+  segments: readonly Segment[],
+  text: string,
+  { weak = false }: { weak?: boolean } = {},
+): Scores {
   const runs = runsOf(text)
   const learned = segments.find(({ words }) => words)?.words
+  const parts = weighted(runs.flatMap(partsOf), stemOf, learned)
+  const whole = weighted(runs.flatMap(exactOf), (word) => word, learned)
+  const asked = [
+    ...found(segments, { of: ({ stems }) => stems, words: parts, share: 1 }),
+    ...found(segments, { of: ({ exact }) => exact, words: whole, share: EXACT_SHARE }),
+  ]
   const scores = segments.map(({ tools }) => new Float32Array(tools.length))
-  const parts = { of: (one: Segment) => one.stems, words: weighted(runs.flatMap(partsOf), stemOf, learned), share: 1 }
-  const whole = {
-    of: (one: Segment) => one.exact,
-    words: weighted(runs.flatMap(exactOf), asIs, learned),
-    share: EXACT_SHARE,
-  }
-  const isTelling = [parts, whole].some(({ words }) => words.some(({ isStop }) => !isStop))
-  for (const isStop of isTelling ? [false, true] : [true])
-    for (const { of, words, share } of [parts, whole])
-      for (const { word, weight } of words.filter((one) => one.isStop === isStop))
-        addWord(scores, { segments, of }, { word, weight: weight * share, onlyFound: isStop && isTelling })
+  const isTelling = parts.some(({ isStop }) => !isStop)
+  if (isTelling && asked.every(({ isStop }) => isStop)) return scores
+  const least = LEAST_SHARE * asked.reduce((most, { each }) => Math.max(most, each), 0)
+  for (const isStop of [false, true])
+    for (const one of asked)
+      if (one.isStop === isStop && one.each >= least) addPostings(scores, one, isStop && isTelling && !weak)
   return scaled(scores)
 }
-
-const asIs = (word: string) => word
 
 interface AskedWord {
   word: string
@@ -75,31 +83,45 @@ function weighted(
 
 type Range = readonly [from: number, to: number]
 
-/** 0 where no tool has the word. What lies over others is counted with them, once. */
-function rarityIn(segments: readonly Segment[], ranges: ReadonlyArray<Range | undefined>): number {
-  const [count, found] = [
-    { shared: 0, over: 0 },
-    { shared: 0, over: 0 },
-  ]
-  for (const [index, { tools, isOverlay }] of segments.entries()) {
-    const range = ranges[index]
-    const kind = isOverlay ? 'over' : 'shared'
-    count[kind] += tools.length
-    if (range) found[kind] += range[1] - range[0]
-  }
-  const most = Math.max(found.shared, found.over)
-  return most === 0 ? 0 : rarity(Math.max(count.shared, count.over), most)
+/** A word that tools have: where, and how much one that is full of it gets. */
+interface FoundWord {
+  each: number
+  isStop: boolean
+  postings: readonly Postings[]
+  ranges: ReadonlyArray<Range | undefined>
 }
 
-function addWord(
-  scores: Scores,
-  { segments, of }: { segments: readonly Segment[]; of: (segment: Segment) => Postings },
-  { word, weight, onlyFound }: { word: string; weight: number; onlyFound: boolean },
-): void {
+function found(
+  segments: readonly Segment[],
+  { of, words, share }: { of: (segment: Segment) => Postings; words: readonly AskedWord[]; share: number },
+): FoundWord[] {
   const postings = segments.map(of)
-  const ranges = postings.map((one) => one.range(word))
-  const each = weight * rarityIn(segments, ranges)
-  if (each === 0) return
+  return words.flatMap(({ word, weight, isStop }) => {
+    const ranges = postings.map((one) => one.range(word))
+    const each = share * weight * rarityIn(segments, ranges)
+    return each > 0 ? [{ each, isStop, postings, ranges }] : []
+  })
+}
+
+/** 0 where no tool has the word. What lies over others is counted with them, once. */
+function rarityIn(segments: readonly Segment[], ranges: ReadonlyArray<Range | undefined>): number {
+  let [count, overCount, has, overHas] = [0, 0, 0, 0]
+  for (const [index, { tools, isOverlay }] of segments.entries()) {
+    const range = ranges[index]
+    const held = range ? range[1] - range[0] : 0
+    if (isOverlay) {
+      overCount += tools.length
+      overHas += held
+    } else {
+      count += tools.length
+      has += held
+    }
+  }
+  const most = Math.max(has, overHas)
+  return most === 0 ? 0 : rarity(Math.max(count, overCount), most)
+}
+
+function addPostings(scores: Scores, { each, postings, ranges }: FoundWord, onlyFound: boolean): void {
   for (const [index, range] of ranges.entries()) {
     if (!range) continue
     const { documents, weights } = postings[index] as Postings
@@ -189,28 +211,37 @@ function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, all
   const enough = Math.max(FEWEST_CANDIDATES, 2 * limit)
   const found: Ranked[] = []
   if (!(most > 0)) return found
-  const binOf = (value: number) => Math.floor((value / most) * (BINS - 1))
-  const counts = new Uint32Array(BINS)
-  for (const row of scores)
-    for (let at = 0; at < row.length; at++) {
-      const bin = binOf(row[at] as number)
-      if (bin >= 0) counts[bin] = (counts[bin] as number) + 1
-    }
+  const counts = countsOf(scores, most)
   // Where much of it is not allowed, the next best are looked at.
-  for (let high = BINS; high > 0 && found.length < enough; ) {
-    let low = high
-    for (let sum = 0; low > 0 && sum < enough; ) sum += counts[--low] as number
-    scores.forEach((row, segment) => {
+  for (let bin = BINS, below = Number.POSITIVE_INFINITY; bin > 0 && found.length < enough; ) {
+    for (let sum = bin === BINS ? (counts[BINS] as number) : 0; bin > 0 && sum < enough; )
+      sum += counts[--bin] as number
+    const least = bin === 0 ? Number.MIN_VALUE : (bin * most) / BINS
+    for (const [segment, row] of scores.entries()) {
       const { tools } = segments[segment] as Segment
       for (let at = 0; at < row.length; at++) {
         const score = row[at] as number
-        const bin = binOf(score)
-        if (!(score > 0) || bin < low || bin >= high) continue
+        if (!(score >= least) || score >= below) continue
         const { ref } = tools[at] as (typeof tools)[number]
         if (!allow || allow(ref, segment)) found.push({ ref, score, segment, at })
       }
-    })
-    high = low
+    }
+    below = least
   }
   return found
+}
+
+/** How many have about which score. */
+function countsOf(scores: Scores, most: number): Uint32Array {
+  const counts = new Uint32Array(BINS + 1)
+  const scale = BINS / most
+  for (const row of scores)
+    for (let at = 0; at < row.length; at++) {
+      const value = row[at] as number
+      if (value > 0) {
+        const bin = (value * scale) | 0
+        counts[bin] = (counts[bin] as number) + 1
+      }
+    }
+  return counts
 }

@@ -155,7 +155,8 @@ class IndexedSearcher implements MeasuredSearcher {
     const { segments, text, strategy, context } = asked
     if (strategy === 'regex') return { scores: regexScores(segments, text) }
     const { meaning, warning } = strategy === 'bm25' ? {} : await this.#meaning(asked, vectors)
-    const byWords = strategy === 'semantic' && meaning ? undefined : lexicalScores(segments, text)
+    const byWords =
+      strategy === 'semantic' && meaning ? undefined : lexicalScores(segments, text, { weak: meaning !== undefined })
     const scores = byWords && meaning ? hybridScores(byWords, meaning) : ((byWords ?? meaning) as Scores)
     if (context.trim() !== '') addContext(scores, lexicalScores(segments, context))
     return { scores, warning }
