@@ -10,6 +10,8 @@ const NEUTRAL_PACKAGES = [
   'lru-cache',
   'stemmer',
   'gpt-tokenizer/encoding/o200k_base',
+  'acorn',
+  '@sveltejs/acorn-typescript',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',

@@ -26,6 +26,7 @@ import { oauthPages, oauthRoutes } from './routes/oauth.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
+import { runRoutes } from './routes/runs.ts'
 import { selectionRoutes } from './routes/selections.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
@@ -124,6 +125,7 @@ export function createApp({
     .route('/api', policyRoutes(host))
     .route('/api', threadRoutes(host))
     .route('/api', selectionRoutes(host))
+    .route('/api', runRoutes(host))
     .route('/api', appRoutes(host))
     .route('/api', eventRoutes(host, stopping))
     .route('/api', preferenceRoutes(host))

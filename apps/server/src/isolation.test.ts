@@ -1,5 +1,6 @@
 /** Two users with the same ids never meet, on any route; and what looks for leaks finds those that are planted. */
 import { createHost, type Host, rule } from 'loadout'
+import { quickjs } from 'loadout/code-mode/quickjs'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../test/real-servers.ts'
@@ -17,6 +18,7 @@ afterAll(() => server.close())
 beforeEach(() => {
   host = createHost({
     policy: [rule('*', 'allow')],
+    executor: quickjs(),
     drivers: nodeDrivers({ stdio: 'on', guard: { privateNetwork: true } }),
   })
   const app = createApp({
@@ -85,8 +87,8 @@ describe('a planted leak is found', () => {
         if (path !== '/api/openapi.json') return answer
         const document = await answer.json()
         Object.assign(document.paths, {
-          '/api/runs/{id}': { get: {} },
-          '/api/runs': { post: {} },
+          '/api/jobs/{id}': { get: {} },
+          '/api/jobs': { post: {} },
           '/api/threads/{id}/chat': { post: {} },
           '/api/threads/{id}/runs/{runId}': { get: {} },
         })
@@ -95,9 +97,9 @@ describe('a planted leak is found', () => {
     }
     const { findings } = await findLeaks(more, 'ann')
     expect(findings.filter((finding) => finding.includes('say in')).sort()).toEqual([
-      '/api/runs/{id}: say in PARAMS which things it names',
+      '/api/jobs/{id}: say in PARAMS which things it names',
       '/api/threads/{id}/runs/{runId}: say in PARAMS what stands for all of its names',
-      'POST /api/runs: say in WRITES what is sent',
+      'POST /api/jobs: say in WRITES what is sent',
       'POST /api/threads/{id}/chat: say in BODIES what is sent',
     ])
   })

@@ -5,6 +5,7 @@
  */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { type Drivers, HostError, rule } from 'loadout'
+import { quickjs } from 'loadout/code-mode/quickjs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { appOfUsers } from './testing/app-of-users.ts'
 import { STREAMS } from './testing/isolation-routes.ts'
@@ -60,6 +61,7 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
   'put /api/threads/{id}/activations': (ref) => [{ toolkits: [ref] }],
   'post /api/threads/{id}/resolve': () => [{ prompt: 'x' }],
   'post /api/threads/{id}/loaded': (ref) => [{ refs: [`${ref}.tool`] }],
+  'post /api/threads/{id}/run': (ref) => [{ program: `return await call("${ref}.go", {})` }],
   'post /api/oauth/start': (toolkit) => [{ toolkit }],
   'post /api/oauth/disconnect': (toolkit) => [{ toolkit }],
   'post /api/keys': () => [{ name: 'k' }],
@@ -88,6 +90,7 @@ const REACHING = [
   'post /api/mcp/{id}/introspect',
   'post /api/mcp/{id}/prompts/{name}',
   'post /api/oauth/start',
+  'post /api/threads/{id}/run',
   'post /api/tools/{toolkit}/{tool}/call',
 ]
 
@@ -96,6 +99,7 @@ const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 15))
 it('every route goes through the drivers, and only these go there', async () => {
   const { host, as } = appOfUsers({
     drivers,
+    executor: quickjs(),
     policy: [rule('*', 'allow')],
     signIn: { redirectUrl: 'https://loadout.example/api/oauth/callback' },
   })

@@ -30,7 +30,7 @@ interface Living {
   records: RunningRecords
   departures: Departures
   learned: Learned
-  runs: Pick<HostRuns, 'engine' | 'stop'>
+  runs: Pick<HostRuns, 'engine' | 'stop' | 'close'>
   audit: RunningAudit
   /** Ends what listens to the host. */
   unobserve(): void
@@ -55,7 +55,7 @@ export function createLife(parts: Living) {
       parts.unobserve()
       parts.runs.stop()
       // What it works on is left to others; their calls end with it.
-      await parts.runs.engine.close()
+      await parts.runs.close()
       const recorded = parts.records.close()
       await housekeeping.stop()
       await parts.departures.stop()

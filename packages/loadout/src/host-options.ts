@@ -45,7 +45,7 @@ export interface HostOptions {
   pool?: Omit<PoolOptions, 'onChange'>
   /** How tools are searched. `wordVectors` of `loadout/node` brings meaning beside words. @default by words */
   search?: SearchSetup & { tokenizer?: Tokenizer | undefined }
-  /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. @default none, and programs are refused */
+  /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
   executor?: Executor | undefined
   /** The most that a program may have. */
   programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined

@@ -34,6 +34,8 @@ export interface HostRuns {
   /** A program of a thread, until it is over or stands. */
   run(scope: { userId: string; threadId?: string | undefined }, given: unknown, options?: RunOptions): Promise<RunView>
   stop(): void
+  /** With what runs programs: it is the host's. */
+  close(): Promise<void>
 }
 
 export interface RunOptions {
@@ -72,7 +74,12 @@ export function createRuns(parts: RunParts, { executor, programs }: HostOptions)
       return failed(HostError.from(error))
     }
   }
-  return { engine, run, stop, own: executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : [] }
+  const close = async () => {
+    await engine.close()
+    await executor?.close()
+  }
+  const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
+  return { engine, run, stop, close, own }
 }
 
 const noExecutor = () =>

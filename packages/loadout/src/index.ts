@@ -15,6 +15,7 @@ export type { Selection } from './calls/live-selection.ts'
 export { READ_RESULT } from './calls/read-result.ts'
 export type { ReadResult, ResultPart, Results } from './calls/results.ts'
 export type { CatalogTool } from './catalog/catalog.ts'
+export type { Executor } from './code-mode/executor.ts'
 export type { Question, QuestionAnswer } from './connections/connection.ts'
 export type { Connections, OpenLine } from './connections/connections.ts'
 export type { Drivers } from './connections/drivers.ts'
@@ -62,6 +63,7 @@ export type {
 export type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
 export type { Decision, PolicyRule } from './schema/policy.ts'
 export type { Principal, PrincipalInput } from './schema/principal.ts'
+export type { RunView } from './schema/run.ts'
 export type { Scope, Tier } from './schema/scope.ts'
 export type { ResolveOptions, SelectedTool, SelectionData } from './schema/selection.ts'
 export type { Server } from './schema/server.ts'
@@ -70,6 +72,8 @@ export type { Toolkit, ToolkitInput, ToolkitState, ToolkitView } from './schema/
 export type { ShownTool, ToolSource, ToolTransformer } from './schema/transformer.ts'
 export { scopeChain, tierOf } from './scope.ts'
 export type { LoadedTool } from './search/choose.ts'
+export type { Embedder } from './search/embedder.ts'
+export type { SearchSetup } from './search/index-host.ts'
 export {
   createToolIndex,
   type PlainHit,

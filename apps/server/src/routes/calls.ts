@@ -39,6 +39,11 @@ const call = createRoute({
       z.strictObject({
         arguments: z.record(z.string(), z.unknown()).default({}),
         threadId: idText.optional(),
+        prompt: z
+          .string()
+          .max(20_000)
+          .optional()
+          .openapi({ description: 'What the user asked for: it helps later searches of theirs' }),
         wait: z.boolean().default(true),
         rules: named(policyRules, 'PolicyRules')
           .optional()
@@ -117,11 +122,12 @@ export function callRoutes(host: Host) {
     .openapi(call, async (c) => {
       const { userId } = c.var.principal
       const { toolkit, tool } = c.req.valid('param')
-      const { arguments: args, threadId, wait, rules } = c.req.valid('json')
+      const { arguments: args, threadId, wait, rules, prompt } = c.req.valid('json')
       if (threadId !== undefined) await host.threads.get(userId, threadId)
       const { trace } = c.var
       const caller = { type: 'direct' as const }
-      const request: CallRequest = { userId, toolkit, tool, arguments: args, threadId, trace, caller, rules }
+      const asked = { userId, toolkit, tool, arguments: args, threadId, prompt }
+      const request: CallRequest = { ...asked, trace, caller, rules }
       const idempotencyKey = c.req.valid('header')['idempotency-key']
       if (c.req.header('accept')?.includes('text/event-stream'))
         return (await streamCall(c, host, { request, idempotencyKey, wait })) as never

@@ -32,7 +32,7 @@ const search = createRoute({
     }),
   },
   responses: {
-    200: json(z.object({ tools: z.array(found), strategy: z.string() }), 'Best first'),
+    200: json(z.object({ tools: z.array(found), strategy: z.string(), warnings: z.array(z.string()) }), 'Best first'),
     ...problemResponses,
   },
 })
@@ -54,6 +54,6 @@ export function toolRoutes(host: Host) {
       score,
       reasons: [...reasons],
     }))
-    return c.json({ tools, strategy: answer.strategy }, 200)
+    return c.json({ tools, strategy: answer.strategy, warnings: [...answer.warnings] }, 200)
   })
 }

@@ -19,6 +19,7 @@ export interface Things {
   approvalId: string
   grantId: string
   resultId: string
+  runId: string
 }
 
 /** Which things a path names, by its beginning. The first name is the one that belongs to somebody. */
@@ -32,6 +33,7 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
   '/api/approvals/{id}': ({ approvalId }) => [{ id: approvalId }],
   '/api/grants/{id}': ({ grantId }) => [{ id: grantId }],
   '/api/results/{id}': ({ resultId }) => [{ id: resultId }],
+  '/api/runs/{id}': ({ runId }) => [{ id: runId, step: 'any' }],
   '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
   // A user is no thing that could be hidden, and removing one that is there is what operators do.
@@ -55,6 +57,9 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/threads/{id}/activations': { ref: 'kit.get-env', on: false },
   'POST /api/threads/{id}/resolve': { prompt: 'echo' },
   'POST /api/threads/{id}/loaded': { refs: ['kit.echo'] },
+  'POST /api/threads/{id}/run': { program: 'return 1' },
+  'POST /api/runs/{id}/cancel': null,
+  'POST /api/runs/{id}/steps/{step}': { decision: 'fail' },
   'PATCH /api/app/toolkits/{id}': { enabled: false },
 }
 
@@ -73,7 +78,12 @@ export const STREAMS: ReadonlySet<string> = new Set(['GET /api/events'])
 export const PAGES: ReadonlySet<string> = new Set(['GET /api/oauth/callback'])
 
 /** These have nothing to give for the servers of this test, whoever asks. */
-export const REFUSED: ReadonlySet<string> = new Set(['GET /api/mcp/{id}/skills/read'])
+export const REFUSED: ReadonlySet<string> = new Set([
+  'GET /api/mcp/{id}/skills/read',
+  // It is over.
+  'POST /api/runs/{id}/cancel',
+  'POST /api/runs/{id}/steps/{step}',
+])
 
 export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
 

@@ -120,10 +120,13 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   const call = await must('POST /api/tools/kit/get-env/call', { arguments: {} })
   if (!JSON.stringify(call).includes(`${mark}-secret`)) meeting.findings.push(`${user}'s secret did not reach the kit`)
   const asked = await must('POST /api/tools/kit/trigger-elicitation-request/call', { arguments: {} })
+  const run = await must('POST /api/threads/trip/run', {
+    program: `console.log('${mark}'); return await kit.echo({ message: '${mark}' })`,
+  })
   return {
     ...(await askedAndKept(must, mark)),
     ...{ kitUscoId: kit.uscoId, onlyKit: only.id, onlyUscoId: only.uscoId, onlyThread: `thread-${user}` },
-    ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id },
+    ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id, runId: run.id },
   }
 }
 

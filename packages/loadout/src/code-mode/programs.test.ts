@@ -1,12 +1,10 @@
 /** Programs of threads, over tools that are functions: what they may, what they get, and where they pause. */
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { quickjs } from './quickjs.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
-const executor = quickjs()
-afterAll(() => executor.close())
 
 let host: Host
 let made: string[]
@@ -21,7 +19,7 @@ const tool = (name: string, execute: (input: never) => unknown, annotations: obj
 
 beforeEach(async () => {
   made = []
-  host = createHost({ executor, policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+  host = createHost({ executor: quickjs(), policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
   await host.ready()
   const tools = [
     tool('orders', () => ({ orders: records })),

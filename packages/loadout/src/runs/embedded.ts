@@ -117,6 +117,7 @@ class EmbeddedEngine implements Engine {
 
   async resolve(userId: string, runId: string, answer: Parameters<Engine['resolve']>[2]): Promise<RunView> {
     const row = await this.#user(userId, async (tx) => {
+      if (!(await tx.get('runs', runId))) throw noRun()
       const step = await tx.get('steps', answer.stepId)
       if (step?.runId !== runId || step.status !== 'outcome-unknown')
         throw new HostError('conflict', { detail: 'That step does not wait for this.' })

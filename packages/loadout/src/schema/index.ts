@@ -20,6 +20,8 @@ export {
   type Role,
   role,
 } from './principal.ts'
+export { programInput } from './program.ts'
+export { type RunView, runView } from './run.ts'
 export { tier } from './scope.ts'
 export { resolveInput, type SelectionData, STRATEGIES, selection } from './selection.ts'
 export { configType } from './server.ts'

@@ -21,10 +21,7 @@ const ann = { userId: 'ann', threadId: 'one' }
 function world(search = {}) {
   const storage = memory()
   const host = createHost({ storage, tools: TOOLS, policy: [rule('*', 'allow')], search })
-  const refs = async (userId: string, prompt: string) =>
-    (await host.thread({ userId, threadId: 'one' }).resolve({ prompt })).tools
-      .filter(({ by }) => by === 'search')
-      .map(({ entry }) => entry.ref)
+  const refs = async (userId: string, text: string) => (await host.search({ userId }, text)).tools.map(({ ref }) => ref)
   const rows = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))
   return { host, refs, rows }
 }
@@ -49,6 +46,15 @@ it('what a model calls after a prompt belongs to that prompt', async () => {
   await selection.call({ name: 'app.write', arguments: {} })
   await expect.poll(rows, { timeout: 5000 }).toMatchObject([{ tool: 'write', successes: 1 }])
   expect((await rows())[0]?.examplesJson).toMatchObject([{ text: 'a letter for the picnic' }])
+  await host.close()
+})
+
+it('a caller cannot search with what another did', async () => {
+  const { host, refs } = world()
+  await host.thread(ann).call({ name: 'app.write', arguments: {}, prompt: 'picnic' })
+  await expect.poll(() => refs('ann', 'picnic'), { timeout: 5000 }).toEqual(['app.write'])
+  const { tools } = await host.search({ userId: 'bob' }, 'picnic', { userId: 'ann' } as never)
+  expect(tools).toEqual([])
   await host.close()
 })
 

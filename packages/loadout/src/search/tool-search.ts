@@ -14,8 +14,8 @@ export interface ToolSearch {
   search(
     scope: LoadoutScope,
     text: string,
-    options?: SearchOptions,
-  ): Promise<{ tools: FoundTool[]; strategy: Strategy }>
+    options?: Omit<SearchOptions, 'userId'>,
+  ): Promise<{ tools: FoundTool[]; strategy: Strategy; warnings: readonly string[] }>
 }
 
 export function createToolSearch(parts: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {
@@ -27,7 +27,9 @@ export function createToolSearch(parts: { loadouts: Pick<Loadouts, 'of'>; search
           errors: [{ path: 'strategy', message: `must be one of ${STRATEGIES.join(', ')}` }],
         })
       const { entries } = await parts.loadouts.of(scope)
-      const { hits, strategy } = await parts.searcher.search(entries, text, options)
+      // What was done before is that of who searches, whatever is asked for.
+      const asked = { ...options, userId: scope.userId }
+      const { hits, strategy, warnings = [] } = await parts.searcher.search(entries, text, asked)
       const carried = new Map(entries.filter((entry) => entry.included).map((entry) => [entry.ref, entry]))
       return {
         tools: hits.flatMap((hit) => {
@@ -35,6 +37,7 @@ export function createToolSearch(parts: { loadouts: Pick<Loadouts, 'of'>; search
           return entry ? [{ ...hit, entry }] : []
         }),
         strategy,
+        warnings,
       }
     },
   }
