@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lexicalScores, top } from './rank.ts'
+import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
+import { wordVectors } from './read-vectors.ts'
+import { explained } from './reasons.ts'
 import type { SearchTool } from './search.ts'
-import { buildSegment } from './segment.ts'
+import { buildSegment, type Segment } from './segment.ts'
+import { WordVectors } from './word-vectors.ts'
 import { exactWordsOf, stemOf, wordsOf } from './words.ts'
 
 const tool = (ref: string, description: string, properties: Record<string, object> = {}): SearchTool => {
@@ -37,10 +40,20 @@ describe('words', () => {
     expect(['issues', 'issue', 'reading'].map(stemOf)).toEqual(['issu', 'issu', 'read'])
   })
 
-  it('of scripts without spaces are pairs of characters', () => {
+  it('of scripts without spaces are pairs of characters, and words of others between them stay whole', () => {
     expect(wordsOf('查询天气')).toEqual(['查询', '询天', '天气'])
     expect(wordsOf('天')).toEqual(['天'])
+    expect(wordsOf('使用GitHub搜索')).toEqual(['使用', 'git', 'hub', '搜索'])
+    expect(exactWordsOf('使用GitHub搜索')).toEqual(['使用', 'github', '搜索'])
   })
+
+  it.each([
+    ['s3Bucket', ['s', '3', 'bucket']],
+    ['a1b2', ['a', '1', 'b', '2']],
+    ['ÄpfelZählen', ['äpfel', 'zählen']],
+    ['ＦＵＬＬ　ｗｉｄｔｈ', ['full', 'width']],
+    ['🧨 boom🧨', ['boom']],
+  ])('of %s are %j', (text, words) => expect(wordsOf(text)).toEqual(words))
 
   it('are bounded and defined, whatever comes', () =>
     fc.assert(
@@ -74,15 +87,171 @@ describe('ranking', () => {
       ),
     ))
 
-  it('is the same over one segment and over several', () => {
-    const several = TOOLS.map((one) => buildSegment([one]))
-    for (const text of ['open issues', 'write a file', 'weather']) expect(find(text, several)[0]).toBe(find(text)[0])
-  })
-
-  it('is the same every time, also for what nobody expects', () =>
+  it('scores a tool the same, whatever stands beside it in its segment', () =>
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', maxLength: 2000 }), (text) => {
-        expect(find(text)).toEqual(find(text))
-      }),
+      fc.property(
+        fc.array(fc.nat(3), { minLength: TOOLS.length, maxLength: TOOLS.length }),
+        fc.constantFrom(
+          'open issues of a repository',
+          'write a file',
+          'weather in the city',
+          'read 城市天气',
+          'the of',
+        ),
+        (places, text) => {
+          const groups = [0, 1, 2, 3].map((place) => TOOLS.filter((_, index) => places[index] === place))
+          const several = groups.filter((group) => group.length > 0).map((group) => buildSegment(group))
+          const scoresOf = (segments: Segment[]) =>
+            new Map(
+              lexicalScores(segments, text).flatMap((row, at) => refsOf(segments[at]).map((ref, i) => [ref, row[i]])),
+            )
+          const [one, many] = [scoresOf([buildSegment(TOOLS)]), scoresOf(several)]
+          for (const [ref, score] of one) expect(many.get(ref)).toBeCloseTo(score as number, 5)
+        },
+      ),
+    ))
+
+  it('is the same every time, also for what nobody expects, and in whatever order the tools come', () =>
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 2000 }),
+        fc.shuffledSubarray(TOOLS, { minLength: TOOLS.length }),
+        (text, shuffled) => {
+          expect(find(text, [buildSegment(shuffled)])).toEqual(find(text))
+        },
+      ),
     ))
 })
+
+const refsOf = (segment: Segment | undefined) => segment?.tools.map(({ ref }) => ref) ?? []
+
+describe('words that say little', () => {
+  it('find nothing beside words that say more, also where those are nowhere', () => {
+    expect(find('the issues')).toEqual(['github.list_issues'])
+    expect(find('the xylophone')).toEqual([])
+    expect(find('of the')).toContain('github.list_issues')
+  })
+
+  it('count for what others find, and where meaning decides too for all', () => {
+    const tools = [tool('a.one', 'Where files are.'), tool('a.two', 'Files.'), tool('b.three', 'Where it is.')]
+    const segments = [buildSegment(tools)]
+    const [strict, weak] = [false, true].map((one) => lexicalScores(segments, 'where files', { weak: one })[0])
+    expect(strict?.[2]).toBe(0)
+    expect(weak?.[2]).toBeGreaterThan(0)
+    expect(weak?.[0]).toBe(1)
+    expect(lexicalScores(segments, 'where is the xylophone', { weak: true })[0]?.every((score) => score === 0)).toBe(
+      true,
+    )
+  })
+
+  it('are learned from tools and what is asked of them', async () => {
+    const words = new WordVectors(await wordVectors())
+    const [the, need, pdf] = ['the', 'need', 'pdf'].map((word) => words.weightOf(word)) as [number, number, number]
+    expect(the).toBeLessThan(need)
+    expect(need).toBeLessThan(pdf)
+    expect(words.weightOf('qwxzvkj')).toBe(1)
+    const segments = [buildSegment([tool('a.need', 'Need.'), tool('b.pdf', 'PDF.')], words)]
+    expect(find('I need a PDF', segments)[0]).toBe('b.pdf')
+  })
+})
+
+describe('what a tool was used for', () => {
+  const trip = { ...tool('trip.plan', 'Makes a plan.'), examples: ['where shall we go on holiday?'] }
+
+  it('finds it, and counts less than its name', () => {
+    const segments = [buildSegment([trip, tool('fun.holiday', 'Days off.'), ...TOOLS])]
+    expect(find('holiday', segments)).toEqual(['fun.holiday', 'trip.plan'])
+    const [, hit] = top(segments, lexicalScores(segments, 'holiday'), { text: 'holiday', limit: 2 })
+    expect(explained(segments, hit ? [hit] : [], 'holiday')[0]?.reasons).toEqual(['"holiday" in what it was used for'])
+  })
+
+  it('is part of what it means', async () => {
+    const words = new WordVectors(await wordVectors())
+    const scoreOf = (one: SearchTool) =>
+      meaningScores([buildSegment([one], words)], 'vacation at the beach', words)[0]?.[0]
+    expect(scoreOf(trip)).toBeGreaterThan(scoreOf({ ...trip, examples: [] }) as number)
+  })
+
+  it('lies over what all share without making its words less rare', () => {
+    const shared = buildSegment(TOOLS)
+    const over = { ...buildSegment([TOOLS[0] as SearchTool]), isOverlay: true }
+    const [, row] = lexicalScores([over, shared], 'issues of a file')
+    const [alone] = lexicalScores([shared], 'issues of a file')
+    expect(row).toEqual(alone)
+  })
+})
+
+describe('the first of them', () => {
+  /** What it says in its header, the long way. */
+  function slowly(segments: readonly Segment[], scores: Scores, allow: (ref: string) => boolean) {
+    const all = segments.flatMap(({ tools }, segment) =>
+      tools.map(({ ref }, at) => ({ ref, score: scores[segment]?.[at] ?? 0 })),
+    )
+    const kept = all.filter(({ ref, score }) => score > 0 && allow(ref))
+    const best = (ref: string) =>
+      Math.max(...kept.filter((one) => one.ref.split('.')[0] === ref.split('.')[0]).map(({ score }) => score))
+    return kept
+      .map(({ ref, score }) => ({ ref, score: (score + 0.1 * best(ref)) / 1.1 }))
+      .sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
+  }
+
+  it('are the best of what is allowed, lifted by the best of their toolkit, equal ones by their name', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ toolkit: fc.nat(8), score: fc.integer({ min: -2, max: 20 }), allowed: fc.boolean() }), {
+          maxLength: 90,
+        }),
+        fc.integer({ min: 1, max: 20 }),
+        (given, limit) => {
+          const tools = given.map(({ toolkit }, at) => tool(`kit${toolkit}.tool${at}`, ''))
+          const segments = [buildSegment(tools.slice(0, 40)), buildSegment(tools.slice(40))]
+          const values = given.map(({ score }) => score / 20)
+          const scores = [Float32Array.from(values.slice(0, 40)), Float32Array.from(values.slice(40))]
+          const allowed = new Set(tools.filter((_, at) => given[at]?.allowed).map(({ ref }) => ref))
+          const allow = (ref: string) => allowed.has(ref)
+          const found = top(segments, scores, { text: '', limit, allow })
+          const expected = slowly(segments, scores, allow).slice(0, limit)
+          expect(found.map(({ ref }) => ref)).toEqual(expected.map(({ ref }) => ref))
+          for (const { ref, segment, at } of found) expect(segments[segment]?.tools[at]?.ref).toBe(ref)
+        },
+      ),
+    ))
+
+  it('are found below thousands that are not allowed', () => {
+    const tools = Array.from({ length: 5000 }, (_, at) => tool(`kit.tool${at}`, ''))
+    const segments = [buildSegment(tools)]
+    const scores = [Float32Array.from(tools, (_, at) => 1 - at / 5001)]
+    const found = top(segments, scores, { text: '', limit: 3, allow: (ref) => Number(ref.slice(8)) >= 4990 })
+    expect(found.map(({ ref }) => ref)).toEqual(['kit.tool4990', 'kit.tool4991', 'kit.tool4992'])
+  })
+
+  it('of nothing are none', async () => {
+    const words = new WordVectors(await wordVectors())
+    for (const segments of [[], [buildSegment([], words)]]) {
+      const mixed = hybridScores(lexicalScores(segments, 'x'), meaningScores(segments, 'x', words))
+      expect(top(segments, mixed, { text: 'x', limit: 5 })).toEqual([])
+    }
+  })
+})
+
+it('reasons name the words that met, and only where they did', () =>
+  fc.assert(
+    fc.property(fc.subarray(['issues', 'file', 'text', 'weather', 'repository', 'open']), (words) => {
+      const segments = [buildSegment(TOOLS)]
+      const text = words.join(' ')
+      for (const { ref, reasons } of explained(
+        segments,
+        top(segments, lexicalScores(segments, text), { text, limit: 9 }),
+        text,
+      )) {
+        const { name = '', description = '' } = TOOLS.find((one) => one.ref === ref) ?? {}
+        const has = (field: string, word: string) => wordsOf(field).map(stemOf).includes(stemOf(word))
+        for (const word of words) {
+          expect(reasons.some((one) => one.includes(`"${word}"`) && one.endsWith('its name'))).toBe(has(name, word))
+          expect(reasons.some((one) => one.includes(`"${word}"`) && one.endsWith('its description'))).toBe(
+            has(description, word),
+          )
+        }
+      }
+    }),
+  ))

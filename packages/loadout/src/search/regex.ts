@@ -5,16 +5,22 @@
 import { HostError } from '../errors.ts'
 import { type Meter, Spent } from '../schema/json-schema/budget.ts'
 import { compilePattern } from '../schema/json-schema/pattern.ts'
+import { PatternParser } from '../schema/json-schema/pattern-parse.ts'
 import { FIELDS, textsOf } from './fields.ts'
 import type { Scores } from './rank.ts'
+import { isMet, needsOf } from './regex-literals.ts'
 import type { SearchTool } from './search.ts'
 import type { Segment } from './segment.ts'
 
 const LONGEST = 200
 const MOST_INSTRUCTIONS = 2000
-/** In all, for one search: about 20 milliseconds. */
-const MOST_STEPS = 4_000_000
+/** In all, for one search: about 50 milliseconds. */
+const MOST_STEPS = 8_000_000
 const LONGEST_TEXT = 4000
+/** Upper and lower case are the same anyway. */
+const NO_CASE = /^\(\?i\)/
+/** What stands after a backslash is no letter. */
+const LETTERS = /\\p\{[^}]*\}|\\[\s\S]|[^\\]+/gi
 const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
 
 /** 1 where it fits the name, less where it fits only what is said of the tool. */
@@ -29,14 +35,16 @@ function matcherOf(text: string): Matcher {
   if (text.length > LONGEST) throw invalid(`has ${text.length} characters; at most ${LONGEST} are taken`)
   if (!IS_PATTERN.test(text)) return keywords(text)
   // As people write them for names, upper and lower case are the same.
-  const pattern = compilePattern(text.toLowerCase(), MOST_INSTRUCTIONS)
+  const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
+  const pattern = compilePattern(source, MOST_INSTRUCTIONS)
   if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
+  const needs = needsOf(new PatternParser(source).parse())
   const meter = meterOf(MOST_STEPS)
   return (tool) => {
     const [name, rest] = wordsOf(tool)
     try {
-      if (pattern.test(name, meter)) return 1
-      return pattern.test(rest, meter) ? 0.5 : 0
+      if (isMet(needs, name) && pattern.test(name, meter)) return 1
+      return isMet(needs, rest) && pattern.test(rest, meter) ? 0.5 : 0
     } catch (error) {
       if (error instanceof Spent) throw invalid('takes too long over this many tools')
       throw error

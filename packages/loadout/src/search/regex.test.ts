@@ -1,0 +1,75 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compilePattern } from '../schema/json-schema/pattern.ts'
+import { PatternParser } from '../schema/json-schema/pattern-parse.ts'
+import { regexScores } from './regex.ts'
+import { isMet, needsOf } from './regex-literals.ts'
+import { buildSegment } from './segment.ts'
+
+const tool = (ref: string, description = '') => {
+  const [toolkit = '', name = ''] = ref.split('.')
+  return { ref, name, toolkit, description, inputSchema: { type: 'object' } }
+}
+const scoresOf = (pattern: string, ...refs: string[]) => [
+  ...(regexScores([buildSegment(refs.map((ref) => tool(ref)))], pattern)[0] as Float32Array),
+]
+const needs = (pattern: string) => needsOf(new PatternParser(pattern).parse())
+
+describe('what a pattern needs', () => {
+  it.each([
+    ['(create|new).*issue', [['create', 'new'], ['issue']]],
+    ['get_.*_data', [['get_'], ['_data']]],
+    ['\\bpdf\\b', [['pdf']]],
+    ['(a|b*)c', [['c']]],
+    ['(ab){0,3}', []],
+    ['x(ab)+', [['x'], ['ab']]],
+    ['[a-z]+', []],
+  ])('%s: %j', (pattern, expected) => expect(needs(pattern)).toEqual(expected))
+
+  it('stands in all that it fits', () => {
+    const piece = fc.constantFrom('a', 'b', 'ab', '.', '[ab]', '(a|b)', '(ab|c)', '(a|)', '^', '$', '\\b')
+    const quantified = fc
+      .tuple(piece, fc.constantFrom('', '*', '+', '?', '{2}'))
+      .map(([one, many]) =>
+        /^[\^$]$|^\\b$/.test(one) ? one : one.length > 1 && !/^[([]/.test(one) ? `(${one})${many}` : one + many,
+      )
+    fc.assert(
+      fc.property(
+        fc.array(quantified, { minLength: 1, maxLength: 6 }).map((parts) => parts.join('')),
+        fc.string({ unit: fc.constantFrom('a', 'b', 'c', ' '), maxLength: 12 }),
+        (source, text) => {
+          const pattern = compilePattern(source, 2000)
+          if ('unsupported' in pattern) return
+          const fits = pattern.test(text, { maxDepth: 100, spend: () => {} })
+          if (fits) expect(isMet(needs(source), text)).toBe(true)
+        },
+      ),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('a pattern', () => {
+  it('is the same in upper and lower case, written so or not', () => {
+    expect(scoresOf('(?i)^SLACK\\.', 'slack.send', 'mail.send')).toEqual([1, 0])
+    expect(scoresOf('List_.*', 'github.list_issues', 'github.issues')).toEqual([1, 0])
+  })
+
+  it('keeps what stands after a backslash', () => {
+    expect(scoresOf('^a\\Wb', 'a.b', 'ab.c')).toEqual([1, 0])
+    expect(scoresOf('^\\D\\.', 'a.b', '1.b')).toEqual([1, 0])
+  })
+
+  it('with words in it is no work for ten thousand tools', () => {
+    const tools = Array.from({ length: 10_000 }, (_, at) =>
+      tool(
+        `kit.tool_${at}`,
+        'Reads what is there, changes it where that is asked for, and says what it did. '.repeat(5),
+      ),
+    )
+    const segments = [buildSegment([...tools, tool('jira.create_issue')])]
+    for (const pattern of ['(create|new).*issue', '.*issue.*', '\\bissue'])
+      expect(regexScores(segments, pattern)[0]?.at(-1)).toBe(pattern === '\\bissue' ? 0 : 1)
+    expect(() => regexScores(segments, '(.*a){20}')).toThrow(/takes too long/)
+  })
+})
