@@ -19,10 +19,10 @@ export function eraseTypes(text: string, body: readonly Node[]): Erased {
   return eraser.refused ? { ok: false, refused: eraser.refused } : { ok: true, text: eraser.result() }
 }
 
-/** Not types but code of their own, by what to write instead. */
+/** Not only types but code of their own, by what to write instead. */
 const REFUSED: Readonly<Record<string, readonly [what: string, instead: string]>> = {
-  TSEnumDeclaration: ['An enum', 'Write a plain object, or a union of strings as the type.'],
-  TSModuleDeclaration: ['A namespace', 'Write a plain object with functions.'],
+  TSEnumDeclaration: ['An enum', 'It is code, not a type: write a plain object, or a union of strings as the type.'],
+  TSModuleDeclaration: ['A namespace', 'It is code, not a type: write a plain object with functions.'],
   TSParameterProperty: ['A parameter that declares a property', 'Assign it in the constructor: this.x = x.'],
   TSTypeAssertion: ['A type in angle brackets before a value', 'Write "value as Type", or leave the type away.'],
   TSImportEqualsDeclaration: ['"import x = …"', 'A program imports nothing: tools are there by name.'],
@@ -73,7 +73,7 @@ class Eraser {
     const refusal = node.declare === true ? undefined : own(REFUSED, node.type)
     if (refusal) {
       const [what, action] = refusal
-      this.refused = { message: `${what} is code, not a type, and is not taken`, action, at: node.start }
+      this.refused = { message: `${what} is not taken`, action, at: node.start }
     } else if (isOnlyTypes(node)) this.#statement(node)
     else if (PARTS.includes(node.type)) this.#erase(node.start, node.end)
     else this.#code(node)

@@ -118,6 +118,8 @@ describe('TypeScript', () => {
     ['return (input as any)\n;[1].length', 'input'],
     ['const x = 1 as number\n;(() => 5)()\nreturn x', 1],
     ['const x = 1 as number\n(async () => 5)()', 5],
+    ['let n = 0\nconst x = 1 as number\n;[1].at(0)\nn = x as number\n(() => { n += 2 })()\nreturn n', 3],
+    ['let n = 4\ntype A = string\n(() => { n += 2 })()\nreturn n', 6],
     ['const f = (a: number): {\n  n: number\n} => ({ n: a })\nreturn f(4).n', 4],
     ['const f = async <\n  T,\n>(a: T) => a\nreturn f(6)', 6],
     [
