@@ -1,10 +1,16 @@
 /** A client that somebody registered by hand: its secrets are shown to one authorization server, whoever uses the toolkit. */
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../test/oauth-server.ts'
 import { ANN, call, register, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
+import { masterKeyRing } from '../credentials/master-key.ts'
 import type { Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
+import { memory } from '../storage/memory.ts'
+import { pglite } from '../storage/pglite.ts'
 
 const { server, hostOf } = signInWorld()
+const KEY = randomBytes(32).toString('base64')
 const APP = { tier: 'app' } as const
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const OTHER = 'another authorization server'
@@ -53,10 +59,13 @@ describe('the client of a toolkit', () => {
     await host.signIns.finish(callbackOf(await follow(url, userId)), { userId })
   }
 
-  async function moved(tier: 'app' | 'user'): Promise<{ host: Host; oauth: OAuthServer; other: OAuthServer }> {
+  async function moved(
+    tier: 'app' | 'user',
+    options: HostOptions = {},
+  ): Promise<{ host: Host; oauth: OAuthServer; other: OAuthServer }> {
     const oauth = await server({ register: false })
     const other = await server({ register: false })
-    const host = hostOf()
+    const host = hostOf(options)
     await host.toolkits.register({ name: 'mail', url: oauth.url, auth }, tier === 'app' ? APP : ANN)
     await comeBack(host, 'ann')
     expect(oauth.shown).toEqual(['pre-1:pre-secret'])
@@ -64,8 +73,11 @@ describe('the client of a toolkit', () => {
     return { host, oauth, other }
   }
 
-  it('of the app belongs to one authorization server for all users', async () => {
-    const { host, oauth, other } = await moved('app')
+  it.each([
+    ['memory', () => memory()],
+    ['PostgreSQL’s rules', () => pglite()],
+  ] as const)('of the app belongs to one authorization server for all users (%s)', async (_name, storage) => {
+    const { host, oauth, other } = await moved('app', { storage: storage(), keyRing: await masterKeyRing(KEY) })
     await expect(host.signIns.start('bob', 'mail')).rejects.toMatchObject({
       code: 'sign-in-failed',
       message: expect.stringContaining(OTHER),

@@ -71,6 +71,23 @@ describe('a token that ended, in two processes', () => {
   })
 })
 
+it('links that two processes make at once are both good', async () => {
+  for (const [userId, brought] of [
+    ['fay-0', 0],
+    ['fay-1', 1],
+    ['fay-2', 0],
+    ['fay-3', 1],
+  ] as const) {
+    // Signed in, no link is open: each of the two has to make one.
+    await begin(userId)
+    const links = await Promise.all(
+      hosts.map((host) => host.do<{ url: string }>({ do: 'sign-in', userId, toolkit: 'mail' })),
+    )
+    const callback = callbackOf(await follow(links[brought]?.url ?? '', userId))
+    await hosts[brought === 0 ? 1 : 0].do({ do: 'come-back', userId, callback })
+  }
+})
+
 it('two users with accounts of their own, 1,000 calls in turn: the server sees each with its own token', async () => {
   await begin('cat')
   await begin('dan')

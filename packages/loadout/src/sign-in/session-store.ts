@@ -26,6 +26,8 @@ export interface SessionStore {
   sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
   /** Changes the row and what is sealed, together. */
   write(owner: SecretOwner, change: SignInChange): Promise<void>
+  /** Ends the session that was seen. Whether it was still that one. */
+  end(owner: SecretOwner, seen: number): Promise<boolean>
   /** Everything of a sign-in goes, and what was known through it. */
   remove(owner: SecretOwner): Promise<void>
   /**
@@ -91,6 +93,10 @@ class SealedSessions implements SessionStore {
     const work = () => this.#transaction(owner, (tx) => this.#change(tx, owner, change))
     // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
     await (change.where === undefined ? again(work) : work())
+  }
+
+  end(owner: SecretOwner, seen: number): Promise<boolean> {
+    return this.#replace(owner, { session: null, where: { generation: seen } })
   }
 
   boundIssuer(keeper: SecretOwner, issuer: string): Promise<string> {

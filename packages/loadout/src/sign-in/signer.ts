@@ -61,7 +61,10 @@ export class SessionSigner implements Signer {
       throw await this.#parts.links.needed(target, moreOf(session, refusal), triesAfter(session, refusal))
     if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renewed(target, current, false)
     // Tokens of another authorization server, or none: they are of no use here.
-    if (session) await store.write(target.owner, { session: null })
+    if (session && !(await store.end(target.owner, current.generation))) {
+      const latest = await store.current(target.owner)
+      if (latest.session && latest.generation !== current.generation) return latest
+    }
     throw await this.#parts.links.needed(target, refusal, NO_TRIES)
   }
 

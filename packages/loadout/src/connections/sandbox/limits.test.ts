@@ -95,11 +95,11 @@ describe('where the kernel keeps no accounts', () => {
 
   it('a process has less, and the operator is told', async () => {
     expect(await limitsOf(false)).toEqual({
-      bytes: 1024 * MIB,
+      bytes: 2048 * MIB,
       processes: 64,
       warnings: [expect.stringContaining('cgroups')],
     })
-    expect(await limitsOf(false, { processBytes: 2048 * MIB })).toMatchObject({ bytes: 2048 * MIB, processes: 64 })
+    expect(await limitsOf(false, { processBytes: 3072 * MIB })).toMatchObject({ bytes: 3072 * MIB, processes: 64 })
     const account = await createCgroups().open(DEFAULT_LIMITS)
     await account?.remove()
     if (account) expect(await limitsOf(true)).toEqual({ bytes: 4096 * MIB, processes: 256, warnings: [] })

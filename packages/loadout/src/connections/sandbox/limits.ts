@@ -3,7 +3,7 @@
 export interface SandboxLimits {
   /** Memory of all of it together in bytes, its files among it. Where there are no cgroups only the next holds. @default 1 GiB */
   memoryBytes?: number
-  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB, without cgroups 1 GiB */
+  /** What each process may reserve in bytes. Node takes about 540 MB of this for itself and for each worker. @default 4 GiB, without cgroups 2 GiB */
   processBytes?: number
   /** Processes and threads together. @default 256, without cgroups 64 */
   processes?: number
@@ -29,9 +29,9 @@ export const DEFAULT_LIMITS: Required<SandboxLimits> = {
   cpuSeconds: 3600,
 }
 
-/** Where nobody counts the whole, each part is smaller. */
+/** Where nobody counts the whole, each part is smaller: enough for Node and two workers. */
 const UNACCOUNTED: Pick<Required<SandboxLimits>, 'processBytes' | 'processes'> = {
-  processBytes: 1024 * MIB,
+  processBytes: 2048 * MIB,
   processes: 64,
 }
 
