@@ -15,8 +15,8 @@ export interface Row extends Quality {
 const LIMIT = 10
 const WARM_UP = 50
 /** Latency is that of the fastest of some rounds: others are at work on the machine. */
-const ROUNDS = 3
-const ROUND_MS = 20_000
+const ROUNDS = 5
+const MOST_MS = 10_000
 
 export async function measure({ name, ours, build }: Contender, { tools, reported }: BenchSet): Promise<Row> {
   const before = memory()
@@ -27,7 +27,7 @@ export async function measure({ name, ours, build }: Contender, { tools, reporte
   for (const { query } of reported.slice(0, WARM_UP)) await find(query, LIMIT)
   const found: Array<readonly string[]> = []
   let times: number[] = []
-  const until = performance.now() + ROUND_MS
+  const until = performance.now() + MOST_MS
   for (let round = 0; round < ROUNDS && (round === 0 || performance.now() < until); round++) {
     const own: number[] = []
     for (const [index, { query }] of reported.entries()) {

@@ -29,16 +29,23 @@ export class Postings {
     return this.#words.size
   }
 
-  /** Where the postings of a word stand: from the first up to, but not with, the second. */
-  range(word: string): readonly [from: number, to: number] | undefined {
-    const at = this.#words.get(word)
-    return at === undefined ? undefined : [this.#starts[at] as number, this.#starts[at + 1] as number]
+  /** The number of a word, -1 where no document holds it. */
+  find(word: string): number {
+    return this.#words.get(word) ?? -1
+  }
+
+  /** Where the postings of a word stand: from its start up to that of the next. */
+  start(number: number): number {
+    return this.#starts[number] as number
   }
 
   /** The fields in which a document holds a word, a bit each; 0 where it does not. */
   fieldsOf(word: string, document: number): number {
-    let [low, high] = this.range(word) ?? [0, 0]
-    const end = high
+    const number = this.find(word)
+    if (number < 0) return 0
+    let low = this.start(number)
+    const end = this.start(number + 1)
+    let high = end
     while (low < high) {
       const middle = (low + high) >> 1
       if ((this.documents[middle] as number) < document) low = middle + 1

@@ -81,14 +81,13 @@ function weighted(
   return [...asked.values()]
 }
 
-type Range = readonly [from: number, to: number]
-
 /** A word that tools have: where, and how much one that is full of it gets. */
 interface FoundWord {
   each: number
   isStop: boolean
   postings: readonly Postings[]
-  ranges: ReadonlyArray<Range | undefined>
+  /** Of the word, in each of the segments. */
+  numbers: readonly number[]
 }
 
 function found(
@@ -96,37 +95,36 @@ function found(
   { of, words, share }: { of: (segment: Segment) => Postings; words: readonly AskedWord[]; share: number },
 ): FoundWord[] {
   const postings = segments.map(of)
-  return words.flatMap(({ word, weight, isStop }) => {
-    const ranges = postings.map((one) => one.range(word))
-    const each = share * weight * rarityIn(segments, ranges)
-    return each > 0 ? [{ each, isStop, postings, ranges }] : []
-  })
-}
-
-/** 0 where no tool has the word. What lies over others is counted with them, once. */
-function rarityIn(segments: readonly Segment[], ranges: ReadonlyArray<Range | undefined>): number {
-  let [count, overCount, has, overHas] = [0, 0, 0, 0]
-  for (const [index, { tools, isOverlay }] of segments.entries()) {
-    const range = ranges[index]
-    const held = range ? range[1] - range[0] : 0
-    if (isOverlay) {
-      overCount += tools.length
-      overHas += held
-    } else {
-      count += tools.length
-      has += held
-    }
+  const counts = countsIn(segments, (at) => (segments[at] as Segment).tools.length)
+  const all: FoundWord[] = []
+  for (const { word, weight, isStop } of words) {
+    const numbers = postings.map((one) => one.find(word))
+    const held = countsIn(segments, (at) => heldBy(postings[at] as Postings, numbers[at] as number))
+    if (held > 0) all.push({ each: share * weight * rarity(counts, held), isStop, postings, numbers })
   }
-  const most = Math.max(has, overHas)
-  return most === 0 ? 0 : rarity(Math.max(count, overCount), most)
+  return all
 }
 
-function addPostings(scores: Scores, { each, postings, ranges }: FoundWord, onlyFound: boolean): void {
-  for (const [index, range] of ranges.entries()) {
-    if (!range) continue
-    const { documents, weights } = postings[index] as Postings
+const heldBy = (postings: Postings, number: number) =>
+  number < 0 ? 0 : postings.start(number + 1) - postings.start(number)
+
+/** In all segments together. What lies over others is counted with them, once. */
+function countsIn(segments: readonly Segment[], of: (at: number) => number): number {
+  let [shared, over] = [0, 0]
+  for (let at = 0; at < segments.length; at++)
+    if (segments[at]?.isOverlay) over += of(at)
+    else shared += of(at)
+  return Math.max(shared, over)
+}
+
+function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onlyFound: boolean): void {
+  for (const [index, number] of numbers.entries()) {
+    if (number < 0) continue
+    const own = postings[index] as Postings
+    const { documents, weights } = own
     const into = scores[index] as Float32Array
-    for (let at = range[0]; at < range[1]; at++) {
+    const end = own.start(number + 1)
+    for (let at = own.start(number); at < end; at++) {
       const document = documents[at] as number
       const known = into[document] as number
       if (!onlyFound || known > 0) into[document] = known + each * (weights[at] as number)
