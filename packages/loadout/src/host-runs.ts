@@ -3,6 +3,7 @@
 import type { Stage } from './calls/compose.ts'
 import type { OwnTool } from './calls/own-tools.ts'
 import { failed } from './calls/resolve.ts'
+import { type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
 import { createProgramWork, type ProgramParts, startProgram } from './code-mode/programs.ts'
 import { outcomeOf, RUN_CODE } from './code-mode/run-code.ts'
 import { HostError } from './errors.ts'
@@ -13,6 +14,7 @@ import type { Presence } from './policy/presence.ts'
 import { createEmbeddedEngine } from './runs/embedded.ts'
 import type { Engine } from './runs/engine.ts'
 import type { RunView } from './schema/run.ts'
+import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
 
 export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
@@ -33,6 +35,8 @@ export interface HostRuns {
   own: OwnTool[]
   /** A program of a thread, until it is over or stands. */
   run(scope: { userId: string; threadId?: string | undefined }, given: unknown, options?: RunOptions): Promise<RunView>
+  /** Programs in a selection. */
+  offer(selection: SelectionData, options: OfferOptions): SelectionData
   stop(): void
   /** With what runs programs: it is the host's. */
   close(): Promise<void>
@@ -79,8 +83,12 @@ export function createRuns(parts: RunParts, { executor, programs }: HostOptions)
     await executor?.close()
   }
   const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
-  return { engine, run, stop, close, own }
+  const offer: HostRuns['offer'] = (selection, options) =>
+    executor ? offerPrograms(selection, options) : { ...selection, warnings: [...selection.warnings, NO_PROGRAMS] }
+  return { engine, run, offer, stop, close, own }
 }
+
+const NO_PROGRAMS = 'This host runs no programs: it has no executor.'
 
 const noExecutor = () =>
   new HostError('function-missing', {

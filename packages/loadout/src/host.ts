@@ -13,6 +13,7 @@ import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
 import { type Connections, createConnections } from './connections/connections.ts'
+import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
 import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
@@ -143,6 +144,7 @@ export function createHost(options: HostOptions = {}): Host {
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
+  const shared = { events, loadouts, calls, results: use.results, loaded, resolver }
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
@@ -155,33 +157,42 @@ export function createHost(options: HostOptions = {}): Host {
     signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
     search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
-    thread: (address, how) =>
-      createThread(
-        { ...kept, activations, loadouts, calls, results: use.results, loaded, resolver, run: runs.run },
-        address,
-        how,
-      ),
+    thread: (address, how) => createThread({ ...shared, activations, run: runs.run, offer: runs.offer }, address, how),
     setupToolkits: (names, how) =>
       invoke(
         {
-          ...{ registry, catalog, loadouts, credentials, files, connector, events, telemetry, results: use.results },
-          ...{ loaded, resolver },
+          ...{ ...shared, registry, catalog, credentials, files, connector, telemetry },
           calls: withRules(calls, how.context.rules),
         },
         names,
         how,
       ),
+    ...createLooks({ ...base, connector, catalog, preferences, budgets: use.budgets }),
+    ready,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** What is looked at from outside: servers before they are registered, connections, use, and the data as a whole. */
+function createLooks(
+  parts: Pick<ReturnType<typeof createBase>, 'storage' | 'registry' | 'app'> & {
+    connector: Connector
+    catalog: Catalog
+    preferences: PreferenceStore
+    budgets: Budgets
+  },
+): Pick<Host, 'discover' | 'warm' | 'usage' | 'status' | 'backup'> {
+  const { storage, registry, connector, catalog } = parts
+  return {
     discover: (record, how = {}) => discover({ catalog, connector }, record, how),
     warm: ({ userId } = {}) => warm({ registry, connector, catalog }, userId),
-    usage: (userId) => usageOf({ budgets: use.budgets, app: base.app, preferences }, userId),
+    usage: (userId) => usageOf(parts, userId),
     status: async () => ({
       storage: storage.name,
       connections: await liveConnections({ registry, connector, catalog }),
     }),
     ...('backup' in storage ? { backup: () => (storage as BackupStorage).backup() } : {}),
-    ready,
-    close,
-    [Symbol.asyncDispose]: close,
   }
 }
 

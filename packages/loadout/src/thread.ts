@@ -93,6 +93,8 @@ export interface ThreadParts {
   loaded: LoadedTools
   resolver: Resolver
   run: HostRuns['run']
+  /** Programs in a selection, where the host runs them. */
+  offer: HostRuns['offer']
   events: Emitter
 }
 
@@ -161,7 +163,7 @@ export function createThread(
 
 /** What a prompt brings, and what stays. */
 function loading(
-  { loaded, resolver, results, calls }: ThreadParts,
+  { loaded, resolver, results, calls, offer }: ThreadParts,
   scope: ThreadAddress,
   carried: (narrow?: Narrowing) => Promise<Loadout>,
 ): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
@@ -170,7 +172,9 @@ function loading(
       const loadout = await carried(narrow)
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
-      const { selection, ...counting } = await resolver.resolve(place, options)
+      const { selection: chosen, ...counting } = await resolver.resolve(place, options)
+      const only = options.programs === 'only'
+      const selection = options.programs ? offer(chosen, { ...counting, only, carried: loadout.tools }) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
       const { prompt } = options
       const call = (named: NamedCall) => callByName({ calls, loadout, ...scope }, { prompt, ...named })

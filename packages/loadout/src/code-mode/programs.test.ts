@@ -154,3 +154,31 @@ describe('thread.run', () => {
     await expect(plain.thread(ann).run('return 1')).rejects.toMatchObject({ code: 'function-missing' })
   })
 })
+
+describe('run_code in a selection', () => {
+  const names = ({ tools }: { tools: ReadonlyArray<{ entry: { modelName: string } }> }) =>
+    tools.map(({ entry }) => entry.modelName)
+
+  it('comes with declarations of what was found, and is counted', async () => {
+    const plain = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2 })
+    const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2, programs: true })
+    expect(names(selection)).toEqual([...names(plain).slice(0, -1), 'run_code', 'search_tools'])
+    const offered = selection.tools.find(({ entry }) => entry.modelName === 'run_code')
+    expect(offered?.entry.manifest.description).toContain('declare const shop')
+    expect(selection.tokens.after).toBe(plain.tokens.after + (offered?.tokens ?? 0))
+    const outcome = await selection.call({ name: 'run_code', arguments: { program: 'return 1 + 1' } })
+    expect(outcome).toMatchObject({ status: 'ok', content: [{ text: '2' }] })
+  })
+
+  it('alone stands for all that programs may call', async () => {
+    const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 3, programs: 'only' })
+    expect(names(selection)).toEqual(['run_code'])
+    expect(selection.deferred.map(({ ref }) => ref)).toContain('shop.refund')
+  })
+
+  it('a host without an executor says so', async () => {
+    await using plain = createHost()
+    const { warnings } = await plain.thread(ann).resolve({ prompt: 'x', programs: true })
+    expect(warnings).toEqual(['This host runs no programs: it has no executor.'])
+  })
+})

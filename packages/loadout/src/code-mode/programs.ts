@@ -11,10 +11,11 @@ import { type JsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { type ProgramInput, programInput } from '../schema/program.ts'
 import type { RunView } from '../schema/run.ts'
-import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
+import { tokenizerOf } from '../search/tokenizer.ts'
 import { BUILT_IN, createBridge, type FunctionMap } from './bridge.ts'
 import { codeNames } from './code-names.ts'
+import { declare } from './declarations.ts'
 import type { Execution, Executor, ProgramError, ProgramLimits } from './executor.ts'
 import { readProgram } from './program.ts'
 
@@ -80,7 +81,7 @@ export function createProgramWork(parts: ProgramParts): RunWork {
       {
         ...parts,
         show: (entry, args) => shown(parts.audit, run, { entry, args }),
-        declare: declareOne,
+        declare: declareIn(loadout.tools),
       },
       { run, loadout, functions: kept.functions },
     )
@@ -93,7 +94,12 @@ export function createProgramWork(parts: ProgramParts): RunWork {
   }
 }
 
-const declareOne = async (entry: LoadoutEntry) => signatureOf(entry)
+/** In full, by the name that it has in this program. */
+const declareIn = (carried: readonly LoadoutEntry[]) => {
+  const names = codeNames(carried, { reserved: BUILT_IN })
+  return async (entry: LoadoutEntry) =>
+    declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
+}
 
 /** Without secrets, as a log shows them; what takes time to know is left out. */
 function shown(

@@ -81,6 +81,8 @@ export const resolveInput = z
     strategy: z.enum(STRATEGIES).optional(),
     /** Whose tokens are counted: `anthropic:…`, `openai:…`. */
     model: z.string().max(200).optional(),
+    /** `run_code` with declarations of the tools, beside them or (`only`) in their place. @default false */
+    programs: z.union([z.boolean(), z.literal('only')]).optional(),
   })
   .refine(({ costLimit, pricePerMillion }) => costLimit === undefined || pricePerMillion !== undefined, {
     message: 'is needed with "costLimit"',

@@ -24,6 +24,7 @@ export interface Resolved {
   /** For what is found later: what a definition costs, and what there may be in all. */
   count: (entry: LoadoutEntry) => number
   maxTokens: number | undefined
+  tokenizer: Tokenizer
 }
 
 export interface Resolver {
@@ -75,7 +76,7 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
         strategy: found?.strategy ?? given.strategy ?? 'hybrid',
         warnings: [...(found?.warnings ?? [])],
       }
-      return { selection, count, maxTokens }
+      return { selection, count, maxTokens, tokenizer: counter.tokenizer }
     },
   }
 }

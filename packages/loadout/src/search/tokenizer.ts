@@ -48,22 +48,22 @@ export function definitionOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelN
 
 /** Counts definitions, each once as long as its manifest is the same. */
 export class DefinitionCounter {
-  readonly #tokenizer: Tokenizer
+  readonly tokenizer: Tokenizer
   readonly #known: WeakMap<object, { name: string; tokens: number }>
 
   constructor(tokenizer: Tokenizer, known = new WeakMap<object, { name: string; tokens: number }>()) {
-    this.#tokenizer = tokenizer
+    this.tokenizer = tokenizer
     this.#known = known
   }
 
   get name(): string {
-    return this.#tokenizer.name
+    return this.tokenizer.name
   }
 
   count(entry: Pick<LoadoutEntry, 'modelName' | 'manifest'>): number {
     const known = this.#known.get(entry.manifest)
     if (known?.name === entry.modelName) return known.tokens
-    const tokens = this.#tokenizer.count(JSON.stringify(definitionOf(entry)))
+    const tokens = this.tokenizer.count(JSON.stringify(definitionOf(entry)))
     this.#known.set(entry.manifest, { name: entry.modelName, tokens })
     return tokens
   }

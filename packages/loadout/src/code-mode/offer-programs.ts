@@ -1,0 +1,54 @@
+/**
+ * Programs in a selection: `run_code`, and what it may call told as declarations. `only` gives tools that programs may call in no
+ * other form: one definition for all of them.
+ */
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { SelectedTool, SelectionData } from '../schema/selection.ts'
+import { SEARCH_ENTRY } from '../search/search-tools.ts'
+import type { Tokenizer } from '../search/tokenizer.ts'
+import { BUILT_IN } from './bridge.ts'
+import { codeNames } from './code-names.ts'
+import { declare } from './declarations.ts'
+import { RUN_CODE, RUN_CODE_ENTRY } from './run-code.ts'
+
+export interface OfferOptions {
+  /** All that the program may call: names are right among them. */
+  carried: readonly LoadoutEntry[]
+  only: boolean
+  tokenizer: Tokenizer
+  count: (entry: LoadoutEntry) => number
+  maxTokens?: number | undefined
+}
+
+/** What declarations may cost where nobody says. */
+const USUAL_TOKENS = 2000
+
+export function offerPrograms(selection: SelectionData, options: OfferOptions): SelectionData {
+  const { carried, only, tokenizer, count, maxTokens = Number.POSITIVE_INFINITY } = options
+  const callable = selection.tools.map(({ entry }) => entry).filter((entry) => mayBeCalled(entry))
+  const names = codeNames(carried, { reserved: BUILT_IN })
+  const kept = only
+    ? selection.tools.filter(({ entry }) => !mayBeCalled(entry) && entry !== SEARCH_ENTRY)
+    : selection.tools
+  const spent = kept.reduce((sum, { tokens }) => sum + tokens, 0)
+  const room = Math.min(USUAL_TOKENS, maxTokens - spent - count(RUN_CODE_ENTRY))
+  if (room < 0) return dropped(selection, `It costs ${count(RUN_CODE_ENTRY)} tokens, and maxTokens is ${maxTokens}.`)
+  const { text } = declare(callable, { maxTokens: room, tokenizer, names })
+  const description = text === '' ? RUN_CODE.description : `${RUN_CODE.description}\n\n${text}`
+  const entry: LoadoutEntry = { ...RUN_CODE_ENTRY, manifest: { ...RUN_CODE, description } }
+  const offered: SelectedTool = { entry, by: 'always', reasons: ['It runs programs over tools.'], tokens: count(entry) }
+  const search = kept.filter((one) => one.entry === SEARCH_ENTRY)
+  const tools = [...kept.filter((one) => one.entry !== SEARCH_ENTRY), offered, ...search]
+  const given = new Set(tools.map((one) => one.entry))
+  const moved = only ? callable.filter((one) => !given.has(one)) : []
+  const after = tools.reduce((sum, { tokens }) => sum + tokens, 0)
+  return { ...selection, tools, deferred: [...selection.deferred, ...moved], tokens: { ...selection.tokens, after } }
+}
+
+const mayBeCalled = ({ allowedCallers, uscoId, tier }: LoadoutEntry) =>
+  allowedCallers.includes('code') && (uscoId !== undefined || tier === 'call')
+
+const dropped = (selection: SelectionData, reason: string): SelectionData => ({
+  ...selection,
+  dropped: [...selection.dropped, { ref: RUN_CODE_ENTRY.ref, reason }],
+})
