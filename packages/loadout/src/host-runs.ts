@@ -49,7 +49,7 @@ export interface RunOptions {
   wait?: boolean | undefined
 }
 
-export function createRuns(parts: RunParts, { executor, programs }: HostOptions): HostRuns {
+export function createRuns(parts: RunParts, { executor, programs, processLeaseMs }: HostOptions): HostRuns {
   const { storage, presence, approvals, events, loadouts } = parts
   const engine = createEmbeddedEngine({
     ...{
@@ -62,6 +62,8 @@ export function createRuns(parts: RunParts, { executor, programs }: HostOptions)
       return false
     },
     onCancelled: (userId, runId) => approvals.withdraw(userId, runId),
+    // What a process left is free with its lease; looked for not much later.
+    lookMs: Math.min(10_000, processLeaseMs ?? 10_000),
   })
   const stop = events.on('approval-answered', ({ userId, runId }) => {
     if (runId !== undefined) void engine.wake(userId, runId).catch(() => {})

@@ -42,7 +42,10 @@ export async function startProgram(
 ): Promise<RunView> {
   const { program, language, input = null, limits, only, except } = parse(programInput, given)
   const loadout = await loadouts.of(scope, { narrow: { only, except } })
+  // Read once: what goes on later is the very text that began.
+  const read = await readProgram({ source: program, language })
   const kept: KeptProgram = {
+    ...(read.ok ? { body: read.source } : {}),
     ...{ program, input, seed: newId('run'), functions: functionsOf(loadout, program) },
     ...(language === undefined ? {} : { language }),
     ...(limits === undefined ? {} : { limits }),
@@ -56,6 +59,8 @@ export async function startProgram(
 interface KeptProgram extends ProgramInput {
   seed: string
   functions: FunctionMap
+  /** As it is run; missing where it cannot be read. */
+  body?: string | undefined
 }
 
 /** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
@@ -73,8 +78,7 @@ function functionsOf({ tools }: Loadout, program: string): FunctionMap {
 export function createProgramWork(parts: ProgramParts): RunWork {
   return async (run) => {
     const kept = run.input as unknown as KeptProgram
-    const read = await readProgram({ source: kept.program, language: kept.language })
-    if (!read.ok) return failed(read.error, read.error.action)
+    if (kept.body === undefined) return unreadable(kept)
     const { only, except } = kept
     const loadout = await parts.loadouts.of(run, { narrow: { only, except } })
     const bridge = createBridge(
@@ -86,12 +90,20 @@ export function createProgramWork(parts: ProgramParts): RunWork {
       { run, loadout, functions: kept.functions },
     )
     const { input, seed } = kept
-    const program = { source: read.source, input, seed, now: run.startedAt.getTime() }
+    const program = { source: kept.body, input, seed, now: run.startedAt.getTime() }
     const limits = tighter(parts.limits, kept.limits)
     const execution = await parts.executor.execute(program, bridge, { limits, signal: run.signal })
     if (bridge.fault !== undefined) throw bridge.fault
     return endOf(execution)
   }
+}
+
+async function unreadable({ program: source, language }: KeptProgram): Promise<RunEnd> {
+  const read = await readProgram({ source, language })
+  const { error } = read.ok
+    ? { error: { code: 'syntax-error' as const, message: 'It could not be read.', action: '' } }
+    : read
+  return failed(error, error.action)
 }
 
 /** In full, by the name that it has in this program. */

@@ -4,6 +4,7 @@
  */
 
 import { createInterface } from 'node:readline'
+import { quickjs } from '../code-mode/quickjs.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
 import { HostError } from '../errors.ts'
@@ -35,9 +36,14 @@ export type LineCommand =
   | { do: 'answer'; userId: string; approvalId: string; answer: object }
   | { do: 'preferences'; userId: string; patch: object }
   | { do: 'remove-user'; userId: string }
+  /** A program, until it is over or stands; and a run as it is. */
+  | { do: 'run'; userId: string; program: string; wait: boolean }
+  | { do: 'run-view'; userId: string; runId: string }
+  | { do: 'run-step'; userId: string; runId: string; stepId: string; decision: 'repeat' | 'fail' }
 
 const [url = '', masterKey = '', leaseMs] = process.argv.slice(2)
 const host = createHost({
+  executor: quickjs({ spares: 1 }),
   policy: [rule('*.ask_*', 'ask'), rule('*', 'allow')],
   storage: postgres({ url, maxConnections: 4 }),
   keyRing: () => masterKeyRing(masterKey),
@@ -62,7 +68,10 @@ async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'remove-user') return host.users.remove(userId)
   if (command.do === 'sign-in') return host.signIns.start(userId, command.toolkit)
   if (command.do === 'come-back') return host.signIns.finish(command.callback, { userId })
+  if (command.do === 'run-view') return host.runs.get(userId, command.runId)
+  if (command.do === 'run-step') return host.runs.resolve(userId, command.runId, command)
   const thread = host.thread({ userId, threadId: 't' })
+  if (command.do === 'run') return thread.run({ program: command.program }, { wait: command.wait })
   if (command.do === 'refs') return (await thread.loadout()).tools.map(({ ref }) => ref)
   if (command.do === 'call') return thread.call({ name: command.name, arguments: command.arguments })
   if (command.do === 'remove') return host.toolkits.remove(command.toolkit, { tier: 'user', userId })
