@@ -14,34 +14,43 @@ export interface Row extends Quality {
 
 const LIMIT = 10
 const WARM_UP = 50
-/** Latency is that of the fastest of some rounds: others are at work on the machine. */
+/** A query's time is its least of some rounds: others are at work on the machine. */
 const ROUNDS = 5
+const FEWEST_ROUNDS = 2
 const MOST_MS = 10_000
 
 export async function measure({ name, ours, build }: Contender, { tools, reported }: BenchSet): Promise<Row> {
   const before = memory()
-  const started = performance.now()
-  const find = await build(tools)
-  const buildMs = performance.now() - started
+  const [find, first] = await timed(() => build(tools))
   const megabytes = (memory() - before) / 2 ** 20
+  const [, second] = await timed(() => build(tools))
   for (const { query } of reported.slice(0, WARM_UP)) await find(query, LIMIT)
   const found: Array<readonly string[]> = []
-  let times: number[] = []
+  const times: number[] = reported.map(() => Number.POSITIVE_INFINITY)
   const until = performance.now() + MOST_MS
-  for (let round = 0; round < ROUNDS && (round === 0 || performance.now() < until); round++) {
-    const own: number[] = []
+  for (let round = 0; round < ROUNDS && (round < FEWEST_ROUNDS || performance.now() < until); round++)
     for (const [index, { query }] of reported.entries()) {
       const start = performance.now()
       found[index] = await find(query, LIMIT)
-      own.push(performance.now() - start)
+      times[index] = Math.min(times[index] as number, performance.now() - start)
     }
-    own.sort((a, b) => a - b)
-    if (round === 0 || at(own, 0.95) < at(times, 0.95)) times = own
-  }
+  times.sort((a, b) => a - b)
   return {
-    ...{ contender: name, ours, buildMs, megabytes, p50: at(times, 0.5), p95: at(times, 0.95) },
+    ...{
+      contender: name,
+      ours,
+      megabytes,
+      buildMs: Math.min(first, second),
+      p50: at(times, 0.5),
+      p95: at(times, 0.95),
+    },
     ...qualityOf(reported, found),
   }
+}
+
+async function timed<T>(work: () => T | Promise<T>): Promise<[T, number]> {
+  const started = performance.now()
+  return [await work(), performance.now() - started]
 }
 
 /** What is held after a collection: `--expose-gc`. */

@@ -8,7 +8,7 @@ import { exactOf, isStopWord, partsOf, runsOf, stemOf } from './words.ts'
 /** How much a word as it stands counts beside its stem. */
 const EXACT_SHARE = 0.45
 /** How much meaning counts beside words. */
-const MEANING_SHARE = 0.34
+const MEANING_SHARE = 0.33
 const MOST_WORDS = 200
 /** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
 const LEAST_SHARE = 0.02
