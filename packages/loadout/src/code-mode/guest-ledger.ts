@@ -36,8 +36,7 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
     call(args: DoorArguments) {
       const over = tooMuch(args)
       if (over) return fail(...over)
-      const text = args.text(3)
-      const bytes = bytesOf(text)
+      const { text, bytes } = args.sized(3)
       if (bytes > limits.argumentBytes)
         return fail('argument-limit', `The arguments of a call take more than ${limits.argumentBytes} bytes.`)
       if (waitingBytes + bytes > limits.argumentBytes * WAITING_ARGUMENTS)
@@ -53,18 +52,14 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
       return sizes.delete(seq)
     },
     log(args: DoorArguments) {
-      const text = args.number(3) > limits.logBytes ? undefined : args.text(2)
+      const line = args.number(3) > limits.logBytes ? undefined : args.sized(2)
       // As it would be written: with an end of its line.
-      logBytes += text === undefined ? limits.logBytes + 1 : bytesOf(text) + 1
-      if (text === undefined || logBytes > limits.logBytes)
+      logBytes += (line?.bytes ?? limits.logBytes) + 1
+      if (!line || logBytes > limits.logBytes)
         return fail('log-limit', `The program logged more than ${limits.logBytes} bytes.`)
       const level = LEVELS.find((known) => known === args.text(1)) ?? 'log'
-      out.logs.push({ level: level as LogLine['level'], text })
-      out.bytes += text.length
+      out.logs.push({ level: level as LogLine['level'], text: line.text })
+      out.bytes += line.bytes + 1
     },
   }
 }
-
-const encoder = new TextEncoder()
-/** In UTF-8. */
-export const bytesOf = (text: string): number => encoder.encode(text).length

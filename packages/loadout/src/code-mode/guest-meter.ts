@@ -1,4 +1,8 @@
-/** What a program computes: the time of its thread where there is a clock of it, else the time between begin and end. */
+/**
+ * What a program computes. The time that passes while it runs is cheap to know and never less than what it computed; only
+ * when that is over the limit is the clock of the thread asked, where there is one. So what others do on the same machine is
+ * not counted, and a short turn costs no look at that clock.
+ */
 export interface Meter {
   begin(): void
   end(): void
@@ -8,17 +12,18 @@ export interface Meter {
 }
 
 export function createMeter(limitMs: number, threadMs: (() => number) | undefined): Meter {
-  const clock = threadMs ?? (() => performance.now())
-  let [before, from, running, nextLook] = [0, 0, false, 0]
-  const spentMs = () => before + (running ? clock() - from : 0)
+  const threadBefore = threadMs?.() ?? 0
+  let [passed, from, running, nextLook] = [0, 0, false, 0]
+  const passedMs = () => passed + (running ? performance.now() - from : 0)
+  const spentMs = () => (threadMs ? Math.min(passedMs(), threadMs() - threadBefore) : passedMs())
   return {
     begin() {
-      from = clock()
+      from = performance.now()
       running = true
-      nextLook = performance.now() + (limitMs - before)
+      nextLook = Math.max(nextLook, from + limitMs - passed)
     },
     end() {
-      before = spentMs()
+      passed = passedMs()
       running = false
     },
     spentMs,

@@ -3,11 +3,12 @@
  * posted at once; that the engine comes back after that is waited for by nobody.
  */
 import type { ProgramErrorCode } from './executor.ts'
-import { bytesOf, createLedger, type Ledger } from './guest-ledger.ts'
+import { createLedger, type Ledger } from './guest-ledger.ts'
 import { createMeter, type Meter } from './guest-meter.ts'
 import { DOOR, ENTER } from './guest-source.ts'
 import { bodyOf, ownStack } from './guest-stack.ts'
-import { type DoorArguments, type Engine, type EngineHooks, NoMemory, type Outcome } from './sandbox-engine.ts'
+import type { DoorArguments, Engine, EngineHooks, Outcome } from './sandbox-engine.ts'
+import { NoMemory } from './sandbox-memory.ts'
 import {
   type Answer,
   type Ended,
@@ -100,10 +101,10 @@ export class GuestRun implements EngineHooks {
 
   #done(args: DoorArguments): void {
     const { resultBytes } = this.#request.limits
-    const value = args.number(2) > resultBytes ? undefined : args.text(1)
-    if (value === undefined || bytesOf(value) > resultBytes)
+    const value = args.number(2) > resultBytes ? undefined : args.sized(1)
+    if (!value || value.bytes > resultBytes)
       this.#fail('result-limit', `What the program returned takes more than ${resultBytes} bytes.`)
-    else this.#end({ value })
+    else this.#end({ value: value.text })
   }
 
   #fail(code: ProgramErrorCode, message: string, stack = ''): void {
@@ -121,8 +122,7 @@ export class GuestRun implements EngineHooks {
     return {
       ...this.#ledger.take(),
       read: this.#read,
-      cpuMs: this.#meter.spentMs(),
-      threadMs: this.#io.threadMs?.(),
+      cpuMs: this.#ended ? this.#meter.spentMs() : 0,
       memoryBytes: this.#engine.memoryBytes(),
     }
   }

@@ -1,17 +1,22 @@
 /** Where a thread begins. */
-import { parentPort, workerData } from 'node:worker_threads'
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { createGuest } from './guest.ts'
 import type { ThreadData } from './quickjs-thread.ts'
 import type { ToSandbox } from './sandbox-protocol.ts'
 
 const port = parentPort
 if (port) {
+  const data = workerData as ThreadData
   const guest = createGuest({
-    ...(workerData as ThreadData),
+    ...data,
     post: (message) => port.postMessage(message),
     threadMs: 'threadCpuUsage' in process ? threadMs : undefined,
   })
-  port.on('message', (message: ToSandbox) => guest.receive(message))
+  for (let heard = 0; ; heard = Atomics.load(data.bell, 0)) {
+    for (let given = receiveMessageOnPort(port); given; given = receiveMessageOnPort(port))
+      guest.receive(given.message as ToSandbox)
+    Atomics.wait(data.bell, 0, heard)
+  }
 }
 
 function threadMs(): number {

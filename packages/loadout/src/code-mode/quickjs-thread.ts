@@ -8,6 +8,8 @@ export interface ThreadData {
   wasm: Uint8Array
   module: WebAssembly.Module
   stackBytes: number
+  /** Counts the messages to it: it sleeps on this, and not in an event loop, because that wakes up twice as fast. */
+  bell: Int32Array
 }
 
 /** Of our own code in it, which holds texts on their way; the program's memory is not of this. */
@@ -17,9 +19,10 @@ const STACK_MIB = 16
 export const STACK_BYTES = 512 * 1024
 
 /** Resolves when it is warm. */
-export function openThread(data: Omit<ThreadData, 'stackBytes'>): Promise<Box> {
+export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<Box> {
+  const bell = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(new URL('./quickjs-guest.ts', import.meta.url), {
-    workerData: { ...data, stackBytes: STACK_BYTES } satisfies ThreadData,
+    workerData: { ...data, bell, stackBytes: STACK_BYTES } satisfies ThreadData,
     env: {},
     argv: [],
     execArgv: [],
@@ -33,11 +36,11 @@ export function openThread(data: Omit<ThreadData, 'stackBytes'>): Promise<Box> {
       },
       lost: (why) => reject(new HostError('internal', { detail: why })),
     }
-    const box = boxOf(worker, listener)
+    const box = boxOf(worker, bell, listener)
   })
 }
 
-function boxOf(worker: Worker, first: BoxListener): Box {
+function boxOf(worker: Worker, bell: Int32Array, first: BoxListener): Box {
   let listener: BoxListener | undefined = first
   let ending: Promise<void> | undefined
   const lost = (why: string) => {
@@ -53,7 +56,11 @@ function boxOf(worker: Worker, first: BoxListener): Box {
   worker.on('error', (error) => lost(`The sandbox died: ${(error as NodeJS.ErrnoException).code ?? error.message}`))
   worker.on('exit', () => lost('The sandbox died.'))
   return {
-    send: (message) => worker.postMessage(message),
+    send(message) {
+      worker.postMessage(message)
+      Atomics.add(bell, 0, 1)
+      Atomics.notify(bell, 0)
+    },
     listen(next) {
       listener = next
     },

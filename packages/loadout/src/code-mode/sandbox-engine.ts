@@ -8,6 +8,7 @@
  * Values are addresses in that memory, and whoever asks for one frees it. Strings are copied in and out.
  */
 import { GUEST, GUEST_FILE } from './guest-source.ts'
+import { type Exports, memoryOf, NOTHING, type Sized, type Strings } from './sandbox-memory.ts'
 import { OUT_OF_MEMORY_FD } from './sandbox-wasm.ts'
 
 export interface EngineHooks {
@@ -23,6 +24,8 @@ export interface EngineHooks {
 
 export interface DoorArguments {
   text(index: number): string
+  /** With its length in UTF-8. */
+  sized(index: number): Sized
   number(index: number): number
 }
 
@@ -35,45 +38,12 @@ export interface Thrown {
   stack: string
 }
 
-/** There is no memory left inside, even to take something in. */
-export class NoMemory extends Error {}
-
-interface Exports {
-  memory: WebAssembly.Memory
-  __stack_pointer: WebAssembly.Global
-  _initialize(): void
-  qjs_init2(intrinsics: number): number
-  qjs_set_memory_limit(bytes: number): void
-  qjs_set_max_stack_size(bytes: number): void
-  qjs_set_interrupt_handler(on: number): void
-  qjs_eval(code: number, length: number, file: number, flags: number): number
-  qjs_call(fn: number, self: number, argc: number, argv: number): number
-  qjs_new_host_function(name: number, length: number, argc: number): number
-  qjs_new_string(text: number, length: number): number
-  qjs_new_number(value: number): number
-  qjs_get_undefined(): number
-  qjs_get_global(): number
-  qjs_get_float64(value: number): number
-  qjs_get_string_len(value: number, length: number): number
-  qjs_free_cstring(text: number): void
-  qjs_get_prop_string(object: number, name: number): number
-  qjs_set_prop_string(object: number, name: number, value: number): number
-  qjs_is_exception(value: number): number
-  qjs_is_string(value: number): number
-  qjs_is_object(value: number): number
-  qjs_get_exception(): number
-  qjs_dup_value(value: number): number
-  qjs_free_value(value: number): void
-  qjs_is_job_pending(): number
-  qjs_execute_pending_job(): number
-  wasm_malloc(bytes: number): number
-  wasm_free(at: number): void
-}
-
 /** All of the language but what tells the time or when something is collected: WeakRef, performance. */
 const INTRINSICS = ~((1 << 9) | (1 << 10))
 const MOST_ARGUMENTS = 8
 const MOST_LIMIT = 0x7fff_0000
+const ROOM_BYTES = 4 * 1024 * 1024
+const PAGE_BYTES = 65_536
 
 export type Engine = ReturnType<typeof createEngine>
 
@@ -89,7 +59,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
   const undefinedAt = exports.qjs_get_undefined()
   const strings = memoryOf(exports, scratch)
   const enter = boot(exports, strings)
-  const image = { memory: new Uint8Array(exports.memory.buffer.slice(0)), stack: exports.__stack_pointer.value }
+  const image = takeImage(exports)
 
   const outcomeOf = (result: number): Outcome =>
     exports.qjs_is_exception(result) === 0 ? { value: result } : { thrown: takeThrown(exports, strings) }
@@ -130,56 +100,27 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
 
     /** As it was before any program; false where its memory grew, which only a new one has not. */
     reset(): boolean {
-      if (exports.memory.buffer.byteLength !== image.memory.length) return false
-      new Uint8Array(exports.memory.buffer).set(image.memory)
+      const memory = new Uint8Array(exports.memory.buffer)
+      if (memory.length !== image.size) return false
+      memory.fill(0)
+      for (const { at, bytes } of image.pages) memory.set(bytes, at)
       exports.__stack_pointer.value = image.stack
       return true
     },
   }
 }
 
-type Strings = ReturnType<typeof memoryOf>
-
-/** Strings and lists of addresses, in and out of the memory. */
-function memoryOf(exports: Exports, scratch: { at: number }) {
-  const [encoder, decoder] = [new TextEncoder(), new TextDecoder()]
-  const write = (text: string) => {
-    const bytes = encoder.encode(text)
-    const at = exports.wasm_malloc(bytes.length + 1)
-    if (at === 0) throw new NoMemory()
-    const memory = new Uint8Array(exports.memory.buffer)
-    memory.set(bytes, at)
-    memory[at + bytes.length] = 0
-    return { at, length: bytes.length }
+/** All that an instance is. Pages without anything in them are most, and are not kept. */
+function takeImage(exports: Exports) {
+  // Room that is free already: to grow takes longer than most programs, and who grew cannot be reset.
+  exports.wasm_free(exports.wasm_malloc(ROOM_BYTES))
+  const memory = new Uint8Array(exports.memory.buffer)
+  const pages: { at: number; bytes: Uint8Array }[] = []
+  for (let at = 0; at < memory.length; at += PAGE_BYTES) {
+    const bytes = memory.slice(at, at + PAGE_BYTES)
+    if (bytes.some((byte) => byte !== 0)) pages.push({ at, bytes })
   }
-  return {
-    write,
-    make(text: string): number {
-      const { at, length } = write(text)
-      const value = exports.qjs_new_string(at, length)
-      exports.wasm_free(at)
-      if (exports.qjs_is_exception(value) !== 0) throw new NoMemory()
-      return value
-    },
-    /** What is no string is read as an empty one: to make it one would run code of the program. */
-    read(value: number): string {
-      if (exports.qjs_is_string(value) === 0) return ''
-      const at = exports.qjs_get_string_len(value, scratch.at)
-      if (at === 0) throw new NoMemory()
-      const length = new DataView(exports.memory.buffer).getUint32(scratch.at, true)
-      const text = decoder.decode(new Uint8Array(exports.memory.buffer, at, length))
-      exports.qjs_free_cstring(at)
-      return text
-    },
-    list(addresses: readonly number[]): number {
-      const view = new DataView(exports.memory.buffer)
-      addresses.forEach((address, index) => {
-        view.setUint32(scratch.at + 4 + index * 4, address, true)
-      })
-      return scratch.at + 4
-    },
-    addressAt: (list: number, index: number) => new DataView(exports.memory.buffer).getUint32(list + index * 4, true),
-  }
+  return { size: memory.length, pages, stack: exports.__stack_pointer.value }
 }
 
 const BAD_FILE = 8
@@ -190,10 +131,11 @@ function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: ()
     // The name of the function and its length, `this`, and the arguments.
     host_call(...[, , , argc = 0, argv = 0]: number[]) {
       known ??= strings()
-      const { read, addressAt } = known
+      const { sized, addressAt } = known
       const at = (index: number) => addressAt(argv, index)
       hooks.door(argc === 0 ? -1 : exports.qjs_get_float64(at(0)), {
-        text: (index) => (index < argc ? read(at(index)) : ''),
+        text: (index) => (index < argc ? sized(at(index)).text : ''),
+        sized: (index) => (index < argc ? sized(at(index)) : NOTHING),
         number: (index) => (index < argc ? exports.qjs_get_float64(at(index)) : Number.NaN),
       })
       return exports.qjs_get_undefined()

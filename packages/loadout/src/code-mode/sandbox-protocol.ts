@@ -40,10 +40,8 @@ export interface Turn {
   logs: LogLine[]
   /** How many messages it has read; it waits when that is how many were sent. */
   read: number
-  /** What it computed so far. */
+  /** What it computed so far; told at its end. */
   cpuMs: number
-  /** By the clock of its thread, where there is one: to count on from, should it not come back. */
-  threadMs?: number | undefined
   memoryBytes: number
 }
 

@@ -94,9 +94,9 @@ class Session {
   #note(turn: Turn): void {
     const { limits } = this.#parts
     this.#usage.calls += turn.calls.length
-    this.#usage.cpuMs = turn.cpuMs
+    this.#usage.cpuMs = Math.max(this.#usage.cpuMs, turn.cpuMs)
     this.#usage.memoryBytes = turn.memoryBytes
-    this.#watch.told(turn, turn.read === this.#sent)
+    if (turn.read === this.#sent) this.#watch.idle()
     for (const line of turn.logs) {
       this.#logBytes += line.text.length + 1
       if (this.#logBytes <= limits.logBytes) this.#logs.push(line)

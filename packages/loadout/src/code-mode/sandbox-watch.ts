@@ -6,13 +6,12 @@
  */
 import type { ProgramErrorCode, ProgramLimits } from './executor.ts'
 import type { Box } from './sandbox-box.ts'
-import type { Turn } from './sandbox-protocol.ts'
 
 export interface Watch {
   /** It was given something to do. */
   busy(): void
-  /** It told what it did. */
-  told(turn: Turn, idle: boolean): void
+  /** It waits. */
+  idle(): void
   stop(): void
 }
 
@@ -31,17 +30,19 @@ const ASK_MS = 40
 
 export function createWatch({ box, limits, over }: WatchParts): Watch {
   const started = performance.now()
-  let [since, cpuMs, threadMs, stopped] = [started as number | undefined, 0, box.readyMs(), false]
+  const threadBefore = box.readyMs()
+  let [since, passed, stopped] = [started as number | undefined, 0, false]
   let cpuTimer: Timer | undefined
   let wallTimer: Timer | undefined
 
+  const passedMs = () => passed + (since === undefined ? 0 : performance.now() - since)
   const spentMs = async () => {
-    const asked = threadMs === undefined ? undefined : await within(box.threadMs(), ASK_MS)
-    if (since === undefined) return 0
-    return cpuMs + (asked === undefined || threadMs === undefined ? performance.now() - since : asked - threadMs)
+    const thread = threadBefore === undefined ? undefined : await within(box.threadMs(), ASK_MS)
+    return thread === undefined || threadBefore === undefined ? passedMs() : Math.min(passedMs(), thread - threadBefore)
   }
   const lookAtCpu = async () => {
     cpuTimer = undefined
+    if (since === undefined) return
     const left = limits.cpuMs + MOMENT_MS - (await spentMs())
     if (stopped || since === undefined) return
     if (left <= 0) over('cpu-limit', `The program computed for longer than ${limits.cpuMs} ms.`)
@@ -61,12 +62,11 @@ export function createWatch({ box, limits, over }: WatchParts): Watch {
   return {
     busy() {
       since ??= performance.now()
-      watchCpu(limits.cpuMs + MOMENT_MS - cpuMs)
+      watchCpu(limits.cpuMs + MOMENT_MS - passed)
     },
-    told(turn, idle) {
-      cpuMs = turn.cpuMs
-      threadMs = turn.threadMs
-      since = idle ? undefined : performance.now()
+    idle() {
+      passed = passedMs()
+      since = undefined
     },
     stop() {
       stopped = true
