@@ -13,6 +13,7 @@ import type { Approvals } from './policy/approvals.ts'
 import type { Presence } from './policy/presence.ts'
 import { createEmbeddedEngine } from './runs/embedded.ts'
 import type { Engine } from './runs/engine.ts'
+import { createProviderRuns, type ProviderRuns } from './runs/provider-runs.ts'
 import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
@@ -37,6 +38,8 @@ export interface HostRuns {
   run(scope: { userId: string; threadId?: string | undefined }, given: unknown, options?: RunOptions): Promise<RunView>
   /** Programs in a selection. */
   offer(selection: SelectionData, options: OfferOptions): SelectionData
+  /** Programs that providers run. */
+  programs: ProviderRuns
   stop(): void
   /** With what runs programs: it is the host's. */
   close(): Promise<void>
@@ -51,6 +54,11 @@ export interface RunOptions {
 
 export function createRuns(parts: RunParts, { executor, programs, processLeaseMs }: HostOptions): HostRuns {
   const { storage, presence, approvals, events, loadouts } = parts
+  const provided = createProviderRuns({
+    ...{ storage, presence },
+    show: (userId, { manifest: { inputSchema } }, args) =>
+      parts.audit.show({ userId, arguments: args }, { inputSchema }),
+  })
   const engine = createEmbeddedEngine({
     ...{
       storage,
@@ -61,7 +69,10 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true
       return false
     },
-    onCancelled: (userId, runId) => approvals.withdraw(userId, runId),
+    onCancelled: (userId, runId) => {
+      provided.cancel(runId)
+      return approvals.withdraw(userId, runId)
+    },
     // What a process left is free with its lease; looked for not much later.
     lookMs: Math.min(10_000, processLeaseMs ?? 10_000),
   })
@@ -87,7 +98,7 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
   const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
   const offer: HostRuns['offer'] = (selection, options) =>
     executor ? offerPrograms(selection, options) : { ...selection, warnings: [...selection.warnings, NO_PROGRAMS] }
-  return { engine, run, offer, stop, close, own }
+  return { engine, run, offer, programs: provided, stop, close, own }
 }
 
 const NO_PROGRAMS = 'This host runs no programs: it has no executor.'

@@ -144,7 +144,7 @@ export function createHost(options: HostOptions = {}): Host {
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
-  const shared = { events, loadouts, calls, results: use.results, loaded, resolver }
+  const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs }
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },

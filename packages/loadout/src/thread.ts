@@ -1,10 +1,11 @@
 /** One conversation of one user: what it carries, why, and calls from within it. */
 
 import type { CallOutcome } from './calls/call.ts'
-import { callByName, type NamedCall } from './calls/call-by-name.ts'
+import type { NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
 import { liveSelection, type Selection } from './calls/live-selection.ts'
 import { READ_ENTRY, withReadResult } from './calls/own-tools.ts'
+import type { ProgramDoor } from './calls/program-door.ts'
 import type { Results } from './calls/results.ts'
 import { withRules } from './calls/with-rules.ts'
 import { HostError } from './errors.ts'
@@ -93,6 +94,7 @@ export interface ThreadParts {
   loaded: LoadedTools
   resolver: Resolver
   run: HostRuns['run']
+  programs: ProgramDoor
   /** Programs in a selection, where the host runs them. */
   offer: HostRuns['offer']
   events: Emitter
@@ -156,14 +158,15 @@ export function createThread(
     ...loading(parts, scope, carried),
     run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
-      return callByName({ calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }, call)
+      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }
+      return parts.programs.call(place, call)
     },
   }
 }
 
 /** What a prompt brings, and what stays. */
 function loading(
-  { loaded, resolver, results, calls, offer }: ThreadParts,
+  { loaded, resolver, results, calls, offer, programs }: ThreadParts,
   scope: ThreadAddress,
   carried: (narrow?: Narrowing) => Promise<Loadout>,
 ): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
@@ -177,8 +180,8 @@ function loading(
       const selection = options.programs ? offer(chosen, { ...counting, only, carried: loadout.tools }) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
       const { prompt } = options
-      const call = (named: NamedCall) => callByName({ calls, loadout, ...scope }, { prompt, ...named })
-      return liveSelection({ ...counting, call }, selection)
+      const call = (named: NamedCall) => programs.call({ calls, loadout, ...scope }, { prompt, ...named })
+      return liveSelection({ ...counting, call, follow: (told) => programs.follow(scope, told) }, selection)
     },
     async load(refs, options) {
       const { tools } = await carried()

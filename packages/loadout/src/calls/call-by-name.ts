@@ -16,6 +16,8 @@ export interface NamedCall {
   name: string
   arguments: JsonObject
   caller?: Caller | undefined
+  /** The model's own id of it. Where a program of the provider calls, the same id is the same step of its run. */
+  id?: string | undefined
   /** What the user asked for: where the call goes well, it helps later searches of theirs. */
   prompt?: string | undefined
   signal?: AbortSignal | undefined
@@ -59,7 +61,7 @@ function start(
   tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
 ): Promise<CallOutcome> {
   const { userId, threadId, runId, brought } = place
-  const { name: _, arguments: args, caller = { type: 'direct' }, onPending, callId, ...rest } = call
+  const { name: _, id: __, arguments: args, caller = { type: 'direct' }, onPending, callId, ...rest } = call
   const request = { userId, threadId, runId, brought, ...tool, arguments: args, caller, ...rest }
   const running = place.calls.start(callId === undefined ? request : { ...request, callId })
   if (onPending) void running.pending.then(onPending)

@@ -14,10 +14,11 @@ import type { Resolver } from '../search/resolve.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
 import type { CallOutcome } from './call.ts'
-import { callByName, type NamedCall } from './call-by-name.ts'
+import type { NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
 import { liveSelection, type Selection } from './live-selection.ts'
 import { READ_ENTRY, withReadResult } from './own-tools.ts'
+import type { ProgramDoor } from './program-door.ts'
 import { failed } from './resolve.ts'
 import type { Results } from './results.ts'
 
@@ -34,6 +35,7 @@ export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
 
 export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
+  programs: ProgramDoor
   results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
   loaded: Pick<LoadedTools, 'list'>
@@ -72,7 +74,7 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver'>,
+  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs'>,
   setup: Setup,
   { context, trace, hasAny }: { context: ExecutionContext; trace: Context; hasAny: boolean },
 ): Invocation {
@@ -97,7 +99,11 @@ function createInvocation(
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
       const { selection, ...counting } = await parts.resolver.resolve(place, options)
       return liveSelection(
-        { ...counting, call: (call) => invocation.call({ prompt: options.prompt, ...call }) },
+        {
+          ...counting,
+          call: (call) => invocation.call({ prompt: options.prompt, ...call }),
+          follow: (programs) => parts.programs.follow({ userId, threadId }, programs),
+        },
         selection,
       )
     },
@@ -107,7 +113,11 @@ function createInvocation(
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
       const whose = { userId, threadId, runId, brought }
       const place = { calls: parts.calls, loadout: shown, ...whose }
-      const outcome = callByName(place, { ...call, trace: call.trace ?? trace, signal: AbortSignal.any(signals) })
+      const outcome = parts.programs.call(place, {
+        ...call,
+        trace: call.trace ?? trace,
+        signal: AbortSignal.any(signals),
+      })
       underWay.add(outcome)
       const result = await outcome.finally(() => underWay.delete(outcome))
       // From here on there is something to read.

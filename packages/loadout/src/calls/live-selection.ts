@@ -1,6 +1,7 @@
 /** A selection that goes on: its calls go the one way, and what `search_tools` finds is there in the next step. */
 import { z } from 'zod'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { SelectedTool, SelectionData } from '../schema/selection.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import type { CallOutcome } from './call.ts'
@@ -9,12 +10,15 @@ import type { NamedCall } from './call-by-name.ts'
 export interface Selection extends SelectionData {
   /** Calls a tool by the name that the model saw. */
   call(call: NamedCall): Promise<CallOutcome>
+  /** Tells what a response says of programs that the provider runs: each is a run, whose ids it gives in their order. */
+  follow(programs: readonly ProviderProgram[]): Promise<string[]>
   /** For the next step: the same, and behind it what was found since. */
   next(): Selection
 }
 
 export interface LiveParts {
   call: (call: NamedCall) => Promise<CallOutcome>
+  follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
 }
@@ -32,6 +36,7 @@ export function liveSelection(parts: LiveParts, data: SelectionData): Selection 
         for (const ref of refsOf(outcome)) found.add(ref)
       return outcome
     },
+    follow: (programs) => parts.follow(programs),
     next: () => liveSelection(parts, extend(data, [...found], parts)),
   }
 }

@@ -4,6 +4,7 @@
  */
 import { callByName } from '../calls/call-by-name.ts'
 import type { Calls } from '../calls/calls.ts'
+import { isRepeatable } from '../calls/is-repeatable.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ActiveRun, StepAnswer, StepResult, StepWork } from '../runs/engine.ts'
 import type { ApprovalView } from '../schema/approval.ts'
@@ -168,10 +169,6 @@ const fixed = (request: Json, result: StepResult): StepWork => ({ request, execu
 
 const isObject = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
-
-/** A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own. */
-const isRepeatable = ({ manifest: { annotations } }: LoadoutEntry) =>
-  annotations?.readOnlyHint === true || annotations?.idempotentHint === true
 
 async function hashOf(value: Json): Promise<string> {
   const bytes = new TextEncoder().encode(canonicalJson(value))

@@ -9,6 +9,7 @@ import { isAlive, type Presence } from '../policy/presence.ts'
 import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
+import { ELSEWHERE, givenUp, isGivenUp } from './provider-rows.ts'
 import { endOf, newRun, noRun, OVER, stands, viewOf } from './run-rows.ts'
 import { StepLog } from './step-log.ts'
 
@@ -282,8 +283,7 @@ class EmbeddedEngine implements Engine {
       const running = await tx.list('runs', { where: { status: 'running' } })
       const left: RunRow[] = []
       for (const row of running)
-        if (row.leaseOwner !== presence.processId && !(row.leaseOwner && (await isAlive(tx, row.leaseOwner))))
-          left.push(row)
+        if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await isLeft(tx, row, presence)) left.push(row)
       const late = await tx.list('runs', {
         ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
       })
@@ -291,9 +291,11 @@ class EmbeddedEngine implements Engine {
     })
     for (const { runId, userId, status, leaseOwner } of found.freed) {
       const row = await this.#user(userId, (tx) =>
-        tx.update('runs', runId, { set: QUEUED(), where: { status, leaseOwner } }),
+        tx.update('runs', runId, {
+          ...{ set: leaseOwner === ELSEWHERE ? givenUp() : QUEUED(), where: { status, leaseOwner } },
+        }),
       )
-      if (row) found.queued.push(row)
+      if (row?.status === 'queued') found.queued.push(row)
     }
     for (const row of found.queued) if (this.#hasRoom) await this.#take(row)
   }
@@ -301,6 +303,9 @@ class EmbeddedEngine implements Engine {
 
 const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
 const CANCELLED = () => ({ status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
+
+const isLeft = async (tx: Transaction, { leaseOwner }: RunRow, { processId }: Presence) =>
+  leaseOwner !== processId && !(leaseOwner && (await isAlive(tx, leaseOwner)))
 
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
 
