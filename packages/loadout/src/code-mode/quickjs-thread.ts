@@ -65,6 +65,7 @@ function boxOf(worker: Worker, bell: Int32Array, first: BoxListener): Box {
       listener = next
     },
     async threadMs() {
+      if (!('cpuUsage' in worker)) return undefined
       const { user, system } = await worker.cpuUsage()
       return (user + system) / 1000
     },

@@ -117,8 +117,8 @@ function takeImage(exports: Exports) {
   const memory = new Uint8Array(exports.memory.buffer)
   const pages: { at: number; bytes: Uint8Array }[] = []
   for (let at = 0; at < memory.length; at += PAGE_BYTES) {
-    const bytes = memory.slice(at, at + PAGE_BYTES)
-    if (bytes.some((byte) => byte !== 0)) pages.push({ at, bytes })
+    if (hasAny(new Int32Array(memory.buffer, at, PAGE_BYTES / 4)))
+      pages.push({ at, bytes: memory.slice(at, at + PAGE_BYTES) })
   }
   return { size: memory.length, pages, stack: exports.__stack_pointer.value }
 }
@@ -169,6 +169,12 @@ function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: ()
   const instance = new WebAssembly.Instance(module, { env, wasi_snapshot_preview1: wasi })
   const exports = instance.exports as unknown as Exports
   return exports
+}
+
+/** Whether there is anything in it. A loop, because this is done for each new engine and over megabytes. */
+function hasAny(words: Int32Array): boolean {
+  for (let i = 0; i < words.length; i++) if (words[i] !== 0) return true
+  return false
 }
 
 /** Puts the guest inside, and gives the way in. */

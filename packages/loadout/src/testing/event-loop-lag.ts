@@ -12,3 +12,24 @@ export async function lagDuring<T>(work: () => Promise<T>): Promise<{ result: T;
     monitor.disable()
   }
 }
+
+const TICK_MS = 10
+
+/**
+ * The longest time that this thread computed without letting its event loop turn, in milliseconds: what it was itself to blame
+ * for. On a machine that others keep busy, the lag by the clock is theirs too.
+ */
+export async function heldDuring<T>(work: () => Promise<T>): Promise<{ result: T; heldMs: number }> {
+  let [held, before] = [0, process.threadCpuUsage()]
+  const timer = setInterval(() => {
+    const { user, system } = process.threadCpuUsage(before)
+    before = process.threadCpuUsage()
+    held = Math.max(held, (user + system) / 1000)
+  }, TICK_MS)
+  try {
+    const result = await work()
+    return { result, heldMs: held }
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Programs that mean harm, or do it without meaning to, each with what must come of it. They are run within
+ * `HOSTILE_LIMITS`, with the bridge of `hostile-run.ts`. A value that is expected is one that only a program that is shut in
+ * can return: it asks for what the host has, and must find nothing.
+ */
+import type { ProgramErrorCode, ProgramLimits } from '../code-mode/executor.ts'
+import { CPU_PROGRAMS } from './hostile-programs-cpu.ts'
+import { ESCAPE_PROGRAMS } from './hostile-programs-escape.ts'
+import { FLOOD_PROGRAMS } from './hostile-programs-floods.ts'
+import { MEMORY_PROGRAMS } from './hostile-programs-memory.ts'
+import { REACH_PROGRAMS } from './hostile-programs-reach.ts'
+import { TAMPER_PROGRAMS } from './hostile-programs-tamper.ts'
+
+export type Ending = ProgramErrorCode | readonly ProgramErrorCode[] | { value: unknown }
+
+/** Its source, and what must come of it. */
+export type Hostile = readonly [source: string, ending: Ending]
+
+export interface HostileProgram {
+  name: string
+  source: string
+  ending: Ending
+}
+
+export const HOSTILE_LIMITS: ProgramLimits = {
+  memoryBytes: 16 * 1024 * 1024,
+  cpuMs: 150,
+  wallMs: 10_000,
+  calls: 50,
+  parallelCalls: 20,
+  logBytes: 8 * 1024,
+  resultBytes: 64 * 1024,
+  argumentBytes: 64 * 1024,
+}
+
+const GROUPS: Record<string, readonly Hostile[]> = {
+  ...ESCAPE_PROGRAMS,
+  ...TAMPER_PROGRAMS,
+  ...MEMORY_PROGRAMS,
+  ...CPU_PROGRAMS,
+  ...FLOOD_PROGRAMS,
+  ...REACH_PROGRAMS,
+}
+
+export const HOSTILE_PROGRAMS: readonly HostileProgram[] = Object.entries(GROUPS).flatMap(([group, programs]) =>
+  programs.map(([source, ending], index) => ({ name: `${group} ${index + 1}: ${firstLine(source)}`, source, ending })),
+)
+
+function firstLine(source: string): string {
+  return source.replace(/\s+/g, ' ').trim().slice(0, 80)
+}
