@@ -38,6 +38,7 @@ const ROOTS = [
   'host.ts',
   'host-life.ts',
   'host-calls.ts',
+  'host-custom.ts',
   'host-runs.ts',
   'host-options.ts',
   'host-reach.ts',

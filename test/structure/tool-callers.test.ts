@@ -38,7 +38,7 @@ const CALL = [
   /['"`]call['"`]\s*\+|call\$\{|['"`]Tool['"`]/,
 ]
 const USE = [/(?:connector|connections)\b[^;{}]{0,40}\.use\b/, /Pick<Connector,[^>]*'use'/]
-const RUN = [/\b(runFunction|executeCall)\b/]
+const RUN = [/\b(runCustom|executeCall)\b/]
 
 const sources = ['packages', 'apps'].flatMap((folder) =>
   sourcesIn(`${ROOT}/${folder}`)

@@ -12,6 +12,7 @@ import type { Inputs } from './calls/inputs.ts'
 import { type OwnTool, withOwnTools } from './calls/own-tools.ts'
 import { resolveTool } from './calls/resolve.ts'
 import { createResults } from './calls/results.ts'
+import type { RunCode } from './calls/run-function.ts'
 import { known, withFound, withIntent, withOutcome } from './calls/with-audit.ts'
 import { withDecision } from './calls/with-decision.ts'
 import { withLearning } from './calls/with-learning.ts'
@@ -74,6 +75,8 @@ export interface CallWay {
   loaded: LoadedTools
   /** Tools of the host itself that are made of calls. */
   more: () => readonly OwnTool[]
+  /** What runs the code of custom tools, once it is there. */
+  runCode: RunCode | undefined
 }
 
 export function createCallWay(base: CallBase, way: CallWay) {
@@ -86,7 +89,10 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const again: CallHandler = (call) => found(call)
   const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
-  const path = compose([...stages, withIntent(audit.calls)], executeCall(connector, base.functions))
+  const path = compose(
+    [...stages, withIntent(audit.calls)],
+    executeCall({ connector, functions: base.functions, runCode: way.runCode }),
+  )
   const { searcher, loaded, threads } = way
   const ownStages = { first: [withFound, limits], last: [withIntent(audit.calls)] }
   const own = { results: use.results, loadouts, searcher, loaded, threads, stages: ownStages, more: way.more }

@@ -14,6 +14,7 @@ import type { SignInOptions } from './sign-in/target.ts'
 import type { Storage } from './storage/storage.ts'
 import type { TelemetryOptions } from './telemetry/telemetry.ts'
 import type { DefinedTool } from './toolkits/define-tool.ts'
+import type { ToolFunction } from './toolkits/functions.ts'
 import { givenSource, type ToolkitSource } from './toolkits/sources.ts'
 
 export interface HostOptions {
@@ -27,6 +28,8 @@ export interface HostOptions {
   mcpServers?: Record<string, unknown>
   /** The app's own functions as tools for all users: the toolkit `app`. */
   tools?: readonly DefinedTool[]
+  /** Functions that custom toolkits name in `execute` as `ref:<name>`, whoever's they are: each is told who calls. */
+  functions?: Readonly<Record<string, ToolFunction>>
   /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */
   sources?: readonly ToolkitSource[]
   /** Files of local work, for the local principal alone. `localFiles()` of `loadout/node`. */

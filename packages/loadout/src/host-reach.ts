@@ -10,6 +10,7 @@ import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
 import type { HostOptions } from './host-options.ts'
 import type { AppConfig } from './schema/app-config.ts'
+import type { Tier } from './schema/scope.ts'
 import type { RemoteServer } from './schema/server.ts'
 import { createSessionStore } from './sign-in/session-store.ts'
 import { createSignIns, type SignIns } from './sign-in/sign-ins.ts'
@@ -28,6 +29,8 @@ export interface ReachParts {
 }
 
 export interface Reach {
+  /** What leaves for other reasons than a call of a server. */
+  fetchFor(tier: Tier): FetchLike
   connector: Connector
   catalog: Catalog
   signIns: SignIns
@@ -36,10 +39,11 @@ export interface Reach {
 export function createReach(parts: ReachParts, options: HostOptions, telemetry: Telemetry): Reach {
   const { storage, cache, events, credentials, inputs, app } = parts
   const { toolCacheTtlMs: ttlMs, pool, drivers = webDrivers() } = options
+  const fetchFor: Reach['fetchFor'] = (tier) => drivers.fetch?.(tier) ?? NO_FETCH
   const signIns = createSignIns({
     ...{ storage, events, options: options.signIn ?? {} },
     store: createSessionStore({ storage, cache, credentials }),
-    fetchFor: (tier) => drivers.fetch?.(tier) ?? NO_FETCH,
+    fetchFor,
     assertAllowed: async (url, tier) => drivers.assertAllowed?.(url, tier),
     fill: async ({ toolkit, userId, uscoId }: StoredToolkit) =>
       fillSecrets(toolkit.server, await credentials.open({ userId, toolkit: uscoId })) as RemoteServer,
@@ -58,7 +62,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
     isSignedIn: async (stored, userId) => (await signIns.view(stored, userId))?.status === 'signed-in',
     ...(ttlMs === undefined ? {} : { ttlMs }),
   })
-  return { connector, catalog, signIns }
+  return { connector, catalog, signIns, fetchFor }
 }
 
 /** Drivers that do not say how to leave are not gone around. */

@@ -8,10 +8,13 @@ import type { Calls } from './calls/calls.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
 import type { Results } from './calls/results.ts'
+import type { RunCode } from './calls/run-function.ts'
+import type { Trial, TrialInput, TrialScope } from './calls/try-tool.ts'
 import { goneSince } from './calls/with-learning.ts'
 import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
+import { type CustomCheckParts, createCustomCheck } from './code-mode/check-custom.ts'
 import { type Connections, createConnections } from './connections/connections.ts'
 import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
@@ -19,6 +22,7 @@ import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import { createEmitter, type Emitter } from './events.ts'
 import { createCallWay } from './host-calls.ts'
+import { createCustom } from './host-custom.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
 import { createReach } from './host-reach.ts'
@@ -104,6 +108,8 @@ export interface Host extends AsyncDisposable {
   thread(address: ThreadAddress, options?: ThreadOptions): Thread
   /** The tools of one invocation, by the names that it asks for; without names, all that its context carries. */
   setupToolkits(names: readonly string[] | undefined, options: SetupOptions): Promise<Invocation>
+  /** Runs one tool of a custom toolkit that is not saved. */
+  tryTool(scope: TrialScope, given: TrialInput): Promise<Trial>
   /** Looks at a server without registering it. */
   discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
   /** Opens connections ahead: a user's, or without one those that all users share. */
@@ -120,10 +126,10 @@ export interface Host extends AsyncDisposable {
 }
 
 export function createHost(options: HostOptions = {}): Host {
-  const base = createBase(options)
+  const base = createBase(options, (userId) => loadouts.of({ userId }, { behind: true }))
   const { storage, events, cache, credentials, inputs, registry, sources } = base
   const telemetry = createTelemetry(options.telemetry)
-  const { connector, catalog, signIns } = createReach(base, options, telemetry)
+  const { connector, catalog, signIns, fetchFor } = createReach(base, options, telemetry)
   const kept = { storage, cache, events }
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
@@ -138,9 +144,11 @@ export function createHost(options: HostOptions = {}): Host {
   const { policy, use, large, calls, records, departures, users } = createCallWay(base, {
     ...way,
     more: () => runs.own,
+    runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
   })
   const { approvals } = policy
   const runs = createRuns({ ...base, approvals, large, loadouts, calls, searcher, audit: audit.calls }, options)
+  const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
@@ -151,6 +159,7 @@ export function createHost(options: HostOptions = {}): Host {
     records,
     toolkits: registry,
     runs: runs.engine,
+    tryTool: custom.tryTool,
     connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),
@@ -213,16 +222,17 @@ function createFinding(
 }
 
 /** What is kept: storage, secrets, and which toolkits there are. */
-function createBase(options: HostOptions) {
+function createBase(options: HostOptions, known: CustomCheckParts['known']) {
   const storage = options.storage ?? memory()
   const events = createEmitter(options.onListenerError)
   const cache = createReadCache(storage)
   const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
-  const functions = createFunctions()
+  const functions = createFunctions(options.functions)
   const app = createAppConfig({ storage, cache, events }, options.app)
+  const check = createCustomCheck({ app, functions, runsCode: options.executor !== undefined, known })
   const given = sourcesOf(options)
   const registry: Registry = createRegistry({
-    ...{ storage, cache, events, functions, secrets: credentials },
+    ...{ storage, cache, events, functions, check, secrets: credentials },
     defaults: async () => toolkitDefaults(await app.get()),
     ready: given.length === 0 ? undefined : () => sources.ready(),
     isDefined: (source, id) => sources.defines(source, id),
@@ -237,7 +247,7 @@ function createBase(options: HostOptions) {
   )
   const presence = createPresence(storage, { leaseMs: options.processLeaseMs })
   const inputs = createInputs(events)
-  return { storage, events, cache, credentials, functions, app, registry, sources, inputs, presence }
+  return { storage, events, cache, credentials, functions, app, registry, sources, inputs, presence, check }
 }
 
 /** What happened. */

@@ -3,6 +3,7 @@
 import type { Context } from '@opentelemetry/api'
 import type { AuditedCall } from '../audit/call-audit.ts'
 import type { CatalogTool } from '../catalog/catalog.ts'
+import type { LogLine } from '../code-mode/executor.ts'
 import type { Question } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
@@ -30,6 +31,12 @@ export interface ToolCall extends AuditedCall {
    * becomes of this process. Made again under the same id with what was asked, it goes on with the answer.
    */
   pauses?: { approvalId?: string | undefined } | undefined
+  /** A try of what is not saved: nobody is asked. Where somebody would be, it ends, unless who tries it has allowed it. */
+  trial?: { allow: boolean } | undefined
+  /** The custom tools whose code it comes from, the outermost first. */
+  inside?: readonly string[] | undefined
+  /** Told what the code of a custom tool logged, without its secrets. */
+  onLogs?: ((logs: LogLine[]) => void) | undefined
   /** What a person allowed while it waited: this call, where it is still what was asked about. */
   allowed?: (Fingerprints & { edited: boolean }) | undefined
   /** Told when a person must answer first. */

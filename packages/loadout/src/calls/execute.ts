@@ -1,22 +1,25 @@
 /** The last stage: the only place where a tool is called. */
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
-import type { Functions } from '../toolkits/functions.ts'
 import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
-import { runFunction } from './run-function.ts'
+import { type CustomParts, runCustom } from './run-function.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000
 const LONGEST_WAIT_MS = 30_000
 
-export function executeCall(connector: Connector, functions: Functions): CallHandler<ResolvedCall> {
+export interface ExecuteParts extends CustomParts {
+  connector: Connector
+}
+
+export function executeCall(parts: ExecuteParts): CallHandler<ResolvedCall> {
   return async (call) => {
     let lateMs: number | undefined
     const onLate = (ms: number) => {
       lateMs = ms
     }
     try {
-      return await execute({ connector, functions }, call, onLate)
+      return await execute(parts, call, onLate)
     } catch (error) {
       if (lateMs !== undefined && lateMs === call.maxMs) return outOfTime(lateMs)
       throw error
@@ -33,19 +36,15 @@ const outOfTime = (ms: number): CallOutcome => ({
   }),
 })
 
-async function execute(
-  { connector, functions }: { connector: Connector; functions: Functions },
-  call: ResolvedCall,
-  onLate: (ms: number) => void,
-): Promise<CallOutcome> {
+async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
   const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
   const { timeouts } = stored.toolkit
   const { maxMs = Number.POSITIVE_INFINITY } = call
   const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
   const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
-  if (stored.toolkit.server.type === 'custom') return runFunction(functions, call, { callMs, onLate })
+  if (stored.toolkit.server.type === 'custom') return runCustom(parts, call, { callMs, onLate })
   const { name, inputSchema, annotations } = found.manifest
-  const result = await connector.use(stored, userId, {
+  const result = await parts.connector.use(stored, userId, {
     connectMs: timeouts.connectMs,
     signal,
     trace,

@@ -1,9 +1,12 @@
-/** Runs an app's own function as a tool. What it gives becomes content; what it throws is the tool's error, not ours. */
+/**
+ * Runs a tool of a custom toolkit: a function of the app here, code wherever the host runs it. What it gives becomes content;
+ * what it throws is the tool's error, not ours.
+ */
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { CustomServer } from '../schema/server.ts'
-import { type Functions, HOST_FUNCTION, type ToolFunction } from '../toolkits/functions.ts'
+import type { CustomServer, CustomTool } from '../schema/server.ts'
+import { type Functions, HOST_FUNCTION, refName, type ToolFunction } from '../toolkits/functions.ts'
 import type { CallOutcome, ResolvedCall } from './call.ts'
 
 export interface FunctionLimits {
@@ -12,20 +15,47 @@ export interface FunctionLimits {
   onLate?(ms: number): void
 }
 
-export async function runFunction(functions: Functions, call: ResolvedCall, limits: FunctionLimits) {
-  const { stored, found } = call
-  const tool = found.manifest.name
-  const server = stored.toolkit.server as CustomServer
-  const execute = server.tools.find((one) => one.name === tool)?.execute
-  if (execute !== HOST_FUNCTION)
-    throw new HostError('function-missing', {
-      detail: `The code of '${stored.toolkit.id}.${tool}' cannot be run by this host.`,
-    })
-  const owner = stored.tier === 'app' ? APP_OWNER : stored.userId
-  const run = functions.find({ userId: owner, toolkit: stored.toolkit.id, tool })
-  if (!run) throw new HostError('function-missing', { detail: `'${stored.toolkit.id}.${tool}' has no function here.` })
-  return within(limits, call, run)
+export interface CustomParts {
+  functions: Functions
+  /** What runs code, where the host has it. */
+  runCode?: RunCode | undefined
 }
+
+/** Runs the code of a tool, somewhere else and within its limits. */
+export type RunCode = (call: ResolvedCall, tool: CustomTool, limits: FunctionLimits) => Promise<CallOutcome>
+
+/** A tool of a custom toolkit: a function of the app, by its name or its place, or code. */
+export async function runCustom(parts: CustomParts, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
+  const { stored, found } = call
+  const name = found.manifest.name
+  const ref = `${stored.toolkit.id}.${name}`
+  const tool = (stored.toolkit.server as CustomServer).tools.find((one) => one.name === name)
+  if (!tool) throw new HostError('function-missing', { detail: `'${ref}' has nothing that runs.` })
+  const named = refName(tool.execute)
+  if (named === undefined) {
+    if (!parts.runCode) throw noExecutor(ref)
+    return parts.runCode(call, tool, limits)
+  }
+  const run = functionOf(parts.functions, call, tool)
+  if (run) return within(limits, call, run)
+  const detail =
+    tool.execute === HOST_FUNCTION
+      ? `'${ref}' has no function here.`
+      : `'${ref}' names the function '${named}', which this app does not have.`
+  throw new HostError('function-missing', { detail })
+}
+
+function functionOf(functions: Functions, { stored }: ResolvedCall, { name, execute }: CustomTool) {
+  if (execute !== HOST_FUNCTION) return functions.named(refName(execute) ?? '')
+  const userId = stored.tier === 'app' ? APP_OWNER : stored.userId
+  return functions.find({ userId, toolkit: stored.toolkit.id, tool: name })
+}
+
+const noExecutor = (ref: string) =>
+  new HostError('function-missing', {
+    detail: `The tool '${ref}' is code, and this host runs none.`,
+    action: 'Give the host an executor: createHost({ executor: quickjs() }).',
+  })
 
 async function within({ callMs, onLate }: FunctionLimits, call: ResolvedCall, run: ToolFunction): Promise<CallOutcome> {
   const clock = new AbortController()
@@ -46,7 +76,7 @@ async function within({ callMs, onLate }: FunctionLimits, call: ResolvedCall, ru
   const timer = setTimeout(() => clock.abort(), callMs)
   try {
     const work = (async () => run(call.arguments as never, { userId, threadId, callId, caller, signal }))()
-    return resultOf(await Promise.race([work, ended]))
+    return customResult(await Promise.race([work, ended]))
   } catch (error) {
     // The app speaks our language: an error of the table is told as it is.
     if (HostError.is(error)) throw error
@@ -64,7 +94,8 @@ const late = (ms: number) => new HostError('server-timeout', { detail: `The func
 
 const text = (value: string): JsonObject => ({ type: 'text', text: value })
 
-function resultOf(value: unknown): CallOutcome {
+/** What a function or code gave, as the result of its tool. */
+export function customResult(value: unknown): CallOutcome {
   if (value === undefined || value === null) return { status: 'ok', content: [] }
   if (typeof value !== 'object') return { status: 'ok', content: [text(String(value))] }
   const { content, structuredContent, isError } = value as JsonObject

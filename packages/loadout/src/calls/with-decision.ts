@@ -34,6 +34,7 @@ export function withDecision(parts: DecisionParts): Stage {
     call.notes.decision = decision
     if (decision.decision === 'allow') return next(call)
     if (decision.decision === 'deny') return denied(call, decision)
+    if (call.trial) return call.trial.allow ? next(call) : unasked(call, decision)
     const fingerprints = await parts.fingerprinter.of(call.stored, call.found)
     if (isAllowed(call, fingerprints, allowEdits)) {
       call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
@@ -84,6 +85,13 @@ async function ask(
   const { approval, answered } = await parts.approvals.ask(question, call.signal)
   call.onPending?.(approval)
   return answered
+}
+
+/** A try asks nobody: that it would is all there is to say. */
+function unasked({ stored, tool }: ResolvedCall, { reason }: Decision): CallOutcome {
+  const detail = `Whether '${stored.toolkit.id}.${tool}' may be called would be asked first. ${reason}`
+  const action = 'Try it with `allow`, or let a rule allow the tool.'
+  return failed(new HostError('approval-pending', { detail, action }))
 }
 
 const pendingDetail = ({ stored, tool }: ResolvedCall) =>

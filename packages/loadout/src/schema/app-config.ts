@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { widestHostPattern } from './host-pattern.ts'
 import { jsonObject } from './json.ts'
 
 const count = z.number().int().min(0).max(1_000_000_000_000)
@@ -44,9 +45,14 @@ const audit = z.strictObject({
   retentionDays: z.number().int().min(1).max(36_500).optional(),
 })
 
+const customToolkits = z.strictObject({
+  /** Hosts that the code of custom toolkits may fetch from, where its tool names them. */
+  hosts: z.array(widestHostPattern).max(200),
+})
+
 /** What holds for everyone (source 001). */
 export const appConfig = z
-  .strictObject({ discovery, defaults, trust, limits, audit })
+  .strictObject({ discovery, defaults, trust, limits, audit, customToolkits })
   .refine((config) => !config.discovery.enabled || config.discovery.endpoint !== undefined, {
     path: ['discovery', 'endpoint'],
     message: 'is needed where discovery is enabled',
@@ -60,6 +66,7 @@ export const DEFAULT_APP_CONFIG: AppConfig = {
   trust: { untrusted: [], userToolkits: true },
   limits: { argumentBytes: 1_048_576, resultBytes: 100_000 },
   audit: {},
+  customToolkits: { hosts: [] },
 }
 
 const { shape } = limits
@@ -82,6 +89,7 @@ export const appConfigPatch = z.strictObject({
     })
     .optional(),
   audit: z.strictObject({ retentionDays: audit.shape.retentionDays.nullable() }).optional(),
+  customToolkits: customToolkits.partial().optional(),
 })
 export type AppConfigInput = z.infer<typeof appConfigPatch>
 

@@ -25,6 +25,7 @@ export const FIELDS = {
   oauth: ['oauth'],
   tier: ['scope', 'tier'],
   tools: ['tools'],
+  secrets: ['secrets'],
   deferLoading: ['deferLoading', 'defer_loading'],
   allowedCallers: ['allowedCallers', 'allowed_callers'],
   include: ['include'],
@@ -52,6 +53,7 @@ export const SERVER_FIELDS: readonly Field[] = [
   'auth',
   'oauth',
   'tools',
+  'secrets',
 ]
 export const WRAPPERS: readonly string[] = [
   'server',

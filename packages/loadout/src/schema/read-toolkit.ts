@@ -123,7 +123,7 @@ const USED: Record<Toolkit['server']['type'], readonly Field[]> = {
   stdio: ['type', 'command', 'args', 'env', 'cwd', 'template', 'values', 'hosts', 'tools'],
   http: REMOTE,
   sse: REMOTE,
-  custom: ['type', 'tools'],
+  custom: ['type', 'tools', 'secrets'],
 }
 
 function toRecord(
@@ -161,7 +161,12 @@ function toRecord(
 function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined {
   const type = readType(given, problems)
   if (type === undefined) return undefined
-  if (type === 'custom') return withoutUndefined({ type, tools: readTools(given.tools?.value) }) as JsonObject
+  if (type === 'custom')
+    return withoutUndefined({
+      type,
+      tools: readTools(given.tools?.value),
+      secrets: readPairs(given.secrets?.value, '='),
+    }) as JsonObject
   if (type === 'stdio') {
     if (given.command === undefined && given.template === undefined)
       problems.push({ path: 'command', message: 'is missing; a stdio server needs a command' })

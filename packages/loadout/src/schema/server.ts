@@ -3,8 +3,10 @@
  * Secrets are not in it once stored: a value is then a `${secret:field}` placeholder (see `credentials/`).
  */
 import { z } from 'zod'
+import { globProblem } from './glob.ts'
+import { hostPattern } from './host-pattern.ts'
 import { jsonObject, objectSchema, safeRecord } from './json.ts'
-import { givenExamples, toolName } from './tool.ts'
+import { annotations, givenExamples, toolName } from './tool.ts'
 
 const noNul = (value: string) => !value.includes('\0')
 
@@ -52,15 +54,6 @@ export const auth = z.discriminatedUnion('type', [
 ])
 export type Auth = z.infer<typeof auth>
 
-/** A host that a sandboxed server may reach, as `api.example.com`, `*.example.com` or `api.example.com:8443`. */
-const declaredHost = z
-  .string()
-  .max(260)
-  .toLowerCase()
-  .regex(
-    /^(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*(:\d{1,5})?$/,
-    'must be a host name, without a path and with its port at most',
-  )
 const templateId = z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be the id of a template')
 
 export const stdioServer = z
@@ -76,7 +69,7 @@ export const stdioServer = z
     /** What goes into the holes of the template. */
     values: safeRecord(text).optional(),
     /** What it may reach from within a sandbox. Without any it has no network there. */
-    hosts: z.array(declaredHost).max(64).optional(),
+    hosts: z.array(hostPattern).max(64).optional(),
   })
   .superRefine((record, context) => {
     const add = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message })
@@ -95,6 +88,16 @@ const remote = { url, headers: headers.default({}), auth: auth.default({ type: '
 export const httpServer = z.strictObject({ type: z.literal('http'), ...remote })
 export const sseServer = z.strictObject({ type: z.literal('sse'), ...remote })
 
+const declaredTool = z
+  .string()
+  .min(1)
+  .max(300)
+  .superRefine((ref, context) => {
+    const problem = globProblem(ref)
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+  })
+const secretName = { form: /^[A-Za-z_][A-Za-z0-9_]*$/, message: 'must be a name of A-Z, a-z, 0-9 and "_"' }
+
 /** A tool of a custom toolkit: a manifest and what runs. `execute` is `ref:<name>` or code. */
 export const customTool = z.strictObject({
   name: toolName.regex(/^[A-Za-z0-9_.-]{1,128}$/, 'must be 1 to 128 of A-Z, a-z, 0-9, "_", "-" and "."'),
@@ -102,16 +105,20 @@ export const customTool = z.strictObject({
   description: z.string().max(8192).optional(),
   inputSchema: objectSchema,
   outputSchema: jsonObject.optional(),
-  annotations: jsonObject.optional(),
+  annotations: z.looseObject(annotations.shape).optional(),
   execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
   examples: givenExamples.optional(),
-  tools: z.array(z.string()).max(64).optional(),
-  hosts: z.array(z.string()).max(64).optional(),
+  /** Tools of the scope that its code may call, as refs or globs over them. */
+  tools: z.array(declaredTool).max(64).optional(),
+  /** Hosts that its code may fetch from, as far as the operator allows them. */
+  hosts: z.array(hostPattern).max(64).optional(),
 })
 export const customServer = z
   .strictObject({
     type: z.literal('custom'),
     tools: z.array(customTool).min(1, 'must hold at least one tool').max(200),
+    /** What its code reads as `secrets.NAME`. */
+    secrets: safeRecord(text, { maxEntries: 64, keys: secretName }).optional(),
   })
   .superRefine((server, context) => {
     const seen = new Set<string>()
@@ -127,6 +134,7 @@ export type Server = z.infer<typeof server>
 export type StdioServer = z.infer<typeof stdioServer>
 export type RemoteServer = z.infer<typeof httpServer> | z.infer<typeof sseServer>
 export type CustomServer = z.infer<typeof customServer>
+export type CustomTool = z.infer<typeof customTool>
 
 export const CONFIG_TYPES = ['mcp_stdio', 'mcp_http', 'mcp_marketplace', 'custom'] as const
 export const configType = z.enum(CONFIG_TYPES)

@@ -1,7 +1,8 @@
 /**
  * The app's own functions as tools. A function cannot be stored: the record keeps its manifest and says `ref:host`, and
  * the function is found in the process that registered it, by its owner, toolkit and tool, so that no record of a user
- * reaches a function of another owner.
+ * reaches a function of another owner. Those that the app gives a name (`createHost({ functions })`) are for the records of
+ * everyone, as `ref:<name>`.
  */
 import { isObject } from '../schema/collect-fields.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -22,6 +23,9 @@ export type ToolFunction = (input: never, context: FunctionContext) => unknown
 
 export const HOST_FUNCTION = 'ref:host'
 
+/** The name in `ref:<name>`, or undefined where it is code. */
+export const refName = (execute: string): string | undefined => /^\s*ref:\s*(\S+)\s*$/.exec(execute)?.[1]
+
 export interface FunctionAddress {
   /** Whose: a user, or the app (''). */
   userId: string
@@ -31,14 +35,19 @@ export interface FunctionAddress {
 
 export interface Functions {
   find(address: FunctionAddress): ToolFunction | undefined
+  /** One that the app gave a name, for whoever names it. */
+  named(name: string): ToolFunction | undefined
+  names(): string[]
   /** Replaces all of a toolkit. */
   put(toolkit: Omit<FunctionAddress, 'tool'>, functions: ReadonlyMap<string, ToolFunction>): void
 }
 
-export function createFunctions(): Functions {
+export function createFunctions(given: Readonly<Record<string, ToolFunction>> = {}): Functions {
   const kept = new Map<string, ReadonlyMap<string, ToolFunction>>()
   const keyOf = ({ userId, toolkit }: Omit<FunctionAddress, 'tool'>) => JSON.stringify([userId, toolkit])
   return {
+    named: (name) => (Object.hasOwn(given, name) ? given[name] : undefined),
+    names: () => Object.keys(given),
     find: (address) => kept.get(keyOf(address))?.get(address.tool),
     put(toolkit, functions) {
       if (functions.size === 0) kept.delete(keyOf(toolkit))

@@ -85,7 +85,7 @@ const textAt = (list: readonly unknown[], index: number) => (typeof list[index] 
 
 /** What a secret is called where it stands: its field, the flag or parameter before it, or else only its kind. */
 function wordFor(field: string, textBefore: string, argumentBefore: string | undefined): string {
-  const [, kind = '', rest = ''] = /^(env|values|headers|auth\.headers|auth|args|url)\.(.*)$/s.exec(field) ?? []
+  const [, kind = '', rest = ''] = /^(env|values|secrets|headers|auth\.headers|auth|args|url)\.(.*)$/s.exec(field) ?? []
   if (kind !== 'args' && kind !== 'url') return rest || field
   const inText = /([\w.-]+)(?:=|:\s*(?:\w+\s+)?)$/.exec(textBefore.slice(-200))?.[1]
   const inFlag = textBefore === '' && argumentBefore?.startsWith('-') ? argumentBefore : undefined

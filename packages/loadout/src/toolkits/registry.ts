@@ -7,7 +7,7 @@
 import type { Emitter, HostEvent } from '../events.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
-import type { ToolkitDefaults } from '../schema/toolkit.ts'
+import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { type Functions, type ToolFunction, takeFunctions } from './functions.ts'
@@ -78,12 +78,14 @@ export interface RegistryParts {
   defaults(): Promise<ToolkitDefaults>
   /** Whether a source of this host defines the toolkit; one that none defines any more is an operator's to remove. */
   isDefined?: ((source: string, id: string) => boolean) | undefined
+  /** Throws where the code, hosts or tools of a custom toolkit are wrong; gives warnings. */
+  check?: ((input: unknown, owner: ToolkitOwner, over?: Toolkit) => Promise<string[]>) | undefined
   /** Waited for before anything is shown: what is defined outside the database may not be there yet. */
   ready?: (() => Promise<void>) | undefined
 }
 
 export function createRegistry(parts: RegistryParts): Registry {
-  const { storage, secrets, events, functions, defaults } = parts
+  const { storage, secrets, events, functions, defaults, check = async () => [] } = parts
   const transformers = new Map<string, readonly ToolTransformer[]>()
   const mayRemove = (row: UserServerConfigRow, source: string | undefined) => mayBeRemoved(row, source, parts)
   const writer = createToolkitWriter({ storage, secrets })
@@ -111,6 +113,7 @@ export function createRegistry(parts: RegistryParts): Registry {
     bind: ({ userId, toolkit }, given) => functions.put({ userId, toolkit: toolkit.id }, given),
     async register(given, owner, { transform, ...options } = {}) {
       const { input, functions: own } = takeFunctions(given)
+      const noticed = await check(input, owner)
       const withDefaults = { ...options, defaults: await defaults() }
       const written = await writer.register(input, owner, withDefaults)
       const { row, created, warnings } = written
@@ -118,14 +121,18 @@ export function createRegistry(parts: RegistryParts): Registry {
       if (transform) transformers.set(row.uscoId, transform)
       emit(created ? 'toolkit-registered' : 'toolkit-updated', row, owner)
       emitSecrets(written, owner)
-      return { stored: fromRow(row), created, warnings }
+      return { stored: fromRow(row), created, warnings: [...warnings, ...noticed] }
     },
     async update(id, changes, owner) {
+      const all = owner.tier === 'app' ? await appToolkits() : await list(owner.userId)
+      const before = all.find((one) => one.tier === owner.tier && (one.uscoId === id || one.toolkit.id === id))
+      // Where there is none, the writer says so.
+      const noticed = before ? await check(changes, owner, before.toolkit) : []
       const written = await writer.update(id, changes, owner)
       const { row, warnings } = written
       emit('toolkit-updated', row, owner)
       emitSecrets(written, owner)
-      return { stored: fromRow(row), created: false, warnings }
+      return { stored: fromRow(row), created: false, warnings: [...warnings, ...noticed] }
     },
     async remove(id, owner, source) {
       const removed = await writer.remove(id, owner, (row) => mayRemove(row, source))

@@ -1,11 +1,11 @@
 /**
  * Takes the secrets out of a server record and leaves `${secret:field}` in their place, so that what is stored, shown
- * and logged has none. Every environment and header value, and every value of a template, counts as one; in arguments and URLs what looks like one.
+ * and logged has none. Every environment and header value, every value of a template, and what a custom toolkit has as secrets, counts as one; in arguments and URLs what looks like one.
  * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood. Who gives the
  * secrets beside the record (an import) can name only those.
  */
 import { HostError } from '../errors.ts'
-import type { Auth, RemoteServer, Server, StdioServer } from '../schema/server.ts'
+import type { Auth, CustomServer, RemoteServer, Server, StdioServer } from '../schema/server.ts'
 import { isSecretName, looksSecret } from './looks-secret.ts'
 import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
 
@@ -35,8 +35,12 @@ export function fillSecrets(server: Server, secrets: Readonly<Record<string, str
     if (typeof value !== 'object' || value === null) return value
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]))
   }
-  return server.type === 'custom' ? server : (fill(server) as Server)
+  // Its code is not filled: what looks like a placeholder there is the code's own.
+  if (server.type === 'custom') return server.secrets ? { ...server, secrets: fill(server.secrets) as Pairs } : server
+  return fill(server) as Server
 }
+
+type Pairs = Record<string, string>
 
 function lookUp(secrets: Readonly<Record<string, string>>, field: string): string {
   if (Object.hasOwn(secrets, field)) return secrets[field] as string
@@ -58,7 +62,7 @@ class Taker {
   }
 
   server(server: Server): Server {
-    if (server.type === 'custom') return server
+    if (server.type === 'custom') return this.#custom(server)
     return server.type === 'stdio' ? this.#stdio(server) : this.#remote(server)
   }
 
@@ -69,6 +73,10 @@ class Taker {
       ...(server.values === undefined ? {} : { values: this.#record('values', server.values) }),
       args: server.args.map((arg, index) => this.#argument(arg, server.args[index - 1])),
     }
+  }
+
+  #custom(server: CustomServer): CustomServer {
+    return server.secrets === undefined ? server : { ...server, secrets: this.#record('secrets', server.secrets) }
   }
 
   #remote(server: RemoteServer): RemoteServer {

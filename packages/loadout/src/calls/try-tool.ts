@@ -1,0 +1,79 @@
+/**
+ * A try of one tool of a custom toolkit that is not saved: carried by the one call, through the same pipeline. Nothing is
+ * stored of the toolkit, and nobody is asked; what it does it does, and the log has the call like any other.
+ */
+import { z } from 'zod'
+import type { LogLine } from '../code-mode/executor.ts'
+import { HostError } from '../errors.ts'
+import { jsonObject, parse } from '../schema/json.ts'
+import { readToolkit } from '../schema/read-toolkit.ts'
+import { carryToolkit } from '../toolkits/carry.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { ToolkitOwner } from '../toolkits/toolkit-writer.ts'
+import type { CallOutcome } from './call.ts'
+import type { Calls } from './calls.ts'
+
+export const trialInput = z.strictObject({
+  /** A custom toolkit, as it would be saved. */
+  record: jsonObject,
+  tool: z.string().min(1).max(256),
+  input: jsonObject.default({}),
+  /** Who tries it allows this one call, where they would be asked. */
+  allow: z.boolean().default(false),
+  /** One of the caller's own that is changed: `${secret:…}` of the record means its secrets. */
+  uscoId: z.string().max(200).optional(),
+})
+export type TrialInput = z.input<typeof trialInput>
+
+export interface Trial {
+  callId: string
+  outcome: CallOutcome
+  /** What the code logged, without its secrets. */
+  logs: LogLine[]
+  durationMs: number
+  /** What in the record was not understood, or does not work here. */
+  warnings: string[]
+}
+
+export interface TrialParts {
+  calls: Pick<Calls, 'start'>
+  registry: Pick<Registry, 'find' | 'defaults'>
+  check(input: unknown, owner: ToolkitOwner): Promise<string[]>
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+}
+
+export interface TrialScope {
+  userId: string
+  threadId?: string | undefined
+}
+
+export async function tryTool(parts: TrialParts, scope: TrialScope, given: TrialInput): Promise<Trial> {
+  const { record, tool, input, allow, uscoId } = parse(trialInput, given)
+  const { userId, threadId } = scope
+  const noticed = await parts.check(record, { tier: 'user', userId })
+  const name = { id: 'tried', name: 'Tried' }
+  const { toolkit, warnings } = readToolkit(record, { ...name, defaults: await parts.registry.defaults() })
+  if (toolkit.server.type !== 'custom')
+    throw new HostError('invalid-input', { detail: 'Only a custom toolkit can be tried without being saved.' })
+  const secrets = uscoId === undefined ? {} : await ownSecrets(parts, userId, uscoId)
+  const stored = await carryToolkit({ ...toolkit, enabled: true }, { userId, secrets })
+  let logs: LogLine[] = []
+  const started = performance.now()
+  const running = parts.calls.start({
+    ...{ userId, threadId, toolkit: toolkit.id, tool, arguments: input, trial: { allow } },
+    caller: { type: 'direct' },
+    brought: new Map([[toolkit.id, stored]]),
+    onLogs: (lines) => {
+      logs = lines
+    },
+  })
+  const outcome = await running.outcome
+  const durationMs = performance.now() - started
+  return { callId: running.callId, outcome, logs, durationMs, warnings: [...warnings, ...noticed] }
+}
+
+async function ownSecrets({ registry, secrets }: TrialParts, userId: string, uscoId: string) {
+  const stored = await registry.find(userId, uscoId)
+  if (stored.tier !== 'user') throw new HostError('not-found', { detail: 'There is no such toolkit of yours.' })
+  return secrets({ userId, toolkit: stored.uscoId })
+}

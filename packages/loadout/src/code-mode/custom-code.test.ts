@@ -1,0 +1,238 @@
+/** Custom toolkits: what their code gets, what it may, and what stays inside. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
+import { rule } from '../policy/rule.ts'
+import { quickjs } from './quickjs.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const schema = { type: 'object', properties: { text: { type: 'string' } } }
+const tool = (name: string, execute: string, more: object = {}) => ({
+  ...{ name, inputSchema: schema, annotations: { readOnlyHint: true }, execute },
+  ...more,
+})
+
+let host: Host
+const open = async (options: HostOptions = {}) => {
+  host = createHost({ executor: quickjs(), policy: [rule('shop.ask', 'ask'), rule('*', 'allow')], ...options })
+  await host.ready()
+}
+const made: string[] = []
+beforeEach(async () => {
+  made.length = 0
+  await open({ functions: { shout: ({ text }: { text: string }, { userId }) => `${text.toUpperCase()} ${userId}` } })
+  const shop = ['list', 'ask', 'other'].map((name) => ({
+    ...tool(name, ''),
+    execute: ({ text = '' }: { text?: string }) => {
+      made.push(name)
+      return `${name} ${text}`
+    },
+  }))
+  await host.toolkits.register({ name: 'shop', tools: shop }, ann)
+})
+afterEach(() => host.close())
+
+const save = (tools: object[], more: object = {}) => host.toolkits.register({ name: 'mine', tools, ...more }, ann)
+const start = (name: string, args = {}, more = {}) =>
+  host.calls.start({
+    ...{ userId: 'ann', toolkit: 'mine', tool: name, arguments: args, caller: { type: 'direct' } },
+    ...more,
+  })
+const call = (name: string, args = {}, more = {}) => start(name, args, more).outcome
+const textOf = (outcome: Awaited<ReturnType<typeof call>>) =>
+  'error' in outcome ? `${outcome.error.code}: ${outcome.error.message}` : String(outcome.content[0]?.text)
+
+describe('code of a custom tool', () => {
+  it('gets the input that was checked; what it returns is the result', async () => {
+    await save([
+      tool('greet', 'return `Hello ${input.text}`'),
+      tool('typed', 'const words: string[] = input.text.split(" ")\nreturn { words, count: words.length }'),
+      tool('shape', 'return { content: [{ type: "text", text: "own" }], structuredContent: { a: 1 } }'),
+      tool('arrow', 'async ({ text }) => text.length'),
+      tool('nothing', 'const x = 1 // the last word'),
+    ])
+    expect(await call('greet', { text: 'you' })).toEqual({
+      ...{ status: 'ok', content: [{ type: 'text', text: 'Hello you' }] },
+    })
+    expect(await call('typed', { text: 'a b' })).toMatchObject({ structuredContent: { words: ['a', 'b'], count: 2 } })
+    expect(await call('shape')).toMatchObject({ content: [{ text: 'own' }], structuredContent: { a: 1 } })
+    expect(textOf(await call('arrow', { text: 'four' }))).toBe('4')
+    expect(await call('nothing')).toEqual({ status: 'ok', content: [] })
+    expect(textOf(await call('greet', { text: 5 }))).toContain('invalid-input')
+  })
+
+  it('names a function of the app; one that is missing is told when it is saved and when it is called', async () => {
+    await save([tool('loud', 'ref:shout')])
+    expect(textOf(await call('loud', { text: 'hey' }))).toBe('HEY ann')
+    await expect(save([tool('loud', 'ref:shout'), tool('gone', 'ref:toString')])).rejects.toMatchObject({
+      code: 'invalid-input',
+      errors: [{ path: 'tools.1.execute', message: '"toString" is no function of this app; there are shout' }],
+    })
+    const { storage } = host
+    const other = createHost({ storage })
+    const outcome = await other.calls.start({
+      ...{ userId: 'ann', toolkit: 'mine', tool: 'loud', arguments: {}, caller: { type: 'direct' } },
+    }).outcome
+    expect(textOf(outcome)).toContain('which this app does not have')
+  })
+
+  it('what it throws is an error of the tool with its log; what a limit ends is not', async () => {
+    await host.close()
+    await open({ programs: { limits: { cpuMs: 100 } } })
+    await save([
+      tool('throws', 'console.log("step", 1)\nconsole.warn("odd")\nthrow new Error("no such order")'),
+      tool('spins', 'console.log("begins"); for (;;);'),
+      tool('eats', 'const all = []; for (;;) all.push(new Array(1e5).fill("x"))'),
+    ])
+    expect(await call('throws')).toEqual({
+      status: 'tool-error',
+      content: [{ type: 'text', text: 'Error: no such order (line 3)\nLog:\nstep 1\nwarn: odd' }],
+    })
+    const spun = await call('spins')
+    expect(spun).toMatchObject({ status: 'failed', error: { code: 'program-failed' } })
+    expect(textOf(spun)).toMatch(/cpu-limit[\s\S]*Log:\nbegins/)
+    expect(textOf(await call('eats'))).toMatch(/program-failed: .*(memory|cpu)-limit/)
+  })
+
+  it('ends with the time of its call', async () => {
+    await save([tool('waits', 'await new Promise(() => setInterval(() => {}, 1000))')], { timeouts: { callMs: 200 } })
+    const started = Date.now()
+    expect(textOf(await call('waits'))).toMatch(/server-timeout|program-failed/)
+    expect(Date.now() - started).toBeLessThan(5000)
+  })
+
+  it('is contained', async () => {
+    const reach = `const found = []
+      for (const name of ['process', 'require', 'module', 'Bun', 'Deno', 'WebSocket', 'XMLHttpRequest', 'importScripts'])
+        if (typeof globalThis[name] !== 'undefined') found.push(name)
+      try { const go = (async () => {}).constructor('return process.env'); found.push(await go()) } catch {}
+      try { found.push(await call('mine.reach', { __proto__: { a: 1 } })) } catch (error) { found.push(error.code) }
+      return found`
+    await save([
+      tool('reach', reach),
+      tool('pollute', 'Object.prototype.x = 1; return { "__proto__": { y: 2 }, z: 3 }'),
+    ])
+    expect(await call('reach')).toMatchObject({ structuredContent: ['not-carried'] })
+    expect(await call('pollute')).toMatchObject({ status: 'ok' })
+    expect('x' in {}).toBe(false)
+  })
+
+  it('without an executor it is saved with a warning, and says what to do', async () => {
+    await host.close()
+    await open({ executor: undefined })
+    const { warnings } = await save([tool('greet', 'return 1')])
+    expect(warnings).toEqual(['tools.0.execute is code, and this host runs none: give it an executor'])
+    const outcome = await call('greet')
+    expect(outcome).toMatchObject({ error: { code: 'function-missing', action: expect.stringContaining('quickjs()') } })
+  })
+})
+
+describe('secrets', () => {
+  const secret = 'hunter2-planted-secret'
+  it('are read by name and shown nowhere', async () => {
+    const code = `console.log('using', secrets.API_KEY)
+      if (input.text === 'throw') throw new Error('bad key ' + secrets.API_KEY)
+      return { key: secrets.API_KEY, names: Object.keys(secrets), [secrets.API_KEY]: btoa2(secrets.API_KEY) }
+      function btoa2(text) { return encodeURIComponent(text) }`
+    const { stored } = await save([tool('use', code), tool('has', 'return secrets.API_KEY.length')], {
+      secrets: { API_KEY: secret },
+    })
+    expect(stored.toolkit.server).toMatchObject({ secrets: { API_KEY: '${secret:secrets.API_KEY}' } })
+    expect(textOf(await call('has'))).toBe(String(secret.length))
+    const outcomes = [await call('use'), await call('use', { text: 'throw' }), await call('use', { text: secret })]
+    expect(outcomes[0]).toMatchObject({ structuredContent: { key: '•••', names: ['API_KEY'] } })
+    expect(textOf(outcomes[1] as never)).toContain('bad key •••')
+    const shown = JSON.stringify([
+      ...[outcomes, await host.audit.list({ userId: 'ann' }), await host.views.list('ann')],
+      await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerConfigs', {})),
+    ])
+    expect(shown).toContain('mine.use')
+    expect(shown).not.toContain(secret)
+    // Kept where the placeholder stands, gone with its name.
+    await save([tool('has', 'return secrets.API_KEY.length')], { secrets: { API_KEY: '${secret:secrets.API_KEY}' } })
+    expect(textOf(await call('has'))).toBe(String(secret.length))
+    await save([tool('has', 'return Object.keys(secrets).length')])
+    expect(textOf(await call('has'))).toBe('0')
+  })
+
+  it('text in code that looks like a placeholder stays code', async () => {
+    await save([tool('text', 'const secret = 1; return "${secret:x}" + `${secret}`')], { secrets: { A: 'b' } })
+    expect(textOf(await call('text'))).toBe('${secret:x}1')
+  })
+})
+
+describe('tools that it declares', () => {
+  it('are called through the same pipeline, by their name and by ref; others are not', async () => {
+    await save([
+      tool('both', 'return [await shop.list({ text: "a" }), await call("shop.list", { text: "b" })]', {
+        tools: ['shop.l*'],
+      }),
+      tool('other', 'try { return await call("shop.other", {}) } catch (e) { return [e.code, e.message] }', {
+        tools: ['shop.list'],
+      }),
+      tool('unnamed', 'return typeof shop'),
+    ])
+    const started = start('both')
+    expect(await started.outcome).toMatchObject({ structuredContent: ['list a', 'list b'] })
+    expect(textOf(await call('other'))).toContain('not among the `tools`')
+    expect(textOf(await call('unnamed'))).toBe('undefined')
+    const { items } = await host.audit.list({ userId: 'ann' })
+    const inner = items.filter(({ ref, outcome }) => ref === 'shop.list' && outcome === 'started')
+    expect(inner.map(({ detail }) => [detail.caller, detail.toolId])).toEqual([
+      ['code', started.callId],
+      ['code', started.callId],
+    ])
+  })
+
+  it('only where they may be called by code, and are carried', async () => {
+    await host.toolkits.update('shop', { allowedCallers: ['direct'] }, ann)
+    await save([tool('try', 'try { return await shop.list() } catch (e) { return e.code }', { tools: ['shop'] })])
+    expect(textOf(await call('try'))).toBe('not-carried')
+  })
+
+  it('never itself, and not without end', async () => {
+    const chain = Array.from({ length: 7 }, (_, n) =>
+      tool(`t${n}`, `return await call('mine.t${n + 1}', {})`, { tools: ['mine.*'] }),
+    )
+    const self = tool('self', 'return await mine.self({})', { tools: ['mine.self'] })
+    const ring = ['a', 'b'].map((name, n) =>
+      tool(name, `return await call('mine.${'ba'[n]}', {})`, { tools: ['mine.*'] }),
+    )
+    await save([...chain, tool('t7', 'return 1'), self, ...ring])
+    expect(textOf(await call('self'))).toContain("'mine.self' calls itself")
+    expect(textOf(await call('a'))).toContain("'mine.a' calls itself")
+    expect(textOf(await call('t0'))).toContain('at most 4 deep')
+    expect(textOf(await call('t4'))).toBe('1')
+  })
+
+  it('where a person must answer first, the clock stands and nothing is done twice', async () => {
+    const code = `const first = await shop.list({ text: 'one' })
+      const [asked, list] = await Promise.all([shop.ask({ text: 'sure' }), shop.list({ text: 'two' })])
+      console.log(Date.now() > 0, Math.random())
+      return [first, asked, list, await shop.list({ text: 'three' })]`
+    await save([tool('buy', code, { tools: ['shop.*'] })], { timeouts: { callMs: 1500 } })
+    const started = start('buy')
+    const approval = await started.pending
+    expect(approval).toMatchObject({ ref: 'shop.ask', caller: { type: 'code', toolId: started.callId } })
+    expect(host.calls.get('ann', started.callId)).toMatchObject({ approval: { id: approval.id } })
+    await new Promise((resolve) => setTimeout(resolve, 2000))
+    await host.approvals.answer('ann', approval.id, { decision: 'allow' })
+    expect(await started.outcome).toMatchObject({
+      structuredContent: ['list one', 'ask sure', 'list two', 'list three'],
+    })
+    expect(made).toEqual(['list', 'list', 'ask', 'list'])
+  })
+
+  it('a denial is an error that it can catch; who gives up ends it', async () => {
+    const code = 'try { return await shop.ask({}) } catch (error) { return error.code }'
+    await save([tool('buy', code, { tools: ['shop.*'] })])
+    const denied = start('buy')
+    await host.approvals.answer('ann', (await denied.pending).id, { decision: 'deny' })
+    expect(textOf(await denied.outcome)).toBe('denied')
+    const clock = new AbortController()
+    const given = start('buy', {}, { signal: clock.signal })
+    await given.pending
+    clock.abort()
+    expect(await given.outcome).toMatchObject({ error: { code: 'cancelled' } })
+  })
+})

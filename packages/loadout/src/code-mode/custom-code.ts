@@ -1,0 +1,141 @@
+/**
+ * Runs the code of a custom tool: in the host's executor, within the limits of programs and the time of the call, with the
+ * validated input, the toolkit's own secrets, a fetch to allowed hosts and the tools that it declares. What it returns, logs
+ * and throws is told without those secrets.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { LRUCache } from 'lru-cache'
+import type { CallOutcome, ResolvedCall } from '../calls/call.ts'
+import type { Calls } from '../calls/calls.ts'
+import { failed } from '../calls/resolve.ts'
+import { customResult, type FunctionLimits, type RunCode } from '../calls/run-function.ts'
+import { HostError } from '../errors.ts'
+import type { AppConfig } from '../schema/app-config.ts'
+import type { CustomTool } from '../schema/server.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { CustomBridge } from './custom-bridge.ts'
+import { errandsOf } from './custom-errands.ts'
+import { createMask, type Mask, toldLogs } from './custom-mask.ts'
+import { customSource } from './custom-source.ts'
+import { type DeclaredParts, declaredNames, declaredTools } from './custom-tools.ts'
+import type { Execution, Executor, Program, ProgramLimits } from './executor.ts'
+import { type ReadProgram, readProgram } from './program.ts'
+
+export interface CustomCodeParts extends DeclaredParts {
+  executor: Executor
+  limits?: Partial<ProgramLimits> | undefined
+  calls: Pick<Calls, 'start'>
+  app: { get(): Promise<AppConfig> }
+  /** The secrets of a stored toolkit, by field. */
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  /** The guarded fetch of users' servers. */
+  send: FetchLike
+}
+
+/** Custom tools that call each other. */
+const DEEPEST = 4
+const WALL_MS = 60_000
+const KEPT_PROGRAMS = 200
+
+export function createCustomCode(parts: CustomCodeParts): RunCode {
+  const read = new LRUCache<string, ReadProgram>({ max: KEPT_PROGRAMS })
+  const programOf = async (source: string) => {
+    const known = read.get(source)
+    if (known) return known
+    const fresh = await readProgram({ source })
+    read.set(source, fresh)
+    return fresh
+  }
+  return async (call, tool, limits) => {
+    const problem = tooDeep(call)
+    if (problem) return failed(problem)
+    const program = await programOf(tool.execute)
+    if (!program.ok)
+      throw new HostError('program-failed', { detail: program.error.message, action: program.error.action })
+    const secrets = await secretsOf(parts, call.stored)
+    const mask = createMask(Object.values(secrets))
+    const bridge = await bridgeOf(parts, call, tool)
+    const source = customSource(program.source)
+    const input = { input: call.arguments, secrets }
+    const whole: Program = { source, input, seed: call.callId, now: Date.now() }
+    const execution = await run({ parts, call, limits }, whole, bridge)
+    call.onLogs?.(execution.logs.map(({ level, text }) => ({ level, text: mask.text(text) })))
+    return outcomeOf(execution, mask)
+  }
+}
+
+const keyOf = ({ stored, tool }: ResolvedCall) => `${stored.uscoId}.${tool}`
+
+function tooDeep(call: ResolvedCall): HostError | undefined {
+  const { inside = [], stored, tool } = call
+  const ref = `${stored.toolkit.id}.${tool}`
+  const action = 'Change `tools` of the toolkit, or what its code calls.'
+  if (inside.includes(keyOf(call)))
+    return new HostError('program-failed', { detail: `'${ref}' calls itself, which is refused.`, action })
+  if (inside.length < DEEPEST) return undefined
+  const detail = `Custom tools call each other at most ${DEEPEST} deep; '${ref}' would be deeper.`
+  return new HostError('program-failed', { detail, action })
+}
+
+const FIELD = 'secrets.'
+
+async function secretsOf({ secrets }: CustomCodeParts, stored: StoredToolkit): Promise<Record<string, string>> {
+  const all = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: stored.uscoId }))
+  const own = Object.entries(all).filter(([field]) => field.startsWith(FIELD))
+  return Object.fromEntries(own.map(([field, value]) => [field.slice(FIELD.length), value]))
+}
+
+async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
+  const declared = await declaredTools(parts, call, tool.tools)
+  const names = declaredNames(declared, tool.execute)
+  const { customToolkits } = await parts.app.get()
+  const perform = errandsOf({
+    ...{ calls: parts.calls, call, declared, names, inside: [...(call.inside ?? []), keyOf(call)] },
+    fetch: { send: parts.send, hosts: tool.hosts ?? [], allowed: customToolkits.hosts, signal: call.signal },
+  })
+  const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)
+  const own = declared.size > 0 ? ['fetch', 'call', 'read_result'] : ['fetch', 'call']
+  return new CustomBridge({ functions: { ...Object.fromEntries(toolkits), '': own }, perform })
+}
+
+interface Running {
+  parts: CustomCodeParts
+  call: ResolvedCall
+  limits: FunctionLimits
+}
+
+/** While a person is waited for, its clock stands. */
+async function run({ parts, call, limits }: Running, program: Program, bridge: CustomBridge): Promise<Execution> {
+  const { executor, limits: most = {} } = parts
+  let left = limits.callMs
+  for (;;) {
+    const wallMs = Math.min(most.wallMs ?? WALL_MS, left)
+    const started = performance.now()
+    bridge.begin()
+    const execution = await executor.execute(program, bridge, { limits: { ...most, wallMs }, signal: call.signal })
+    left -= performance.now() - started
+    if (execution.status === 'failed' && execution.error.code === 'time-limit' && wallMs < (most.wallMs ?? WALL_MS))
+      throw late(limits)
+    if (execution.status !== 'paused') return execution
+    if (left <= 0) throw late(limits)
+    await bridge.answer(call.signal)
+  }
+}
+
+function late({ callMs, onLate }: FunctionLimits): HostError {
+  onLate?.(callMs)
+  return new HostError('server-timeout', { detail: `The code of the tool did not finish within ${callMs} ms.` })
+}
+
+function outcomeOf(execution: Execution, mask: Mask): CallOutcome {
+  if (execution.status === 'completed') return mask.outcome(customResult(execution.value))
+  if (execution.status === 'paused') throw new HostError('internal')
+  const { code, message, line } = execution.error
+  if (code === 'cancelled') throw new HostError('cancelled')
+  const where = line === undefined ? '' : ` (line ${line})`
+  const logs = toldLogs(execution.logs)
+  const text = mask.text(`${message}${where}${logs === '' ? '' : `\nLog:\n${logs}`}`)
+  // What the code threw is the tool's word; what a limit ended is not.
+  if (code === 'program-error') return { status: 'tool-error', content: [{ type: 'text', text }] }
+  throw new HostError('program-failed', { detail: `The code of the tool ended by ${code}: ${text}` })
+}

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { coversHost, fitsHost, hostPattern, widestHostPattern } from './host-pattern.ts'
+
+describe('patterns of hosts', () => {
+  it('fit a name, what is below it, and a port', () => {
+    const fits = (pattern: string, host: string, port = 443) => fitsHost([pattern], { host, port })
+    expect(fits('api.example.com', 'API.example.com')).toBe(true)
+    expect(fits('api.example.com', 'api.example.com', 80)).toBe(true)
+    expect(fits('api.example.com', 'api.example.com', 8443)).toBe(false)
+    expect(fits('api.example.com:8443', 'api.example.com', 8443)).toBe(true)
+    expect(fits('api.example.com:8443', 'api.example.com')).toBe(false)
+    expect(fits('*.example.com', 'a.b.example.com')).toBe(true)
+    expect(fits('*.example.com', 'example.com')).toBe(false)
+    expect(fits('*.example.com', 'badexample.com')).toBe(false)
+    expect(fits('*', 'anything.at.all')).toBe(true)
+    expect(fits('*', 'anything.at.all', 22)).toBe(false)
+  })
+
+  it('cover what is no wider than they are', () => {
+    expect(coversHost(['*.example.com'], 'api.example.com')).toBe(true)
+    expect(coversHost(['*.example.com'], '*.eu.example.com')).toBe(true)
+    expect(coversHost(['api.example.com'], '*.example.com')).toBe(false)
+    expect(coversHost(['example.com'], 'example.com:443')).toBe(true)
+    expect(coversHost(['example.com:443'], 'example.com')).toBe(false)
+    expect(coversHost(['*'], '*.example.com')).toBe(true)
+    expect(coversHost([], 'example.com')).toBe(false)
+  })
+
+  it('are names and nothing else; every host is for those who may say so', () => {
+    for (const bad of ['https://a.com', 'a.com/x', 'a b', '*', '', 'a.com:123456', '**.a.com'])
+      expect(hostPattern.safeParse(bad).success, bad).toBe(false)
+    expect(widestHostPattern.parse('*')).toBe('*')
+    expect(widestHostPattern.parse('A.com')).toBe('a.com')
+  })
+})
