@@ -5,9 +5,21 @@
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { Caller } from '../schema/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import { type AnthropicMessage, loadedBy, referencedIn, searchFailure, withoutLost } from './anthropic-history.ts'
+import {
+  type AnthropicCaller,
+  type AnthropicCodeTool,
+  type AnthropicCodeVersion,
+  type AnthropicToolChoice,
+  callersOf,
+  containerIn,
+  isStrict,
+  programsIn,
+  programWarnings,
+} from './anthropic-programs.ts'
 import {
   type AnsweredCall,
   callAll,
@@ -20,7 +32,7 @@ import {
   SEARCH_NAME,
 } from './model-call.ts'
 import { planTools } from './plan-tools.ts'
-import { isFailure, notShown, type ResultPart, resultParts } from './result-parts.ts'
+import { isFailure, notShown, type ResultPart, resultParts, valueText } from './result-parts.ts'
 
 export interface AnthropicOptions {
   /** Who searches: ours, as `search_tools`, or the provider. @default 'client' */
@@ -30,6 +42,10 @@ export interface AnthropicOptions {
    * without messages all of it is, in case it is found. @default all that waits is sent
    */
   messages?: readonly AnthropicMessage[]
+  /** The provider runs programs that call tools, with this version of its code execution. @default it runs none */
+  programs?: AnthropicCodeVersion
+  /** The `tool_choice` of the request: what does not go with programs is told. */
+  toolChoice?: AnthropicToolChoice
 }
 
 export interface AnthropicTool {
@@ -37,6 +53,8 @@ export interface AnthropicTool {
   description?: string
   input_schema: JsonObject & { type: 'object' }
   defer_loading?: true
+  strict?: true
+  allowed_callers?: AnthropicCaller[]
 }
 
 export type AnthropicSearchTool =
@@ -44,7 +62,7 @@ export type AnthropicSearchTool =
   | { type: 'tool_search_tool_regex_20251119'; name: 'tool_search_tool_regex' }
 
 export interface AnthropicForm {
-  tools: Array<AnthropicTool | AnthropicSearchTool>
+  tools: Array<AnthropicTool | AnthropicSearchTool | AnthropicCodeTool>
   /** Limits that are near, and what was left out. */
   warnings: string[]
 }
@@ -56,7 +74,7 @@ const SEARCHES = {
 
 export function toAnthropic(
   selection: ModelSelection,
-  { search = 'client', messages }: AnthropicOptions = {},
+  { search = 'client', messages, programs, toolChoice }: AnthropicOptions = {},
 ): AnthropicForm {
   const { selected, search: own } = partsOf(selection)
   const referenced = referencedIn(messages ?? [])
@@ -65,34 +83,47 @@ export function toAnthropic(
   const bound = [...selected, ...selection.deferred].filter(isReferenced)
   const sendsAll = search !== 'client' || messages === undefined
   const plan = planTools({
-    ...{ provider: 'anthropic', reserved: own ? 1 : 0, bound },
+    ...{ provider: 'anthropic', reserved: (own ? 1 : 0) + (programs ? 1 : 0), bound },
     shown: selected.filter((entry) => !isReferenced(entry)),
     waiting: sendsAll ? selection.deferred.filter((entry) => !isReferenced(entry)) : [],
   })
   const deferred = [...plan.bound, ...plan.waiting].map(
     (entry): AnthropicTool => ({
-      ...definition(entry),
+      ...definition(entry, programs),
       defer_loading: true,
     }),
   )
-  const shown: AnthropicForm['tools'] = plan.shown.map(definition)
+  const shown: AnthropicForm['tools'] = plan.shown.map((entry) => definition(entry, programs))
   if (own || (shown.length === 0 && deferred.length > 0))
     // One tool at least must not wait; a search never does.
     shown.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
-  return { tools: [...shown, ...deferred], warnings: plan.warnings }
+  if (!programs) return { tools: [...shown, ...deferred], warnings: plan.warnings }
+  const sent = [...plan.shown, ...plan.bound, ...plan.waiting]
+  return {
+    // It never waits: programs begin with it.
+    tools: [{ type: programs, name: 'code_execution' }, ...shown, ...deferred],
+    warnings: [...plan.warnings, ...programWarnings(sent, toolChoice)],
+  }
 }
 
-function definition(entry: LoadoutEntry): AnthropicTool {
+/** A search is called directly: what it finds it answers with references, which no program can read. */
+function definition(entry: LoadoutEntry, programs?: AnthropicCodeVersion): AnthropicTool {
   const description = descriptionOf(entry)
   return {
     name: entry.modelName,
     ...(description === undefined ? {} : { description }),
     input_schema: entry.manifest.inputSchema as AnthropicTool['input_schema'],
+    ...(isStrict(entry) ? { strict: true } : {}),
+    ...callersOf(entry, programs),
   }
 }
 
 export interface AnthropicTurn {
   calls: ModelCall[]
+  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  programs: ProviderProgram[]
+  /** Where they run. Give its id back as `container`: a program that waits needs it, until it expires. */
+  container?: { id: string; expiresAt?: Date }
   /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
   loaded: string[]
   /** What its search failed with: `too_many_requests`, `invalid_pattern`, … */
@@ -104,8 +135,13 @@ const toolUse = z.looseObject({
   caller: z.looseObject({ type: z.string().max(100), tool_id: z.string().max(500).optional() }).nullish(),
 })
 
+/** A message, or its content alone, which does not say in which container programs run. */
+export type AnthropicSaid = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
+
 /** What a message of the model asks for. Give its content back as it came: it holds blocks that are the provider's own. */
-export function readAnthropic(selection: ModelSelection, content: readonly unknown[]): AnthropicTurn {
+export function readAnthropic(selection: ModelSelection, said: AnthropicSaid): AnthropicTurn {
+  const content = 'content' in said ? said.content : said
+  const container = containerIn(said)
   const loaded = new Set(content.flatMap(loadedBy))
   const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
   return {
@@ -115,6 +151,8 @@ export function readAnthropic(selection: ModelSelection, content: readonly unkno
       const { id, name, input, caller } = read.data
       return [{ id, name, ...readArguments(input), ...callerOf(caller), source: jsonObject.parse(block) }]
     }),
+    programs: programsIn(content),
+    ...(container ? { container } : {}),
     loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
     searchErrors: content.map(searchFailure).filter((failure) => failure !== undefined),
   }
@@ -149,12 +187,16 @@ export function answerAnthropic(
 }
 
 function resultOf({ call, outcome }: AnsweredCall, waiting: ReadonlySet<string>): AnthropicResult {
+  const isProgram = call.caller?.type === 'code'
   // What is there already needs no reference, and may have none.
-  const found = call.name === SEARCH_NAME ? foundNames(outcome).filter((name) => waiting.has(name)) : []
+  const found = call.name === SEARCH_NAME && !isProgram ? foundNames(outcome).filter((name) => waiting.has(name)) : []
   const content =
     found.length > 0
       ? found.map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
-      : resultParts(outcome).map(contentOf)
+      : isProgram
+        ? // A program is answered with text, and with nothing else.
+          [contentOf({ type: 'text', text: valueText(outcome) })]
+        : resultParts(outcome).map(contentOf)
   return {
     ...{ type: 'tool_result', tool_use_id: call.id, content },
     ...(isFailure(outcome) ? { is_error: true } : {}),
@@ -175,4 +217,12 @@ function contentOf(part: ResultPart): AnthropicResultContent {
   return { type: 'text', text: notShown(part) }
 }
 
-export { type AnsweredCall, type AnthropicMessage, callAll, type ModelCall, type ModelSelection, withoutLost }
+export {
+  type AnsweredCall,
+  type AnthropicCodeVersion,
+  type AnthropicMessage,
+  callAll,
+  type ModelCall,
+  type ModelSelection,
+  withoutLost,
+}

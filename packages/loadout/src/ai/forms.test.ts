@@ -82,7 +82,7 @@ describe('for Anthropic', () => {
       { code: 'unavailable', message: 'Later.' },
     ])
     expect(read({ type: 'thinking' }, { type: 'tool_use' }, { what: 'ever' })).toEqual({
-      ...{ calls: [], loaded: [], searchErrors: [] },
+      ...{ calls: [], programs: [], loaded: [], searchErrors: [] },
     })
   })
 
@@ -196,7 +196,7 @@ describe('for OpenAI', () => {
         call_id: 'id_1',
         tools: [{ name: 'a', tools: [{ name: A, defer_loading: true }] }],
       },
-      { type: 'function_call_output', call_id: 'id_2', output: 'found', caller: program },
+      { type: 'function_call_output', call_id: 'id_2', output: '{"tools":[]}', caller: program },
     ])
   })
 

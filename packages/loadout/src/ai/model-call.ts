@@ -2,8 +2,10 @@
 import { z } from 'zod'
 import type { CallOutcome } from '../calls/call.ts'
 import { HostError } from '../errors.ts'
+import type { ApprovalView } from '../schema/approval.ts'
 import { assertPlainJson, type JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { SelectionData } from '../schema/selection.ts'
 import type { Caller } from '../schema/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
@@ -18,6 +20,7 @@ export interface ModelCall {
   /** The model's name of the tool; looked up where it is called. */
   name: string
   arguments: JsonObject
+  /** Who asks for it: the model itself, or a program of the provider, by its id. */
   caller?: Caller
   /** Why its arguments cannot be read. It is not called, and the model is told. */
   unreadable?: string
@@ -35,24 +38,34 @@ export type CallDoor = (call: {
   name: string
   arguments: JsonObject
   caller?: Caller
+  /** The model's own id of it: what a program calls is a step of its run by that. */
+  id?: string
   signal?: AbortSignal
+  onPending?: (approval: ApprovalView) => void
 }) => Promise<CallOutcome>
+
+export interface CallAllOptions {
+  /** Gives up what is under way; what waits for a person, too. */
+  signal?: AbortSignal
+  /** Told where a person must answer first. The call waits meanwhile. */
+  onPending?: (call: ModelCall, approval: ApprovalView) => void
+}
 
 /** Makes the calls, at once, and pairs each with what came of it. */
 export function callAll(
   calls: readonly ModelCall[],
   door: CallDoor,
-  { signal }: { signal?: AbortSignal } = {},
+  { signal, onPending }: CallAllOptions = {},
 ): Promise<AnsweredCall[]> {
   return Promise.all(
     calls.map(async (call) => {
-      const { name, arguments: args, caller, unreadable } = call
+      const { id, name, arguments: args, caller, unreadable } = call
       if (unreadable !== undefined) return { call, outcome: notReadable(name, unreadable) }
       const outcome = await door({
-        name,
-        arguments: args,
+        ...{ id, name, arguments: args },
         ...(caller ? { caller } : {}),
         ...(signal ? { signal } : {}),
+        ...(onPending ? { onPending: (approval) => onPending(call, approval) } : {}),
       })
       return { call, outcome }
     }),
@@ -96,3 +109,13 @@ export function partsOf({ tools }: ModelSelection): { selected: LoadoutEntry[]; 
 }
 
 export const descriptionOf = ({ manifest }: LoadoutEntry): string | undefined => manifest.description ?? manifest.title
+
+/** As `selection.follow` takes it: what is longer than it keeps is cut. */
+export function programOf({ code, output, error, ...program }: ProviderProgram): ProviderProgram {
+  return {
+    ...program,
+    ...(code === undefined ? {} : { code: code.slice(0, 1_000_000) }),
+    ...(output === undefined ? {} : { output: output.slice(0, 1_000_000) }),
+    ...(error === undefined ? {} : { error: error.slice(-10_000) }),
+  }
+}

@@ -14,6 +14,9 @@ export interface OpenAIFunction {
   parameters: JsonObject
   strict: false
   defer_loading?: true
+  allowed_callers?: Array<'direct' | 'programmatic'>
+  /** Of what it gives as text, for programs. */
+  output_schema?: JsonObject
 }
 
 export interface OpenAINamespace {
@@ -78,7 +81,13 @@ function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
   return text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text
 }
 
-export function functionOf(entry: LoadoutEntry, { defer = false } = {}): OpenAIFunction {
+export interface FunctionOptions {
+  defer?: boolean
+  /** Whether the provider runs programs that call it. */
+  programs?: boolean | undefined
+}
+
+export function functionOf(entry: LoadoutEntry, { defer = false, programs }: FunctionOptions = {}): OpenAIFunction {
   const description = descriptionOf(entry)
   return {
     ...{ type: 'function', name: entry.modelName },
@@ -86,10 +95,21 @@ export function functionOf(entry: LoadoutEntry, { defer = false } = {}): OpenAIF
     // What servers write is rarely what "strict" wants.
     ...{ parameters: entry.manifest.inputSchema, strict: false },
     ...(defer ? { defer_loading: true } : {}),
+    ...(programs && entry.allowedCallers.includes('code') ? forPrograms(entry) : {}),
   }
 }
 
-export const namespaceTool = ({ name, description, entries }: Namespace): OpenAINamespace => ({
+function forPrograms({ allowedCallers, manifest: { outputSchema } }: LoadoutEntry): Partial<OpenAIFunction> {
+  return {
+    allowed_callers: allowedCallers.map((caller) => (caller === 'code' ? 'programmatic' : caller)),
+    ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+  }
+}
+
+export const namespaceTool = (
+  { name, description, entries }: Namespace,
+  { programs }: Pick<FunctionOptions, 'programs'> = {},
+): OpenAINamespace => ({
   ...{ type: 'namespace', name, description },
-  tools: entries.map((entry) => functionOf(entry, { defer: true })),
+  tools: entries.map((entry) => functionOf(entry, { defer: true, programs })),
 })

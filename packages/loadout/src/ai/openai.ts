@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { Caller } from '../schema/tool.ts'
 import { SEARCH_TOOLS } from '../search/search-tools.ts'
 import { LIMITS, limitWarnings } from './limits.ts'
@@ -15,6 +16,7 @@ import {
   type ModelCall,
   type ModelSelection,
   partsOf,
+  programOf,
   readArguments,
   SEARCH_NAME,
 } from './model-call.ts'
@@ -30,13 +32,15 @@ import {
   type OpenAINamespace,
 } from './openai-namespaces.ts'
 import { planTools } from './plan-tools.ts'
-import { isFailure, notShown, type ResultPart, resultParts } from './result-parts.ts'
+import { isFailure, notShown, type ResultPart, resultParts, textOf, valueText } from './result-parts.ts'
 
 export interface OpenAIOptions {
   /** Who searches: ours, or the provider. @default 'client' */
   search?: 'client' | 'server'
   /** The items of the request: what they loaded is not sent again, and stays where it was. */
   input?: readonly unknown[]
+  /** The provider runs programs that call tools. @default false */
+  programs?: boolean
 }
 
 export type OpenAISearchTool =
@@ -44,42 +48,52 @@ export type OpenAISearchTool =
   | { type: 'tool_search'; execution: 'client'; description: string; parameters: JsonObject }
 
 export interface OpenAIForm {
-  tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool>
+  tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool | { type: 'programmatic_tool_calling' }>
   /** Limits that are near, and what was left out. */
   warnings: string[]
 }
 
-export function toOpenAI(selection: ModelSelection, { search = 'client', input = [] }: OpenAIOptions = {}): OpenAIForm {
+export function toOpenAI(
+  selection: ModelSelection,
+  { search = 'client', input = [], programs = false }: OpenAIOptions = {},
+): OpenAIForm {
   const history = readHistory(input)
   const { selected, search: own } = partsOf(selection)
   const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
-  return search === 'client'
-    ? searchedByUs(selection, { history, selected, needsSearch })
-    : searchedByThem(selection, { history, selected, needsSearch })
+  const parts = { history, selected, needsSearch, programs }
+  const form = search === 'client' ? searchedByUs(selection, parts) : searchedByThem(selection, parts)
+  return programs ? { ...form, tools: [...form.tools, { type: 'programmatic_tool_calling' }] } : form
 }
 
 interface Parts {
   history: OpenAIHistory
   selected: readonly LoadoutEntry[]
   needsSearch: boolean
+  programs: boolean
 }
 
-function searchedByUs({ deferred }: ModelSelection, { history, selected, needsSearch }: Parts): OpenAIForm {
+/** Entries that the form itself needs. */
+const reservedFor = ({ needsSearch, programs }: Parts) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
+
+function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+  const { history, selected, needsSearch, programs } = parts
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
   const plan = planTools({
-    ...{ provider: 'openai-responses', reserved: needsSearch ? 1 : 0, canPostpone: needsSearch },
+    ...{ provider: 'openai-responses', reserved: reservedFor(parts), canPostpone: needsSearch },
     shown: [...called, ...selected.filter((entry) => !isLoaded(entry))],
   })
   const { description = '', inputSchema } = SEARCH_TOOLS
   const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
   return {
-    tools: [...plan.shown.map((entry) => functionOf(entry)), ...(needsSearch ? [tool] : [])],
+    tools: [...plan.shown.map((entry) => functionOf(entry, { programs })), ...(needsSearch ? [tool] : [])],
     warnings: plan.warnings,
   }
 }
 
-function searchedByThem({ deferred }: ModelSelection, { history, selected, needsSearch }: Parts): OpenAIForm {
+function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+  const { history, selected, needsSearch, programs } = parts
+  const reserved = reservedFor(parts)
   const { tools: most } = LIMITS['openai-responses']
   const where = new Map([...history.loaded, ...history.placed])
   // One that was loaded alone is in no namespace of ours.
@@ -87,7 +101,7 @@ function searchedByThem({ deferred }: ModelSelection, { history, selected, needs
   const stays = ({ modelName }: LoadoutEntry) => where.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
   const plan = planTools({
-    ...{ provider: 'openai-responses', reserved: needsSearch ? 1 : 0, canPostpone: needsSearch },
+    ...{ provider: 'openai-responses', reserved, canPostpone: needsSearch },
     shown: [...called, ...selected.filter((entry) => !stays(entry))],
   })
   const waiting = [
@@ -95,13 +109,13 @@ function searchedByThem({ deferred }: ModelSelection, { history, selected, needs
     ...plan.postponed,
     ...deferred.filter(({ modelName }) => !history.bare.has(modelName)),
   ]
-  const room = most - plan.shown.length - (needsSearch ? 1 : 0)
+  const room = most - plan.shown.length - reserved
   const { kept, dropped } = namespacesWithin(room, namespacesOf(waiting, where))
-  const entries = plan.shown.length + kept.length + (needsSearch ? 1 : 0)
+  const entries = plan.shown.length + kept.length + reserved
   return {
     tools: [
-      ...plan.shown.map((entry) => functionOf(entry)),
-      ...kept.map(namespaceTool),
+      ...plan.shown.map((entry) => functionOf(entry, { programs })),
+      ...kept.map((space) => namespaceTool(space, { programs })),
       ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
     ],
     warnings: [
@@ -119,6 +133,8 @@ const namesOf = (spaces: readonly Namespace[]) =>
 export interface OpenAITurn {
   /** Calls of tools, and searches that are ours to answer, as calls of `search_tools`. */
   calls: ModelCall[]
+  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  programs: ProviderProgram[]
   /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
   loaded: string[]
 }
@@ -131,6 +147,13 @@ const functionCall = z.looseObject({
 const searchCall = z.looseObject({
   ...{ type: z.literal('tool_search_call'), execution: z.literal('client'), call_id: z.string().max(500) },
   arguments: z.unknown(),
+})
+const begun = z.looseObject({
+  ...{ type: z.literal('program'), call_id: z.string().min(1).max(500), code: z.string().optional() },
+})
+const ended = z.looseObject({
+  ...{ type: z.literal('program_output'), call_id: z.string().min(1).max(500) },
+  ...{ result: z.string().optional(), status: z.string().max(100) },
 })
 const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
 
@@ -158,8 +181,30 @@ export function readOpenAI(selection: ModelSelection, output: readonly unknown[]
         },
       ]
     }),
+    programs: programsIn(output),
     loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
   }
+}
+
+/** The programs that a response tells of; one that only ends here began in a response before. */
+function programsIn(output: readonly unknown[]): ProviderProgram[] {
+  const programs = new Map<string, ProviderProgram>()
+  for (const item of output) {
+    const begins = begun.safeParse(item)
+    if (begins.success) {
+      const { call_id: id, code } = begins.data
+      programs.set(id, programOf({ provider: 'openai', id, code, status: 'running' }))
+    }
+    const ends = ended.safeParse(item)
+    if (!ends.success) continue
+    const { call_id: id, result, status } = ends.data
+    const end =
+      status === 'completed'
+        ? { status: 'completed' as const, output: result }
+        : { status: 'failed' as const, output: result, error: `It is ${status}. ${result ?? ''}`.trim() }
+    programs.set(id, programOf({ ...programs.get(id), provider: 'openai', id, ...end }))
+  }
+  return [...programs.values()]
 }
 
 function callerOf(caller: { type: string; caller_id?: string | undefined } | null | undefined): { caller?: Caller } {
@@ -186,30 +231,33 @@ export type OpenAIAnswerItem =
     }
 
 /** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
-export function answerOpenAI(selection: ModelSelection, answered: readonly AnsweredCall[]): OpenAIAnswerItem[] {
+export function answerOpenAI(
+  selection: ModelSelection,
+  answered: readonly AnsweredCall[],
+  { programs }: Pick<OpenAIOptions, 'programs'> = {},
+): OpenAIAnswerItem[] {
   const all = [...partsOf(selection).selected, ...selection.deferred]
   return answered.map(({ call, outcome }) => {
     if (call.source.type === 'tool_search_call') {
       const names = foundNames(outcome)
       const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
-      const tools = namespacesOf(found).map(namespaceTool)
+      const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs }))
       const status = isFailure(outcome) ? 'incomplete' : 'completed'
       return { type: 'tool_search_output', call_id: call.id, execution: 'client', status, tools }
     }
     const { caller } = call.source
     const parts = resultParts(outcome)
     const isText = parts.every(({ type }) => type === 'text')
+    const shown = isText ? textOf(parts) : parts.map(contentOf)
     return {
       ...{ type: 'function_call_output', call_id: call.id },
-      output: isText ? textOf(parts) : parts.map(contentOf),
+      // A program reads data, as `output_schema` says.
+      output: call.caller?.type === 'code' && isText ? valueText(outcome) : shown,
       // A program's call is answered to the program.
       ...(caller ? { caller: caller as OpenAICaller } : {}),
     }
   })
 }
-
-const textOf = (parts: readonly ResultPart[]) =>
-  parts.map((part) => (part.type === 'text' ? part.text : notShown(part))).join('\n')
 
 function contentOf(part: ResultPart): OpenAIResultContent {
   if (part.type === 'text') return { type: 'input_text', text: part.text }

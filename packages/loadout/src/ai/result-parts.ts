@@ -52,6 +52,16 @@ function blobPart(resource: unknown): ResultPart | undefined {
   return { type: 'file', mediaType: mimeType, data, ...(name ? { name } : {}) }
 }
 
+/** As a program of the provider reads it: data where there is data, and text for all that is none. */
+export function valueText(outcome: CallOutcome): string {
+  const isValue = outcome.status === 'ok' && outcome.resultHandle === undefined
+  if (isValue && outcome.structuredContent !== undefined) return JSON.stringify(outcome.structuredContent)
+  return textOf(resultParts(outcome))
+}
+
+export const textOf = (parts: readonly ResultPart[]) =>
+  parts.map((part) => (part.type === 'text' ? part.text : notShown(part))).join('\n')
+
 /** For a model that cannot see it. */
 export const notShown = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
   `[${name ? `${name}, ` : ''}${mediaType}, about ${Math.ceil((data.length * 3) / 4 / 1024)} KB, cannot be shown here]`

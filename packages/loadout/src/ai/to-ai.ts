@@ -165,7 +165,7 @@ function searchTool({ search, door, waiting }: Searching, all: readonly LoadoutE
       async execute({ arguments: args }, { abortSignal: signal }) {
         const names = await foundIn(door, args as JsonObject, signal)
         const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
-        return { tools: namespacesOf(found).map(namespaceTool) as never[] }
+        return { tools: namespacesOf(found).map((space) => namespaceTool(space)) as never[] }
       },
     }),
   }

@@ -8,6 +8,7 @@ export type {
   ModelStep,
   ModelTurn,
   ScriptedCall,
+  ScriptedProgram,
   ScriptedSearch,
 } from './model-server-script.ts'
 export { storageSuite } from './storage-suite.ts'

@@ -2,6 +2,14 @@
 import type { JsonObject } from '../schema/json.ts'
 import { checkAnthropic, referencedIn, searchToolsOf } from './model-server-anthropic-checks.ts'
 import {
+  type AnthropicMemory,
+  callableBy,
+  callBlock,
+  checkPrograms,
+  programBlocks,
+  type Saying,
+} from './model-server-anthropic-programs.ts'
+import {
   type ApiForm,
   assertShown,
   type ModelRequest,
@@ -17,9 +25,13 @@ import {
 const DIRECT = { type: 'direct' }
 
 export function anthropicForm(newId: NewId): ApiForm {
+  const memory: AnthropicMemory = { containers: new Map(), callers: new Map() }
   return {
-    check: checkAnthropic,
-    answer: (turn, request) => messageOf(turn, request, newId),
+    check(request) {
+      checkAnthropic(request)
+      checkPrograms(request, memory)
+    },
+    answer: (turn, request) => messageOf(turn, { request, newId, memory }),
     events: (answer) => eventsOf(answer),
     problem: ({ message, more: { type = 'invalid_request_error', code } }) => ({
       type: 'error',
@@ -29,23 +41,27 @@ export function anthropicForm(newId: NewId): ApiForm {
   }
 }
 
-function messageOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObject {
+function messageOf(turn: ModelTurn, saying: Omit<Saying, 'shown'>): JsonObject {
+  const { request, newId, memory } = saying
   const found = (turn.searches ?? []).flatMap((search) => search.found ?? [])
   const undeferred = request.toolNames.filter((name) => !request.deferredNames.includes(name))
-  assertShown(turn.calls, new Set([...undeferred, ...referencedIn(request.history), ...found]))
+  const shown = new Set([...undeferred, ...referencedIn(request.history), ...found])
+  assertShown(turn.calls, callableBy('direct', request, shown))
+  const programs = programBlocks(turn, { ...saying, shown })
   const content = [
     ...(turn.searches ?? []).flatMap((search) => searchBlocks(search, request, newId)),
     ...(turn.blocks ?? []),
+    ...programs.ended,
     ...(turn.text === undefined ? [] : [{ type: 'text', text: turn.text, citations: null }]),
-    ...(turn.calls ?? []).map(({ name, arguments: input = {}, id, caller = DIRECT }) => ({
-      ...{ type: 'tool_use', id: id ?? newId('toolu'), name, input, caller },
-    })),
+    ...programs.calling,
+    ...(turn.calls ?? []).map((call) => callBlock(call, { newId, memory, caller: DIRECT })),
   ]
   const usage = usageOf(turn, request)
   const waits = content.some((block) => block.type === 'tool_use')
   return {
     ...{ id: newId('msg'), type: 'message', role: 'assistant', model: request.body.model, content },
     ...{ stop_reason: turn.stop ?? (waits ? 'tool_use' : 'end_turn'), stop_sequence: null },
+    container: programs.container,
     usage: {
       ...{ input_tokens: usage.input, output_tokens: usage.output },
       ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
@@ -76,9 +92,11 @@ function searchBlocks(search: ScriptedSearch, request: ModelRequest, newId: NewI
 }
 
 function eventsOf(answer: JsonObject): StreamEvent[] {
-  const { content, stop_reason, stop_sequence, usage, ...message } = answer as JsonObject & { usage: JsonObject }
+  const { content, stop_reason, stop_sequence, container, usage, ...message } = answer as JsonObject & {
+    usage: JsonObject
+  }
   const event = (type: string, data: JsonObject): StreamEvent => ({ event: type, data: { type, ...data } })
-  const empty = { ...message, content: [], stop_reason: null, stop_sequence: null }
+  const empty = { ...message, content: [], stop_reason: null, stop_sequence: null, container: null }
   return [
     event('message_start', { message: { ...empty, usage: { ...usage, output_tokens: 1 } } }),
     event('ping', {}),
@@ -87,7 +105,7 @@ function eventsOf(answer: JsonObject): StreamEvent[] {
       ...deltasOf(block).map((delta) => event('content_block_delta', { index, delta })),
       event('content_block_stop', { index }),
     ]),
-    event('message_delta', { delta: { stop_reason, stop_sequence }, usage }),
+    event('message_delta', { delta: { stop_reason, stop_sequence, container: container ?? null }, usage }),
     event('message_stop', {}),
   ]
 }

@@ -71,6 +71,7 @@ function checkTurn(messages: readonly JsonObject[], index: number): void {
 
 function completionOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObject {
   if (turn.searches?.length) throw new Error('Chat Completions has no tool search.')
+  if (turn.programs?.length) throw new Error('Chat Completions runs no programs.')
   assertShown(turn.calls, new Set(request.toolNames))
   const tool_calls = (turn.calls ?? []).map(({ id, name, arguments: input = {} }) => ({
     ...{ id: id ?? newId('call'), type: 'function', function: { name, arguments: JSON.stringify(input) } },

@@ -1,6 +1,7 @@
 /** OpenAI Responses: what a scripted turn looks like as a response, and as the events of a stream. Items are remembered. */
 import type { JsonObject } from '../schema/json.ts'
 import { checkResponses, functionsIn, loadedIn, namespaceOf } from './model-server-responses-checks.ts'
+import { callableBy, checkPrograms, programItems, type ResponsesMemory } from './model-server-responses-programs.ts'
 import {
   type ApiForm,
   ApiProblem,
@@ -17,18 +18,23 @@ import {
 } from './model-server-script.ts'
 
 /** What the API keeps unless it is told not to: items by their id, and what a response was about. */
-interface Memory {
+interface Memory extends ResponsesMemory {
   items: Map<string, JsonObject>
   responses: Map<string, JsonObject[]>
 }
 
 export function responsesForm(newId: NewId): ApiForm {
-  const memory: Memory = { items: new Map(), responses: new Map() }
+  const memory: Memory = {
+    ...{ items: new Map(), responses: new Map(), programs: new Map(), callers: new Map() },
+  }
   return {
     recall: (request) => recall(memory, request),
-    check: checkResponses,
+    check(request) {
+      checkResponses(request)
+      checkPrograms(request, memory)
+    },
     answer(turn, request) {
-      const response = responseOf(turn, request, newId)
+      const response = responseOf(turn, request, { newId, memory })
       if (request.body.store !== false) remember(memory, request, response)
       return response
     },
@@ -64,16 +70,25 @@ function remember({ items, responses }: Memory, { history }: ModelRequest, respo
   responses.set(String(response.id), [...history, ...output])
 }
 
-function responseOf(turn: ModelTurn, request: ModelRequest, newId: NewId): JsonObject {
+function responseOf(
+  turn: ModelTurn,
+  request: ModelRequest,
+  { newId, memory }: { newId: NewId; memory: Memory },
+): JsonObject {
   const { searches = [], blocks = [], text, calls = [] } = turn
   const found = searches.flatMap((search) => search.found ?? [])
   const upfront = functionsIn(request.tools).filter((tool) => tool.defer_loading !== true)
-  assertShown(calls, new Set([...upfront.map(({ name }) => String(name)), ...loadedIn(request.history), ...found]))
+  const shown = new Set([...upfront.map(({ name }) => String(name)), ...loadedIn(request.history), ...found])
+  assertShown(calls, callableBy('direct', request, shown))
+  const items = (call: ScriptedCall) => callItem(call, request, newId)
+  const programs = programItems(turn, { request, shown, newId, memory, callItem: items })
   const output: JsonObject[] = [
     ...searches.flatMap((search) => searchItems(search, request, newId)),
     ...blocks,
+    ...programs.ended,
     ...(text === undefined ? [] : [messageItem(text, newId)]),
-    ...calls.map((call) => callItem(call, request, newId)),
+    ...programs.calling,
+    ...calls.map(items),
   ]
   const usage = usageOf(turn, request)
   return {

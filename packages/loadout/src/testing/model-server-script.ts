@@ -47,9 +47,24 @@ export interface ScriptedSearch {
   id?: string
 }
 
-/** What the model says, in this order. */
+/** A program that the provider runs. It waits wherever it calls, until the app has answered. */
+export interface ScriptedProgram {
+  /** It begins here. Without this, the one that waits goes on. */
+  code?: string
+  /** @default one that the server makes, or of the one that waits */
+  id?: string
+  /** What it calls. */
+  calls?: readonly ScriptedCall[]
+  /** It is over, and this is what it gave. */
+  output?: string
+  /** It is over, and this is what it failed with. */
+  error?: string
+}
+
+/** What the model says, in this order; programs that end come before the text, those that call behind it. */
 export interface ModelTurn {
   searches?: readonly ScriptedSearch[]
+  programs?: readonly ScriptedProgram[]
   /** Blocks or items of the API as they are, for what has no word here. */
   blocks?: readonly JsonObject[]
   text?: string
