@@ -3,7 +3,7 @@ import type { RunningAudit } from './audit/audit.ts'
 import { createUsers } from './audit/users.ts'
 import type { CallHandler, ResolvedCall } from './calls/call.ts'
 import { createCallRecords } from './calls/call-records.ts'
-import { createCalls } from './calls/calls.ts'
+import { createCalls, type RunningCalls } from './calls/calls.ts'
 import { compose } from './calls/compose.ts'
 import { createConcurrency } from './calls/concurrency.ts'
 import { createDepartures } from './calls/departures.ts'
@@ -39,6 +39,7 @@ import { createLeaving, withoutLeaving } from './policy/leaving.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { Presence } from './policy/presence.ts'
 import { createPolicyRules } from './policy/rules.ts'
+import type { Engine } from './runs/engine.ts'
 import type { Learned } from './search/learned.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
 import type { Searcher } from './search/searcher.ts'
@@ -73,8 +74,8 @@ export interface CallWay {
   searcher: Searcher
   learned: Learned
   loaded: LoadedTools
-  /** Tools of the host itself that are made of calls. */
-  more: () => readonly OwnTool[]
+  /** What is made of calls: tools of the host itself, and runs that end with their user. */
+  runs: () => { own: readonly OwnTool[]; engine: Pick<Engine, 'users' | 'forget'> }
   /** What runs the code of custom tools, once it is there. */
   runCode: RunCode | undefined
 }
@@ -95,14 +96,22 @@ export function createCallWay(base: CallBase, way: CallWay) {
   )
   const { searcher, loaded, threads } = way
   const ownStages = { first: [withFound, limits], last: [withIntent(audit.calls)] }
-  const own = { results: use.results, loadouts, searcher, loaded, threads, stages: ownStages, more: way.more }
+  const own = {
+    results: use.results,
+    loadouts,
+    searcher,
+    loaded,
+    threads,
+    stages: ownStages,
+    more: () => way.runs().own,
+  }
   const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
   const learning = withLearning({ learned: way.learned, audit: audit.calls })
   const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, learning(found)))
   const calls = createCalls({ pipeline, inputs: base.inputs, leaving })
   const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
   const departures = createDepartures({
-    ...{ storage, calls, leaving },
+    ...{ storage, leaving, calls: withRuns(calls, way.runs) },
     forget: (userId) => {
       use.budgets.forget(userId)
       records.forget(userId)
@@ -115,6 +124,18 @@ export function createCallWay(base: CallBase, way: CallWay) {
     removeRows: (userId) => removeUserRows(storage, userId),
   })
   return { policy, use, large, calls, records, departures, users }
+}
+
+/** A run that goes on would only make calls that are refused: it ends first. */
+function withRuns(calls: RunningCalls, runs: CallWay['runs']): Pick<RunningCalls, 'endAll' | 'users'> {
+  return {
+    users: () => [...new Set([...calls.users(), ...runs().engine.users()])],
+    async endAll(userId) {
+      const ended = calls.endAll(userId)
+      await runs().engine.forget(userId)
+      return ended
+    },
+  }
 }
 
 /** Who may do what: rules, remembered answers, and questions to users. */

@@ -143,7 +143,7 @@ export function createHost(options: HostOptions = {}): Host {
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
   const { policy, use, large, calls, records, departures, users } = createCallWay(base, {
     ...way,
-    more: () => runs.own,
+    runs: () => runs,
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
   })
   const { approvals } = policy

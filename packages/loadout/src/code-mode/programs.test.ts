@@ -182,3 +182,15 @@ describe('run_code in a selection', () => {
     expect(warnings).toEqual(['This host runs no programs: it has no executor.'])
   })
 })
+
+describe('a user who is removed', () => {
+  it('takes their programs along, also those that run', async () => {
+    const started = await host.thread(ann).run({ program: 'for (;;) await shop.get_rate({})' }, { wait: false })
+    await expect.poll(() => made.length, { timeout: 15_000 }).toBeGreaterThan(3)
+    await host.users.remove('ann')
+    const then = made.length
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    expect(made.length).toBe(then)
+    await expect(host.runs.get('ann', started.id)).rejects.toMatchObject({ code: 'not-found' })
+  })
+})

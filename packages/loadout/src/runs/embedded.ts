@@ -139,6 +139,10 @@ class EmbeddedEngine implements Engine {
     await this.#look()
   }
 
+  users(): string[] {
+    return [...new Set([...this.#active.values()].map(({ row }) => row.userId))]
+  }
+
   async forget(userId: string): Promise<void> {
     const own = [...this.#active.values()].filter(({ row }) => row.userId === userId)
     for (const { controller } of own) controller.abort(new HostError('cancelled'))

@@ -93,6 +93,8 @@ export interface Engine {
   resolve(userId: string, runId: string, answer: { stepId: string; decision: 'repeat' | 'fail' }): Promise<RunView>
   /** Takes up what others left, and follows what they do. */
   open(): Promise<void>
+  /** Whose runs are worked on here. */
+  users(): string[]
   /** Ends what of a user is worked on here. */
   forget(userId: string): Promise<void>
   /** What is worked on here is left to others, or to the next start. */
