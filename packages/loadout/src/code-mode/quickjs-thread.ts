@@ -1,7 +1,6 @@
 /** A sandbox in a thread of this process: WebAssembly keeps the program in, the thread keeps our event loop free of it. */
 import { Worker } from 'node:worker_threads'
-import { HostError } from '../errors.ts'
-import type { Box, BoxListener } from './sandbox-box.ts'
+import { type Box, type BoxListener, SandboxGone } from './sandbox-box.ts'
 import type { FromSandbox } from './sandbox-protocol.ts'
 
 export interface ThreadData {
@@ -34,7 +33,7 @@ export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<B
       message: ({ type }) => {
         if (type === 'ready') resolve(box)
       },
-      lost: (why) => reject(new HostError('internal', { detail: why })),
+      lost: (why) => reject(new SandboxGone(why)),
     }
     const box = boxOf(worker, bell, listener)
   })

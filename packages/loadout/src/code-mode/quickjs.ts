@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Executor } from './executor.ts'
+import { createProcesses } from './quickjs-process.ts'
 import { openThread } from './quickjs-thread.ts'
 import { executorOf } from './sandbox-executor.ts'
 import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
@@ -9,16 +10,37 @@ import { SandboxPool } from './sandbox-pool.ts'
 import { boundedBinary } from './sandbox-wasm.ts'
 
 export interface QuickjsOptions {
+  /**
+   * What is around the engine: a thread of this process, that serves one program after another; a process for each program,
+   * that may read our own code and nothing else; or that process in bubblewrap (Linux), where there is nothing else.
+   * @default 'thread'
+   */
+  isolation?: 'thread' | 'process' | 'bubblewrap'
   /** How many sandboxes wait for a program. @default 2 */
   spares?: number
   /** How many programs run at once; others wait. @default 32 */
   most?: number
 }
 
-export function quickjs({ spares = 2, most = 32 }: QuickjsOptions = {}): Executor {
-  const wasm = readFileSync(fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm')))
+export function quickjs({ isolation = 'thread', spares = 2, most = 32 }: QuickjsOptions = {}): Executor {
+  const wasmFile = fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
+  if (isolation === 'thread')
+    return executorOf('quickjs', new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true }))
+  const processes = createProcesses({ bubblewrap: isolation === 'bubblewrap', wasmFile })
+  const executor = executorOf('quickjs', new SandboxPool({ open: processes.open, spares, most, reuse: false }))
+  return {
+    ...executor,
+    async close() {
+      await executor.close()
+      await processes.close()
+    },
+  }
+}
+
+/** Threads share what is compiled. */
+function threadsOf(wasmFile: string) {
+  const wasm = readFileSync(wasmFile)
   const module = WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
   module.catch(() => {})
-  const open = async () => openThread({ wasm, module: await module })
-  return executorOf('quickjs', new SandboxPool({ open, spares, most, reuse: true }))
+  return async () => openThread({ wasm, module: await module })
 }

@@ -20,3 +20,6 @@ export interface Box {
   /** At once, whatever it does. */
   end(): Promise<void>
 }
+
+/** It could not be opened, or is gone; the message says why. */
+export class SandboxGone extends Error {}

@@ -1,6 +1,7 @@
 /** An executor over a pool of sandboxes: what every driver has in common. */
 import { HostError } from '../errors.ts'
 import type { Execution, Executor, ProgramErrorCode } from './executor.ts'
+import { SandboxGone } from './sandbox-box.ts'
 import { resolveLimits } from './sandbox-limits.ts'
 import type { SandboxPool } from './sandbox-pool.ts'
 import { runInBox } from './sandbox-session.ts'
@@ -17,7 +18,10 @@ export function executorOf(name: string, pool: SandboxPool): Executor {
         return execution
       } catch (error) {
         if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
-        return unrun('sandbox-lost', HostError.is(error) ? error.message : 'No sandbox could be opened.')
+        return unrun(
+          'sandbox-lost',
+          HostError.is(error) || error instanceof SandboxGone ? error.message : 'No sandbox could be opened.',
+        )
       }
     },
     close: () => pool.close(),

@@ -59,3 +59,7 @@ export type Ended =
 
 /** How programs are named in stacks; what else is named there is not theirs. */
 export const PROGRAM_FILE = 'program'
+
+/** With a process between, its thread's clock is asked for over the same line. */
+export type ToProcess = ToSandbox | { type: 'thread' }
+export type FromProcess = FromSandbox | { type: 'thread'; ms?: number | undefined }

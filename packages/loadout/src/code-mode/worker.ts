@@ -2,9 +2,8 @@
  * Programs in QuickJS (WebAssembly) in a Web Worker, for the browser: the same guest, the same limits. A browser tells nobody
  * what a thread computes, so that computing is counted by the time that passes while a program is not waiting.
  */
-import { HostError } from '../errors.ts'
 import type { Executor } from './executor.ts'
-import type { Box, BoxListener } from './sandbox-box.ts'
+import { type Box, type BoxListener, SandboxGone } from './sandbox-box.ts'
 import { executorOf } from './sandbox-executor.ts'
 import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
 import { SandboxPool } from './sandbox-pool.ts'
@@ -70,7 +69,7 @@ function boxOf(thread: Worker, start: WorkerStart): Promise<Box> {
       message: ({ type }) => {
         if (type === 'ready') resolve(box)
       },
-      lost: (why) => reject(new HostError('internal', { detail: why })),
+      lost: (why) => reject(new SandboxGone(why)),
     })
     thread.addEventListener('message', ({ data }: MessageEvent<FromSandbox>) => listener?.message(data))
     thread.addEventListener('error', () => listener?.lost('The sandbox died.'))

@@ -1,0 +1,26 @@
+/**
+ * Where the process of a program begins. The program is in a thread of it, as it would be in a thread of the host: so this
+ * side is always free to hear, and to say what the thread computes. Lines of JSON are its only way to anybody.
+ */
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { openThread } from './quickjs-thread.ts'
+import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
+import type { FromProcess, ToProcess } from './sandbox-protocol.ts'
+import { boundedBinary } from './sandbox-wasm.ts'
+
+const say = (message: FromProcess) => process.stdout.write(`${JSON.stringify(message)}\n`)
+
+const wasm = readFileSync(process.argv[2] ?? '')
+const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT_LIMITS.memoryBytes)))
+const box = await openThread({ wasm, module })
+box.listen({ message: say, lost: () => process.exit(1) })
+box.hold(true)
+createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
+  .on('line', (line) => {
+    const message = JSON.parse(line) as ToProcess
+    if (message.type === 'thread') void box.threadMs().then((ms) => say({ type: 'thread', ms }))
+    else box.send(message)
+  })
+  .on('close', () => process.exit(0))
+say({ type: 'ready', threadMs: box.readyMs() })

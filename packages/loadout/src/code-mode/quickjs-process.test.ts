@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { afterAll, describe, expect, it } from 'vitest'
+import { executorSuite } from '../testing/executor-suite.ts'
+import { FUNCTIONS, failure, run, value } from '../testing/executor-suite-case.ts'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../testing/hostile-programs.ts'
+import { runHostile } from '../testing/hostile-run.ts'
+import { quickjs } from './quickjs.ts'
+
+const isFull = process.env.LOADOUT_PROVE === 'full'
+/** Each program is a process here, so that without a reason only some of all are run. */
+const SOME =
+  /^(tools are|calls go|what a tool refuses|what it logs|its time|errors have|where the bridge|it is cancelled)/
+const CANARY = 'canary-of-the-environment-4c2a'
+
+/** The processes of programs that are ours. */
+function guests(): number[] {
+  return readdirSync('/proc').flatMap((pid) => {
+    if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/cmdline`)) return []
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('quickjs-process-guest') && isOurs(Number(pid))
+        ? Number(pid)
+        : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Its parent in the sandbox may have gone first, and taken it along. */
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {}
+}
+
+function isOurs(pid: number): boolean {
+  if (pid === process.pid) return true
+  const parent = Number(
+    readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) \S /s, '')
+      .split(' ')[0],
+  )
+  return parent > 1 && isOurs(parent)
+}
+
+for (const isolation of ['process', 'bubblewrap'] as const)
+  describe(`executor: quickjs, isolation ${isolation}`, () => {
+    process.env.PROGRAM_CANARY = CANARY
+    const executor = quickjs({ isolation })
+    afterAll(() => executor.close())
+    const cases = executorSuite(() => executor)
+
+    for (const one of cases.filter(({ name }) => isFull || SOME.test(name))) it(one.name, { timeout: 120_000 }, one.run)
+
+    it('contains hostile programs', { timeout: 900_000 }, async () => {
+      const programs = HOSTILE_PROGRAMS.filter((_, index) => isFull || index % 48 === 0)
+      const options = { limits: HOSTILE_LIMITS, atOnce: 2, graceMs: 20_000, secrets: [CANARY] }
+      const reports = await runHostile(executor, programs, options)
+      const wrong = reports.filter((report) => report.wrong.length > 0)
+      expect(wrong.map((report) => `${report.name} → ${report.wrong.join('; ')}`)).toEqual([])
+    })
+
+    it('has nothing of our environment', async () => {
+      await value(executor, 'return 1')
+      const found = guests()
+      expect(found.length).toBeGreaterThan(0)
+      for (const pid of found) expect(readFileSync(`/proc/${pid}/environ`, 'utf8')).not.toContain(CANARY)
+    })
+
+    it('ends with its process, and the next runs in another', async () => {
+      const asked = Promise.withResolvers<void>()
+      const call = () => {
+        asked.resolve()
+        return new Promise<never>(() => {})
+      }
+      const lost = failure(executor, 'await kit.slow()', { bridge: { call } })
+      await asked.promise
+      const before = guests()
+      for (const pid of before) kill(pid)
+      expect((await lost).code).toBe('sandbox-lost')
+      expect(await value(executor, 'return 1')).toBe(1)
+      expect(guests().filter((pid) => before.includes(pid))).toEqual([])
+    })
+
+    it('leaves no process behind', async () => {
+      const own = quickjs({ isolation, spares: 1 })
+      const all = guests()
+      await Promise.all([1, 2, 3].map((n) => value(own, `return ${n}`)))
+      await run(own, 'for (;;);', { limits: { cpuMs: 50 } })
+      await own.close()
+      await expect.poll(() => guests().filter((pid) => !all.includes(pid)), { timeout: 5_000 }).toEqual([])
+      expect(
+        (
+          await own.execute(
+            { source: '', seed: '', now: 0 },
+            { functions: FUNCTIONS, call: async () => ({ pause: true }) },
+          )
+        ).status,
+      ).toBe('failed')
+    })
+  })

@@ -1,0 +1,44 @@
+/** Lines out of a stream of bytes, none longer than it may be. */
+export interface Lines {
+  take(chunk: Uint8Array): void
+}
+
+const NEWLINE = 10
+/** Several times the largest message of a program with the usual limits. */
+const MOST_BYTES = 32 * 1024 * 1024
+
+export function readLines(hear: (line: string) => void, tooLong: () => void): Lines {
+  const decoder = new TextDecoder()
+  let parts: Uint8Array[] = []
+  let size = 0
+  const finish = (last: Uint8Array) => {
+    const whole = parts.length === 0 ? last : joined([...parts, last])
+    parts = []
+    size = 0
+    hear(decoder.decode(whole))
+  }
+  return {
+    take(chunk) {
+      let from = 0
+      for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, from)) {
+        finish(chunk.subarray(from, end))
+        from = end + 1
+      }
+      const rest = chunk.subarray(from)
+      if (rest.length === 0) return
+      size += rest.length
+      if (size > MOST_BYTES) return tooLong()
+      parts.push(rest)
+    },
+  }
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.length
+  }
+  return whole
+}
