@@ -53,6 +53,7 @@ const environment = z.object({
   // No text can be longer than 512 MiB: what is larger could not be read.
   LOADOUT_MAX_RESPONSE_BYTES: whole(1024, 512 * 1024 * 1024 - 1024).optional(),
   LOADOUT_AUDIT_STRICT: flag.default(false),
+  LOADOUT_PROGRAMS: z.enum(['off', 'thread', 'process', 'bubblewrap']).default('thread'),
   LOADOUT_APPROVAL_MS: whole(1000, 604_800_000).default(600_000),
   LOADOUT_MODEL: z
     .string()
@@ -93,6 +94,8 @@ export interface Config {
   auditStrict: boolean
   /** How long a question to a user stays open. */
   approvalMs: number
+  /** What is around programs; `off` runs none. */
+  programs: 'off' | 'thread' | 'process' | 'bubblewrap'
   model: string | undefined
   toolCacheTtlMs: number
   secretPath: string | undefined
@@ -153,6 +156,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     maxResponseBytes: values.LOADOUT_MAX_RESPONSE_BYTES,
     auditStrict: values.LOADOUT_AUDIT_STRICT,
     approvalMs: values.LOADOUT_APPROVAL_MS,
+    programs: values.LOADOUT_PROGRAMS,
     model: values.LOADOUT_MODEL,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,

@@ -39,7 +39,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     keyRing,
     drivers,
     search: { vectors: wordVectors },
-    executor: quickjs(),
+    executor: config.programs === 'off' ? undefined : quickjs({ isolation: config.programs }),
     signIn: signInOf(config, address),
     toolCacheTtlMs: config.toolCacheTtlMs,
     approvalMs: config.approvalMs,
