@@ -413,6 +413,7 @@ describe('the OpenAPI document', () => {
       'post /api/mcp',
       'post /api/mcp/config',
       'post /api/mcp/config/introspect',
+      'post /api/mcp/config/try',
       'post /api/mcp/import',
       'post /api/mcp/{id}/accept',
       'post /api/mcp/{id}/introspect',

@@ -31,6 +31,7 @@ import { selectionRoutes } from './routes/selections.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
 import { toolRoutes } from './routes/tools.ts'
+import { trialRoutes } from './routes/trials.ts'
 import { userRoutes } from './routes/users.ts'
 import type { Env } from './variables.ts'
 
@@ -117,6 +118,7 @@ export function createApp({
   return app
     .route('/', healthRoutes(host, version))
     .route('/api', configRoutes(host))
+    .route('/api', trialRoutes(host))
     .route('/api', importRoutes(host))
     .route('/api', toolkitRoutes(host))
     .route('/api', resourceRoutes(host))

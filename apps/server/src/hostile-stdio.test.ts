@@ -90,7 +90,7 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
     if (body.usco_id) await ask('POST /api/mcp/config/introspect', { uscoId: body.usco_id })
   },
   'PATCH /api/mcp/{id}': async ({ ask, name, record }) => {
-    const harmless = { name, tools: [{ ...TOOL, execute: 'ref:go' }] }
+    const harmless = { name, tools: [{ ...TOOL, execute: 'return 1' }] }
     const { body } = await ask('POST /api/mcp', harmless)
     const changed = await ask(`PATCH /api/mcp/${body.id}`, { server: { type: 'stdio', ...record }, ...TIMES })
     if (changed.status === 200) await ask(`POST /api/mcp/${body.id}/introspect`)

@@ -51,6 +51,16 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
     { name: 'n6', config_json: ADDRESS },
   ],
   'post /api/mcp/config/introspect': (uscoId) => [{ uscoId }],
+  'post /api/mcp/config/try': () => [
+    { config_json: COMMAND, tool: 'go' },
+    { config_json: ADDRESS, tool: 'go' },
+    {
+      ...{ tool: 'go', allow: true },
+      config_json: {
+        tools: [{ ...TOOLS[0], execute: 'return await fetch("http://a.example/")', hosts: ['a.example'] }],
+      },
+    },
+  ],
   'post /api/mcp/import': () => [{ config: { mcpServers: { n7: COMMAND, n8: { url: ADDRESS.url } } } }],
   'patch /api/mcp/{id}': () => [{ ...COMMAND, args: ['-c', 'true'] }, { server: { type: 'http', ...ADDRESS } }],
   'patch /api/app/toolkits/{id}': () => [{ args: ['-c', 'true'] }],
@@ -86,6 +96,7 @@ const REACHING = [
   'post /api/mcp',
   'post /api/mcp/config',
   'post /api/mcp/config/introspect',
+  'post /api/mcp/config/try',
   'post /api/mcp/import',
   'post /api/mcp/{id}/introspect',
   'post /api/mcp/{id}/prompts/{name}',
@@ -101,6 +112,7 @@ it('every route goes through the drivers, and only these go there', async () => 
     drivers,
     executor: quickjs(),
     policy: [rule('*', 'allow')],
+    app: { customToolkits: { hosts: ['a.example'] } },
     signIn: { redirectUrl: 'https://loadout.example/api/oauth/callback' },
   })
   const [user, operator] = [as('ann'), as('olga', 'operator')]

@@ -32,7 +32,10 @@ const save = createRoute({
   path: '/mcp/config',
   summary: 'Save a config; its tools are introspected behind',
   request: { body: jsonBodyOf(configBody.openapi('ConfigInput')) },
-  responses: { 200: json(z.object({ usco_id: z.string() }), 'Saved'), ...problemResponses },
+  responses: {
+    200: json(z.object({ usco_id: z.string(), warnings: z.array(z.string()).optional() }), 'Saved'),
+    ...problemResponses,
+  },
 })
 const list = createRoute({
   method: 'get',
@@ -73,10 +76,10 @@ export function configRoutes(host: Host) {
       const record = { ...config_json, ...(uscoId === undefined ? {} : { id: undefined }), name }
       assertType(config_type, typeOf(config_json, server_id))
       const options = { ...(server_id ? { serverId: server_id } : {}), ...(uscoId === undefined ? {} : { uscoId }) }
-      const { stored } = await host.toolkits.register(record, { tier: 'user', userId }, options)
+      const { stored, warnings } = await host.toolkits.register(record, { tier: 'user', userId }, options)
       // Behind: the caller asks for the outcome when they want it.
       if (stored.enabled) host.catalog.introspect(stored, userId).catch(() => {})
-      return c.json({ usco_id: stored.uscoId }, 200)
+      return c.json({ usco_id: stored.uscoId, ...(warnings.length > 0 ? { warnings } : {}) }, 200)
     })
     .openapi(list, async (c) => {
       const configs = await own(c.var.principal.userId)

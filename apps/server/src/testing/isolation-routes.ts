@@ -101,6 +101,10 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
     status: 404,
   }),
   'POST /api/mcp/config/introspect': ({ onlyUscoId }) => ({ body: { uscoId: onlyUscoId }, status: 404 }),
+  'POST /api/mcp/config/try': ({ onlyUscoId }) => ({
+    body: { uscoId: onlyUscoId, config_json: custom, tool: 'a', allow: true },
+    status: 404,
+  }),
   'GET /api/mcp/config/tools': ({ kitUscoId }) => ({ query: `?uscoId=${kitUscoId}`, status: 404 }),
   'GET /api/audit': (_, other) => ({ query: `?userId=${other}`, status: 403 }),
   'GET /api/threads': ({ onlyThread }) => ({ query: `?cursor=${onlyThread}`, status: 200 }),

@@ -45,11 +45,13 @@ export interface TrialParts {
 export interface TrialScope {
   userId: string
   threadId?: string | undefined
+  /** Ends it. */
+  signal?: AbortSignal | undefined
 }
 
 export async function tryTool(parts: TrialParts, scope: TrialScope, given: TrialInput): Promise<Trial> {
   const { record, tool, input, allow, uscoId } = parse(trialInput, given)
-  const { userId, threadId } = scope
+  const { userId, threadId, signal } = scope
   const noticed = await parts.check(record, { tier: 'user', userId })
   const name = { id: 'tried', name: 'Tried' }
   const { toolkit, warnings } = readToolkit(record, { ...name, defaults: await parts.registry.defaults() })
@@ -60,7 +62,7 @@ export async function tryTool(parts: TrialParts, scope: TrialScope, given: Trial
   let logs: LogLine[] = []
   const started = performance.now()
   const running = parts.calls.start({
-    ...{ userId, threadId, toolkit: toolkit.id, tool, arguments: input, trial: { allow } },
+    ...{ userId, threadId, signal, toolkit: toolkit.id, tool, arguments: input, trial: { allow } },
     caller: { type: 'direct' },
     brought: new Map([[toolkit.id, stored]]),
     onLogs: (lines) => {

@@ -1,0 +1,76 @@
+/** A try of a custom toolkit before it is saved: one call of one tool, by the rules of every call. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Host, HostError, type Trial } from 'loadout'
+import { block } from '../call-answers.ts'
+import { idText, json, jsonBodyOf } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const trial = z
+  .object({
+    callId: z.string(),
+    status: z
+      .enum(['ok', 'tool-error', 'approval-needed', 'denied', 'limited', 'sign-in-needed', 'failed'])
+      .openapi({ description: 'approval-needed: whoever calls it would be asked first, and nothing was run' }),
+    content: z.array(block).optional(),
+    structuredContent: z.unknown().optional(),
+    resultHandle: z.string().optional(),
+    error: z
+      .object({
+        code: z.string(),
+        detail: z.string(),
+        action: z.string(),
+        errors: z.array(z.object({ path: z.string(), message: z.string() })).optional(),
+      })
+      .optional(),
+    logs: z.array(z.object({ level: z.string(), text: z.string() })),
+    durationMs: z.number(),
+    warnings: z.array(z.string()),
+  })
+  .openapi('Trial')
+
+const tryOne = createRoute({
+  method: 'post',
+  path: '/mcp/config/try',
+  summary: 'Run one tool of a custom toolkit that is not saved; nothing of it is stored, and nobody is asked',
+  request: {
+    body: jsonBodyOf(
+      z
+        .strictObject({
+          name: z.string().max(100).default('Tried'),
+          config_json: z.record(z.string(), z.unknown()),
+          tool: z.string().min(1).max(256),
+          input: z.record(z.string(), z.unknown()).default({}),
+          threadId: idText.optional(),
+          uscoId: idText
+            .optional()
+            .openapi({ description: 'The config that is being changed: its stored secrets are used' }),
+          allow: z.boolean().default(false).openapi({ description: 'Allow this one call, where you would be asked' }),
+        })
+        .openapi('TrialInput'),
+    ),
+  },
+  responses: { 200: json(trial, 'What came of it'), ...problemResponses },
+})
+
+export function trialRoutes(host: Host) {
+  return new OpenAPIHono<Env>().openapi(tryOne, async (c) => {
+    const { userId, scopes } = c.var.principal
+    const { name, config_json, threadId, ...given } = c.req.valid('json')
+    // It is both: a toolkit that is written, and a call; and to allow one is to answer for a person.
+    for (const scope of given.allow ? (['call', 'approve'] as const) : (['call'] as const))
+      if (!scopes.includes(scope))
+        throw new HostError('forbidden', { detail: `The API key lacks the scope "${scope}".` })
+    if (threadId !== undefined) await host.threads.get(userId, threadId)
+    const scope = { userId, threadId, signal: c.req.raw.signal }
+    const tried = await host.tryTool(scope, { ...given, record: { ...config_json, name } })
+    return c.json(viewOf(tried), 200)
+  })
+}
+
+function viewOf({ outcome, ...rest }: Trial): z.infer<typeof trial> {
+  if (!('error' in outcome)) return { ...rest, ...outcome }
+  const { code, message: detail, action, errors } = outcome.error
+  const status = code === 'approval-pending' ? 'approval-needed' : outcome.status
+  return { ...rest, status, error: { code, detail, action, ...(errors ? { errors } : {}) } }
+}
