@@ -1,0 +1,63 @@
+/** Anthropic runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
+import assert from 'node:assert/strict'
+import { createHost, rule } from 'loadout'
+import { startModelServer } from 'loadout/testing'
+
+const model = await startModelServer([
+  { answer: { programs: [{ code: 'for region in ["west", "east"]: …', calls: [sales('west')] }] } },
+  { answer: { programs: [{ calls: [sales('east')] }] } },
+  { answer: { programs: [{ output: 'west' }], text: 'The west sold the most.' } },
+])
+const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
+function sales(region: string) {
+  return { name: 'mcp_shop_sales', arguments: { region } }
+}
+const shop = {
+  name: 'shop',
+  tools: [
+    {
+      ...{ name: 'sales', description: 'The sales of a region.', inputSchema: { type: 'object' } },
+      execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
+    },
+  ],
+}
+await using host = createHost({ policy: [rule('*', 'allow')] })
+await host.toolkits.register(shop, { tier: 'app' })
+const thread = host.thread({ userId: 'ann', threadId: 'support' })
+
+//#region example
+import Anthropic from '@anthropic-ai/sdk'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from 'loadout/ai/anthropic'
+
+const client = new Anthropic(connection)
+const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Which region sold the most?' }]
+const selection = await thread.resolve({ prompt: 'Which region sold the most?' })
+let container: string | undefined
+for (;;) {
+  const { tools } = toAnthropic(selection, { messages, programs: 'code_execution_20260120' })
+  const message = await client.messages.create({
+    ...{ model: 'claude-opus-5-5', max_tokens: 1000, tools, messages },
+    ...(container ? { container } : {}), // a program that waits needs it
+  })
+  messages.push({ role: 'assistant', content: message.content })
+  const turn = readAnthropic(selection, message)
+  container = turn.container?.id ?? container
+  await selection.follow(turn.programs) // each is a run, which ends when its result is there
+  if (turn.calls.length === 0) break
+  messages.push(answerAnthropic(selection, await callAll(turn.calls, selection.call)))
+}
+//#endregion
+model.done()
+await model.close()
+const [run] = await host.runs.list('ann')
+assert.ok(run)
+const { status, output, steps } = await host.runs.get('ann', run.id)
+assert.deepEqual([status, output], ['completed', 'west'])
+assert.deepEqual(
+  steps.map(({ kind, request }) => [kind, (request as { arguments?: unknown }).arguments]),
+  [
+    ['program', undefined],
+    ['call', { region: 'west' }],
+    ['call', { region: 'east' }],
+  ],
+)

@@ -1,0 +1,55 @@
+/** OpenAI runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
+import assert from 'node:assert/strict'
+import { createHost, rule } from 'loadout'
+import { startModelServer } from 'loadout/testing'
+
+const model = await startModelServer([
+  { answer: { programs: [{ code: 'for (const region of regions) …', calls: [sales('west'), sales('east')] }] } },
+  { answer: { programs: [{ output: 'west' }], text: 'The west sold the most.' } },
+])
+const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
+function sales(region: string) {
+  return { name: 'mcp_shop_sales', arguments: { region } }
+}
+const shop = {
+  name: 'shop',
+  tools: [
+    {
+      ...{ name: 'sales', description: 'The sales of a region.', inputSchema: { type: 'object' } },
+      outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
+      execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
+    },
+  ],
+}
+await using host = createHost({ policy: [rule('*', 'allow')] })
+await host.toolkits.register(shop, { tier: 'app' })
+const thread = host.thread({ userId: 'ann', threadId: 'support' })
+
+//#region example
+import { answerOpenAI, callAll, readOpenAI, toOpenAI } from 'loadout/ai/openai'
+import OpenAI from 'openai'
+
+const client = new OpenAI(connection)
+const input: OpenAI.Responses.ResponseInputItem[] = [{ role: 'user', content: 'Which region sold the most?' }]
+const selection = await thread.resolve({ prompt: 'Which region sold the most?' })
+for (;;) {
+  const { tools } = toOpenAI(selection, { input, programs: true })
+  const { output } = await client.responses.create({ model: 'gpt-5.6', store: false, tools, input })
+  input.push(...(output as OpenAI.Responses.ResponseInputItem[])) // as they came: fingerprints and callers must not change
+  const turn = readOpenAI(selection, output)
+  await selection.follow(turn.programs) // each is a run, which ends when its output is there
+  if (turn.calls.length === 0) break
+  input.push(...answerOpenAI(selection, await callAll(turn.calls, selection.call), { programs: true }))
+}
+//#endregion
+model.done()
+await model.close()
+const [run] = await host.runs.list('ann')
+assert.ok(run)
+const { status, output, steps } = await host.runs.get('ann', run.id)
+assert.deepEqual([status, output, steps.length], ['completed', 'west', 3])
+const answers = input.filter((item) => item.type === 'function_call_output')
+assert.deepEqual(
+  answers.map(({ output }) => output),
+  ['{"total":3}', '{"total":2}'],
+)
