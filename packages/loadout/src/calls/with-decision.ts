@@ -34,7 +34,11 @@ export function withDecision(parts: DecisionParts): Stage {
     call.notes.decision = decision
     if (decision.decision === 'allow') return next(call)
     if (decision.decision === 'deny') return denied(call, decision)
-    if (call.trial) return call.trial.allow ? next(call) : unasked(call, decision)
+    if (call.trial) {
+      if (!call.trial.allow) return unasked(call, decision)
+      call.notes.decision = { ...decision, decision: 'allow', reason: 'Who tried it allowed it.' }
+      return next(call)
+    }
     const fingerprints = await parts.fingerprinter.of(call.stored, call.found)
     if (isAllowed(call, fingerprints, allowEdits)) {
       call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createHost, type Host } from '../host.ts'
 import type { HostOptions } from '../host-options.ts'
 import { rule } from '../policy/rule.ts'
+import type { FunctionContext } from '../toolkits/functions.ts'
 import { quickjs } from './quickjs.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
@@ -11,6 +12,8 @@ const tool = (name: string, execute: string, more: object = {}) => ({
   ...{ name, inputSchema: schema, annotations: { readOnlyHint: true }, execute },
   ...more,
 })
+
+const forever = (_: unknown) => new Promise(() => {})
 
 let host: Host
 const open = async (options: HostOptions = {}) => {
@@ -95,10 +98,29 @@ describe('code of a custom tool', () => {
   })
 
   it('ends with the time of its call', async () => {
-    await save([tool('waits', 'await new Promise(() => setInterval(() => {}, 1000))')], { timeouts: { callMs: 200 } })
-    const started = Date.now()
-    expect(textOf(await call('waits'))).toMatch(/server-timeout|program-failed/)
-    expect(Date.now() - started).toBeLessThan(5000)
+    const signals: AbortSignal[] = []
+    const hang = {
+      ...tool('hang', ''),
+      execute: (_: object, { signal }: FunctionContext) => forever(signals.push(signal)),
+    }
+    await host.toolkits.register({ name: 'slow', tools: [hang] }, ann)
+    await save([tool('waits', 'return await slow.hang()', { tools: ['slow'] })], { timeouts: { callMs: 300 } })
+    expect(textOf(await call('waits'))).toContain('server-timeout: The code of the tool did not finish within 300 ms')
+    // What it had begun ends with it.
+    await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
+  })
+
+  it('calls and logs no more than programs may', async () => {
+    await host.close()
+    await open({ programs: { limits: { calls: 5, logBytes: 2000 } } })
+    await host.toolkits.register({ name: 'shop', tools: [{ ...tool('list', ''), execute: () => made.push('x') }] }, ann)
+    await save([
+      tool('floods', 'for (;;) await shop.list()', { tools: ['shop.*'] }),
+      tool('talks', 'for (;;) console.log("x".repeat(100))'),
+    ])
+    expect(textOf(await call('floods'))).toContain('call-limit')
+    expect(made).toHaveLength(5)
+    expect(textOf(await call('talks'))).toContain('log-limit')
   })
 
   it('is contained', async () => {

@@ -11,15 +11,15 @@ import { failed } from '../calls/resolve.ts'
 import { customResult, type FunctionLimits, type RunCode } from '../calls/run-function.ts'
 import { HostError } from '../errors.ts'
 import type { AppConfig } from '../schema/app-config.ts'
-import type { CustomTool } from '../schema/server.ts'
+import type { CustomServer, CustomTool } from '../schema/server.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { CustomBridge } from './custom-bridge.ts'
 import { errandsOf } from './custom-errands.ts'
 import { createMask, type Mask, toldLogs } from './custom-mask.ts'
-import { customSource } from './custom-source.ts'
+import { type CustomInput, customSource } from './custom-source.ts'
 import { type DeclaredParts, declaredNames, declaredTools } from './custom-tools.ts'
 import type { Execution, Executor, Program, ProgramLimits } from './executor.ts'
-import { type ReadProgram, readProgram } from './program.ts'
+import { type ProgramFault, type ReadProgram, readProgram } from './program.ts'
 
 export interface CustomCodeParts extends DeclaredParts {
   executor: Executor
@@ -35,10 +35,14 @@ export interface CustomCodeParts extends DeclaredParts {
 /** Custom tools that call each other. */
 const DEEPEST = 4
 const WALL_MS = 60_000
-const KEPT_PROGRAMS = 200
+/** In characters of code, read. */
+const KEPT_CODE = 4_000_000
 
 export function createCustomCode(parts: CustomCodeParts): RunCode {
-  const read = new LRUCache<string, ReadProgram>({ max: KEPT_PROGRAMS })
+  const read = new LRUCache<string, ReadProgram>({
+    maxSize: KEPT_CODE,
+    sizeCalculation: (_, source) => source.length + 1,
+  })
   const programOf = async (source: string) => {
     const known = read.get(source)
     if (known) return known
@@ -46,23 +50,41 @@ export function createCustomCode(parts: CustomCodeParts): RunCode {
     read.set(source, fresh)
     return fresh
   }
-  return async (call, tool, limits) => {
-    const problem = tooDeep(call)
+  return async (given, tool, limits) => {
+    const problem = tooDeep(given)
     if (problem) return failed(problem)
     const program = await programOf(tool.execute)
-    if (!program.ok)
-      throw new HostError('program-failed', { detail: program.error.message, action: program.error.action })
-    const secrets = await secretsOf(parts, call.stored)
-    const mask = createMask(Object.values(secrets))
-    const bridge = await bridgeOf(parts, call, tool)
-    const source = customSource(program.source)
-    const input = { input: call.arguments, secrets }
-    const whole: Program = { source, input, seed: call.callId, now: Date.now() }
-    const execution = await run({ parts, call, limits }, whole, bridge)
-    call.onLogs?.(execution.logs.map(({ level, text }) => ({ level, text: mask.text(text) })))
-    return outcomeOf(execution, mask)
+    if (!program.ok) throw unreadable(program.error)
+    // What it began ends with it, however that is.
+    const over = new AbortController()
+    const signal = AbortSignal.any(given.signal ? [given.signal, over.signal] : [over.signal])
+    try {
+      return await perform({ parts, limits, call: { ...given, signal } }, tool, program.source)
+    } finally {
+      over.abort()
+    }
   }
 }
+
+interface Running {
+  parts: CustomCodeParts
+  call: ResolvedCall
+  limits: FunctionLimits
+}
+
+async function perform(running: Running, tool: CustomTool, code: string): Promise<CallOutcome> {
+  const { parts, call } = running
+  const secrets = await secretsOf(parts, call.stored)
+  const mask = createMask(Object.values(secrets))
+  const bridge = await bridgeOf(parts, call, tool)
+  const input = { input: call.arguments, secrets } satisfies CustomInput
+  const program: Program = { source: customSource(code), input, seed: call.callId, now: Date.now() }
+  const execution = await run(running, program, bridge)
+  call.onLogs?.(execution.logs.map(({ level, text }) => ({ level, text: mask.text(text) })))
+  return outcomeOf(execution, mask)
+}
+
+const unreadable = ({ message, action }: ProgramFault) => new HostError('program-failed', { detail: message, action })
 
 const keyOf = ({ stored, tool }: ResolvedCall) => `${stored.uscoId}.${tool}`
 
@@ -80,6 +102,7 @@ function tooDeep(call: ResolvedCall): HostError | undefined {
 const FIELD = 'secrets.'
 
 async function secretsOf({ secrets }: CustomCodeParts, stored: StoredToolkit): Promise<Record<string, string>> {
+  if ((stored.toolkit.server as CustomServer).secrets === undefined) return {}
   const all = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: stored.uscoId }))
   const own = Object.entries(all).filter(([field]) => field.startsWith(FIELD))
   return Object.fromEntries(own.map(([field, value]) => [field.slice(FIELD.length), value]))
@@ -96,12 +119,6 @@ async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: Custom
   const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)
   const own = declared.size > 0 ? ['fetch', 'call', 'read_result'] : ['fetch', 'call']
   return new CustomBridge({ functions: { ...Object.fromEntries(toolkits), '': own }, perform })
-}
-
-interface Running {
-  parts: CustomCodeParts
-  call: ResolvedCall
-  limits: FunctionLimits
 }
 
 /** While a person is waited for, its clock stands. */

@@ -96,13 +96,17 @@ async function bounded(response: Response): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   let bytes = 0
-  for await (const piece of response.body ?? []) {
-    bytes += piece.length
-    if (bytes > FETCH_BYTES)
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true }
+    if (done || !value) return text + decoder.decode()
+    bytes += value.length
+    if (bytes > FETCH_BYTES) {
+      await reader?.cancel()
       throw new HostError('response-too-large', { detail: `The answer has more than ${FETCH_BYTES} bytes.` })
-    text += decoder.decode(piece, { stream: true })
+    }
+    text += decoder.decode(value, { stream: true })
   }
-  return text + decoder.decode()
 }
 
 function told(error: unknown, url: URL): HostError {
