@@ -3,7 +3,7 @@
  *
  * - It never throws, whatever the program does; the host lives and its event loop is free.
  * - The program has no network, no files, no environment, no clock and no randomness of its own: `Date.now()` is the time that
- *   the last answer carried, and `Math.random()` is the seed's. The same program with the same answers in the same order does
+ *   the last answer carried (or what it slept to, where that is later: nobody waits for its timers), and `Math.random()` is the seed's. The same program with the same answers in the same order does
  *   the same, so that a program that paused is run again to where it stood.
  * - Answers reach the program in the order in which the bridge gives them.
  * - A limit that is reached ends the program with the limit's own error, soon after it, and never before.

@@ -16,9 +16,12 @@ export interface PoolOptions {
   reuse: boolean
 }
 
-const READY_MS = 250
+const READY_MS = 1_000
 
-type Waiter = (box: Box | Promise<Box>) => void
+interface Waiter {
+  resolve(box: Box): void
+  reject(why: unknown): void
+}
 
 export class SandboxPool {
   readonly #options: PoolOptions
@@ -49,7 +52,7 @@ export class SandboxPool {
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const next of this.#queue.splice(0)) next(Promise.reject(new HostError('shutting-down')))
+    for (const { reject } of this.#queue.splice(0)) reject(new HostError('shutting-down'))
     await Promise.all([...this.#all].map((box) => box.end()))
     this.#all.clear()
     this.#idle.length = 0
@@ -75,12 +78,14 @@ export class SandboxPool {
     box.listen({ message() {}, lost: () => this.#discard(box) })
     box.hold(false)
     const next = this.#queue.shift()
-    if (next) next(box)
+    if (next) next.resolve(box)
     else if (this.#closed || this.#idle.length >= this.#options.spares) this.#discard(box)
     else this.#idle.push(box)
   }
 
   #discard(box: Box): void {
+    // What it still says is heard by nobody: it must not come back.
+    box.listen({ message() {}, lost() {} })
     this.#all.delete(box)
     const at = this.#idle.indexOf(box)
     if (at >= 0) this.#idle.splice(at, 1)
@@ -88,16 +93,16 @@ export class SandboxPool {
     this.#serve()
   }
 
-  /** Opens for those who wait, and fills up the spares, as far as there is room. */
+  /** Opens for those who wait and to fill up the spares, as far as there is room. Whoever waits first gets what is first. */
   #serve(): void {
     const { spares, most } = this.#options
-    while (!this.#closed && this.#all.size + this.#opening < most) {
-      const next = this.#queue.shift()
-      if (!next && this.#idle.length + this.#opening >= spares) return
-      const opened = this.#open()
-      if (next) next(opened)
-      else opened.then((box) => this.#rest(box)).catch(() => {})
-    }
+    const room = () => this.#all.size + this.#opening < most
+    const wanted = () => this.#idle.length + this.#opening < this.#queue.length + spares
+    while (!this.#closed && room() && wanted())
+      this.#open().then(
+        (box) => this.#rest(box),
+        (error: unknown) => this.#queue.shift()?.reject(error),
+      )
   }
 
   async #open(): Promise<Box> {
@@ -116,19 +121,17 @@ export class SandboxPool {
   }
 
   #wait(signal: AbortSignal | undefined): Promise<Box> {
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        const at = this.#queue.indexOf(enter)
-        if (at >= 0) this.#queue.splice(at, 1)
-        reject(signal?.reason)
-      }
-      const enter: Waiter = (box) => {
-        signal?.removeEventListener('abort', leave)
-        resolve(box)
-      }
-      signal?.addEventListener('abort', leave)
-      this.#queue.push(enter)
-      this.#serve()
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<Box>()
+    const waiter: Waiter = { resolve, reject }
+    const leave = () => {
+      const at = this.#queue.indexOf(waiter)
+      if (at < 0) return
+      this.#queue.splice(at, 1)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', leave)
+    this.#queue.push(waiter)
+    this.#serve()
+    return promise.finally(() => signal?.removeEventListener('abort', leave))
   }
 }

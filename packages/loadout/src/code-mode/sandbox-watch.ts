@@ -36,7 +36,7 @@ export function createWatch({ box, limits, over }: WatchParts): Watch {
   const passedMs = () => passed + (since === undefined ? 0 : performance.now() - since)
   const spentMs = async () => {
     // Who does not answer does not get to run, on a machine that is too busy; who computes does, whatever it computes.
-    const thread = threadBefore === undefined ? undefined : await box.threadMs().catch(() => undefined)
+    const thread = threadBefore === undefined ? undefined : await box.threadMs().catch(() => 0)
     return thread === undefined || threadBefore === undefined ? passedMs() : Math.min(passedMs(), thread - threadBefore)
   }
   const lookAtCpu = async () => {

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest'
+import { readLines } from './sandbox-lines.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+
+it('lines come whole, however they are cut', () => {
+  const whole = bytes('one\ntwo ü漢😀\n\nlast\n')
+  for (let size = 1; size < 8; size++) {
+    const heard: string[] = []
+    const lines = readLines(
+      (line) => heard.push(line),
+      () => heard.push('too long'),
+    )
+    for (let at = 0; at < whole.length; at += size) lines.take(whole.subarray(at, at + size))
+    expect(heard).toEqual(['one', 'two ü漢😀', '', 'last'])
+  }
+})
+
+it('a line that does not end is not kept', () => {
+  let ended = 0
+  const lines = readLines(
+    () => {},
+    () => ended++,
+  )
+  const chunk = new Uint8Array(1024 * 1024).fill(120)
+  for (let i = 0; i < 33; i++) lines.take(chunk)
+  expect(ended).toBe(1)
+})
