@@ -9,6 +9,7 @@ import { jsonObject, parse } from '../schema/json.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
 import { carryToolkit } from '../toolkits/carry.ts'
 import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { ToolkitOwner } from '../toolkits/toolkit-writer.ts'
 import type { CallOutcome } from './call.ts'
 import type { Calls } from './calls.ts'
@@ -52,12 +53,14 @@ export interface TrialScope {
 export async function tryTool(parts: TrialParts, scope: TrialScope, given: TrialInput): Promise<Trial> {
   const { record, tool, input, allow, uscoId } = parse(trialInput, given)
   const { userId, threadId, signal } = scope
-  const noticed = await parts.check(record, { tier: 'user', userId })
-  const name = { id: 'tried', name: 'Tried' }
-  const { toolkit, warnings } = readToolkit(record, { ...name, defaults: await parts.registry.defaults() })
+  const changed = uscoId === undefined ? undefined : await ownToolkit(parts, userId, uscoId)
+  // It is called as it would be once it is saved.
+  const named = { name: 'Tried', ...record, ...(changed ? { id: changed.toolkit.id } : {}) }
+  const noticed = await parts.check(named, { tier: 'user', userId })
+  const { toolkit, warnings } = readToolkit(named, { defaults: await parts.registry.defaults() })
   if (toolkit.server.type !== 'custom')
     throw new HostError('invalid-input', { detail: 'Only a custom toolkit can be tried without being saved.' })
-  const secrets = uscoId === undefined ? {} : await ownSecrets(parts, userId, uscoId)
+  const secrets = changed ? await parts.secrets({ userId, toolkit: changed.uscoId }) : {}
   const stored = await carryToolkit({ ...toolkit, enabled: true }, { userId, secrets })
   let logs: LogLine[] = []
   const started = performance.now()
@@ -74,8 +77,8 @@ export async function tryTool(parts: TrialParts, scope: TrialScope, given: Trial
   return { callId: running.callId, outcome, logs, durationMs, warnings: [...warnings, ...noticed] }
 }
 
-async function ownSecrets({ registry, secrets }: TrialParts, userId: string, uscoId: string) {
+async function ownToolkit({ registry }: TrialParts, userId: string, uscoId: string): Promise<StoredToolkit> {
   const stored = await registry.find(userId, uscoId)
   if (stored.tier !== 'user') throw new HostError('not-found', { detail: 'There is no such toolkit of yours.' })
-  return secrets({ userId, toolkit: stored.uscoId })
+  return stored
 }
