@@ -84,7 +84,8 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
     const started = await startProgram({ engine, loadouts }, scope, given)
     return wait ? engine.settled(scope.userId, started.id, { signal }) : started
   }
-  const answer: OwnTool['answer'] = async ({ userId, threadId, arguments: given, signal }) => {
+  const answer: OwnTool['answer'] = async ({ userId, threadId, caller, arguments: given, signal }) => {
+    if (caller.type === 'code') return failed(new HostError('not-carried', { detail: 'A program starts no other.' }))
     try {
       return outcomeOf(await run({ userId, threadId }, given, { signal }))
     } catch (error) {

@@ -2,9 +2,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../calls/call.ts'
 import type { Selection } from '../calls/live-selection.ts'
+import { quickjs } from '../code-mode/quickjs.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
+import { runView } from '../schema/run.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
 
@@ -86,6 +88,7 @@ describe('a program of a provider', () => {
       ],
     })
     expect(JSON.stringify(running)).not.toContain('hunter2')
+    expect(() => runView.parse(running)).not.toThrow()
     expect(await selection.follow([{ ...begun, status: 'completed', output: '3' }])).toEqual([runId])
     const done = await host.runs.settled('ann', runId)
     expect(done).toMatchObject({ status: 'completed', output: '3', usage: { calls: 2 } })
@@ -141,6 +144,13 @@ describe('a program of a provider', () => {
     const run = await host.runs.get('ann', first(await host.runs.list('ann')).id)
     expect(run.steps[1]).toMatchObject({ status: 'failed', error: { code: 'not-carried' } })
     expect(made).toEqual([])
+  })
+
+  it('starts no program of ours', async () => {
+    await using host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+    const outcome = await by(await resolve(host), ['run_code', 'toolu_1'], { program: 'return 1' })
+    expect(outcome).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
+    expect((await host.runs.list('ann')).map(({ status }) => status)).toEqual(['running'])
   })
 
   it('what must be asked about waits here, and the run says for what', async () => {
