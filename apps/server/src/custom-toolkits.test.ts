@@ -145,6 +145,21 @@ describe('two custom toolkits beside a stdio one', () => {
     expect((await ann()('GET /api/mcp')).body.toolkits.map((one: { id: string }) => one.id)).not.toContain('wrong')
   })
 
+  it('so it is at every door', async () => {
+    const bad = { tools: [text('a', 'return (')] }
+    for (const [route, body] of [
+      ['POST /api/mcp', { name: 'wrong', ...bad }],
+      ['POST /api/mcp', { name: 'wrong', server: { type: 'custom', ...bad } }],
+      ['POST /api/mcp/config', { name: 'wrong', config_json: bad }],
+    ] as const) {
+      const { status, body: told } = await ann()(route, body)
+      const at = 'server' in body ? 'server.tools.0.execute' : 'tools.0.execute'
+      expect([status, told.errors?.map((one: { path: string }) => one.path)]).toEqual([422, [at]])
+    }
+    const { body } = await ann()('POST /api/mcp/import', { config: { mcpServers: { wrong: bad } } })
+    expect(body.entries).toMatchObject([{ status: 'rejected', errors: [{ path: 'tools.0.execute' }] }])
+  })
+
   it('a change is held against the same', async () => {
     const { status, body } = await ann()('PATCH /api/mcp/words', { tools: [text('a', 'return )')] })
     expect([status, body.errors[0].path]).toEqual([422, 'tools.0.execute'])

@@ -245,6 +245,17 @@ describe('tools that it declares', () => {
     expect(made).toEqual(['list', 'list', 'ask', 'list'])
   })
 
+  it('so it does within a program of a thread', async () => {
+    await save([tool('buy', 'return [await shop.list({}), await shop.ask({})]', { tools: ['shop.*'] })])
+    const running = host.thread({ userId: 'ann', threadId: 't' }).run('return (await mine.buy({})).length')
+    const pending = () => host.approvals.list('ann', { status: 'pending' })
+    await expect.poll(async () => (await pending()).length).toBe(1)
+    const [approval] = await pending()
+    await host.approvals.answer('ann', approval?.id ?? '', { decision: 'allow' })
+    expect(await running).toMatchObject({ status: 'completed', output: 2 })
+    expect(made).toEqual(['list', 'ask'])
+  })
+
   it('a denial is an error that it can catch; who gives up ends it', async () => {
     const code = 'try { return await shop.ask({}) } catch (error) { return error.code }'
     await save([tool('buy', code, { tools: ['shop.*'] })])
