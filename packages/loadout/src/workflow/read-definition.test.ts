@@ -1,0 +1,192 @@
+/** Definitions: what is right is planned, and of what is wrong everything is told at once, with its place. */
+import { describe, expect, it } from 'vitest'
+import { defineWorkflow } from './define-workflow.ts'
+import { downstreamOf, findCycles } from './plan.ts'
+import { planOf, readDefinition } from './read-definition.ts'
+
+const tool = (id: string, more: object = {}) => ({ id, type: 'tool', ref: 'kit.read', ...more })
+const told = (definition: unknown) =>
+  readDefinition(definition).problems.map(({ path, message }) => `${path}: ${message}`)
+const withNodes = (...nodes: unknown[]) => told({ name: 'w', nodes })
+
+describe('a workflow that is right', () => {
+  const definition = defineWorkflow({
+    name: 'report',
+    input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    nodes: [
+      { id: 'fetch', type: 'tool', ref: 'web.get', arguments: { url: 'https://x/{{ input.city }}' } },
+      { id: 'big', type: 'branch', when: 'size(nodes.fetch.output.items) > 2', onTrue: ['each'], onFalse: ['small'] },
+      { id: 'each', type: 'map', over: 'nodes.fetch.output.items', node: 'one', as: 'entry', concurrency: 2 },
+      {
+        id: 'one',
+        type: 'tool',
+        ref: 'web.get',
+        arguments: { id: '{{ entry.id }}', n: '{{ index }}', of: '{{ nodes.setup.output }}' },
+      },
+      { id: 'small', type: 'code', program: 'return 1' },
+      { id: 'setup', type: 'tool', ref: 'web.get', onError: { node: 'other' } },
+      { id: 'other', type: 'tool', ref: 'web.get', arguments: { why: '{{ error.message }}' } },
+      { id: 'ask', type: 'approval', message: 'Send {{ nodes.each.output }}?', after: ['small'] },
+    ],
+    output: { all: '{{ nodes.each.output }}', ok: '{{ nodes.ask.status }}' },
+  })
+
+  it('is planned: who waits for whom, who chooses and who holds', () => {
+    const plan = planOf(definition)
+    const of = (id: string) => plan.nodes.get(id)
+    expect([...(of('big')?.needs ?? [])]).toEqual(['fetch'])
+    expect([...(of('each')?.needs ?? [])].sort()).toEqual(['fetch', 'setup'])
+    expect([...(of('ask')?.needs ?? [])].sort()).toEqual(['each', 'small'])
+    expect(of('each')?.chosenBy).toEqual([{ branch: 'big', on: true }])
+    expect([of('one')?.heldBy, of('other')?.heldBy, of('fetch')?.heldBy]).toEqual(['each', 'setup', undefined])
+    expect(plan.last).toEqual(['ask'])
+    expect([...downstreamOf(plan, 'big')].sort()).toEqual(['ask', 'big', 'each', 'small'])
+  })
+
+  it('is the same out of the database', () => {
+    expect(planOf(JSON.parse(JSON.stringify(definition))).definition).toEqual(planOf(definition).definition)
+  })
+})
+
+describe('every problem at once, with its place', () => {
+  it('of a workflow in which everything is wrong', () => {
+    const problems = told({
+      name: '',
+      input: { type: 'array', properties: { a: { type: 'nothing' } } },
+      nodes: [
+        tool('a', {
+          after: ['c', 'ghost'],
+          arguments: { x: '{{ input.b }}', y: '{{ 1 + }}', z: ['{{ nodes.nobody.output }}'] },
+        }),
+        tool('b', { after: ['a'] }),
+        tool('c', { after: ['b'] }),
+        tool('d', { after: ['c'] }),
+        tool('d'),
+        { id: 'e', type: 'dance' },
+        { id: 'f', type: 'map', over: 'input.a', node: 'f' },
+        { id: 'g', type: 'branch', when: 'true', onTrue: ['b', 'nowhere'], onFalse: ['b', 'h'] },
+        tool('h'),
+        tool('1x'),
+        { id: 'k', type: 'tool', ref: 'noref', colour: 'red' },
+      ],
+      output: '{{ nodes.z.output }} {{ other }}',
+    })
+    expect(problems.sort()).toEqual(
+      [
+        'name: must not be empty',
+        'input.properties.a.type: must be one of null, boolean, number, integer, string, array, object, or some of these',
+        'input: must be a JSON Schema with "type": "object"',
+        "nodes.0.after.1: in node 'a': there is no node 'ghost'",
+        'nodes.0.after: is in a cycle: a waits for c waits for b waits for a',
+        "nodes.0.arguments.y: in node 'a': cannot be read: Unexpected token: its end (character 7:  }})",
+        "nodes.0.arguments.x: in node 'a': there is no input 'b'; there are: a",
+        "nodes.0.arguments.z.0: in node 'a': there is no node 'nobody'",
+        "nodes.3: 'd' can never begin: it waits for nodes that are in a cycle",
+        "nodes.4.id: 'd' is the id of nodes.3 too",
+        'nodes.5.type: must be one of tool, agent, code, branch, map, approval, and is "dance"',
+        "nodes.6.node: in node 'f': it runs itself",
+        "nodes.7.onFalse.0: in node 'g': 'b' is on both sides",
+        "nodes.7.onTrue.1: in node 'g': there is no node 'nowhere'",
+        "nodes.8: 'h' is never run: the condition of 'g' is always true",
+        'nodes.9.id: must be a letter, then up to 63 letters, digits, "_" or "-"',
+        'nodes.10.colour: is not a known field',
+        'nodes.10.ref: must be "toolkit.tool", for example "filesystem.read_file"',
+        "output: there is no node 'z'",
+        "output: there is no 'other'; there are: input, nodes, run",
+      ].sort(),
+    )
+  })
+
+  it.each([
+    ['nothing at all', undefined, 'Invalid input'],
+    ['no nodes', { name: 'w', nodes: [] }, 'nodes'],
+    ['nodes that are no list', { name: 'w', nodes: 'x' }, 'nodes'],
+    ['a node that is no object', { name: 'w', nodes: [null] }, 'nodes.0.type: must be one of'],
+  ])('%s', (_, definition, message) => {
+    expect(told(definition).join()).toContain(message)
+  })
+
+  it.each([
+    ['itself', [tool('a', { arguments: { x: '{{ nodes.a.output }}' } })], 'it names its own output'],
+    [
+      'a node that is looked up',
+      [tool('a'), tool('b', { arguments: { x: '{{ nodes[input.n].output }}' } })],
+      'must be named where it is written',
+    ],
+    ['a field of no node', [tool('a'), tool('b', { arguments: { x: '{{ nodes.a.text }}' } })], 'nodes.a.output.text'],
+    [
+      'what a map runs',
+      [
+        { id: 'm', type: 'map', over: 'input.x', node: 'a' },
+        tool('a'),
+        tool('b', { arguments: { x: '{{ nodes.a.output }}' } }),
+      ],
+      'use nodes.m',
+    ],
+    ['the item of no map', [tool('a', { arguments: { x: '{{ item }}' } })], "there is no 'item'"],
+    ['an error where there is none', [tool('a', { arguments: { x: '{{ error.code }}' } })], "there is no 'error'"],
+  ])('an expression that names %s', (_, nodes, message) => {
+    expect(withNodes(...nodes).join()).toContain(message)
+  })
+
+  it.each([
+    [
+      'a map of a branch',
+      [
+        { id: 'm', type: 'map', over: 'input.x', node: 'b' },
+        { id: 'b', type: 'branch', when: 'input.y', onTrue: ['a'] },
+        tool('a'),
+      ],
+      'is a branch',
+    ],
+    [
+      'two that run one',
+      [
+        { id: 'm', type: 'map', over: 'input.x', node: 'a' },
+        { id: 'n', type: 'map', over: 'input.x', node: 'a' },
+        tool('a'),
+      ],
+      "is run by 'm' already",
+    ],
+    [
+      'a ring of maps',
+      [
+        { id: 'm', type: 'map', over: 'input.x', node: 'n' },
+        { id: 'n', type: 'map', over: 'input.x', node: 'm' },
+      ],
+      'it runs itself',
+    ],
+    [
+      'a held node that waits',
+      [{ id: 'm', type: 'map', over: 'input.x', node: 'a' }, tool('a', { after: ['c'] }), tool('c')],
+      'waits for nobody',
+    ],
+    [
+      'a fallback that is chosen',
+      [tool('x', { onError: { node: 'a' } }), { id: 'b', type: 'branch', when: 'input.y', onTrue: ['a'] }, tool('a')],
+      "'a' is run by 'x'",
+    ],
+    ['a branch that leads nowhere', [{ id: 'b', type: 'branch', when: 'input.y' }], 'it leads nowhere'],
+    ['waiting for oneself', [tool('a', { after: ['a'] })], 'a waits for a'],
+  ])('%s', (_, nodes, message) => {
+    expect(withNodes(...nodes).join()).toContain(message)
+  })
+
+  it('inputs that the schema leaves open are not refused', () => {
+    const nodes = [tool('a', { arguments: { x: '{{ input.anything.at.all }}' } })]
+    expect(told({ name: 'w', nodes })).toEqual([])
+    const properties = { known: { type: 'object', properties: { a: {} } } }
+    expect(told({ name: 'w', nodes, input: { type: 'object', properties, additionalProperties: true } })).toEqual([])
+    const deep = [tool('a', { arguments: { x: '{{ input.known.b }}' } })]
+    expect(told({ name: 'w', nodes: deep, input: { type: 'object', properties } }).join()).toContain(
+      "no input 'known.b'",
+    )
+  })
+
+  it('finds rings among many, and soon', () => {
+    const edges = new Map(Array.from({ length: 500 }, (_, n) => [`n${n}`, new Set([`n${(n + 1) % 500}`])]))
+    expect(findCycles(edges).cycles).toHaveLength(1)
+    const chain = Array.from({ length: 500 }, (_, n) => tool(`n${n}`, n === 0 ? {} : { after: [`n${n - 1}`] }))
+    expect(withNodes(...chain)).toEqual([])
+  })
+})
