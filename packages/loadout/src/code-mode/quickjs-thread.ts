@@ -71,6 +71,8 @@ function boxOf(worker: Worker, bell: Int32Array, first: BoxListener): Box {
     readyMs: () => readyMs,
     hold: (on) => (on ? worker.ref() : worker.unref()),
     end() {
+      // Who waits for its end is not to be left waiting by the end of the process.
+      if (!ending) worker.ref()
       ending ??= worker.terminate().then(() => {})
       return ending
     },
