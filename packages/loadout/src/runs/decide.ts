@@ -1,7 +1,8 @@
 /**
  * What becomes of one step of a run, by what the log says of it. Pure, and the law of every run:
  *
- * - What completed is never done again: its result is given anew, in the order in which results came the first time.
+ * - What completed is never done again: its result is given anew; to a program, in the order in which results came the
+ *   first time, because it may depend on that.
  * - What was begun and left without an end is done again only where that does no harm; else nobody knows what came of it, and
  *   the run stands until somebody says.
  * - What waits for a person goes on waiting, and the run frees everything meanwhile.
@@ -9,9 +10,10 @@
  */
 import type { StepRow } from '../schema/run.ts'
 
-export interface StepRequest {
-  /** Its place among the steps of the run, from 0. */
-  seq: number
+/** A number, from 0, where steps follow one another; a name without blanks where they do not. */
+export type StepPlace = { seq: number; place?: undefined } | { place: string; seq?: undefined }
+
+export type StepRequest = StepPlace & {
   /** What it is, and with what: the same step has the same key. */
   key: string
   kind: string
@@ -28,12 +30,12 @@ export type StepDecision =
   | { do: 'unknown' }
   | { do: 'drift'; detail: string }
 
-export function decide(known: StepRow | undefined, { seq, key, kind, repeatable }: StepRequest): StepDecision {
+export function decide(known: StepRow | undefined, { key, kind, repeatable }: StepRequest): StepDecision {
   if (!known) return { do: 'execute' }
   if (known.key !== key || known.kind !== kind)
     return {
       do: 'drift',
-      detail: `Step ${seq} was ${known.kind} ${nameOf(known.key)}, and now is ${kind} ${nameOf(key)}.`,
+      detail: `Step ${known.seq} was ${known.kind} ${nameOf(known.key)}, and now is ${kind} ${nameOf(key)}.`,
     }
   if (known.status === 'completed' || known.status === 'failed') return { do: 'replay' }
   if (known.status === 'paused') return { do: 'ask-again' }

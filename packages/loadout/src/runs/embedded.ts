@@ -10,7 +10,7 @@ import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { ELSEWHERE, givenUp, isGivenUp } from './provider-rows.ts'
-import { endOf, newRun, noRun, OVER, stands, viewOf } from './run-rows.ts'
+import { endOf, newRun, noRun, OVER, stands, takenStep, viewOf } from './run-rows.ts'
 import { StepLog } from './step-log.ts'
 
 export interface EmbeddedParts {
@@ -63,10 +63,14 @@ class EmbeddedEngine implements Engine {
   async start(run: NewRun): Promise<RunView> {
     if (this.#isClosed) throw new HostError('shutting-down')
     const row = newRun(run)
-    await this.#user(row.userId, (tx) => tx.insert('runs', row))
+    const steps = (run.steps ?? []).map((step) => takenStep(row, step))
+    await this.#user(row.userId, async (tx) => {
+      await tx.insert('runs', row)
+      if (steps.length > 0) await tx.insertAll('steps', steps)
+    })
     const mine = await this.#claim(row)
-    if (mine) this.#begin(mine, [], run.signal)
-    return viewOf(mine ?? row, [])
+    if (mine) this.#begin(mine, steps, run.signal)
+    return viewOf(mine ?? row, steps)
   }
 
   async get(userId: string, runId: string): Promise<RunView> {
@@ -238,11 +242,10 @@ class EmbeddedEngine implements Engine {
       onLost: () => controller.abort(new HostError('run-lost')),
     })
     try {
-      const { runId, userId, threadId, inputJson: input, createdAt: startedAt } = row
+      const { runId, userId, inputJson: input, createdAt: startedAt } = row
+      const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
       const work = works[row.kind] as RunWork
-      const end = await work({ runId, userId, threadId: threadId ?? undefined, input, startedAt, signal, log }).catch(
-        failedBy,
-      )
+      const end = await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
       await log.flush().catch(() => {})
       await this.#end(row, log, { end, signal })
     } finally {

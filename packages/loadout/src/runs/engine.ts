@@ -9,7 +9,7 @@
  */
 import type { HostError } from '../errors.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
-import type { RunRow, RunView } from '../schema/run.ts'
+import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
 import type { StepRequest } from './decide.ts'
 
 export interface NewRun {
@@ -18,18 +18,29 @@ export interface NewRun {
   threadId?: string | undefined
   workflowVersionId?: string | undefined
   input: JsonObject
+  /** What of another run is taken over: completed, and not done again. */
+  steps?: readonly TakenStep[] | undefined
   /** Given up where this is aborted before it was begun, or while it is worked on here. */
   signal?: AbortSignal | undefined
 }
+
+/** A step of another run, as it is taken over. */
+export type TakenStep = Pick<
+  StepRow,
+  'seq' | 'key' | 'kind' | 'status' | 'requestJson' | 'resultJson' | 'startedAt' | 'endedAt'
+>
 
 /** What came of a step: a value, or an error with its code. */
 export type StepResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
 export type StepAnswer =
   /** `at`: when it ended, the first time. */
-  | (StepResult & { at: number })
-  /** The run stands: for an answer, or because nobody knows. */
-  | { stands: 'paused' | 'outcome-unknown' }
+  (StepResult & { at: number }) | Standing
+
+/** The run stands: for an answer, or because nobody knows. */
+export interface Standing {
+  stands: 'paused' | 'outcome-unknown'
+}
 
 /** What executes a step. */
 export interface StepWork {
@@ -38,14 +49,18 @@ export interface StepWork {
   execute(step: {
     stepId: string
     approvalId: string | undefined
-  }): Promise<StepResult | { pause: { approvalId: string; until: Date } }>
+  }): Promise<StepResult | { pause: { approvalId: string; until: Date } } | Standing>
 }
 
 export interface RunLog {
   /** Does a step, or gives what came of it before. Throws `run-drift` where the log has another at its place. */
   step(request: StepRequest, work: StepWork): Promise<StepAnswer>
+  /** A log within this one: of a program that is a step of something larger. Its numbers begin at 0. */
+  within(place: string): RunLog
   /** How many steps are in the log from before. */
   readonly recorded: number
+  /** How many recorded results nobody asked for yet, where they have an order. */
+  readonly unasked: number
 }
 
 /** A run that is worked on here. */
@@ -53,6 +68,7 @@ export interface ActiveRun {
   runId: string
   userId: string
   threadId: string | undefined
+  workflowVersionId: string | undefined
   input: JsonObject
   startedAt: Date
   /** Aborted when it is cancelled, its process closes, or another took it over. */
@@ -60,18 +76,25 @@ export interface ActiveRun {
   log: RunLog
 }
 
-export type RunEnd =
-  | { status: 'completed'; output: Json; usage?: JsonObject | undefined; logs?: Json | undefined }
-  | {
-      status: 'failed'
-      error: HostError
-      /** What else is known of it. */
-      about?: JsonObject | undefined
-      usage?: JsonObject | undefined
-      logs?: Json | undefined
-    }
-  /** It goes on when what its log waits for is there. */
-  | { status: 'paused' | 'outcome-unknown'; logs?: Json | undefined }
+interface Told {
+  logs?: Json | undefined
+  /** Toolkits that did not start, and that were left out. */
+  toolkits?: RunToolkits | undefined
+}
+
+export type RunEnd = Told &
+  (
+    | { status: 'completed'; output: Json; usage?: JsonObject | undefined }
+    | {
+        status: 'failed'
+        error: HostError
+        /** What else is known of it. */
+        about?: JsonObject | undefined
+        usage?: JsonObject | undefined
+      }
+    /** It goes on when what its log waits for is there. */
+    | { status: 'paused' | 'outcome-unknown' }
+  )
 
 export type RunWork = (run: ActiveRun) => Promise<RunEnd>
 

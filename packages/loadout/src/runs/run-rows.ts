@@ -2,8 +2,8 @@
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { RunRow, RunView, StepRow } from '../schema/run.ts'
-import type { NewRun, RunEnd } from './engine.ts'
+import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
+import type { NewRun, RunEnd, TakenStep } from './engine.ts'
 import { keepable } from './keepable.ts'
 import { waitsOf } from './step-log.ts'
 
@@ -21,6 +21,12 @@ export function newRun({ userId, kind, threadId, workflowVersionId, input }: New
   }
 }
 
+/** A step of another run, as this one's own. */
+export const takenStep = ({ userId, runId }: RunRow, step: TakenStep): StepRow => ({
+  ...step,
+  ...{ stepId: newId('step'), userId, runId },
+})
+
 /** What a row is once its work ended here; `until`: when somebody must look at it again. */
 export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   const { logs = [] } = end
@@ -28,7 +34,7 @@ export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   const value = end.status === 'completed' ? { value: end.output } : {}
   return {
     ...{ status: end.status, leaseOwner: null, leaseUntil: until ?? null, updatedAt: new Date() },
-    outputJson: keepable({ ...value, ...usage, logs }),
+    outputJson: keepable({ ...value, ...usage, ...(end.toolkits ? { toolkits: end.toolkits } : {}), logs }),
     errorJson: end.status === 'failed' ? errorOf(end.error, end.about) : null,
   }
 }
@@ -41,10 +47,11 @@ interface Output {
   value?: unknown
   usage?: JsonObject
   logs?: Array<{ level: string; text: string }>
+  toolkits?: RunToolkits
 }
 
 export function viewOf(row: RunRow, steps: readonly StepRow[]): RunView {
-  const { value, usage, logs = [] } = (row.outputJson ?? {}) as Output
+  const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
   return {
     ...{ id: row.runId, kind: row.kind, status: row.status },
     ...(row.threadId === null ? {} : { threadId: row.threadId }),
@@ -53,6 +60,7 @@ export function viewOf(row: RunRow, steps: readonly StepRow[]): RunView {
     ...(row.errorJson === null ? {} : { error: row.errorJson as RunView['error'] }),
     logs,
     ...(usage === undefined ? {} : { usage }),
+    ...toolkits,
     steps: [...steps].sort((a, b) => a.seq - b.seq).map(stepView),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),

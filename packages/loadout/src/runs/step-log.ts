@@ -1,6 +1,9 @@
 /**
- * The log of one run while it is worked on. Results reach the run in the order in which they are written, and on a replay in
- * that order again; what is new comes after all that is replayed. Every write holds only as long as the run is ours.
+ * The log of one run while it is worked on. Every write holds only as long as the run is ours.
+ *
+ * A program's steps have numbers: results reach it in the order in which they are written, and on a replay in that order
+ * again; what is new comes after all that is replayed. A workflow's steps have names, and are given as soon as they are
+ * asked for: which node is first does not matter to the others. A program within it has numbers for itself.
  */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
@@ -26,7 +29,7 @@ interface Waits {
 
 export interface StepLogParts {
   storage: Storage
-  run: Pick<RunRow, 'runId' | 'userId' | 'leaseOwner'>
+  run: Pick<RunRow, 'runId' | 'userId' | 'leaseOwner' | 'kind'>
   recorded: readonly StepRow[]
   signal: AbortSignal
   /** The run is not ours any more. */
@@ -36,12 +39,15 @@ export interface StepLogParts {
 /** A replay that asks for nothing more while its log has more is not the program that wrote it. */
 const STALLED_MS = 10_000
 
+type Address = string | number
+
 export class StepLog implements RunLog {
   readonly #parts: StepLogParts
-  readonly #bySeq: Map<number, StepRow>
+  readonly #rows: Map<Address, StepRow>
   readonly #turns: Turns
   readonly #waits = new Map<string, Waits>()
   #order: number
+  #nextSeq: number
   #writing: Promise<unknown> = Promise.resolve()
   #batch: Array<(tx: Transaction) => Promise<unknown>> = []
   #flushing: Promise<void> | undefined
@@ -49,14 +55,17 @@ export class StepLog implements RunLog {
 
   constructor(parts: StepLogParts) {
     this.#parts = parts
-    this.#bySeq = new Map(parts.recorded.map((step) => [step.seq, step]))
-    const ended = parts.recorded.filter(hasEnded).map((step) => endedOf(step).order)
-    this.#turns = new Turns(ended)
+    const { recorded } = parts
+    const isNamed = parts.run.kind === 'workflow'
+    this.#rows = new Map(recorded.map((step) => [isNamed ? placeIn(step.key) : step.seq, step]))
+    const ended = recorded.filter(hasEnded).map((step) => endedOf(step).order)
+    this.#turns = new Turns(isNamed ? [] : ended)
     this.#order = Math.max(-1, ...ended) + 1
+    this.#nextSeq = Math.max(-1, ...recorded.map(({ seq }) => seq)) + 1
   }
 
   get recorded(): number {
-    return this.#bySeq.size
+    return this.#rows.size
   }
 
   /** When somebody must look again, where it stands for an answer. */
@@ -78,25 +87,48 @@ export class StepLog implements RunLog {
     return this.#turns.left
   }
 
-  async step(request: StepRequest, work: StepWork): Promise<StepAnswer> {
-    const known = this.#bySeq.get(request.seq)
-    const decision = decide(known, request)
+  step(request: StepRequest, work: StepWork): Promise<StepAnswer> {
+    return this.#step(request, work, request.place === undefined ? this.#turns : undefined)
+  }
+
+  within(place: string): RunLog {
+    const inside = [...this.#rows].filter(([at]) => typeof at === 'string' && isNumbered(at, place))
+    const ended = inside.map(([, row]) => row).filter(hasEnded)
+    const turns = new Turns(ended.map((row) => endedOf(row).order))
+    return {
+      recorded: inside.length,
+      get unasked() {
+        return turns.left
+      },
+      step: ({ seq, place: inner, ...rest }, work) =>
+        this.#step({ ...rest, place: `${place}/${inner ?? seq}` }, work, inner === undefined ? turns : undefined),
+      within: (inner) => this.within(`${place}/${inner}`),
+    }
+  }
+
+  async #step(request: StepRequest, work: StepWork, turns: Turns | undefined): Promise<StepAnswer> {
+    const key = request.place === undefined ? request.key : `${request.place} ${request.key}`
+    const address = request.place ?? request.seq
+    const known = this.#rows.get(address)
+    const decision = decide(known, { ...request, key })
     if (decision.do === 'drift') throw new HostError('run-drift', { detail: decision.detail })
-    if (decision.do === 'unknown') return this.#unknown(known as StepRow)
+    if (decision.do === 'unknown') return this.#unknown(address, known as StepRow)
     if (decision.do === 'replay') {
       const { order, at, result } = endedOf(known as StepRow)
-      await this.#turns.take(order, this.#parts.signal)
+      await turns?.take(order, this.#parts.signal)
       return { ...result, at }
     }
-    const row = known ?? this.#newRow(request, work)
+    const row = known ?? this.#newRow({ ...request, key }, work)
     const { approvalId } = decision.do === 'ask-again' ? waitsOf(row) : {}
     // Before anything is done that must not be done twice, the log knows of it.
-    if (!request.repeatable || approvalId !== undefined) await this.#begin(row, known !== undefined)
+    if (!request.repeatable || approvalId !== undefined) await this.#begin(address, row)
     const result = await work.execute({ stepId: row.stepId, approvalId })
     this.#parts.signal.throwIfAborted()
-    if ('pause' in result) return this.#pause(row, result.pause)
-    await this.#turns.all(this.#parts.signal)
-    return this.#end(row, result)
+    // What is inside it stands, and says so itself.
+    if ('stands' in result) return result
+    if ('pause' in result) return this.#pause(address, row, result.pause)
+    await turns?.all(this.#parts.signal)
+    return this.#end(address, row, result)
   }
 
   /** Waits until all that happened is written. */
@@ -108,20 +140,21 @@ export class StepLog implements RunLog {
   #newRow({ seq, key, kind }: StepRequest, { request }: StepWork): StepRow {
     const { runId, userId } = this.#parts.run
     return {
-      ...{ stepId: newId('step'), userId, runId, seq, key, kind, status: 'started', requestJson: keepable(request) },
-      ...{ resultJson: null, startedAt: new Date(), endedAt: null },
+      ...{ stepId: newId('step'), userId, runId, seq: seq ?? this.#nextSeq++, key, kind, status: 'started' },
+      ...{ requestJson: keepable(request), resultJson: null, startedAt: new Date(), endedAt: null },
     }
   }
 
-  async #begin(row: StepRow, isThere: boolean): Promise<void> {
+  async #begin(address: Address, row: StepRow): Promise<void> {
+    const isThere = this.#rows.has(address)
     await this.#write((tx) => {
       if (!isThere) return tx.insert('steps', row)
       return tx.update('steps', row.stepId, { set: { status: 'started', resultJson: null } })
     })
-    this.#bySeq.set(row.seq, row)
+    this.#rows.set(address, row)
   }
 
-  async #end(row: StepRow, given: StepResult): Promise<StepAnswer> {
+  async #end(address: Address, row: StepRow, given: StepResult): Promise<StepAnswer> {
     const at = Date.now()
     const result = keepable(given) as StepResult
     const kept: Ended = { order: this.#order++, at, result }
@@ -129,28 +162,28 @@ export class StepLog implements RunLog {
       status: 'value' in result ? ('completed' as const) : ('failed' as const),
       ...{ resultJson: kept, endedAt: new Date(at) },
     }
-    await this.#put({ ...row, ...end })
+    await this.#put(address, { ...row, ...end })
     return { ...result, at }
   }
 
-  async #pause(row: StepRow, { approvalId, until }: { approvalId: string; until: Date }): Promise<StepAnswer> {
+  async #pause(address: Address, row: StepRow, { approvalId, until }: { approvalId: string; until: Date }) {
     const waits: Waits = { approvalId, until: until.getTime() }
     this.#waits.set(row.stepId, waits)
-    await this.#put({ ...row, status: 'paused', resultJson: waits })
-    return { stands: 'paused' }
+    await this.#put(address, { ...row, status: 'paused', resultJson: waits })
+    return { stands: 'paused' as const }
   }
 
-  async #unknown(row: StepRow): Promise<StepAnswer> {
+  async #unknown(address: Address, row: StepRow): Promise<StepAnswer> {
     this.#isUnknown = true
-    await this.#put({ ...row, status: 'outcome-unknown' })
+    await this.#put(address, { ...row, status: 'outcome-unknown' })
     return { stands: 'outcome-unknown' }
   }
 
   /** Whether it was begun before decides whether it is there. */
-  async #put(row: StepRow): Promise<void> {
+  async #put(address: Address, row: StepRow): Promise<void> {
     const { stepId, status, resultJson, endedAt } = row
-    const isThere = this.#bySeq.has(row.seq)
-    this.#bySeq.set(row.seq, row)
+    const isThere = this.#rows.has(address)
+    this.#rows.set(address, row)
     await this.#write((tx) =>
       isThere ? tx.update('steps', stepId, { set: { status, resultJson, endedAt } }) : tx.insert('steps', row),
     )
@@ -183,6 +216,10 @@ export class StepLog implements RunLog {
     await written
   }
 }
+
+/** The name that the key of a named step begins with. */
+export const placeIn = (key: string) => key.slice(0, key.indexOf(' '))
+const isNumbered = (at: string, place: string) => at.startsWith(`${place}/`) && /^\d+$/.test(at.slice(place.length + 1))
 
 const hasEnded = ({ status }: StepRow) => status === 'completed' || status === 'failed'
 const endedOf = ({ resultJson }: StepRow) => resultJson as Ended

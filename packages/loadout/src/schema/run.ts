@@ -47,6 +47,15 @@ export const stepRow = z.strictObject({
 })
 export type StepRow = z.infer<typeof stepRow>
 
+const runToolkits = z.object({
+  failedToolkits: z.array(z.object({ id: z.string(), reason: z.string() }).loose()).optional(),
+  droppedToolkits: z.array(z.string()).optional(),
+  /** What was noticed on the way. */
+  warnings: z.array(z.string()).optional(),
+})
+/** What became of the toolkits that a run asked for. */
+export type RunToolkits = z.infer<typeof runToolkits>
+
 /** A run as people see it. */
 export const runView = z.object({
   id: z.string(),
@@ -59,6 +68,7 @@ export const runView = z.object({
   error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
   logs: z.array(z.object({ level: z.string(), text: z.string() })),
   usage: jsonObject.optional(),
+  ...runToolkits.shape,
   steps: z.array(
     z.object({
       id: z.string(),

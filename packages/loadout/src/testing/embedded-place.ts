@@ -2,7 +2,7 @@
 import { createPresence } from '../policy/presence.ts'
 import { createEmbeddedEngine } from '../runs/embedded.ts'
 import type { Storage } from '../storage/storage.ts'
-import type { EnginePlace } from './engine-suite.ts'
+import type { EnginePlace } from './engine-suite-case.ts'
 
 export function embeddedPlace(storage: Storage, close: () => Promise<void> = async () => {}): EnginePlace {
   return {

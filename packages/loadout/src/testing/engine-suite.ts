@@ -3,37 +3,26 @@
  * makes as many processes as it needs over one fresh place; one that is killed does nothing more, and says nothing of it.
  */
 
-import type { ActiveRun, Engine, RunEnd, RunWork, StepResult, StepWork } from '../runs/engine.ts'
-import type { RunRow } from '../schema/run.ts'
+import type { ActiveRun, RunEnd, RunWork, StepResult, StepWork } from '../runs/engine.ts'
 import { check, equal, eventually, rejects } from './check.ts'
+import {
+  at,
+  done,
+  type EnginePlace,
+  type EngineProcess,
+  forever,
+  later,
+  type Make,
+  START,
+  value,
+} from './engine-suite-case.ts'
+import { namedCases } from './engine-suite-named.ts'
 import type { SuiteCase } from './suite-case.ts'
 
-export interface EngineProcess {
-  engine: Engine
-  /** Ends it as a crash does: its runs are left as they are, and others see that it is gone. */
-  kill(): Promise<void>
-  close(): Promise<void>
-}
-
-export interface EnginePlace {
-  start(options: {
-    works: Partial<Record<RunRow['kind'], RunWork>>
-    /** Questions that have their answer. */
-    answered: ReadonlySet<string>
-  }): Promise<EngineProcess>
-  close(): Promise<void>
-}
-
-const value = (given: unknown): StepWork => ({ request: 'r', execute: async () => ({ value: given }) })
-const at = (seq: number, key: string, repeatable = false) => ({ seq, key: `${key}#`, kind: 'call', repeatable })
-const later = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-const forever = () => new Promise<never>(() => {})
-const done = (output: unknown): RunEnd => ({ status: 'completed', output })
-const START = { userId: 'ann', kind: 'program', input: { a: 1 } } as const
-
-type Make = (work: RunWork, answered?: ReadonlySet<string>) => Promise<EngineProcess>
+export type { EnginePlace, EngineProcess }
 
 const cases: Record<string, (make: Make) => Promise<void>> = {
+  ...namedCases,
   'a run completes, and its log tells how': async (make) => {
     const { engine } = await make(async ({ log, input }) => {
       const first = await log.step(at(0, 'one'), value(1))
@@ -318,7 +307,7 @@ export function engineSuite(open: () => Promise<EnginePlace>): SuiteCase[] {
       const started: EngineProcess[] = []
       try {
         await body(async (work, answered = new Set()) => {
-          const process = await place.start({ works: { program: work }, answered })
+          const process = await place.start({ works: { program: work, workflow: work }, answered })
           started.push(process)
           return process
         })
