@@ -115,7 +115,9 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   await must('POST /api/threads/trip/activations', { ref: `${mark}*`, on: false })
   await must('POST /api/threads', { id: `thread-${user}`, title: mark })
   await must('POST /api/threads/trip/activations', { ref: `only-${user}`, on: true })
-  await must('PATCH /api/preferences', { costLimits: { maxCallsPerHour: user === 'ann' ? 71 : 72 } })
+  // Looking is itself a use, which would count in their own searches.
+  const costLimits = { maxCallsPerHour: user === 'ann' ? 71 : 72 }
+  await must('PATCH /api/preferences', { costLimits, learnFromUse: false })
   const key = await must('POST /api/keys', { name: mark })
   const call = await must('POST /api/tools/kit/get-env/call', { arguments: {} })
   if (!JSON.stringify(call).includes(`${mark}-secret`)) meeting.findings.push(`${user}'s secret did not reach the kit`)
