@@ -162,7 +162,8 @@ describe('run_code in a selection', () => {
   it('comes with declarations of what was found, and is counted', async () => {
     const plain = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2 })
     const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2, programs: true })
-    expect(names(selection)).toEqual([...names(plain).slice(0, -1), 'run_code', 'search_tools'])
+    expect(names(selection)).toContain('run_code')
+    expect(names(selection).filter((name) => name !== 'run_code')).toEqual(names(plain))
     const offered = selection.tools.find(({ entry }) => entry.modelName === 'run_code')
     expect(offered?.entry.manifest.description).toContain('declare const shop')
     expect(selection.tokens.after).toBe(plain.tokens.after + (offered?.tokens ?? 0))
@@ -172,7 +173,8 @@ describe('run_code in a selection', () => {
 
   it('alone stands for all that programs may call', async () => {
     const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 3, programs: 'only' })
-    expect(names(selection)).toEqual(['run_code'])
+    expect(names(selection)).toContain('run_code')
+    expect(names(selection).filter((name) => name.startsWith('mcp_shop_'))).toEqual([])
     expect(selection.deferred.map(({ ref }) => ref)).toContain('shop.refund')
   })
 
