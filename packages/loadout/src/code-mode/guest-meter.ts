@@ -7,6 +7,8 @@ export interface Meter {
   begin(): void
   end(): void
   spentMs(): number
+  /** What passed while it ran: never less than that. */
+  passedMs(): number
   /** Cheap: the clocks are asked only when it may be so. */
   over(): boolean
 }
@@ -27,6 +29,7 @@ export function createMeter(limitMs: number, threadMs: (() => number) | undefine
       running = false
     },
     spentMs,
+    passedMs,
     over() {
       const now = performance.now()
       if (now < nextLook) return false

@@ -122,7 +122,7 @@ export class GuestRun implements EngineHooks {
     return {
       ...this.#ledger.take(),
       read: this.#read,
-      cpuMs: this.#ended ? this.#meter.spentMs() : 0,
+      cpuMs: this.#ended ? this.#meter.spentMs() : this.#meter.passedMs(),
       memoryBytes: this.#engine.memoryBytes(),
     }
   }
@@ -148,7 +148,7 @@ export class GuestRun implements EngineHooks {
       this.#drain()
       for (let due = this.#nextDue(); due >= 0 && this.#ledger.waiting() === 0; due = this.#nextDue())
         if (this.#goesOn()) this.#fire(due)
-      if (this.#ledger.waiting() === 0) this.#fail('program-error', DEADLOCK)
+      if (this.#goesOn() && this.#ledger.waiting() === 0) this.#fail('program-error', DEADLOCK)
     } catch (trap) {
       this.#trapped = true
       if (trap instanceof NoMemory) this.outOfMemory()

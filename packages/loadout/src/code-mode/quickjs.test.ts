@@ -1,9 +1,56 @@
-import { afterAll, describe, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { executorSuite } from '../testing/executor-suite.ts'
+import { failure, run, value } from '../testing/executor-suite-case.ts'
 import { quickjs } from './quickjs.ts'
 
 describe('executor: quickjs, in threads', () => {
   const executor = quickjs()
   afterAll(() => executor.close())
   for (const { name, run } of executorSuite(() => executor)) it(name, run)
+})
+
+it('a program that runs when its executor is closed is cancelled, and none runs after', {
+  timeout: 20_000,
+}, async () => {
+  const executor = quickjs({ spares: 0 })
+  const never = { call: () => new Promise<never>(() => {}) }
+  const [waiting, computing] = [
+    failure(executor, 'await kit.slow()', { bridge: never }),
+    failure(executor, 'for (;;);'),
+  ]
+  await value(executor, 'return 1')
+  await executor.close()
+  expect([(await waiting).code, (await computing).code]).toEqual(['cancelled', 'cancelled'])
+  expect((await failure(executor, 'return 1')).code).toBe('sandbox-lost')
+})
+
+it('as many run at once as may, and the others after them', async () => {
+  const executor = quickjs({ spares: 1, most: 2 })
+  let [now, most] = [0, 0]
+  const call = async () => {
+    most = Math.max(most, ++now)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    now--
+    return { value: 1, at: 0 }
+  }
+  const all = await Promise.all(
+    Array.from({ length: 8 }, () => value(executor, 'return kit.slow()', { bridge: { call } })),
+  )
+  expect(all).toEqual(Array(8).fill(1))
+  expect(most).toBe(2)
+  await executor.close()
+})
+
+it('who broke a limit makes no more calls', async () => {
+  const executor = quickjs({ spares: 1 })
+  const made: number[] = []
+  const call = async ({ seq }: { seq: number }) => {
+    made.push(seq)
+    return { value: 1, at: 0 }
+  }
+  await run(executor, 'for (;;) kit.echo()', { limits: { calls: 5 }, bridge: { call } })
+  expect(made).toEqual([])
+  await value(executor, 'kit.echo(); kit.echo(); return 1', { bridge: { call } })
+  expect(made).toEqual([0, 1])
+  await executor.close()
 })

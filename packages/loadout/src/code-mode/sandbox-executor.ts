@@ -4,16 +4,20 @@ import type { Execution, Executor, ProgramErrorCode } from './executor.ts'
 import { SandboxGone } from './sandbox-box.ts'
 import { resolveLimits } from './sandbox-limits.ts'
 import type { SandboxPool } from './sandbox-pool.ts'
-import { runInBox } from './sandbox-session.ts'
+import { Session } from './sandbox-session.ts'
 
 export function executorOf(name: string, pool: SandboxPool): Executor {
+  const running = new Set<Session>()
   return {
     name,
     async execute(program, bridge, { limits, signal } = {}) {
       if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
       try {
         const box = await pool.take(signal)
-        const { execution, clean } = await runInBox({ box, program, bridge, limits: resolveLimits(limits), signal })
+        const session = new Session({ box, program, bridge, limits: resolveLimits(limits), signal })
+        running.add(session)
+        const { execution, clean } = await session.outcome
+        running.delete(session)
         pool.give(box, clean)
         return execution
       } catch (error) {
@@ -24,7 +28,10 @@ export function executorOf(name: string, pool: SandboxPool): Executor {
         )
       }
     },
-    close: () => pool.close(),
+    async close() {
+      for (const session of running) session.cancel()
+      await pool.close()
+    },
   }
 }
 

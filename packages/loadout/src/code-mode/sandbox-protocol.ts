@@ -40,7 +40,7 @@ export interface Turn {
   logs: LogLine[]
   /** How many messages it has read; it waits when that is how many were sent. */
   read: number
-  /** What it computed so far; told at its end. */
+  /** What it computed so far: at its end as exactly as anybody knows, before that no less. */
   cpuMs: number
   memoryBytes: number
 }

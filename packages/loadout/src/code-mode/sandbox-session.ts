@@ -19,7 +19,7 @@ import { lineOf } from './guest-stack.ts'
 import type { Box } from './sandbox-box.ts'
 import { readJson } from './sandbox-json.ts'
 import type { Answer, Ended, FromSandbox, SandboxCall, Turn } from './sandbox-protocol.ts'
-import { createWatch, type Watch } from './sandbox-watch.ts'
+import { createWatch, type Watch, type WatchParts } from './sandbox-watch.ts'
 
 export interface SessionParts {
   box: Box
@@ -44,12 +44,10 @@ const SLICE_MS = 8
 const MOST_TEXT = 8000
 const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'cancelled']
 
-export const runInBox = (parts: SessionParts) =>
-  new Promise<SessionOutcome>((resolve) => new Session(parts, resolve).begin())
-
-class Session {
+export class Session {
+  readonly outcome: Promise<SessionOutcome>
   readonly #parts: SessionParts
-  readonly #resolve: (outcome: SessionOutcome) => void
+  #resolve: (outcome: SessionOutcome) => void = () => {}
   readonly #watch: Watch
   readonly #started = performance.now()
   readonly #logs: LogLine[] = []
@@ -62,39 +60,48 @@ class Session {
   #over = false
   #working = false
 
-  constructor(parts: SessionParts, resolve: (outcome: SessionOutcome) => void) {
+  constructor(parts: SessionParts) {
     this.#parts = parts
-    this.#resolve = resolve
-    const over = (code: ProgramErrorCode, message: string) => this.#fail(code, message)
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    const over: WatchParts['over'] = ({ code, message }, cpuMs) => {
+      this.#usage.cpuMs = cpuMs ?? this.#usage.cpuMs
+      this.#fail(code, message)
+    }
     this.#watch = createWatch({ box: parts.box, limits: parts.limits, over })
+    this.#begin()
   }
 
-  begin() {
+  #begin() {
     const { box, program, bridge, limits, signal } = this.#parts
     box.listen({ message: (message) => this.#hear(message), lost: (why) => this.#fail('sandbox-lost', why) })
-    if (signal?.aborted) return this.#cancel()
-    signal?.addEventListener('abort', this.#cancel)
+    if (signal?.aborted) return this.cancel()
+    signal?.addEventListener('abort', this.cancel)
     const input = written(program.input)
     if (input === undefined) return this.#fail('program-error', 'The input cannot be written as JSON.')
-    const { source, seed, now } = program
+    const { source, seed } = program
+    const now = Number.isFinite(program.now) ? program.now : 0
     this.#sent++
     box.send({ type: 'run', run: { source, input, seed, now, functions: bridge.functions, limits } })
   }
 
-  #cancel = () => this.#fail('cancelled', 'The program was cancelled.')
+  cancel = () => this.#fail('cancelled', 'The program was cancelled.')
 
   #hear(message: FromSandbox): void {
     if (this.#over || message.type === 'ready') return
     this.#note(message.turn)
-    this.#inbox.push(...message.turn.calls)
+    const result = message.type === 'ended' ? resultOf(message.ended) : undefined
+    // Who broke a limit makes no more calls; who returned made those that nobody waits for.
+    if (!result || isClean(result)) for (const call of message.turn.calls) this.#inbox.push(call)
     this.#workOff()
-    if (message.type === 'ended') this.#finish(resultOf(message.ended))
+    if (result) this.#finish(result)
   }
 
   #note(turn: Turn): void {
     const { limits } = this.#parts
     this.#usage.calls += turn.calls.length
-    this.#usage.cpuMs = Math.max(this.#usage.cpuMs, turn.cpuMs)
+    this.#usage.cpuMs = turn.cpuMs
     this.#usage.memoryBytes = turn.memoryBytes
     if (turn.read === this.#sent) this.#watch.idle()
     for (const line of turn.logs) {
@@ -144,10 +151,14 @@ class Session {
     if ('pause' in answer) return this.#finish({ status: 'paused' })
     const ok = 'value' in answer
     const text = written(ok ? answer.value : answer.error)
+    const { program, limits } = this.#parts
+    if (text !== undefined && text.length > limits.memoryBytes)
+      return this.#fail('memory-limit', `An answer takes more than ${limits.memoryBytes} bytes.`)
+    const at = Number.isFinite(answer.at) ? answer.at : program.now
     this.#outbox.push(
       text === undefined
-        ? { seq, ok: false, text: '{"code":"internal","message":"The answer is no JSON."}', at: answer.at }
-        : { seq, ok, text, at: answer.at },
+        ? { seq, ok: false, text: '{"code":"internal","message":"The answer is no JSON."}', at }
+        : { seq, ok, text, at },
     )
     // Those that come at once go at once.
     if (this.#outbox.length === 1) queueMicrotask(() => this.#flush())
@@ -169,13 +180,16 @@ class Session {
   #finish(result: Result): void {
     if (this.#over) return
     this.#over = true
+    if (!isClean(result)) this.#inbox.length = 0
     this.#watch.stop()
-    this.#parts.signal?.removeEventListener('abort', this.#cancel)
+    this.#parts.signal?.removeEventListener('abort', this.cancel)
     this.#usage.wallMs = performance.now() - this.#started
-    const clean = result.status !== 'failed' || CLEAN.includes(result.error.code)
-    this.#resolve({ execution: { ...result, logs: this.#logs, usage: this.#usage }, clean })
+    const execution = { ...result, logs: this.#logs, usage: this.#usage }
+    this.#resolve({ execution, clean: isClean(result) })
   }
 }
+
+const isClean = (result: Result) => result.status !== 'failed' || CLEAN.includes(result.error.code)
 
 const has = ({ functions }: Bridge, object: string, name: string) =>
   Object.hasOwn(functions, object) && (functions[object]?.includes(name) ?? false)

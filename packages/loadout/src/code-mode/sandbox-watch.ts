@@ -18,7 +18,8 @@ export interface Watch {
 export interface WatchParts {
   box: Box
   limits: ProgramLimits
-  over(code: ProgramErrorCode, message: string): void
+  /** With what it computed, where that was looked at. */
+  over(error: { code: ProgramErrorCode; message: string }, cpuMs?: number): void
 }
 
 type Timer = ReturnType<typeof setTimeout>
@@ -42,9 +43,11 @@ export function createWatch({ box, limits, over }: WatchParts): Watch {
   const lookAtCpu = async () => {
     cpuTimer = undefined
     if (since === undefined) return
-    const left = limits.cpuMs + MOMENT_MS - (await spentMs())
+    const spent = await spentMs()
+    const left = limits.cpuMs + MOMENT_MS - spent
     if (stopped || since === undefined) return
-    if (left <= 0) over('cpu-limit', `The program computed for longer than ${limits.cpuMs} ms.`)
+    const message = `The program computed for longer than ${limits.cpuMs} ms.`
+    if (left <= 0) over({ code: 'cpu-limit', message }, spent)
     else watchCpu(left)
   }
   const watchCpu = (left: number) => {
@@ -52,7 +55,8 @@ export function createWatch({ box, limits, over }: WatchParts): Watch {
   }
   const lookAtWall = () => {
     const left = limits.wallMs + (since === undefined ? 0 : MOMENT_MS) - (performance.now() - started)
-    if (left <= 0) over('time-limit', `The program took longer than ${limits.wallMs} ms.`)
+    const message = `The program took longer than ${limits.wallMs} ms.`
+    if (left <= 0) over({ code: 'time-limit', message })
     else wallTimer = setTimeout(lookAtWall, Math.max(1, left))
   }
   wallTimer = setTimeout(lookAtWall, limits.wallMs)

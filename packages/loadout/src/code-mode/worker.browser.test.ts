@@ -19,7 +19,7 @@ describe('executor: worker, in a real browser', () => {
     const reports = await runHostile(executor, programs, {
       limits: { ...HOSTILE_LIMITS, cpuMs: 500 },
       atOnce: 2,
-      graceMs: 20_000,
+      slack: () => 40,
       secrets: [CANARY],
     })
     const wrong = reports.filter((report) => report.wrong.length > 0)

@@ -1,6 +1,5 @@
 /** Runs hostile programs, a few at a time, and tells what is wrong with each: nothing, or what came instead. */
 import type { Bridge, Execution, Executor, ProgramLimits } from '../code-mode/executor.ts'
-import { wait } from './executor-suite-case.ts'
 import type { Ending, HostileProgram } from './hostile-programs.ts'
 
 export interface HostileReport {
@@ -13,13 +12,15 @@ export interface HostileReport {
 export interface HostileOptions {
   limits: ProgramLimits
   atOnce: number
-  /** What may pass after a limit until the program is ended, by the clock. */
-  graceMs: number
+  /** How many times as long as on a quiet machine it may take by the clock. What it computes is held to the limit in any case. */
+  slack: () => number
   /** Texts that nobody inside may ever have. */
   secrets: readonly string[]
 }
 
 const NEVER_MS = 500
+const GRACE_MS = 250
+const LIMITS_OF_TIME = ['cpu-limit', 'time-limit']
 const bridge: Bridge = {
   functions: { kit: ['echo', 'fail', 'large', 'huge', 'never'], '': ['search'] },
   async call({ name, arguments: [first] }) {
@@ -77,15 +78,14 @@ function endsWrong(execution: Execution, ending: Ending): string[] {
 }
 
 /** Neither before its limit nor long after it. */
-function isLate({ usage, ...execution }: Execution, limits: ProgramLimits, { graceMs }: HostileOptions): string[] {
+function isLate({ usage, ...execution }: Execution, limits: ProgramLimits, { slack }: HostileOptions): string[] {
   const code = execution.status === 'failed' ? execution.error.code : ''
+  const limitMs = code === 'time-limit' ? limits.wallMs : limits.cpuMs
+  const most = (limitMs + GRACE_MS) * slack()
   const wrong: string[] = []
-  if (code === 'cpu-limit' && usage.wallMs < limits.cpuMs)
+  if (LIMITS_OF_TIME.includes(code) && usage.wallMs < limitMs)
     wrong.push(`ended after ${usage.wallMs} ms, before its limit`)
-  if (code === 'time-limit' && usage.wallMs < limits.wallMs)
-    wrong.push(`ended after ${usage.wallMs} ms, before its limit`)
-  if (usage.cpuMs > limits.cpuMs + 250) wrong.push(`computed for ${usage.cpuMs} ms`)
-  const most = (code === 'time-limit' ? limits.wallMs : limits.cpuMs) + graceMs
+  if (usage.cpuMs > limits.cpuMs + GRACE_MS) wrong.push(`computed for ${usage.cpuMs} ms`)
   if (usage.wallMs > most) wrong.push(`ended after ${usage.wallMs} ms, later than ${most}`)
   if ((usage.memoryBytes ?? 0) > limits.memoryBytes * 2 + 8 * 1024 * 1024) wrong.push(`took ${usage.memoryBytes} bytes`)
   return wrong
@@ -106,5 +106,3 @@ export function hostHarm(): string[] {
   if (Object.keys(Object.prototype).length + Object.keys(Array.prototype).length > 0) wrong.push('a prototype')
   return wrong
 }
-
-export const settle = () => wait(20)
