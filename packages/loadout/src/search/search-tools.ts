@@ -4,7 +4,8 @@
  */
 import { z } from 'zod'
 import { ownEntry } from '../loadout/own-entry.ts'
-import type { JsonObject } from '../schema/json.ts'
+import { cleanText } from '../schema/clean-text.ts'
+import { type JsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import { definitionOf } from './tokenizer.ts'
@@ -37,48 +38,113 @@ export const SEARCH_TOOLS: ToolManifest = {
 export const SEARCH_ENTRY = ownEntry(SEARCH_TOOLS, 'The host gives it: there are tools that it finds.')
 
 const LONGEST_SENTENCE = 160
+const LONGEST_NAME = 64
+const LONGEST_VALUE = 30
+const LONGEST_ARGUMENTS = 300
 const MOST_ARGUMENTS = 12
+const MOST_VALUES = 6
+const DEEPEST = 3
+const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
+const LINE_BREAK = /[\p{Cc}\p{Zl}\p{Zp}]/u
+/** What needs no quotes: no name of a property can look like what stands around it. */
+const PLAIN_NAME = /^[\p{L}\p{N}_$@.-]+$/u
 
-/** One line: `mcp_github_create_issue(owner: string, title?: string): Creates an issue.` */
+/**
+ * One line: `mcp_github_create_issue(owner: string, title?: string): Creates an issue.` A server wrote what it is made of: each
+ * part of it is on one line, shows what it is, and is no longer than it may be.
+ */
 export function signatureOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelName' | 'manifest'>): string {
   const { properties, required } = manifest.inputSchema
   const needed = new Set(Array.isArray(required) ? required : [])
   const all = typeof properties === 'object' && properties !== null ? Object.entries(properties as JsonObject) : []
   // What must be given comes first.
   const ordered = [...all.filter(([name]) => needed.has(name)), ...all.filter(([name]) => !needed.has(name))]
-  const shown = ordered
-    .slice(0, MOST_ARGUMENTS)
-    .map(([name, schema]) => `${name}${needed.has(name) ? '' : '?'}: ${typeOf(schema)}`)
+  const shown: string[] = []
+  let length = 0
+  for (const [name, schema] of ordered.slice(0, MOST_ARGUMENTS)) {
+    const argument = `${nameOf(name)}${needed.has(name) ? '' : '?'}: ${typeOf(schema, 0)}`
+    length += argument.length
+    if (length > LONGEST_ARGUMENTS) break
+    shown.push(argument)
+  }
   if (ordered.length > shown.length) shown.push('…')
   const said = firstSentence(manifest.description ?? manifest.title ?? '')
   return `${modelName}(${shown.join(', ')})${said === '' ? '' : `: ${said}`}`
 }
 
-function typeOf(schema: unknown): string {
+function nameOf(name: string): string {
+  const line = oneLine(name, LONGEST_NAME)
+  return PLAIN_NAME.test(line) ? line : JSON.stringify(line)
+}
+
+function typeOf(schema: unknown, depth: number): string {
   if (typeof schema !== 'object' || schema === null) return 'any'
   const { type, enum: values, items } = schema as JsonObject
-  if (Array.isArray(values) && values.length <= 6 && values.every((value) => String(value).length <= 30))
+  if (Array.isArray(values) && values.length > 0 && values.length <= MOST_VALUES && values.every(isShown))
     return values.map((value) => JSON.stringify(value)).join('|')
-  if (type === 'array') return `${typeOf(items)}[]`
-  if (Array.isArray(type)) return type.join('|')
-  return typeof type === 'string' ? type : 'any'
+  if (type === 'array') return depth < DEEPEST ? `${typeOf(items, depth + 1)}[]` : 'array'
+  const types = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.has(one))
+  return types.length === 0 ? 'any' : [...new Set(types)].join('|')
 }
+
+/** A value that can stand in a line as it is. */
+const isShown = (value: unknown) =>
+  value === null ||
+  ['number', 'boolean'].includes(typeof value) ||
+  (typeof value === 'string' && value.length <= LONGEST_VALUE && oneLine(value, LONGEST_VALUE) === value)
 
 function firstSentence(text: string): string {
-  const line = text.trim().split(/\n|(?<=[.!?。])\s/u, 1)[0] ?? ''
-  return line.length > LONGEST_SENTENCE ? `${line.slice(0, LONGEST_SENTENCE - 1).trimEnd()}…` : line
+  const sentence =
+    text
+      .slice(0, 10 * LONGEST_SENTENCE)
+      .trim()
+      .split(LINE_BREAK, 1)[0] ?? ''
+  return oneLine(sentence.split(/(?<=[.!?。])\s/u, 1)[0] ?? '', LONGEST_SENTENCE)
 }
 
-/** What a model reads of what was found. */
-export function foundText(found: readonly LoadoutEntry[]): string {
-  if (found.length === 0) return 'No tool fits. Say it in other words, or go on without.'
-  return ['These tools can be called from your next step on:', ...found.map((entry) => `- ${signatureOf(entry)}`)].join(
-    '\n',
-  )
+/** Without what breaks a line or cannot be seen, and cut. */
+function oneLine(text: string, longest: number): string {
+  const spaced = text.slice(0, 2 * longest).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+  const line = cleanText(spaced).text.toWellFormed().trim()
+  const isCut = line.length > longest || text.length > 2 * longest
+  return isCut
+    ? `${line
+        .slice(0, longest - 1)
+        .toWellFormed()
+        .trimEnd()}…`
+    : line
 }
 
-/** What a model reads where it asked for schemas. */
+/** What a model reads of what was found, and of what it has already and fits as well. */
+export function foundText(found: readonly LoadoutEntry[], known: readonly LoadoutEntry[] = []): string {
+  const lines = (title: string, entries: readonly LoadoutEntry[]) =>
+    entries.length === 0 ? [] : [title, ...entries.map((entry) => `- ${signatureOf(entry)}`)]
+  const all = [
+    ...lines('These tools can be called from your next step on:', found),
+    ...lines('These you have already:', known),
+  ]
+  return all.length === 0 ? 'No tool fits. Say it in other words, or go on without.' : all.join('\n')
+}
+
+/** What a model reads where it asked for schemas: a line each. */
 export function schemasText(found: readonly LoadoutEntry[], unknown: readonly string[]): string {
   const missing = unknown.length === 0 ? [] : [`There is no tool ${unknown.map((name) => `"${name}"`).join(', ')}.`]
-  return [...found.map((entry) => JSON.stringify(definitionOf(entry))), ...missing].join('\n')
+  return [...found.map((entry) => inOneLine(definitionOf(entry))), ...missing].join('\n')
+}
+
+const inOneLine = (value: unknown) =>
+  JSON.stringify(value).replace(
+    /[\p{Cc}\p{Zl}\p{Zp}]/gu,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+
+/** What a model gave, as it was meant: models write null for what they leave out, numbers as texts, and numbers too large. */
+export function readSearchInput(input: JsonObject): z.output<typeof searchToolsInput> {
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== null))
+  const limit = typeof given.limit === 'string' && given.limit.trim() !== '' ? Number(given.limit) : given.limit
+  const isCount = typeof limit === 'number' && Number.isFinite(limit)
+  return parse(searchToolsInput, {
+    ...given,
+    ...(isCount ? { limit: Math.min(Math.max(1, Math.round(limit)), MOST_FOUND) } : {}),
+  })
 }
