@@ -52,11 +52,21 @@ export const selection = z.object({
 })
 export type SelectionData = z.infer<typeof selection>
 
+const MOST_CHARACTERS = 1_000_000
+
+/** A search by itself: `q` in words, or for `regex` a pattern. */
+export const searchInput = z.object({
+  q: z.string().max(MOST_CHARACTERS),
+  strategy: z.enum(STRATEGIES).optional(),
+  limit: z.number().optional(),
+  context: z.string().max(MOST_CHARACTERS).optional(),
+})
+
 const MOST_MESSAGES = 1000
 
 /** A text, or a message with a text or with parts. */
 export const historyInput = z
-  .array(z.union([z.string().max(1_000_000), z.looseObject({ role: z.string().max(100).optional() })]))
+  .array(z.union([z.string().max(MOST_CHARACTERS), z.looseObject({ role: z.string().max(100).optional() })]))
   .max(MOST_MESSAGES)
 export type History = z.infer<typeof historyInput>
 
@@ -68,7 +78,7 @@ export const USUALLY_FOUND = 5
 export const resolveInput = z
   .strictObject({
     /** Without words, only what is loaded and what never waits. */
-    prompt: z.string().max(1_000_000).default(''),
+    prompt: z.string().max(MOST_CHARACTERS).default(''),
     /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
     history: historyInput.optional(),
     /** How many tools the prompt may bring. @default 5 */
@@ -92,3 +102,6 @@ export const resolveInput = z
 export type ResolveOptions = Omit<z.input<typeof resolveInput>, 'history'> & {
   history?: ReadonlyArray<string | object> | undefined
 }
+
+/** Refs of tools that a thread loads or unloads. */
+export const loadInput = z.array(z.string().min(1).max(400)).max(1000)

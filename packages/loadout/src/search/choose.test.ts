@@ -41,8 +41,48 @@ describe('what is chosen', () => {
     const loaded = [{ ref: 'kit.c', sticky: false }]
     const chosen = choose({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
     expect(refs(chosen)).toEqual(['kit.a', 'kit.b', SEARCH_ENTRY.ref])
-    expect(chosen.dropped).toEqual([{ ref: 'kit.c', reason: 'It costs 100 tokens, and maxTokens is 260.' }])
+    expect(chosen.dropped).toEqual([
+      { ref: 'kit.c', reason: 'It costs 100 tokens, and maxTokens is 260, of which search_tools needs 50.' },
+    ])
     expect(choose({ tools, loaded, hits: [], maxTokens: 0, count })).toMatchObject({ tools: [], tokens: 0 })
+  })
+
+  it('keeps no room for search_tools where all fit, or where it fits itself not', () => {
+    const always = [entry('kit.a', false, 28), entry('kit.b', false, 28)]
+    const dear = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 137 : one.tokens)
+    for (const maxTokens of [56, 70, 150]) {
+      const chosen = choose({ tools: always, loaded: [], hits: [], maxTokens, count: dear })
+      expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 56 })
+    }
+    const waiting = ['a', 'b', 'c', 'd'].map((name) => entry(`kit.${name}`, true, 31))
+    const hits = waiting.slice(0, 3).map(({ ref }) => hit(ref))
+    const chosen = choose({ tools: waiting, loaded: [], hits, maxTokens: 100, count: dear })
+    expect(refs(chosen)).toEqual(['kit.a', 'kit.b', 'kit.c'])
+    expect(chosen.dropped).toEqual([{ ref: SEARCH_ENTRY.ref, reason: 'It costs 137 tokens, and maxTokens is 100.' }])
+    // Alone it would find what then has no room.
+    const dearer = waiting.map((one) => ({ ...one, tokens: 60 }))
+    expect(refs(choose({ tools: dearer, loaded: [], hits, maxTokens: 140, count: dear }))).toEqual(['kit.a', 'kit.b'])
+    expect(refs(choose({ tools: dearer, loaded: [], hits, maxTokens: 200, count: dear }))).toEqual([
+      'kit.a',
+      SEARCH_ENTRY.ref,
+    ])
+  })
+
+  it('is everything where that costs no more, unless it may not be', () => {
+    const few = ['a', 'b', 'c'].map((name) => entry(`kit.${name}`, true, 20))
+    const chosen = choose({ tools: few, loaded: [], hits: [hit('kit.b', 0.7)], count })
+    expect(refs(chosen)).toEqual(['kit.b', 'kit.a', 'kit.c'])
+    expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 60 })
+    expect(chosen.tools[1]).toMatchObject({ by: 'always', reasons: [expect.stringContaining('costs no more')] })
+    expect(refs(choose({ tools: few, loaded: [], hits: [], mayTakeAll: false, count }))).toEqual([SEARCH_ENTRY.ref])
+  })
+
+  it('of many that wait, the best wait first; few as they are carried', () => {
+    const many = Array.from({ length: 150 }, (_, at) => entry(`kit.t${at}`, true))
+    const given = { loaded: [], hits: [hit('kit.t9')], rest: ['kit.t149', 'kit.t7'], count }
+    const { deferred } = choose({ tools: many, ...given })
+    expect(deferred.slice(0, 3).map(({ ref }) => ref)).toEqual(['kit.t149', 'kit.t7', 'kit.t0'])
+    expect(choose({ tools: many.slice(0, 50), ...given }).deferred[0]?.ref).toBe('kit.t0')
   })
 
   const some = fc.array(

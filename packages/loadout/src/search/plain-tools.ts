@@ -4,11 +4,12 @@
  */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
-import { invalidInput, jsonObject } from '../schema/json.ts'
+import { invalidInput, jsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { searchInput } from '../schema/selection.ts'
 import { givenExamples } from '../schema/tool.ts'
 import type { Hit, Strategy } from './search.ts'
-import { createSearcher, type Searcher, type SearchOptions } from './searcher.ts'
+import { type AskOptions, createSearcher, type Searcher } from './searcher.ts'
 import { WordVectors } from './word-vectors.ts'
 import { wordsOf } from './words.ts'
 
@@ -59,8 +60,16 @@ export interface PlainHit extends Hit {
   tool: PlainTool
 }
 
+export interface PlainFound {
+  hits: PlainHit[]
+  /** The one that was used. */
+  strategy: Strategy
+  /** What did not go as asked. */
+  warnings?: readonly string[]
+}
+
 export interface ToolIndex {
-  search(query: string, options?: Omit<SearchOptions, 'userId'>): Promise<{ hits: PlainHit[]; strategy: Strategy }>
+  search(query: string, options?: AskOptions): Promise<PlainFound>
 }
 
 export function createToolIndex(
@@ -79,13 +88,15 @@ export function createToolIndex(
   })
   return {
     async search(query, options = {}) {
-      const { hits, strategy } = await searcher.search(entries, query, options)
+      const { q, ...asked } = parse(searchInput, { q: query, ...options })
+      const { hits, strategy, warnings } = await searcher.search(entries, q, asked)
       return {
         hits: hits.map((hit) => {
           const tool = byRef.get(hit.ref) as PlainTool
           return { ...hit, ref: refOf(tool), id: tool.id, tool }
         }),
         strategy,
+        ...(warnings ? { warnings } : {}),
       }
     },
   }
@@ -97,11 +108,11 @@ export function search({
   tools,
   vectors,
   ...options
-}: Omit<SearchOptions, 'userId'> & {
+}: AskOptions & {
   query: string
   tools: readonly PlainTool[]
   vectors?: (() => Promise<Uint8Array>) | undefined
-}): Promise<{ hits: PlainHit[]; strategy: Strategy }> {
+}): Promise<PlainFound> {
   return createToolIndex(tools, { vectors }).search(query, options)
 }
 

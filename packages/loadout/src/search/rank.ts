@@ -9,7 +9,11 @@ import { exactOf, isStopWord, partsOf, runsOf, stemOf } from './words.ts'
 const EXACT_SHARE = 0.45
 /** How much meaning counts beside words. */
 const MEANING_SHARE = 0.33
+/** Of the words of a long text, the most telling. */
 const MOST_WORDS = 200
+/** In a text of more words, what stands between its first and its last so many counts less. */
+const EDGE = 100
+const MIDDLE_WEIGHT = 0.5
 /** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
 const LEAST_SHARE = 0.02
 /** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
@@ -65,15 +69,13 @@ function weighted(
   learned: WordVectors | undefined,
 ): AskedWord[] {
   const counts = new Map<string, number>()
-  for (const word of words) {
-    const known = counts.get(word)
-    if (known !== undefined || counts.size < MOST_WORDS) counts.set(word, (known ?? 0) + 1)
-  }
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const edges = words.length > 2 * EDGE ? new Set([...words.slice(0, EDGE), ...words.slice(-EDGE)]) : undefined
   const asked = new Map<string, AskedWord>()
   for (const [word, times] of counts) {
     const isStop = isStopWord(word)
     const telling = (isStop ? STOP_WEIGHT : 1) * (learned ? learned.weightOf(word) ** LEARNED : 1)
-    const weight = telling * (1 + Math.log(times) / 2)
+    const weight = telling * (1 + Math.log(times) / 2) * (!edges || edges.has(word) ? 1 : MIDDLE_WEIGHT)
     const key = by(word)
     const known = asked.get(key)
     if (!known || known.weight < weight) asked.set(key, { word: key, weight, isStop })
@@ -102,7 +104,7 @@ function found(
     const held = countsIn(segments, (at) => heldBy(postings[at] as Postings, numbers[at] as number))
     if (held > 0) all.push({ each: share * weight * rarity(counts, held), isStop, postings, numbers })
   }
-  return all
+  return all.length > MOST_WORDS ? all.sort((a, b) => b.each - a.each).slice(0, MOST_WORDS) : all
 }
 
 const heldBy = (postings: Postings, number: number) =>

@@ -1,5 +1,6 @@
 /** Why a tool was found, for people: which words met, and where. Only what is shown is explained. */
 import { FIELDS, type Field } from './fields.ts'
+import { bothEndsOf } from './long-text.ts'
 import type { Ranked } from './rank.ts'
 import type { Hit } from './search.ts'
 import type { Segment } from './segment.ts'
@@ -20,7 +21,10 @@ const MOST_ASKED = 200
 /** What was found, with its reasons. */
 export function explained(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
   const telling = wordsOf(text).filter((word) => !isStopWord(word))
-  const asked = [...new Map(telling.map((word) => [stemOf(word), word]))].slice(0, MOST_ASKED)
+  const known = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>
+    segments.some(({ stems }) => stems.find(stem) >= 0),
+  )
+  const asked = bothEndsOf(known, MOST_ASKED)
   return ranked.map(({ ref, score, segment, at }) => {
     const { stems } = segments[segment] as Segment
     const met = asked.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))

@@ -40,6 +40,8 @@ export interface ResolverParts {
 
 /** Counting very many definitions for the first time must not hold a prompt up. */
 const COUNTING_MS = 50
+/** No provider takes more that wait by their rank than these. */
+const MOST_WAITING = 512
 
 export function createResolver({ searcher, preferences, tokenizer }: ResolverParts): Resolver {
   const counters = new Map<string, DefinitionCounter>()
@@ -57,16 +59,16 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
       const heard = hear(given.history ?? [])
       const { autoLoadTools } = await preferences.get(userId)
       const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
-      const found = looks ? await look(searcher, { userId, loadout, heard }, given) : undefined
-      const counter = await counterFor(given.model)
       const tools = [...loadout.tools, ...own]
+      const kept = [...loaded, ...calledIn(tools, heard)]
+      const found = looks ? await look(searcher, { userId, loadout, heard, kept }, given) : undefined
+      const counter = await counterFor(given.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
       const maxTokens = budgetOf(given)
       const chosen = choose({
-        tools,
-        loaded: [...loaded, ...calledIn(tools, heard)],
-        hits: found?.hits ?? [],
-        ...{ maxTokens, count },
+        ...{ tools, loaded: kept, hits: found?.hits ?? [], rest: found?.rest, maxTokens, count },
+        // Who wants no tools by themselves gets none because they are few.
+        mayTakeAll: autoLoadTools,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
@@ -81,11 +83,24 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
   }
 }
 
-const look = (
+interface Look {
+  userId: string
+  loadout: Loadout
+  heard: Heard
+  kept: readonly LoadedTool[]
+}
+
+/** What is sent anyway takes no place of what the prompt may bring. */
+function look(
   searcher: Searcher,
-  { userId, loadout, heard }: { userId: string; loadout: Loadout; heard: Heard },
+  { userId, loadout, heard, kept }: Look,
   { prompt, limit, strategy }: z.output<typeof resolveInput>,
-): Promise<Found> => searcher.search(loadout.entries, prompt, { userId, limit, strategy, context: heard.text })
+): Promise<Found> {
+  const always = loadout.tools.filter((entry) => !entry.deferred)
+  const given = new Set([...always, ...kept].map(({ ref }) => ref))
+  const rest = loadout.tools.length > limit + given.size ? MOST_WAITING : 0
+  return searcher.search(loadout.entries, prompt, { userId, limit, strategy, context: heard.text, given, rest })
+}
 
 /** A model that called a tool may call it again: its definition stays. */
 function calledIn(tools: readonly LoadoutEntry[], { called }: Heard): LoadedTool[] {

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { HostError } from '../errors.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { memory } from '../storage/memory.ts'
 import type { Embedder } from './embedder.ts'
 import type { UserUses } from './learned.ts'
+import { wordVectors } from './read-vectors.ts'
 import { STRATEGIES } from './search.ts'
 import { createSearcher, type SearchOptions } from './searcher.ts'
 import { createToolVectors } from './tool-vectors.ts'
+import { WordVectors } from './word-vectors.ts'
 
 const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = {}): LoadoutEntry => {
   const [toolkit = '', tool = ''] = ref.split('.')
@@ -41,6 +42,10 @@ const letters: Embedder = {
   embed: async (texts) =>
     texts.map((text) => Array.from({ length: 26 }, (_, at) => text.split(String.fromCharCode(97 + at)).length - 0.9)),
 }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 describe('a search', () => {
   it('finds what is carried, and says why', async () => {
@@ -82,17 +87,71 @@ describe('a search', () => {
     expect((await searcher.search(all, 'thing 17')).hits[0]?.ref).toBe('kit17.tool')
   })
 
-  it('reads vectors again where they could not be read', async () => {
+  it('goes by words where vectors cannot be read, says so, and reads them again later', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
     let reads = 0
     const searcher = createSearcher({
       async vectors() {
-        if (reads++ === 0) throw new HostError('storage-unavailable')
-        return undefined
+        if (reads++ < 2) throw new Error('ENOENT /secret/place')
+        return new WordVectors(await wordVectors())
       },
     })
-    await expect(searcher.search(ENTRIES, 'issues')).rejects.toMatchObject({ code: 'storage-unavailable' })
-    expect((await searcher.search(ENTRIES, 'issues')).hits).toHaveLength(1)
+    for (const strategy of ['hybrid', 'semantic', undefined] as const) {
+      const { hits, warnings, ...found } = await searcher.search(ENTRIES, 'issues', { strategy })
+      expect([hits.length, found.strategy, reads]).toEqual([1, 'bm25', 1])
+      expect(warnings).toEqual(['The word vectors cannot be read (Error). Words alone were used.'])
+    }
+    expect((await searcher.search(ENTRIES, 'issues', { strategy: 'bm25' })).warnings).toBeUndefined()
+    for (const [strategy, read] of [
+      ['bm25', 2],
+      ['hybrid', 3],
+    ] as const) {
+      vi.setSystemTime(Date.now() + 31_000)
+      const later = await searcher.search(ENTRIES, 'issues')
+      expect([later.hits[0]?.ref, later.strategy, reads]).toEqual(['github.list_issues', strategy, read])
+    }
+    expect((await searcher.search(ENTRIES, 'issues')).warnings).toBeUndefined()
+    expect(reads).toBe(3)
   })
+
+  it('what is there already takes no place of what is not', async () => {
+    const many = Array.from({ length: 6 }, (_, index) => entry(`jira.issue_${index}`, 'An issue in the tracker.'))
+    const all = [...many, entry('gitlab.ticket', 'Opens an issue for a project.')]
+    const given = new Set(many.map(({ ref }) => ref))
+    const searcher = createSearcher()
+    expect((await searcher.search(all, 'issue tracker', { limit: 2 })).hits.map(({ ref }) => ref)).not.toContain(
+      'gitlab.ticket',
+    )
+    const { hits, rest } = await searcher.search(all, 'issue tracker', { limit: 2, given })
+    expect(hits.filter(({ ref }) => !given.has(ref)).map(({ ref }) => ref)).toEqual(['gitlab.ticket'])
+    expect(rest).toBeUndefined()
+    const few = await searcher.search(all, 'issue tracker', { limit: 1, rest: 3 })
+    expect([few.hits.length, few.rest?.length]).toEqual([1, 3])
+    expect(few.rest).not.toContain(few.hits[0]?.ref)
+  })
+
+  it('of a text without end hears the beginning and the end, and says so', async () => {
+    const filler = Array.from({ length: 20_000 }, (_, at) => `filler${at}`).join(' ')
+    for (const text of [`${filler}. Then list the issues.`, `List the issues of ${filler}`]) {
+      const { hits, warnings } = await createSearcher().search(ENTRIES, text)
+      expect(hits[0]?.ref).toBe('github.list_issues')
+      expect(warnings).toEqual([expect.stringContaining('the first and the last 10,000 characters')])
+    }
+    const short = `Please read this: ${filler.slice(0, 4000)}. Then list the issues.`
+    const { hits, warnings } = await createSearcher().search(ENTRIES, short)
+    expect(hits[0]).toMatchObject({
+      ref: 'github.list_issues',
+      reasons: [expect.stringContaining('issues'), expect.anything()],
+    })
+    expect(warnings).toBeUndefined()
+  })
+})
+
+it('what is encoded is no words', async () => {
+  const blob = Array.from({ length: 3000 }, (_, at) => 'read+File/Send0=delete'[(at * at) % 22]).join('')
+  const { hits, warnings } = await createSearcher().search(ENTRIES, `Show the issues: ${blob}`)
+  expect(hits.map(({ ref }) => ref)).toEqual(['github.list_issues'])
+  expect(warnings).toBeUndefined()
 })
 
 const WORDS = ['issue', 'file', 'letter', 'send', 'read', 'delete', 'repository', '資料', 'naïve', 'x']

@@ -9,6 +9,7 @@ import { SegmentStore } from './index-segments.ts'
 import { type ScopeView, ToolkitIndices } from './index-toolkits.ts'
 import type { Learned, UserUses } from './learned.ts'
 import { HABIT_SHARE, habitsOf, LearnedSegments, type UsedTool, type UsedTools, usedIn } from './learned-segment.ts'
+import { bothEnds, withoutEncoded } from './long-text.ts'
 import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
 import { explained } from './reasons.ts'
 import { regexScores } from './regex.ts'
@@ -26,7 +27,14 @@ export interface SearchOptions {
   userId?: string | undefined
   /** What was said before. It counts a little, and never more than what is asked. */
   context?: string | undefined
+  /** Refs that whoever asks has already: they are found beside the limit. */
+  given?: ReadonlySet<string> | undefined
+  /** How many more are named behind those that are found. @default 0 */
+  rest?: number | undefined
 }
+
+/** What anybody may say of a search. */
+export type AskOptions = Pick<SearchOptions, 'strategy' | 'limit' | 'context'>
 
 export interface Searcher {
   /** The best of what is carried, best first. */
@@ -35,6 +43,8 @@ export interface Searcher {
 
 export interface Found {
   hits: Hit[]
+  /** What comes behind them, best first, where it was asked for. */
+  rest?: readonly string[]
   /** The one that was used. */
   strategy: Strategy
   /** What did not go as it should: an embedder that does not answer. */
@@ -57,8 +67,12 @@ export interface MeasuredSearcher extends Searcher {
 }
 
 const LONGEST_QUERY = 20_000
+const CUT = `The text is long: the first and the last ${(LONGEST_QUERY / 2).toLocaleString('en')} characters of it were searched with.`
 const LONGEST_CONTEXT = 4000
 const MOST_HITS = 1000
+/** Vectors that could not be read are read again after so long. */
+const AGAIN_MS = 30_000
+const NOTHING: ReadonlySet<string> = new Set()
 /** How much what was said before counts beside what is asked. */
 const CONTEXT_SHARE = 0.15
 
@@ -71,6 +85,8 @@ interface Index {
   vectors: WordVectors | undefined
   segments: SegmentStore
   learned: LearnedSegments
+  /** Where there should be vectors, and are not. */
+  warning?: string | undefined
 }
 
 /** One search on its way. */
@@ -87,6 +103,7 @@ class IndexedSearcher implements MeasuredSearcher {
   readonly #parts: SearcherParts
   readonly #toolkits = new ToolkitIndices()
   #index: Promise<Index> | undefined
+  #againAt = Number.POSITIVE_INFINITY
 
   constructor(parts: SearcherParts) {
     this.#parts = parts
@@ -97,8 +114,9 @@ class IndexedSearcher implements MeasuredSearcher {
   }
 
   async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<Found> {
-    const text = readText(given)
-    const { userId, limit = 10, context = '' } = options
+    const { text, isCut } = readText(given, options.strategy)
+    const { userId, context = '', given: known = NOTHING } = options
+    const [limit, rest] = [boundedCount(options.limit ?? 10, 1), boundedCount(options.rest ?? 0, 0)]
     const index = await this.#indexOf()
     const strategy = this.#chosen(options.strategy, index)
     const view = this.#toolkits.view(entries)
@@ -107,18 +125,21 @@ class IndexedSearcher implements MeasuredSearcher {
     const own = await index.learned.of(userId ?? '', used)
     const segments = own ? [own, ...shared] : shared
     const asked = { text, context: context.slice(0, LONGEST_CONTEXT), strategy, userId, view, segments }
-    const { scores, warning } = await this.#scores(asked, index)
+    const { scores, ...how } = await this.#scores(asked, index)
     if (used.size > 0 && strategy !== 'regex') addHabits(scores, asked, { used, index })
-    const hits = top(segments, scores, {
+    const ranked = top(segments, scores, {
       text,
-      limit: Math.min(Math.max(1, Math.floor(limit) || 1), MOST_HITS),
+      limit: limit + known.size + rest,
       // What stands in the user's own segment counts there, and in no other.
       allow: (ref, at) => view.has(ref) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
+    const end = endOf(ranked, { limit, given: known })
+    const warnings = [...(isCut ? [CUT] : []), ...how.warnings]
     return {
-      hits: explained(segments, hits, text),
-      strategy,
-      ...(warning === undefined ? {} : { warnings: [warning] }),
+      hits: explained(segments, ranked.slice(0, end), text),
+      ...(rest > 0 ? { rest: ranked.slice(end, end + rest).map(({ ref }) => ref) } : {}),
+      strategy: how.strategy,
+      ...(warnings.length === 0 ? {} : { warnings }),
     }
   }
 
@@ -129,20 +150,25 @@ class IndexedSearcher implements MeasuredSearcher {
   }
 
   #indexOf(): Promise<Index> {
-    this.#index ??= (async () => {
-      const vectors = await this.#parts.vectors?.()
-      const builder = new SlicedBuilder()
-      return { vectors, segments: new SegmentStore(vectors, builder), learned: new LearnedSegments(vectors, builder) }
-    })()
-    // What cannot be read now is read the next time.
-    this.#index.catch(() => {
-      this.#index = undefined
-    })
+    if (this.#index === undefined || Date.now() >= this.#againAt) this.#index = this.#make(this.#index)
     return this.#index
   }
 
-  #chosen(wanted: Strategy | undefined, { vectors }: Index): Strategy {
-    const hasMeaning = vectors !== undefined || this.#parts.embedded !== undefined
+  /** What cannot be read costs no search: words are used meanwhile, and it is read again. */
+  async #make(before: Promise<Index> | undefined): Promise<Index> {
+    this.#againAt = Number.POSITIVE_INFINITY
+    try {
+      return indexWith(await this.#parts.vectors?.())
+    } catch (error) {
+      this.#againAt = Date.now() + AGAIN_MS
+      // Where they are and what is wrong with them is nothing for whoever searches.
+      const warning = `The word vectors cannot be read (${error instanceof Error ? error.name : 'unknown'}).`
+      return (await before) ?? { ...indexWith(undefined), warning }
+    }
+  }
+
+  #chosen(wanted: Strategy | undefined, { vectors, warning }: Index): Strategy {
+    const hasMeaning = vectors !== undefined || warning !== undefined || this.#parts.embedded !== undefined
     if (hasMeaning || wanted === 'bm25' || wanted === 'regex') return wanted ?? 'hybrid'
     if (wanted !== 'semantic') return 'bm25'
     throw new HostError('invalid-input', {
@@ -151,35 +177,62 @@ class IndexedSearcher implements MeasuredSearcher {
     })
   }
 
-  async #scores(asked: Asked, { vectors }: Index): Promise<{ scores: Scores; warning?: string | undefined }> {
+  async #scores(asked: Asked, index: Index): Promise<Scored> {
     const { segments, text, strategy, context } = asked
-    if (strategy === 'regex') return { scores: regexScores(segments, text) }
-    const { meaning, warning } = strategy === 'bm25' ? {} : await this.#meaning(asked, vectors)
+    if (strategy === 'regex') return { scores: regexScores(segments, text), strategy, warnings: [] }
+    const { meaning, warnings = [] } = strategy === 'bm25' ? {} : await this.#meaning(asked, index)
     const byWords =
       strategy === 'semantic' && meaning ? undefined : lexicalScores(segments, text, { weak: meaning !== undefined })
     const scores = byWords && meaning ? hybridScores(byWords, meaning) : ((byWords ?? meaning) as Scores)
     if (context.trim() !== '') addContext(scores, lexicalScores(segments, context))
-    return { scores, warning }
+    return { scores, strategy: meaning ? strategy : 'bm25', warnings }
   }
 
-  async #meaning(
-    asked: Asked,
-    vectors: WordVectors | undefined,
-  ): Promise<{ meaning?: Scores | undefined; warning?: string | undefined }> {
-    const offline = () => vectors && meaningScores(asked.segments, asked.text, vectors)
-    if (!this.#parts.embedded) return { meaning: offline() }
-    const found = await this.#parts.embedded.scores(asked)
-    return 'scores' in found ? { meaning: found.scores } : { meaning: offline(), warning: found.warning }
+  async #meaning(asked: Asked, { vectors, warning }: Index): Promise<{ meaning?: Scores; warnings: string[] }> {
+    const found = await this.#parts.embedded?.scores(asked)
+    if (found && 'scores' in found) return { meaning: found.scores, warnings: [] }
+    const missing = [...(found ? [found.warning] : []), ...(warning === undefined ? [] : [warning])]
+    const told = (instead: string) => (missing.length === 0 ? [] : [`${missing.join(' ')} ${instead} were used.`])
+    if (!vectors) return { warnings: told('Words alone') }
+    return { meaning: meaningScores(asked.segments, asked.text, vectors), warnings: told('Word vectors') }
   }
 }
 
-function readText(given: string): string {
-  const text = given.slice(0, LONGEST_QUERY).toWellFormed()
-  if (text.trim() !== '') return text
+interface Scored {
+  scores: Scores
+  /** The one that was used in the end. */
+  strategy: Strategy
+  warnings: readonly string[]
+}
+
+function indexWith(vectors: WordVectors | undefined): Index {
+  const builder = new SlicedBuilder()
+  return { vectors, segments: new SegmentStore(vectors, builder), learned: new LearnedSegments(vectors, builder) }
+}
+
+/** A pattern is taken whole, or refused. */
+function readText(given: string, strategy: Strategy | undefined): { text: string; isCut: boolean } {
+  const words = strategy === 'regex' ? given : withoutEncoded(given)
+  const isCut = strategy !== 'regex' && words.length > LONGEST_QUERY
+  const text = (isCut ? bothEnds(words, LONGEST_QUERY) : words).toWellFormed()
+  if (text.trim() !== '') return { text, isCut }
   throw new HostError('invalid-input', {
     detail: 'There is nothing to search for.',
     errors: [{ path: 'q', message: 'must not be empty' }],
   })
+}
+
+const boundedCount = (count: number, least: number) => Math.min(Math.max(least, Math.floor(count) || least), MOST_HITS)
+
+/** Up to the last of so many that whoever asks has not. */
+function endOf(ranked: readonly { ref: string }[], { limit, given }: { limit: number; given: ReadonlySet<string> }) {
+  let left = limit
+  for (const [at, { ref }] of ranked.entries()) {
+    if (given.has(ref)) continue
+    if (left === 0) return at
+    left--
+  }
+  return ranked.length
 }
 
 /** What was used lately and went well comes a little before what is as good otherwise. */

@@ -6,8 +6,10 @@ import { pglite } from '../storage/pglite.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Embedder } from './embedder.ts'
 import { fromText, likeness, readVectors, toText, type Vector, vectorOf } from './embedder.ts'
+import { wordVectors } from './read-vectors.ts'
 import { createSearcher } from './searcher.ts'
 import { createToolVectors, type ToolVectorsOptions } from './tool-vectors.ts'
+import { WordVectors } from './word-vectors.ts'
 
 /** Means what these words mean: a row a topic. */
 const TOPICS = [
@@ -149,6 +151,46 @@ describe('meaning by an embedder', () => {
     await expect
       .poll(async () => (await searcher.search(ENTRIES, 'umbrella')).hits.map(({ ref }) => ref)[0])
       .toBe('sky.look')
+  })
+})
+
+describe('a failure of the embedder', () => {
+  const poisoned: Partial<Embedder> = {
+    async embed(texts) {
+      if (texts.some((text) => text.includes('poison'))) throw new Error('refused')
+      return topicEmbedder().embedder.embed(texts, { signal: AbortSignal.abort() })
+    },
+  }
+
+  it('by what one user asks is that user’s, and by what several ask is everyone’s', async () => {
+    const { searcher } = searching(poisoned)
+    const ask = async (userId: string, text: string) => {
+      const { strategy, warnings = [] } = await searcher.search(ENTRIES, text, { userId, strategy: 'semantic' })
+      return [strategy, warnings.length]
+    }
+    expect(await ask('bob', 'umbrella')).toEqual(['semantic', 0])
+    for (let again = 0; again < 5; again++) expect(await ask('ann', `poison ${again}`)).toEqual(['bm25', 1])
+    expect(await ask('ann', 'umbrella')).toEqual(['bm25', 1])
+    expect(await ask('bob', 'umbrella')).toEqual(['semantic', 0])
+    for (const userId of ['cid', 'dan', 'eve']) expect(await ask(userId, 'poison')).toEqual(['bm25', 1])
+    expect(await ask('bob', 'umbrella')).toEqual(['bm25', 1])
+  })
+
+  it('by tools of one user is that user’s', async () => {
+    const { searcher } = searching(poisoned)
+    const own = [...ENTRIES, entry('bad.tool', 'A poison.', 'user')]
+    expect((await searcher.search(own, 'umbrella', { userId: 'ann' })).warnings).toHaveLength(1)
+    expect((await searcher.search(ENTRIES, 'umbrella', { userId: 'bob' })).warnings).toBeUndefined()
+  })
+
+  it('says what was used instead', async () => {
+    const { embedder } = topicEmbedder({ embed: () => Promise.reject(new Error('down')) })
+    const vectors = async () => new WordVectors(await wordVectors())
+    const with_ = createSearcher({ embedded: createToolVectors(embedder, memory()), vectors })
+    const { warnings, strategy } = await with_.search(ENTRIES, 'a letter')
+    expect([warnings, strategy]).toEqual([['The embedder "topics" failed (Error). Word vectors were used.'], 'hybrid'])
+    const without = createSearcher({ embedded: createToolVectors(embedder, memory()) })
+    expect((await without.search(ENTRIES, 'a letter')).warnings?.[0]).toContain('Words alone were used.')
   })
 })
 

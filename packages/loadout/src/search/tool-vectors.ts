@@ -9,6 +9,7 @@ import type { Storage } from '../storage/storage.ts'
 import { type Embedder, likeness, readVectors, type Vector } from './embedder.ts'
 import { FIELDS, textsOf } from './fields.ts'
 import type { IndexedToolkit, ScopeView, ToolkitView } from './index-toolkits.ts'
+import { bothEnds } from './long-text.ts'
 import type { Scores } from './rank.ts'
 import type { SearchTool } from './search.ts'
 import type { Segment } from './segment.ts'
@@ -36,10 +37,15 @@ const WAIT_MS = 1500
 const ANSWER_MS = 30_000
 const BATCH = 96
 const AT_ONCE = 2
-/** After a failure nothing is asked for so long. */
+/** After a failure nothing is asked for so long: for who met it, and for all where it is not theirs alone. */
 const COOL_MS = 30_000
+/** Questions of so many users fail, and none goes well between: then it is the embedder. */
+const FAILING_USERS = 3
 const LONGEST_TEXT = 4000
 const KEPT_QUERIES = 500
+const KEPT_FAILURES = 10_000
+/** No user: their ids are not empty. */
+const EVERYONE = ''
 const NO_TOOL: SearchTool = { ref: '', name: '', toolkit: '', inputSchema: {} }
 
 export function createToolVectors(
@@ -48,6 +54,11 @@ export function createToolVectors(
   options: ToolVectorsOptions = {},
 ): ToolVectors {
   return new EmbeddedTools(embedder, storage && createVectorStore(storage, embedder.name.slice(0, 200)), options)
+}
+
+interface Failure {
+  until: number
+  message: string
 }
 
 class EmbeddedTools implements ToolVectors {
@@ -60,7 +71,10 @@ class EmbeddedTools implements ToolVectors {
   readonly #queries = new LRUCache<string, Promise<Vector>>({ max: KEPT_QUERIES })
   readonly #free: Array<() => void> = []
   #running = 0
-  #failure: { until: number; message: string } | undefined
+  /** By whom it was met; under `EVERYONE` for all. */
+  readonly #failures = new LRUCache<string, Failure>({ max: KEPT_FAILURES })
+  /** Whose questions failed since one went well. */
+  readonly #failing = new Set<string>()
 
   constructor(embedder: Embedder, store: VectorStore | undefined, { waitMs = WAIT_MS }: ToolVectorsOptions) {
     this.#embedder = embedder
@@ -69,9 +83,10 @@ class EmbeddedTools implements ToolVectors {
   }
 
   async scores({ segments, view, text, userId }: AskedMeaning): Promise<{ scores: Scores } | { warning: string }> {
-    if (this.#failure && this.#failure.until > Date.now()) return this.#warning(this.#failure.message)
+    const failure = this.#failureFor(userId)
+    if (failure) return this.#warning(failure.message)
     try {
-      const query = this.#query(text.slice(0, LONGEST_TEXT).toWellFormed())
+      const query = this.#query(bothEnds(text, LONGEST_TEXT).toWellFormed(), userId)
       const all = Promise.all([query, ...this.#ensure(view, userId)])
       const found = await within(all, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
@@ -87,27 +102,39 @@ class EmbeddedTools implements ToolVectors {
         ),
       }
     } catch (error) {
-      return this.#warning(this.#fail(error))
+      return this.#warning(messageOf(error))
     }
   }
 
   #warning(message: string) {
-    return { warning: `The embedder "${this.#embedder.name.slice(0, 100)}" ${message}. Words alone were used.` }
+    return { warning: `The embedder "${this.#embedder.name.slice(0, 100)}" ${message}.` }
   }
 
-  /** Messages of a service may quote what it was sent: only that it failed is told. */
-  #fail(error: unknown): string {
-    const message = `failed (${error instanceof Error ? error.name : 'unknown'})`
-    this.#failure = { until: Date.now() + COOL_MS, message }
-    return message
+  #failureFor(userId = EVERYONE): Failure | undefined {
+    const now = Date.now()
+    return [EVERYONE, userId].map((who) => this.#failures.get(who)).find((failure) => failure && failure.until > now)
   }
 
-  #query(text: string): Promise<Vector> {
+  #fail(who: string, error: unknown): void {
+    this.#failures.set(who, { until: Date.now() + COOL_MS, message: messageOf(error) })
+  }
+
+  #query(text: string, userId = EVERYONE): Promise<Vector> {
     const known = this.#queries.get(text)
     if (known) return known
     const asked = this.#embed([text], true).then(([vector]) => vector as Vector)
     this.#queries.set(text, asked)
-    asked.catch(() => this.#queries.delete(text))
+    asked.then(
+      () => this.#failing.clear(),
+      (error: unknown) => {
+        this.#queries.delete(text)
+        // What one user asks may be what the embedder refuses: the others go on asking.
+        this.#failing.add(userId)
+        const isOurs = this.#failing.size >= FAILING_USERS
+        if (isOurs) this.#failing.clear()
+        this.#fail(isOurs ? EVERYONE : userId, error)
+      },
+    )
     return asked
   }
 
@@ -124,11 +151,14 @@ class EmbeddedTools implements ToolVectors {
         fresh.set(owner, [...(fresh.get(owner) ?? []), one.indexed])
       }
     }
-    for (const [owner, toolkits] of fresh) waits.push(this.#begin(toolkits, owner))
+    for (const [owner, toolkits] of fresh) waits.push(this.#begin(toolkits, { owner, userId }))
     return waits
   }
 
-  #begin(toolkits: readonly IndexedToolkit[], owner: string | undefined): Promise<void> {
+  #begin(
+    toolkits: readonly IndexedToolkit[],
+    { owner, userId = EVERYONE }: { owner: string | undefined; userId: string | undefined },
+  ): Promise<void> {
     const tools = toolkits.flatMap((one) => one.tools).filter((tool) => !this.#vectors.has(tool))
     const work = this.#embedAll(tools, owner)
       .then(() => {
@@ -138,8 +168,8 @@ class EmbeddedTools implements ToolVectors {
         for (const one of toolkits) this.#underWay.delete(one)
       })
     for (const one of toolkits) this.#underWay.set(one, work)
-    // Whoever waited may have gone on without it.
-    work.catch((error: unknown) => this.#fail(error))
+    // Whoever waited may have gone on without it. Tools of the app fail for all, a user's own for that user.
+    work.catch((error: unknown) => this.#fail(owner === APP_OWNER ? EVERYONE : userId, error))
     return work
   }
 
@@ -193,6 +223,9 @@ class EmbeddedTools implements ToolVectors {
     }
   }
 }
+
+/** Messages of a service may quote what it was sent: only that it failed is told. */
+const messageOf = (error: unknown) => `failed (${error instanceof Error ? error.name : 'unknown'})`
 
 /** Who keeps the vectors of a toolkit: nobody where a call brought it. */
 function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | undefined {

@@ -3,6 +3,7 @@
  * tools and what people ask of them. The layout is told beside the file.
  */
 import { FIELDS, type Field } from './fields.ts'
+import { bothEndsOf } from './long-text.ts'
 import { wordsOf } from './words.ts'
 
 /** How many words of a field count. */
@@ -83,7 +84,7 @@ export class WordVectors {
   /** A text as a vector of length one. */
   text(text: string): Float32Array {
     const row = new Float32Array(this.dimensions)
-    const words = wordsOf(text).slice(0, MOST_WORDS.description)
+    const words = bothEndsOf(wordsOf(text), MOST_WORDS.description)
     this.#add(
       words.map((word) => this.word(word)),
       row,
