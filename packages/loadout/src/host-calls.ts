@@ -1,6 +1,7 @@
 /** The one way to a tool: who may, how much, and the stages in their order. */
 import type { RunningAudit } from './audit/audit.ts'
 import { createUsers } from './audit/users.ts'
+import { allowedAhead, createAskAhead } from './calls/ask-ahead.ts'
 import type { CallHandler, ResolvedCall } from './calls/call.ts'
 import { createCallRecords } from './calls/call-records.ts'
 import { createCalls, type RunningCalls } from './calls/calls.ts'
@@ -10,6 +11,7 @@ import { createDepartures } from './calls/departures.ts'
 import { executeCall } from './calls/execute.ts'
 import type { Inputs } from './calls/inputs.ts'
 import { type OwnTool, withOwnTools } from './calls/own-tools.ts'
+import type { ProgramDoor } from './calls/program-door.ts'
 import { resolveTool } from './calls/resolve.ts'
 import { createResults } from './calls/results.ts'
 import type { RunCode } from './calls/run-function.ts'
@@ -75,7 +77,7 @@ export interface CallWay {
   learned: Learned
   loaded: LoadedTools
   /** What is made of calls: tools of the host itself, and runs that end with their user. */
-  runs: () => { own: readonly OwnTool[]; engine: Pick<Engine, 'users' | 'forget'> }
+  runs: () => { own: readonly OwnTool[]; engine: Pick<Engine, 'users' | 'forget'>; programs: ProgramDoor }
   /** What runs the code of custom tools, once it is there. */
   runCode: RunCode | undefined
 }
@@ -86,9 +88,9 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const leaving = createLeaving()
   const { limits, large, ...use } = createUse(base, way, leaving)
   const { decision, ...policy } = createPolicies(base, way)
+  const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   // A call that was asked about begins anew with its answer, so the way knows its own beginning.
   const again: CallHandler = (call) => found(call)
-  const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
   const path = compose(
     [...stages, withIntent(audit.calls)],
@@ -106,7 +108,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
     more: () => way.runs().own,
   }
   const found = withOwnTools(own, resolveTool({ registry, catalog }, path))
-  const learning = withLearning({ learned: way.learned, audit: audit.calls })
+  const learning = withLearning({ learned: way.learned, audit: audit.calls, loaded })
   const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, learning(found)))
   const calls = createCalls({ pipeline, inputs: base.inputs, leaving })
   const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
@@ -123,7 +125,12 @@ export function createCallWay(base: CallBase, way: CallWay) {
     ...{ storage, connector, audit, endCalls: departures.end },
     removeRows: (userId) => removeUserRows(storage, userId),
   })
-  return { policy, use, large, calls, records, departures, users }
+  const look: CallHandler = resolveTool(
+    { registry, catalog },
+    compose([withFound, ...checks, withDecision({ ...decision, again: (call) => look(call) })], allowedAhead),
+  )
+  const ahead = createAskAhead({ storage, look, ...decision, programs: () => way.runs().programs })
+  return { policy, use, large, calls, records, departures, users, ahead }
 }
 
 /** A run that goes on would only make calls that are refused: it ends first. */

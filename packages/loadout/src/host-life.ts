@@ -13,6 +13,7 @@ import type { Approvals } from './policy/approvals.ts'
 import type { Budgets } from './policy/budgets.ts'
 import type { Presence } from './policy/presence.ts'
 import type { Learned } from './search/learned.ts'
+import type { LoadedTools } from './search/loaded-tools.ts'
 import type { ReadCache, Storage } from './storage/storage.ts'
 import type { Sources } from './toolkits/sources.ts'
 
@@ -30,6 +31,7 @@ interface Living {
   records: RunningRecords
   departures: Departures
   learned: Learned
+  loaded: Pick<LoadedTools, 'flush'>
   runs: Pick<HostRuns, 'engine' | 'stop' | 'close'>
   audit: RunningAudit
   /** Ends what listens to the host. */
@@ -67,6 +69,7 @@ export function createLife(parts: Living) {
       await parts.concurrency.close()
       await recorded
       await parts.learned.flush()
+      await parts.loaded.flush()
       await parts.presence.close()
       await parts.catalog.settled()
       parts.unrecord()

@@ -141,7 +141,7 @@ export function createHost(options: HostOptions = {}): Host {
   const { searcher, loaded, resolver } = finding
   const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
-  const { policy, use, large, calls, records, departures, users } = createCallWay(base, {
+  const { policy, use, large, calls, records, departures, users, ahead } = createCallWay(base, {
     ...way,
     runs: () => runs,
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
@@ -150,9 +150,9 @@ export function createHost(options: HostOptions = {}): Host {
   const runs = createRuns({ ...base, approvals, large, loadouts, calls, searcher, audit: audit.calls }, options)
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
-  const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, runs }
+  const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
-  const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs }
+  const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },

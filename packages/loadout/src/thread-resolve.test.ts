@@ -85,6 +85,59 @@ describe('thread.resolve', () => {
     })
   })
 
+  it('what is sent anyway takes no place of what the prompt brings', async () => {
+    const thread = host.thread(ann)
+    await thread.load(['github.list_issues', 'github.create_issue'])
+    const selection = await thread.resolve({ prompt: 'merge a pull request about issues in a repository', limit: 1 })
+    expect(chosen(selection)).toContain('github.merge_pull_request')
+    expect(selection.tools.find(({ entry }) => entry.ref === 'github.list_issues')).toMatchObject({
+      by: 'loaded',
+      score: expect.any(Number),
+    })
+  })
+
+  it('of many that wait, those that fit come first', async () => {
+    await register({ name: 'more', tools: Array.from({ length: 90 }, (_, at) => tool(`other_${at}`, 'Does more.')) })
+    await register({ name: 'zoo', tools: [tool('feed', 'Feeds the animals.'), tool('wash', 'Washes the animals.')] })
+    const { deferred, tools } = await host.thread(ann).resolve({ prompt: 'animals', limit: 1 })
+    const found = [tools.find(({ by }) => by === 'search')?.entry, deferred[0]].map((entry) => entry?.ref)
+    expect(found.sort()).toEqual(['zoo.feed', 'zoo.wash'])
+  })
+
+  it('where all cost no more than the way to find them, all are there', async () => {
+    const bob = host.thread({ userId: 'bob', threadId: 'small' })
+    await register({ name: 'tiny', tools: [tool('a', 'One.'), tool('b', 'Two.')] }, 'bob')
+    const selection = await bob.resolve({ prompt: 'one' })
+    expect(chosen(selection).sort()).toEqual(['tiny.a', 'tiny.b'])
+    expect(selection.tokens.after).toBe(selection.tokens.before)
+    await host.preferences.update('bob', { autoLoadTools: false })
+    expect(chosen(await bob.resolve({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
+  })
+
+  it.each<[string, (thread: ReturnType<Host['thread']>) => Promise<unknown>]>([
+    ['resolve', (thread) => thread.resolve(null as never)],
+    ['resolve with a number', (thread) => thread.resolve({ prompt: 5 as never })],
+    ['load', (thread) => thread.load('github.list_issues' as never)],
+    ['unload', (thread) => thread.unload('github.list_issues' as never)],
+    ['search', () => host.search(ann, 5 as never)],
+    ['a limit', () => host.search(ann, 'x', { limit: 'two' as never })],
+    ['a strategy', () => host.search(ann, 'x', { strategy: 'magic' as never })],
+  ])('input that is none is refused by name: %s', async (_, work) => {
+    await expect(work(host.thread(ann))).rejects.toMatchObject({ code: 'invalid-input' })
+  })
+
+  it('a call that is none fails as a value', async () => {
+    for (const call of [
+      { name: 'clock.now', arguments: null },
+      { name: 7, arguments: {} },
+    ])
+      expect(await host.thread(ann).call(call as never)).toMatchObject({
+        status: 'failed',
+        error: { code: 'invalid-input' },
+      })
+    expect((await host.search(ann, 'issues', null as never)).tools.length).toBeGreaterThan(0)
+  })
+
   it('counts for the family of the model, and says when another stands in', async () => {
     const { tokens } = await host.thread(ann).resolve({ prompt: 'issues', model: 'anthropic:claude' })
     expect(tokens.tokenizer).toBe('o200k_base, standing in for anthropic')
@@ -165,6 +218,69 @@ describe('search_tools', () => {
     expect(JSON.stringify(other)).not.toContain('hidden_mail')
   })
 
+  const textOf = (outcome: object) =>
+    'content' in outcome ? (outcome.content as Array<{ text: string }>).map((block) => block.text).join('\n') : ''
+
+  it('looks first for what the model has not, and says what it has', async () => {
+    const selection = await host.thread(ann).resolve({ prompt: 'create an issue', limit: 1 })
+    expect(chosen(selection)).toContain('github.create_issue')
+    const outcome = await selection.call({ name: 'search_tools', arguments: { query: 'create an issue', limit: 1 } })
+    const [fresh, known] = textOf(outcome).split('These you have already:')
+    expect(fresh).toContain('- mcp_github_list_issues(')
+    expect(known).toContain('- mcp_github_create_issue(')
+    expect(await host.thread(ann).loaded()).toHaveLength(2)
+  })
+
+  it('takes a limit as it is meant', async () => {
+    for (const [limit, most] of [
+      [50, 20],
+      ['3', 3],
+      [0, 1],
+      [null, 5],
+    ] as const) {
+      const { structuredContent } = (await host
+        .thread({ ...ann, threadId: `limit ${limit}` })
+        .call({ name: 'search_tools', arguments: { query: 'thing', limit } })) as { structuredContent?: { tools: [] } }
+      expect(structuredContent?.tools).toHaveLength(most)
+    }
+    expect(
+      await host.thread(ann).call({ name: 'search_tools', arguments: { query: 'x', limit: 'few' } }),
+    ).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
+  })
+
+  it('says what the next step has no room for, once', async () => {
+    const thread = host.thread(ann)
+    const { tokens } = await thread.resolve({ prompt: '' })
+    const selection = await thread.resolve({ prompt: '', maxTokens: tokens.after + 40 })
+    const search = (query: string) => selection.call({ name: 'search_tools', arguments: { query, limit: 2 } })
+    expect(textOf(await search('list issues of a repository'))).toContain('There is no room for mcp_github_')
+    await search('create an issue in a repository')
+    const { dropped } = selection.next().next()
+    expect(dropped.length).toBeGreaterThan(0)
+    expect(new Set(dropped.map(({ ref }) => ref)).size).toBe(dropped.length)
+    const roomy = await thread.resolve({ prompt: '' })
+    expect(textOf(await roomy.call({ name: 'search_tools', arguments: { query: 'e-mail' } }))).not.toContain('no room')
+  })
+
+  it('answers where the thread has no room to keep what it finds', async () => {
+    const thread = host.thread(ann)
+    const sticky = Array.from({ length: 48 }, (_, at) => `many.thing_${at}`)
+    await thread.load(sticky, { sticky: true })
+    const outcome = await thread.call({
+      name: 'search_tools',
+      arguments: { query: 'merge issues in a repository', limit: 3 },
+    })
+    expect(outcome).toMatchObject({ status: 'ok', structuredContent: { tools: { length: 3 } } })
+    const loaded = await thread.loaded()
+    expect(loaded.map(({ ref }) => ref).filter((ref) => ref.startsWith('github'))).toHaveLength(2)
+    expect(loaded).toHaveLength(50)
+    await expect(
+      thread.load(['mail.send_mail', 'mail.find_mail', 'many.thing_50'], { sticky: true }),
+    ).rejects.toMatchObject({
+      code: 'invalid-input',
+    })
+  })
+
   it('is limited and recorded like any call, and bad arguments say what is wrong', async () => {
     const bad = await host.thread(ann).call({ name: 'search_tools', arguments: {} })
     expect(bad).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
@@ -213,6 +329,41 @@ describe('what a thread loads', () => {
     expect(loaded).toContain('mail.find_mail')
     expect(loaded).toContain('many.thing_54')
     expect(loaded).not.toContain('many.thing_0')
+  })
+
+  it('what is used stays longer than what is not', async () => {
+    const thread = host.thread(ann)
+    for (let index = 0; index < 50; index++) await thread.load([`many.thing_${index}`])
+    await thread.call({ name: 'many.thing_0', arguments: { text: 'x' } })
+    await thread.load(['mail.find_mail'])
+    const loaded = (await thread.loaded()).map(({ ref }) => ref)
+    expect(loaded).toContain('many.thing_0')
+    expect(loaded).not.toContain('many.thing_1')
+  })
+
+  it('of a toolkit that is removed goes with it, whatever comes after it', async () => {
+    const thread = host.thread(ann)
+    await thread.load(['mail.find_mail'], { sticky: true })
+    await host.toolkits.remove('mail', { tier: 'user', userId: 'ann' })
+    expect(await thread.loaded()).toEqual([])
+    expect(events).toContainEqual({ type: 'tool-unloaded', ...ann, ref: 'mail.find_mail' })
+    await register({ name: 'mail', tools: [tool('find_mail', 'Deletes everything.')] })
+    expect(chosen(await thread.resolve({ prompt: '' }))).toEqual(['clock.now', 'loadout.search_tools'])
+  })
+
+  it('of an app’s toolkit that is gone is not listed, and takes no room', async () => {
+    const thread = host.thread(ann)
+    const kit = { name: 'shop', tools: Array.from({ length: 50 }, (_, at) => tool(`item_${at}`, 'Sells.')) }
+    const { stored } = await host.toolkits.register(kit, { tier: 'app' })
+    await host.catalog.introspect(stored, 'ann')
+    await thread.load(
+      kit.tools.map(({ name }) => `shop.${name}`),
+      { sticky: true },
+    )
+    await host.toolkits.remove('shop', { tier: 'app' })
+    expect(await thread.loaded()).toEqual([])
+    await thread.load(['mail.find_mail'], { sticky: true })
+    expect(await thread.loaded()).toEqual([{ ref: 'mail.find_mail', sticky: true }])
   })
 
   it('is the thread’s and the user’s own', async () => {

@@ -1,5 +1,6 @@
 /** One conversation of one user: what it carries, why, and calls from within it. */
 
+import type { AskAhead } from './calls/ask-ahead.ts'
 import type { CallOutcome } from './calls/call.ts'
 import type { NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
@@ -19,13 +20,13 @@ import type { Narrowing } from './loadout/narrow.ts'
 import type { Loadout } from './loadout/overlay.ts'
 import { EXCLUSIVE } from './schema/activation.ts'
 import { threadId as threadIdSchema, userId as userIdSchema } from './schema/ids.ts'
-import { parse } from './schema/json.ts'
+import { jsonObject, parse } from './schema/json.ts'
 import type { LoadoutEntry, Reason } from './schema/loadout-entry.ts'
 import type { PolicyRuleInput } from './schema/policy.ts'
 import type { ProgramInput } from './schema/program.ts'
 import type { RunView } from './schema/run.ts'
 import type { Tier } from './schema/scope.ts'
-import type { ResolveOptions } from './schema/selection.ts'
+import { loadInput, type ResolveOptions } from './schema/selection.ts'
 import type { ToolTransformer } from './schema/transformer.ts'
 import type { LoadedTool } from './search/choose.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
@@ -95,6 +96,7 @@ export interface ThreadParts {
   resolver: Resolver
   run: HostRuns['run']
   programs: ProgramDoor
+  ahead: AskAhead
   /** Programs in a selection, where the host runs them. */
   offer: HostRuns['offer']
   events: Emitter
@@ -166,12 +168,13 @@ export function createThread(
 
 /** What a prompt brings, and what stays. */
 function loading(
-  { loaded, resolver, results, calls, offer, programs }: ThreadParts,
+  { loaded, resolver, results, calls, offer, programs, ahead }: ThreadParts,
   scope: ThreadAddress,
   carried: (narrow?: Narrowing) => Promise<Loadout>,
 ): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
   return {
-    async resolve({ narrow, ...options }) {
+    async resolve(given) {
+      const { narrow, ...options } = parse(jsonObject, given) as typeof given
       const loadout = await carried(narrow)
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
@@ -180,24 +183,32 @@ function loading(
       const selection = options.programs ? offer(chosen, { ...counting, only, carried: loadout.tools }) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
       const { prompt } = options
-      const call = (named: NamedCall) => programs.call({ calls, loadout, ...scope }, { prompt, ...named })
-      return liveSelection({ ...counting, call, follow: (told) => programs.follow(scope, told) }, selection)
+      const from = { calls, loadout, ...scope }
+      const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
+      const ask = (named: NamedCall) => ahead.ask(from, named)
+      return liveSelection({ ...counting, call, ask, follow: (told) => programs.follow(scope, told) }, selection)
     },
-    async load(refs, options) {
-      const { tools } = await carried()
+    async load(given, options) {
+      const refs = parse(loadInput, given)
+      const { tools, entries } = await carried()
       const missing = refs.filter((ref) => !tools.some((entry) => entry.ref === ref))
       if (missing.length > 0) throw notCarried(missing)
-      await loaded.load(scope, refs, options)
+      const existing = new Set(entries.map((entry) => entry.ref))
+      await loaded.load(scope, refs, { sticky: options?.sticky, existing })
     },
-    unload: (refs) => loaded.unload(scope, refs),
-    loaded: () => loaded.list(scope),
+    unload: async (refs) => loaded.unload(scope, refs && parse(loadInput, refs)),
+    async loaded() {
+      const [all, { entries }] = await Promise.all([loaded.list(scope), carried()])
+      // What a toolkit that is gone had is not loaded any more.
+      return all.filter(({ ref }) => entries.some((entry) => entry.ref === ref))
+    },
   }
 }
 
 const notCarried = (refs: readonly string[]) =>
   new HostError('not-carried', {
     detail: `The thread does not carry ${refs.slice(0, 10).join(', ').slice(0, 300)}.`,
-    action: 'Activate it first; explain() says why it is not there.',
+    action: 'Activate it for the thread first, if it is there at all.',
   })
 
 function difference(all: readonly LoadoutEntry[], without: readonly LoadoutEntry[]): string[] {

@@ -1,8 +1,9 @@
 /** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
+import { z } from 'zod'
 import { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ApprovalView } from '../schema/approval.ts'
-import type { JsonObject } from '../schema/json.ts'
+import { invalidInput, type JsonObject, jsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
@@ -20,6 +21,7 @@ export interface NamedCall {
   id?: string | undefined
   /** What the user asked for: where the call goes well, it helps later searches of theirs. */
   prompt?: string | undefined
+  given?: ToolCall['given']
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
   trace?: ToolCall['trace']
@@ -29,6 +31,9 @@ export interface NamedCall {
   /** Told when a person must answer first. */
   onPending?: ((approval: ApprovalView) => void) | undefined
 }
+
+/** What a model writes. The rest of a call is the app's. */
+const namedInput = z.looseObject({ name: z.string(), arguments: jsonObject })
 
 export interface CallPlace {
   calls: Pick<Calls, 'start'>
@@ -41,6 +46,8 @@ export interface CallPlace {
 }
 
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
+  const given = namedInput.safeParse(call)
+  if (!given.success) return failed(invalidInput(given.error))
   const entry = findTool(place.loadout, call.name)
   const own = entry ? (isOwn(entry) ? { toolkit: entry.toolkit, tool: entry.tool } : undefined) : ownByName(call.name)
   if (own) return start(place, call, { ...own, carried: place.loadout })

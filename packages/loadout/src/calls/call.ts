@@ -19,6 +19,8 @@ export interface ToolCall extends AuditedCall {
   maxMs?: number | undefined
   /** What the model that calls was given; the host's own tools look nowhere else. @default what the scope carries */
   carried?: Loadout | undefined
+  /** Refs that the model that calls has with this step: `search_tools` looks for others first. */
+  given?: readonly string[] | undefined
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined

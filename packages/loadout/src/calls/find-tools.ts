@@ -3,11 +3,10 @@ import { HostError } from '../errors.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { Threads } from '../loadout/threads.ts'
-import { parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { USUALLY_FOUND } from '../schema/selection.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
-import { foundText, schemasText, searchToolsInput, signatureOf } from '../search/search-tools.ts'
+import { foundText, readSearchInput, schemasText, signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import { failed } from './resolve.ts'
@@ -15,31 +14,45 @@ import { failed } from './resolve.ts'
 export interface FindParts {
   loadouts: Pick<Loadouts, 'of'>
   searcher: Searcher
-  loaded: Pick<LoadedTools, 'load'>
+  loaded: Pick<LoadedTools, 'load' | 'list'>
   threads: Pick<Threads, 'settings'>
 }
 
 export async function findTools(parts: FindParts, call: ToolCall): Promise<CallOutcome> {
   const { userId, threadId } = call
   try {
-    // Models write null for what they leave out.
-    const given = Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null))
-    const { query, names = [], limit = USUALLY_FOUND } = parse(searchToolsInput, given)
+    const { query, names = [], limit = USUALLY_FOUND } = readSearchInput(call.arguments)
     const loadout = call.carried ?? (await parts.loadouts.of({ userId, threadId }))
     const asked = byName(loadout, names)
-    const hits = query?.trim() ? (await parts.searcher.search(loadout.entries, query, { userId, limit })).hits : []
-    const found = hits.flatMap(({ ref }) => loadout.tools.filter((entry) => entry.ref === ref))
-    const all = [...new Set([...asked.tools, ...found])]
-    await load(parts, call, all)
+    const given = await givenTo(parts, call, loadout)
+    const wanted = query?.trim() ?? ''
+    const hits = wanted ? (await parts.searcher.search(loadout.entries, wanted, { userId, limit, given })).hits : []
+    const byRef = new Map(loadout.tools.map((entry) => [entry.ref, entry]))
+    const all = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
+    const found = all.filter(({ ref }) => !given.has(ref))
+    const known = all.filter(({ ref }) => given.has(ref)).slice(0, limit)
+    const shown = [...new Set([...asked.tools, ...found, ...known])]
+    await load(parts, call, shown)
     const text = [
-      ...(query?.trim() ? [foundText(found)] : []),
+      ...(wanted ? [foundText(found, known)] : []),
       ...(names.length > 0 ? [schemasText(asked.tools, asked.unknown)] : []),
     ].join('\n\n')
-    const tools = all.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
+    const tools = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
     return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools } }
   } catch (error) {
     return failed(HostError.from(error))
   }
+}
+
+/** What the model has already: what never waits, what the thread loaded, and what this step was given. */
+async function givenTo(
+  { loaded }: FindParts,
+  { userId, threadId, given = [] }: ToolCall,
+  { tools }: Loadout,
+): Promise<Set<string>> {
+  const kept = threadId === undefined ? [] : await loaded.list({ userId, threadId })
+  const always = tools.filter((entry) => !entry.deferred)
+  return new Set([...[...always, ...kept].map(({ ref }) => ref), ...given])
 }
 
 function byName({ tools }: Loadout, names: readonly string[]): { tools: LoadoutEntry[]; unknown: string[] } {
@@ -55,9 +68,8 @@ async function load({ loaded, threads }: FindParts, { userId, threadId }: ToolCa
   const deferred = tools.filter((entry) => entry.deferred)
   if (threadId === undefined || deferred.length === 0) return
   const { keepFound = true } = await threads.settings(userId, threadId)
-  if (keepFound)
-    await loaded.load(
-      { userId, threadId },
-      deferred.map(({ ref }) => ref),
-    )
+  if (!keepFound) return
+  const refs = deferred.map(({ ref }) => ref)
+  // What was found is answered, whether or not the thread has room to keep it.
+  await loaded.load({ userId, threadId }, refs, { asRoom: true })
 }

@@ -4,12 +4,18 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { SelectedTool, SelectionData } from '../schema/selection.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
+import type { Ahead } from './ask-ahead.ts'
 import type { CallOutcome } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 
 export interface Selection extends SelectionData {
   /** Calls a tool by the name that the model saw. */
   call(call: NamedCall): Promise<CallOutcome>
+  /**
+   * What would come of a call. Where a person must answer first, the question is stored, and `call` with `asked: true` and the
+   * same id takes the answer.
+   */
+  ask(call: NamedCall): Promise<Ahead>
   /** Tells what a response says of programs that the provider runs: each is a run, whose ids it gives in their order. */
   follow(programs: readonly ProviderProgram[]): Promise<string[]>
   /** For the next step: the same, and behind it what was found since. */
@@ -18,6 +24,7 @@ export interface Selection extends SelectionData {
 
 export interface LiveParts {
   call: (call: NamedCall) => Promise<CallOutcome>
+  ask: (call: NamedCall) => Promise<Ahead>
   follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
@@ -31,11 +38,14 @@ export function liveSelection(parts: LiveParts, data: SelectionData): Selection 
   return {
     ...data,
     async call(call) {
-      const outcome = await parts.call(call)
-      if (call.name === SEARCH_ENTRY.modelName || call.name === SEARCH_ENTRY.ref)
-        for (const ref of refsOf(outcome)) found.add(ref)
-      return outcome
+      if (call.name !== SEARCH_ENTRY.modelName && call.name !== SEARCH_ENTRY.ref) return parts.call(call)
+      const given = [...data.tools.map(({ entry }) => entry.ref), ...found]
+      const outcome = await parts.call({ ...call, given })
+      const refs = refsOf(outcome)
+      for (const ref of refs) found.add(ref)
+      return withoutRoom(outcome, extend(data, [...found], parts), new Set(refs))
     },
+    ask: (call) => parts.ask(call),
     follow: (programs) => parts.follow(programs),
     next: () => liveSelection(parts, extend(data, [...found], parts)),
   }
@@ -46,6 +56,19 @@ function refsOf(outcome: CallOutcome): string[] {
   return read?.success ? read.data.tools.map(({ ref }) => ref) : []
 }
 
+/** Of what was found, what the next step has no room for is said: a model would call it in vain. */
+function withoutRoom(
+  outcome: CallOutcome,
+  { dropped, deferred }: SelectionData,
+  refs: ReadonlySet<string>,
+): CallOutcome {
+  const lost = dropped.filter(({ ref }) => refs.has(ref)).map(({ ref }) => ref)
+  if (outcome.status !== 'ok' || lost.length === 0) return outcome
+  const names = deferred.filter(({ ref }) => lost.includes(ref)).map(({ modelName }) => modelName)
+  const text = `There is no room for ${names.join(', ')}: your next step does not have them.`
+  return { ...outcome, content: [...outcome.content, { type: 'text', text }] }
+}
+
 /** What is there stays where it is; what finds no room is said. */
 function extend(
   data: SelectionData,
@@ -54,7 +77,8 @@ function extend(
 ): SelectionData {
   const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
   const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)
-  const dropped = [...data.dropped]
+  // What was dropped before and found now is said once.
+  const dropped = data.dropped.filter(({ ref }) => !refs.includes(ref))
   let after = data.tokens.after
   for (const entry of data.deferred.filter(({ ref }) => refs.includes(ref))) {
     const tokens = count(entry)

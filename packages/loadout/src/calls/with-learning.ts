@@ -1,14 +1,21 @@
-/** What was asked for when a call went well becomes an example of its tool, for the user who asked. Behind the call. */
+/** What was asked for when a call went well becomes an example of its tool, for the user who asked; loaded tools that are used stay. Behind the call. */
 import type { CallAudit } from '../audit/call-audit.ts'
 import { removalIdOf } from '../audit/removals.ts'
 import type { Learned } from '../search/learned.ts'
+import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { Transaction } from '../storage/storage.ts'
 import type { CallHandler, CallOutcome, ToolCall } from './call.ts'
 
 /** As much of a prompt as is looked at; what is kept of it is shorter, so that no secret is cut in two. */
 const LONGEST_PROMPT = 10_000
 
-export function withLearning(parts: { learned: Pick<Learned, 'note'>; audit: Pick<CallAudit, 'show'> }) {
+export interface LearningParts {
+  learned: Pick<Learned, 'note'>
+  audit: Pick<CallAudit, 'show'>
+  loaded: Pick<LoadedTools, 'touch'>
+}
+
+export function withLearning(parts: LearningParts) {
   return (next: CallHandler): CallHandler =>
     async (call) => {
       const outcome = await next(call)
@@ -22,11 +29,13 @@ export function withLearning(parts: { learned: Pick<Learned, 'note'>; audit: Pic
 }
 
 function noteUse(
-  { learned, audit }: { learned: Pick<Learned, 'note'>; audit: Pick<CallAudit, 'show'> },
-  { userId, prompt, notes }: ToolCall,
+  { learned, audit, loaded }: LearningParts,
+  { userId, threadId, prompt, notes }: ToolCall,
   { status }: CallOutcome,
 ): void {
   const { resolved, reached, isForgotten } = notes
+  if (resolved && reached && !isForgotten && threadId !== undefined && status === 'ok')
+    loaded.touch({ userId, threadId }, `${resolved.stored.toolkit.id}.${resolved.found.manifest.name}`)
   // What is not stored has no searches later; what never reached its server was not used.
   if (!resolved || !reached || isForgotten || resolved.stored.carried) return
   const { stored, found } = resolved

@@ -18,19 +18,38 @@ export interface ThreadScope {
 export interface LoadedTools {
   /** In the order in which they were loaded. */
   list(scope: ThreadScope): Promise<readonly LoadedTool[]>
-  /** `sticky` keeps them until they are unloaded; without it, what is kept stays kept. */
-  load(scope: ThreadScope, refs: readonly string[], options?: { sticky?: boolean | undefined }): Promise<void>
+  load(scope: ThreadScope, refs: readonly string[], options?: LoadOptions): Promise<void>
   /** These, or all that the thread loaded. */
   unload(scope: ThreadScope, refs?: readonly string[]): Promise<void>
+  /** A tool of the thread was used: where it is loaded, that is written a moment later. */
+  touch(scope: ThreadScope, ref: string): void
+  /** Writes what there is. */
+  flush(): Promise<void>
+}
+
+export interface LoadOptions {
+  /** Keeps them until they are unloaded; without it, what is kept stays kept. */
+  sticky?: boolean | undefined
+  /** The first of them that find room, instead of all or none. */
+  asRoom?: boolean | undefined
+  /** Refs that there are: what is loaded of toolkits that are gone takes no room. @default all that are loaded */
+  existing?: ReadonlySet<string> | undefined
 }
 
 /** More would be most of a context again. */
 const MOST_LOADED = 50
+/** What is gone may come back: it is kept as long as there is not too much of it. */
+const MOST_GONE = 100
+const EVERY_MS = 1000
+const MOST_WAITING = 10_000
 const LIST_LIMIT = 1000
 
 export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; events: Emitter }): LoadedTools {
   const { storage, cache, events } = parts
+  const uses = new UsesBehind(storage)
   const change = async (scope: ThreadScope, work: (tx: Transaction) => Promise<Changed>) => {
+    // What was used last decides what goes.
+    await uses.flush()
     const { loaded, unloaded } = await again(() => storage.transaction({ userId: scope.userId }, work))
     for (const ref of loaded) events.emit({ type: 'tool-loaded', ...scope, ref })
     for (const ref of unloaded) events.emit({ type: 'tool-unloaded', ...scope, ref })
@@ -43,19 +62,22 @@ export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; e
           sticky,
         })),
       ),
-    load: (scope, refs, { sticky } = {}) =>
+    load: (scope, refs, options = {}) =>
       change(scope, async (tx) => {
-        const known = new Map((await rowsOf(tx, scope)).map((row) => [row.ref, row]))
+        const rows = await rowsOf(tx, scope)
+        const known = new Map(rows.map((row) => [row.ref, row]))
+        const { taken, gone } = roomFor([...new Set(refs)], rows, options)
+        for (const row of gone) await tx.delete('loadedTools', row.loadedToolId)
         const loaded: string[] = []
-        for (const ref of new Set(refs)) {
+        for (const ref of taken) {
           const row = known.get(ref)
-          if (row) await tx.update('loadedTools', row.loadedToolId, { set: touched(row, sticky) })
+          if (row) await tx.update('loadedTools', row.loadedToolId, { set: touched(row, options.sticky) })
           else {
-            await tx.insert('loadedTools', rowOf(scope, ref, sticky ?? false))
+            await tx.insert('loadedTools', rowOf(scope, ref, options.sticky ?? false))
             loaded.push(ref)
           }
         }
-        return { loaded, unloaded: await makeRoom(tx, scope, new Set(refs)) }
+        return { loaded, unloaded: gone.map(({ ref }) => ref) }
       }),
     unload: (scope, refs) =>
       change(scope, async (tx) => {
@@ -67,6 +89,8 @@ export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; e
         }
         return { loaded: [], unloaded }
       }),
+    touch: (scope, ref) => uses.add(scope, ref),
+    flush: () => uses.flush(),
   }
 }
 
@@ -90,18 +114,76 @@ async function rowsOf(tx: Transaction, { userId, threadId }: ThreadScope): Promi
   return [...rows].sort((a, b) => +a.loadedAt - +b.loadedAt || (a.ref < b.ref ? -1 : 1))
 }
 
-async function makeRoom(tx: Transaction, scope: ThreadScope, fresh: ReadonlySet<string>): Promise<string[]> {
-  const rows = await rowsOf(tx, scope)
-  const over = rows.length - MOST_LOADED
-  if (over <= 0) return []
-  const oldest = rows.filter((row) => !row.sticky && !fresh.has(row.ref)).sort((a, b) => +a.usedAt - +b.usedAt)
-  if (oldest.length < over)
-    throw new HostError('invalid-input', {
-      detail: `A thread keeps at most ${MOST_LOADED} loaded tools.`,
-      action: 'Unload some that it keeps.',
-      errors: [{ path: 'refs', message: `would be more than ${MOST_LOADED} in all` }],
+/** What of `refs` is taken, and which rows go for it: the longest unused that nobody keeps. */
+function roomFor(
+  refs: readonly string[],
+  rows: readonly LoadedToolRow[],
+  { asRoom = false, existing }: LoadOptions,
+): { taken: readonly string[]; gone: LoadedToolRow[] } {
+  const wanted = new Set(refs)
+  const isThere = ({ ref }: LoadedToolRow) => wanted.has(ref) || !existing || existing.has(ref)
+  const there = rows.filter(isThere)
+  const fresh = refs.filter((ref) => !there.some((row) => row.ref === ref))
+  const free = there.filter((row) => !row.sticky && !wanted.has(row.ref)).sort(byUse)
+  const missing = there.length + fresh.length - MOST_LOADED - free.length
+  if (missing > 0 && !asRoom) throw tooMany()
+  const left = new Set(missing > 0 ? fresh.slice(-missing) : [])
+  const over = Math.max(0, there.length + fresh.length - left.size - MOST_LOADED)
+  const lost = rows.filter((row) => !isThere(row)).sort(byUse)
+  return {
+    taken: refs.filter((ref) => !left.has(ref)),
+    gone: [...free.slice(0, over), ...lost.slice(0, Math.max(0, lost.length - MOST_GONE))],
+  }
+}
+
+const byUse = (a: LoadedToolRow, b: LoadedToolRow) => +a.usedAt - +b.usedAt
+
+const tooMany = () =>
+  new HostError('invalid-input', {
+    detail: `A thread keeps at most ${MOST_LOADED} loaded tools.`,
+    action: 'Unload some that it keeps.',
+    errors: [{ path: 'refs', message: `would be more than ${MOST_LOADED} in all` }],
+  })
+
+/** When loaded tools were used, written behind the calls. What cannot be written is let go. */
+class UsesBehind {
+  readonly #storage: Storage
+  #waiting = new Map<string, { scope: ThreadScope; usedAt: Map<string, Date> }>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(storage: Storage) {
+    this.#storage = storage
+  }
+
+  add(scope: ThreadScope, ref: string): void {
+    const key = JSON.stringify([scope.userId, scope.threadId])
+    const own = this.#waiting.get(key) ?? { scope, usedAt: new Map<string, Date>() }
+    if (own.usedAt.size === 0 && this.#waiting.size >= MOST_WAITING) return
+    this.#waiting.set(key, own)
+    own.usedAt.set(ref, new Date())
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => void this.flush(), EVERY_MS)
+    if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writing.then(async () => {
+      const waiting = [...this.#waiting.values()]
+      this.#waiting.clear()
+      for (const { scope, usedAt } of waiting) await this.#write(scope, usedAt).catch(() => {})
     })
-  const gone = oldest.slice(0, over)
-  for (const row of gone) await tx.delete('loadedTools', row.loadedToolId)
-  return gone.map((row) => row.ref)
+    return this.#writing
+  }
+
+  #write(scope: ThreadScope, usedAt: ReadonlyMap<string, Date>): Promise<void> {
+    return this.#storage.transaction({ userId: scope.userId }, async (tx) => {
+      for (const row of await rowsOf(tx, scope)) {
+        const at = usedAt.get(row.ref)
+        if (at && at > row.usedAt) await tx.update('loadedTools', row.loadedToolId, { set: { usedAt: at } })
+      }
+    })
+  }
 }

@@ -16,6 +16,7 @@ import {
   again,
   createToolkitWriter,
   notFound,
+  type Removed,
   type SecretKeeper,
   type ToolkitOwner,
   type WriteOptions,
@@ -136,13 +137,12 @@ export function createRegistry(parts: RegistryParts): Registry {
     },
     async remove(id, owner, source) {
       const removed = await writer.remove(id, owner, (row) => mayRemove(row, source))
-      const { row, tools } = removed
+      const { row } = removed
       transformers.delete(row.uscoId)
       functions.put({ userId: row.userId, toolkit: row.slug }, new Map())
       emit('toolkit-removed', row, owner)
       emitSecrets(removed, owner)
-      for (const tool of tools.slice(0, MOST_EVENTS))
-        events.emit({ type: 'tool-unloaded', userId: row.userId, ref: `${row.slug}.${tool}` })
+      for (const one of unloadedBy(removed)) events.emit({ type: 'tool-unloaded', userId: row.userId, ...one })
     },
     async setEnabled(userId, id, enabled) {
       const { toolkit, uscoId } = await find(userId, id)
@@ -153,6 +153,12 @@ export function createRegistry(parts: RegistryParts): Registry {
     },
   }
 }
+
+/** For the user, and for each thread that had one of them loaded. */
+const unloadedBy = ({ row, tools, loaded }: Removed): Array<{ ref: string; threadId?: string }> => [
+  ...tools.slice(0, MOST_EVENTS).map((tool) => ({ ref: `${row.slug}.${tool}` })),
+  ...loaded.slice(0, MOST_EVENTS),
+]
 
 /** By its own source; or by an operator, where no source of this host defines it any more. */
 function mayBeRemoved(

@@ -56,6 +56,8 @@ export interface ToolkitWriter {
 
 export interface Removed extends Pick<Written, 'row' | 'secrets'> {
   tools: string[]
+  /** What threads of the owner had loaded of it. */
+  loaded: Array<{ threadId: string; ref: string }>
 }
 
 interface Plan {
@@ -121,7 +123,8 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
         await tx.delete('userServerConfigs', row.uscoId)
         await secrets.clear(tx, keeper)
         if (owner.tier === 'user') await forgetUses(tx, userId, row.uscoId)
-        return { row, tools, secrets: { set: [], cleared } }
+        const loaded = owner.tier === 'user' ? await forgetLoaded(tx, userId, row.slug) : []
+        return { row, tools, loaded, secrets: { set: [], cleared } }
       }),
   }
 }
@@ -183,6 +186,14 @@ async function forgetPins(tx: Transaction, userId: string, uscoId: string): Prom
 async function forgetUses(tx: Transaction, userId: string, uscoId: string): Promise<void> {
   for (const use of await tx.list('toolUses', { where: { userId, uscoId }, limit: 10_000 }))
     await tx.delete('toolUses', use.toolUseId)
+}
+
+/** What threads loaded of it goes too: another toolkit of that id is not what they loaded. */
+async function forgetLoaded(tx: Transaction, userId: string, id: string): Promise<Removed['loaded']> {
+  const rows = await tx.list('loadedTools', { where: { userId }, limit: 10_000 })
+  const own = rows.filter(({ ref }) => ref.startsWith(`${id}.`))
+  for (const row of own) await tx.delete('loadedTools', row.loadedToolId)
+  return own.map(({ threadId, ref }) => ({ threadId, ref }))
 }
 
 async function insertConfig(
