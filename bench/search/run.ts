@@ -17,7 +17,7 @@ const WARM_UP = 50
 /** A query's time is its least of some rounds: others are at work on the machine. */
 const ROUNDS = 5
 const FEWEST_ROUNDS = 2
-const MOST_MS = 10_000
+const MOST_MS = 5000
 
 export async function measure({ name, ours, build }: Contender, { tools, reported }: BenchSet): Promise<Row> {
   const before = memory()

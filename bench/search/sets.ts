@@ -48,7 +48,7 @@ interface RawQuery {
   goldGroups?: string[][]
 }
 
-/** Of a set this small, every query is reported, and none was looked at for tuning. */
+/** A set this small has no half to spare: every query is reported. */
 const SMALL = 60
 
 export function readSets(folder: string): { sets: BenchSet[]; corpora: Corpus[] } {
