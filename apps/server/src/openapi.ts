@@ -17,6 +17,7 @@ export function jsonBodyOf<T extends z.ZodType>(schema: T) {
 /** An id in a path: anybody's text, until it is found. */
 export const idText = z
   .string()
+  .min(1)
   .max(300)
-  .regex(/^[^\p{Cc}]+$/u, 'must not hold control characters')
+  .regex(/^[^\p{Cc}]*$/u, 'must not hold control characters')
 export const idParam = z.object({ id: idText })

@@ -32,8 +32,9 @@ describe('POST /api/threads/:id/resolve', () => {
   })
 
   it('keeps to a budget, and says what it left out', async () => {
-    const { body } = await ann()('POST /api/threads/t/resolve', { prompt: 'add two numbers', maxTokens: 200 })
-    expect(body.tokens.after).toBeLessThanOrEqual(200)
+    const { body } = await ann()('POST /api/threads/t/resolve', { prompt: 'add two numbers', maxTokens: 250 })
+    expect(body.tokens.after).toBeLessThanOrEqual(250)
+    expect(refsOf(body)).toContain('everything.get-sum')
     expect(body.dropped[0]).toMatchObject({ ref: expect.any(String), reason: expect.stringContaining('maxTokens') })
   })
 
@@ -70,11 +71,23 @@ describe('search_tools and what is loaded', () => {
     await ann()('POST /api/threads/t/loaded', { refs: ['everything.echo'], sticky: true })
     const kept = await ann()('DELETE /api/threads/t/loaded?ref=everything.get-tiny-image')
     expect(kept.body.items).toEqual([{ ref: 'everything.echo', sticky: true }])
-    expect((await ann()('POST /api/threads/t/loaded', { refs: ['nobody.knows'] })).body.code).toBe('not-carried')
+    const unknown = await ann()('POST /api/threads/t/loaded', { refs: ['nobody.knows'] })
+    expect(unknown.body).toMatchObject({ code: 'not-carried', action: expect.not.stringContaining('explain()') })
+    // A misspelt name unloads nothing.
+    const misspelt = await ann()('DELETE /api/threads/t/loaded?reff=everything.echo')
+    expect([misspelt.status, misspelt.body.errors[0].path]).toEqual([422, 'reff'])
+    expect((await ann()('GET /api/threads/t/loaded')).body.items).toHaveLength(1)
+    expect((await ann()('DELETE /api/threads/t/loaded')).body.items).toEqual([])
   })
 })
 
 describe('GET /api/tools?q=', () => {
+  it('refuses no id with what is wrong with it', async () => {
+    const { status, body } = await ann()('GET /api/tools?q=echo&threadId=')
+    expect([status, body.errors[0].path]).toEqual([422, 'threadId'])
+    expect(JSON.stringify(body)).not.toContain('control characters')
+  })
+
   it.each(['hybrid', 'bm25', 'semantic', 'regex'])('finds by %s', async (strategy) => {
     const { body } = await ann()(`GET /api/tools?q=echo&strategy=${strategy}&limit=3&threadId=t`)
     expect(body.strategy).toBe(strategy)

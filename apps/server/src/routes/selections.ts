@@ -62,7 +62,8 @@ const unload = createRoute({
   method: 'delete',
   ...loadedPath,
   summary: 'Unload one tool, or all',
-  request: { params: idParam, query: z.object({ ref: z.string().max(400).optional() }) },
+  // A name that is not "ref" would unload all.
+  request: { params: idParam, query: z.strictObject({ ref: z.string().min(1).max(400).optional() }) },
 })
 
 export function selectionRoutes(host: Host) {
