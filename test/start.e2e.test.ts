@@ -144,6 +144,22 @@ describe('the loadout command', () => {
     )
     const odd = await loadout('tools', 'search', '(((', '--strategy', 'regex', '--catalog', catalog, '--json')
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
+    await writeFile(queries, JSON.stringify(['', 'post a letter']))
+    const some = await loadout('tools', 'search', '--catalog', catalog, '--queries', queries, '--limit', '1', '--json')
+    expect(JSON.parse(some.out).results).toMatchObject([
+      { query: '', tools: [], error: expect.stringContaining('nothing to search for') },
+      { query: 'post a letter', tools: [{ id: 'mail/send' }] },
+    ])
+    const long = await loadout('tools', 'search', 'post a letter '.repeat(2000), '--catalog', catalog)
+    expect(long.out).toMatch(/mail\.send[\s\S]*Warning: The text is long/)
+    expect((await loadout('tools', 'search', 'x', '--catalog', folder)).err).toContain(
+      `${folder} cannot be used (EISDIR)`,
+    )
+    for (const flags of [
+      ['--queries', queries],
+      ['--catalog', catalog, '--thread', 't'],
+    ])
+      expect((await loadout('tools', 'search', 'x', ...flags)).err).toContain('--catalog')
 
     const dataDir = join(folder, 'searched')
     const { program, url } = await serve(dataDir)

@@ -28,6 +28,7 @@ const search = defineCommand({
       const { limit } = parse(limitOption, { limit: args.limit })
       const strategy = STRATEGIES.find((known) => known === args.strategy)
       const how = { limit, ...(strategy ? { strategy } : {}) }
+      assertTogether(args)
       if (args.catalog !== undefined) {
         const index = createToolIndex(readTools(await readJson(args.catalog)), { vectors: wordVectors })
         return args.queries === undefined ? one(index, args.query, how) : all(index, await readJson(args.queries), how)
@@ -38,8 +39,8 @@ const search = defineCommand({
         query: { ...query, ...(args.thread ? { threadId: args.thread } : {}) },
       })
       await assertOk(answer)
-      const data = (await answer.json()) as { tools: Shown[]; strategy: string }
-      return { data, text: textOf(data.tools) }
+      const data = (await answer.json()) as { tools: Shown[]; strategy: string; warnings: string[] }
+      return { data, text: textOf(data) }
     }),
 })
 
@@ -58,25 +59,58 @@ interface Shown {
 type How = Parameters<ToolIndex['search']>[1]
 
 async function one(index: ToolIndex, query: string | undefined, how: How) {
-  const { hits, strategy } = await index.search(asked(query), how)
+  const { hits, strategy, warnings = [] } = await index.search(asked(query), how)
   const found = hits.map(({ id, ref, score, reasons, tool }) => ({
     ...{ id, ref, name: tool.name, toolkit: tool.toolkit, score, reasons },
     ...(tool.description === undefined ? {} : { description: tool.description }),
   }))
-  return { data: { tools: found, strategy }, text: textOf(found) }
+  return { data: { tools: found, strategy, warnings }, text: textOf({ tools: found, warnings }) }
 }
 
-/** Many questions of one catalog: it is indexed once. */
+interface Answer {
+  id?: string
+  query: string
+  tools: Array<{ id: string; score: number }>
+  /** Why it was not answered. */
+  error?: string
+}
+
+/** Many questions of one catalog: it is indexed once, and one that cannot be answered keeps none of the others from it. */
 async function all(index: ToolIndex, json: unknown, how: How) {
-  const results: Array<{ id?: string; query: string; tools: Array<{ id: string; score: number }> }> = []
+  const results: Answer[] = []
   for (const given of parse(queryFile, json)) {
     const { query, id } = typeof given === 'string' ? { query: given, id: undefined } : given
-    const { hits } = await index.search(query, how)
-    const found = hits.map((hit) => ({ id: hit.id, score: hit.score }))
-    results.push({ ...(id === undefined ? {} : { id }), query, tools: found })
+    results.push({ ...(id === undefined ? {} : { id }), query, ...(await answered(index, query, how)) })
   }
-  const lines = results.map(({ query, tools: found }) => [query.slice(0, 60), found.map((hit) => hit.id).join(' ')])
+  const lines = results.map(({ query, tools: found, error }, at) => [
+    String(at + 1),
+    query.slice(0, 60),
+    error ?? found.map((hit) => hit.id).join(' '),
+  ])
   return { data: { results }, text: table(lines) }
+}
+
+async function answered(index: ToolIndex, query: string, how: How): Promise<Pick<Answer, 'tools' | 'error'>> {
+  try {
+    const { hits } = await index.search(query, how)
+    return { tools: hits.map(({ id, score }) => ({ id, score })) }
+  } catch (error) {
+    if (!HostError.is(error)) throw error
+    return { tools: [], error: error.message }
+  }
+}
+
+/** What would be passed over in silence is said instead. */
+function assertTogether({ catalog, queries, thread }: { catalog?: string; queries?: string; thread?: string }): void {
+  const wrong =
+    catalog === undefined && queries !== undefined
+      ? ['--queries', 'needs --catalog: a file of tools that are asked for']
+      : catalog !== undefined && thread !== undefined
+        ? ['--thread', 'goes not with --catalog: a file of tools is no thread']
+        : undefined
+  if (!wrong) return
+  const [path = '', message = ''] = wrong
+  throw new HostError('invalid-input', { detail: `${path} ${message}.`, errors: [{ path, message }] })
 }
 
 function asked(query: string | undefined): string {
@@ -88,7 +122,10 @@ function asked(query: string | undefined): string {
 }
 
 async function readJson(path: string): Promise<unknown> {
-  const text = await readFile(path, 'utf8')
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // Of a folder the error does not say which.
+    throw Object.assign(error, { path })
+  })
   try {
     return JSON.parse(text)
   } catch {
@@ -98,9 +135,10 @@ async function readJson(path: string): Promise<unknown> {
 
 const LONGEST = 90
 
-function textOf(found: readonly Shown[]): string {
-  if (found.length === 0) return 'No tool fits.'
-  return table(
+function textOf({ tools: found, warnings = [] }: { tools: readonly Shown[]; warnings?: readonly string[] }): string {
+  const told = warnings.map((warning) => `Warning: ${warning}`)
+  if (found.length === 0) return ['No tool fits.', ...told].join('\n')
+  const rows = table(
     found.map(({ ref, score, description = '', reasons }) => [
       score.toFixed(3),
       ref,
@@ -108,4 +146,5 @@ function textOf(found: readonly Shown[]): string {
       reasons.join('; '),
     ]),
   )
+  return [rows, ...told].join('\n')
 }
