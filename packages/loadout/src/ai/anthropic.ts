@@ -20,6 +20,7 @@ import {
   programsIn,
   programWarnings,
 } from './anthropic-programs.ts'
+import { formSchema, type LostInTool, lostIn } from './form-schema.ts'
 import {
   type AnsweredCall,
   callAll,
@@ -46,6 +47,8 @@ export interface AnthropicOptions {
   programs?: AnthropicCodeVersion
   /** The `tool_choice` of the request: what does not go with programs is told. */
   toolChoice?: AnthropicToolChoice
+  /** Schemas without what the API refuses; what was lost is told. @default as servers wrote them */
+  schemas?: 'anthropic'
 }
 
 export interface AnthropicTool {
@@ -65,6 +68,8 @@ export interface AnthropicForm {
   tools: Array<AnthropicTool | AnthropicSearchTool | AnthropicCodeTool>
   /** Limits that are near, and what was left out. */
   warnings: string[]
+  /** What the schemas lost, where they were projected. */
+  lost: LostInTool[]
 }
 
 const SEARCHES = {
@@ -74,7 +79,7 @@ const SEARCHES = {
 
 export function toAnthropic(
   selection: ModelSelection,
-  { search = 'client', messages, programs, toolChoice }: AnthropicOptions = {},
+  { search = 'client', messages, programs, toolChoice, schemas }: AnthropicOptions = {},
 ): AnthropicForm {
   const { selected, search: own } = partsOf(selection)
   const referenced = referencedIn(messages ?? [])
@@ -89,17 +94,19 @@ export function toAnthropic(
   })
   const deferred = [...plan.bound, ...plan.waiting].map(
     (entry): AnthropicTool => ({
-      ...definition(entry, programs),
+      ...definition(entry, { programs, schemas }),
       defer_loading: true,
     }),
   )
-  const shown: AnthropicForm['tools'] = plan.shown.map((entry) => definition(entry, programs))
+  const shown: AnthropicForm['tools'] = plan.shown.map((entry) => definition(entry, { programs, schemas }))
   if (own || (shown.length === 0 && deferred.length > 0))
     // One tool at least must not wait; a search never does.
     shown.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
-  if (!programs) return { tools: [...shown, ...deferred], warnings: plan.warnings }
   const sent = [...plan.shown, ...plan.bound, ...plan.waiting]
+  const lost = lostIn(sent, schemas)
+  if (!programs) return { tools: [...shown, ...deferred], warnings: plan.warnings, lost }
   return {
+    lost,
     // It never waits: programs begin with it.
     tools: [{ type: programs, name: 'code_execution' }, ...shown, ...deferred],
     warnings: [...plan.warnings, ...programWarnings(sent, toolChoice)],
@@ -107,12 +114,15 @@ export function toAnthropic(
 }
 
 /** A search is called directly: what it finds it answers with references, which no program can read. */
-function definition(entry: LoadoutEntry, programs?: AnthropicCodeVersion): AnthropicTool {
+function definition(
+  entry: LoadoutEntry,
+  { programs, schemas }: { [K in 'programs' | 'schemas']?: AnthropicOptions[K] | undefined } = {},
+): AnthropicTool {
   const description = descriptionOf(entry)
   return {
     name: entry.modelName,
     ...(description === undefined ? {} : { description }),
-    input_schema: entry.manifest.inputSchema as AnthropicTool['input_schema'],
+    input_schema: formSchema(entry, schemas).schema as AnthropicTool['input_schema'],
     ...(isStrict(entry) ? { strict: true } : {}),
     ...callersOf(entry, programs),
   }

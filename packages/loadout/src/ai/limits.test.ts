@@ -104,9 +104,11 @@ describe('over a limit the form plans', () => {
     const call = async () => ({ status: 'ok' as const, content: [] })
     const selection = { ...selectionOf(many('s', 200), many('d', 10)), call }
     expect(Object.keys(toAI(selection).tools)).toHaveLength(211)
-    const { tools, warnings } = toAI(selection, { provider: 'openai-chat' })
-    expect(Object.values(tools).filter((tool) => !tool.deferLoading)).toHaveLength(128)
+    const { tools, activeTools, warnings } = toAI(selection, { provider: 'openai-chat' })
+    expect(activeTools).toHaveLength(128)
     expect(Object.keys(tools)).toHaveLength(211)
+    const bySdk = toAI(selection, { provider: 'openai-chat', search: { by: 'ai-sdk' } })
+    expect(Object.values(bySdk.tools).filter((tool) => !tool.deferLoading)).toHaveLength(128)
     expect(warnings).toEqual([expect.stringContaining('73 tools are selected but found by a search only')])
   })
 

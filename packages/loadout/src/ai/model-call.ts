@@ -40,6 +40,8 @@ export type CallDoor = (call: {
   caller?: Caller
   /** The model's own id of it: what a program calls is a step of its run by that. */
   id?: string
+  /** Asked about ahead, under that id: the answer to that is taken. */
+  asked?: boolean
   signal?: AbortSignal
   onPending?: (approval: ApprovalView) => void
 }) => Promise<CallOutcome>

@@ -5,6 +5,7 @@
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
+import { formSchema, type LostInTool, lostIn, meant } from './form-schema.ts'
 import type { LimitedProvider } from './limits.ts'
 import {
   type AnsweredCall,
@@ -16,26 +17,31 @@ import {
 } from './model-call.ts'
 import { planTools } from './plan-tools.ts'
 import { notShown, resultParts } from './result-parts.ts'
+import type { SchemaProvider } from './schema-rules.ts'
 
 export interface OpenAIChatTool {
   type: 'function'
-  function: { name: string; description?: string; parameters: JsonObject }
+  function: { name: string; description?: string; parameters: JsonObject; strict?: true }
 }
 
 export interface OpenAIChatForm {
   tools: OpenAIChatTool[]
   /** Limits that are near, and what was left out. */
   warnings: string[]
+  /** What the schemas lost, where they were projected. */
+  lost: LostInTool[]
 }
 
 export interface OpenAIChatOptions {
   /** Whose limits hold: others speak this API too. @default 'openai-chat' */
   provider?: LimitedProvider
+  /** Schemas as this provider takes them. With `openai-strict` give it to `readOpenAIChat` too. @default as servers wrote them */
+  schemas?: SchemaProvider | undefined
 }
 
 export function toOpenAIChat(
   selection: ModelSelection,
-  { provider = 'openai-chat' }: OpenAIChatOptions = {},
+  { provider = 'openai-chat', schemas }: OpenAIChatOptions = {},
 ): OpenAIChatForm {
   const { selected, search } = partsOf(selection)
   const plan = planTools({ provider, reserved: search ? 1 : 0, shown: selected })
@@ -43,11 +49,12 @@ export function toOpenAIChat(
   return {
     tools: entries.map((entry) => {
       const description = descriptionOf(entry)
-      const { inputSchema: parameters } = entry.manifest
+      const { schema: parameters, strict } = formSchema(entry, schemas)
       const named = { name: entry.modelName, ...(description === undefined ? {} : { description }) }
-      return { type: 'function', function: { ...named, parameters } }
+      return { type: 'function', function: { ...named, parameters, ...(strict ? { strict } : {}) } }
     }),
     warnings: plan.warnings,
+    lost: lostIn(plan.shown, schemas),
   }
 }
 
@@ -56,16 +63,20 @@ const toolCall = z.looseObject({
   function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
 })
 
-/** The calls of one message of the model. */
-export function readOpenAIChat(message: { tool_calls?: readonly unknown[] | null | undefined }): {
-  calls: ModelCall[]
-} {
+/** The calls of one message of the model. `selection` is needed where schemas were strict. */
+export function readOpenAIChat(
+  message: { tool_calls?: readonly unknown[] | null | undefined },
+  { selection, schemas }: { selection?: ModelSelection; schemas?: SchemaProvider } = {},
+): { calls: ModelCall[] } {
   return {
     calls: (message.tool_calls ?? []).flatMap((item) => {
       const read = toolCall.safeParse(item)
       if (!read.success) return []
       const { id, function: made } = read.data
-      return [{ id, name: made.name, ...readArguments(made.arguments), source: jsonObject.parse(item) }]
+      const { name } = made
+      const written = readArguments(made.arguments)
+      const args = selection ? meant(written.arguments, { name, selection, schemas }) : written.arguments
+      return [{ id, name, ...written, arguments: args, source: jsonObject.parse(item) }]
     }),
   }
 }

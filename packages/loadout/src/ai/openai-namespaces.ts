@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import { formSchema } from './form-schema.ts'
 import { LIMITS } from './limits.ts'
 import { descriptionOf } from './model-call.ts'
 
@@ -12,7 +13,7 @@ export interface OpenAIFunction {
   name: string
   description?: string
   parameters: JsonObject
-  strict: false
+  strict: boolean
   defer_loading?: true
   allowed_callers?: Array<'direct' | 'programmatic'>
   /** Of what it gives as text, for programs. */
@@ -85,15 +86,21 @@ export interface FunctionOptions {
   defer?: boolean
   /** Whether the provider runs programs that call it. */
   programs?: boolean | undefined
+  /** As a strict schema where that says all that the tool takes. */
+  schemas?: 'openai-strict' | undefined
 }
 
-export function functionOf(entry: LoadoutEntry, { defer = false, programs }: FunctionOptions = {}): OpenAIFunction {
+export function functionOf(
+  entry: LoadoutEntry,
+  { defer = false, programs, schemas }: FunctionOptions = {},
+): OpenAIFunction {
   const description = descriptionOf(entry)
+  const { schema: parameters, strict } = formSchema(entry, schemas)
   return {
     ...{ type: 'function', name: entry.modelName },
     ...(description === undefined ? {} : { description }),
     // What servers write is rarely what "strict" wants.
-    ...{ parameters: entry.manifest.inputSchema, strict: false },
+    ...{ parameters, strict },
     ...(defer ? { defer_loading: true } : {}),
     ...(programs && entry.allowedCallers.includes('code') ? forPrograms(entry) : {}),
   }
@@ -108,8 +115,8 @@ function forPrograms({ allowedCallers, manifest: { outputSchema } }: LoadoutEntr
 
 export const namespaceTool = (
   { name, description, entries }: Namespace,
-  { programs }: Pick<FunctionOptions, 'programs'> = {},
+  { programs, schemas }: Pick<FunctionOptions, 'programs' | 'schemas'> = {},
 ): OpenAINamespace => ({
   ...{ type: 'namespace', name, description },
-  tools: entries.map((entry) => functionOf(entry, { defer: true, programs })),
+  tools: entries.map((entry) => functionOf(entry, { defer: true, programs, schemas })),
 })

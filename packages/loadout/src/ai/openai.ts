@@ -8,6 +8,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { Caller } from '../schema/tool.ts'
 import { SEARCH_TOOLS } from '../search/search-tools.ts'
+import { type LostInTool, lostIn, meant } from './form-schema.ts'
 import { LIMITS, limitWarnings } from './limits.ts'
 import {
   type AnsweredCall,
@@ -41,6 +42,8 @@ export interface OpenAIOptions {
   input?: readonly unknown[]
   /** The provider runs programs that call tools. @default false */
   programs?: boolean
+  /** Strict schemas, for tools whose schema can be one. Give it to `readOpenAI` and `answerOpenAI` too. @default none is strict */
+  schemas?: 'openai-strict' | undefined
 }
 
 export type OpenAISearchTool =
@@ -51,16 +54,18 @@ export interface OpenAIForm {
   tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool | { type: 'programmatic_tool_calling' }>
   /** Limits that are near, and what was left out. */
   warnings: string[]
+  /** What strict schemas lost; one that would take less than the tool is not strict. */
+  lost: LostInTool[]
 }
 
 export function toOpenAI(
   selection: ModelSelection,
-  { search = 'client', input = [], programs = false }: OpenAIOptions = {},
+  { search = 'client', input = [], programs = false, schemas }: OpenAIOptions = {},
 ): OpenAIForm {
   const history = readHistory(input)
   const { selected, search: own } = partsOf(selection)
   const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
-  const parts = { history, selected, needsSearch, programs }
+  const parts = { history, selected, needsSearch, programs, schemas }
   const form = search === 'client' ? searchedByUs(selection, parts) : searchedByThem(selection, parts)
   return programs ? { ...form, tools: [...form.tools, { type: 'programmatic_tool_calling' }] } : form
 }
@@ -70,13 +75,14 @@ interface Parts {
   selected: readonly LoadoutEntry[]
   needsSearch: boolean
   programs: boolean
+  schemas: OpenAIOptions['schemas']
 }
 
 /** Entries that the form itself needs. */
 const reservedFor = ({ needsSearch, programs }: Parts) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
 
 function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
-  const { history, selected, needsSearch, programs } = parts
+  const { history, selected, needsSearch, programs, schemas } = parts
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
   const plan = planTools({
@@ -86,13 +92,14 @@ function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
   const { description = '', inputSchema } = SEARCH_TOOLS
   const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
   return {
-    tools: [...plan.shown.map((entry) => functionOf(entry, { programs })), ...(needsSearch ? [tool] : [])],
+    tools: [...plan.shown.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
     warnings: plan.warnings,
+    lost: lostIn(plan.shown, schemas),
   }
 }
 
 function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
-  const { history, selected, needsSearch, programs } = parts
+  const { history, selected, needsSearch, programs, schemas } = parts
   const reserved = reservedFor(parts)
   const { tools: most } = LIMITS['openai-responses']
   const where = new Map([...history.loaded, ...history.placed])
@@ -114,8 +121,8 @@ function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm 
   const entries = plan.shown.length + kept.length + reserved
   return {
     tools: [
-      ...plan.shown.map((entry) => functionOf(entry, { programs })),
-      ...kept.map((space) => namespaceTool(space, { programs })),
+      ...plan.shown.map((entry) => functionOf(entry, { programs, schemas })),
+      ...kept.map((space) => namespaceTool(space, { programs, schemas })),
       ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
     ],
     warnings: [
@@ -124,6 +131,7 @@ function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm 
         ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(kept), dropped }),
       ]),
     ],
+    lost: lostIn([...plan.shown, ...kept.flatMap((space) => space.entries)], schemas),
   }
 }
 
@@ -158,7 +166,11 @@ const ended = z.looseObject({
 const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
 
 /** What a response asks for. Give its items back as they came: a call whose namespace is lost is refused. */
-export function readOpenAI(selection: ModelSelection, output: readonly unknown[]): OpenAITurn {
+export function readOpenAI(
+  selection: ModelSelection,
+  output: readonly unknown[],
+  { schemas }: Pick<OpenAIOptions, 'schemas'> = {},
+): OpenAITurn {
   const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
   const loaded = new Set(
     output.flatMap((item) => {
@@ -172,10 +184,12 @@ export function readOpenAI(selection: ModelSelection, output: readonly unknown[]
       const search = searchCall.safeParse(item)
       const read = made.success ? made.data : search.success ? search.data : undefined
       if (!read) return []
+      const name = made.success ? made.data.name : SEARCH_NAME
+      const written = readArguments(read.arguments)
       return [
         {
-          ...{ id: read.call_id, name: made.success ? made.data.name : SEARCH_NAME },
-          ...readArguments(read.arguments),
+          ...{ id: read.call_id, name, ...written },
+          arguments: meant(written.arguments, { name, selection, schemas }),
           ...(made.success ? callerOf(made.data.caller) : {}),
           source: jsonObject.parse(item),
         },
@@ -234,14 +248,14 @@ export type OpenAIAnswerItem =
 export function answerOpenAI(
   selection: ModelSelection,
   answered: readonly AnsweredCall[],
-  { programs }: Pick<OpenAIOptions, 'programs'> = {},
+  { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
 ): OpenAIAnswerItem[] {
   const all = [...partsOf(selection).selected, ...selection.deferred]
   return answered.map(({ call, outcome }) => {
     if (call.source.type === 'tool_search_call') {
       const names = foundNames(outcome)
       const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
-      const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs }))
+      const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs, schemas }))
       const status = isFailure(outcome) ? 'incomplete' : 'completed'
       return { type: 'tool_search_output', call_id: call.id, execution: 'client', status, tools }
     }

@@ -1,17 +1,23 @@
 /**
- * A selection for the AI SDK. Every `execute` goes through the selection's own call, so whatever an app wires around it, the
- * pipeline decides. What waits is found by the SDK's `toolSearch` with any model, or the way a provider has it.
+ * A selection for the AI SDK: what it gives spreads into `generateText` and `streamText`. Every `execute` goes through the
+ * selection's own call, so whatever an app wires around it, the pipeline decides. What waits is found by steps with any model,
+ * or the way a provider has it.
  */
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
+import type { Ahead } from '../calls/ask-ahead.ts'
 import { jsonOf } from '../calls/outcome-json.ts'
+import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { MOST_FOUND, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
 import { type ModelOutput, referencedInMessages, toModelOutput, toReferences } from './ai-output.ts'
+import { formSchema, type LostInTool, lostIn } from './form-schema.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 import { type CallDoor, descriptionOf, foundNames, type ModelSelection, partsOf, SEARCH_NAME } from './model-call.ts'
 import { namespacesOf, namespacesWithin, namespaceTool } from './openai-namespaces.ts'
 import { planTools } from './plan-tools.ts'
+import { restoreArguments } from './restore-arguments.ts'
+import type { SchemaProvider } from './schema-rules.ts'
 
 /** `openai.tools.toolSearch` of `@ai-sdk/openai`. */
 export type OpenAIToolSearch = (options: {
@@ -23,6 +29,8 @@ export type OpenAIToolSearch = (options: {
 
 /** How what waits is found. */
 export type AISearch =
+  /** `search_tools`, with any model. What is found is active from the next step on, within the budget of the selection. */
+  | { by: 'steps' }
   /** The SDK's own `toolSearch`, which asks us: any model. What is found is sent with the next step. */
   | { by: 'ai-sdk' }
   /** Anthropic's references: ours finds, or the provider by its own tool (`anthropic.tools.toolSearchBm25_20251119()`). */
@@ -31,38 +39,112 @@ export type AISearch =
   | { by: 'openai'; toolSearch: OpenAIToolSearch; execution?: 'client' | 'server' }
 
 export interface ToAIOptions {
-  /** @default { by: 'ai-sdk' } */
+  /** @default { by: 'steps' } */
   search?: AISearch
-  /** Whose limits hold. @default by the search; with the SDK's own, none */
+  /** Whose limits hold. @default by the search; with any model, none */
   provider?: LimitedProvider
   /** The messages before this prompt: what they refer to at Anthropic must wait to be referred to. */
   messages?: readonly ModelMessage[]
+  /**
+   * Who asks a person. `wait`: a call that must be approved waits for the answer, wherever that is given. `sdk`: the generation
+   * ends with the SDK's approval request; the question is stored beside it, and its answer (`host.approvals.answer`) is what
+   * counts when the SDK goes on. @default 'wait'
+   */
+  approvals?: 'wait' | 'sdk'
+  /** Schemas as this provider takes them; what was lost is told. @default as servers wrote them */
+  schemas?: SchemaProvider | undefined
+  /** Told where a person must answer first, when the call waits. */
+  onPending?: (toolCallId: string, approval: ApprovalView) => void
 }
 
+/** What `generateText` and `streamText` take. */
 export interface AIForm {
   tools: ToolSet
+  /** What the first step shows, where what waits is found by steps. */
+  activeTools?: string[]
+  /** Shows what was found since. */
+  prepareStep?: () => { activeTools: string[] }
+  /** Our questions, shown by the SDK. Whatever is wired here, the pipeline decides behind `execute`. */
+  toolApproval?: (asked: { toolCall: { toolName: string; toolCallId: string; input: unknown } }) => Promise<Approval>
+  /** How more is found, where there is more. */
+  instructions?: string
   /** Limits that are near, and what was left out. */
   warnings: string[]
+  /** What the schemas lost, where they were projected. */
+  lost: LostInTool[]
 }
 
-/** A selection, and the one door to its tools. */
-export type CallableSelection = ModelSelection & { call: CallDoor }
+type Approval = undefined | { type: 'user-approval'; reason: string }
 
-export function toAI(
-  selection: CallableSelection,
-  { search = { by: 'ai-sdk' }, provider = providerOf(search), messages = [] }: ToAIOptions = {},
-): AIForm {
+/** A selection, and the one door to its tools. */
+export type CallableSelection = ModelSelection & {
+  call: CallDoor
+  /** With what was found since. */
+  next?: () => ModelSelection
+  ask?: (call: { id: string; name: string; arguments: JsonObject }) => Promise<Ahead>
+}
+
+export function toAI(selection: CallableSelection, options: ToAIOptions = {}): AIForm {
+  const { search = { by: 'steps' }, messages = [], schemas } = options
+  const { provider = providerOf(search) } = options
   const plan = planFor(selection, { search, provider, messages })
-  const how = { search, door: selection.call, waiting: new Set(plan.waiting.map(({ modelName }) => modelName)) }
-  const options = waitingOptions(search, plan.waiting)
+  const how: Making = { ...options, search, door: selection.call }
+  const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
+  const more = waitingOptions(search, plan.waiting)
   const tools: ToolSet = {}
-  for (const entry of plan.shown) tools[entry.modelName] = toolOf(entry, selection.call)
+  for (const entry of plan.shown) tools[entry.modelName] = toolOf(entry, how)
   for (const entry of plan.waiting) {
-    const one = toolOf(entry, selection.call, options(entry))
+    const one = toolOf(entry, how, more(entry))
     tools[entry.modelName] = search.by === 'ai-sdk' ? { ...one, deferLoading: true } : one
   }
-  if (plan.waiting.length > 0) Object.assign(tools, searchTool(how, [...plan.shown, ...plan.waiting]))
-  return { tools, warnings: plan.warnings }
+  const all = [...plan.shown, ...plan.waiting]
+  if (plan.waiting.length > 0) Object.assign(tools, searchTool({ ...how, waiting: waitingNames }, all))
+  return {
+    tools,
+    ...(search.by === 'steps' && plan.waiting.length > 0 ? byStepsOf(selection, { plan, provider }) : {}),
+    ...(options.approvals === 'sdk' && selection.ask ? { toolApproval: approvalOf(selection.ask) } : {}),
+    ...instructionsFor(search, plan.waiting),
+    warnings: plan.warnings,
+    lost: lostIn(all, schemas),
+  }
+}
+
+/** What is shown at first, and from then on what was found beside it. */
+function byStepsOf(
+  selection: CallableSelection,
+  { plan, provider }: { plan: Planned; provider: LimitedProvider | undefined },
+): Required<Pick<AIForm, 'activeTools' | 'prepareStep'>> {
+  const most = provider === undefined ? Number.POSITIVE_INFINITY : LIMITS[provider].tools - 1
+  const namesOf = (entries: readonly LoadoutEntry[]) => entries.map(({ modelName }) => modelName)
+  const active = (found: readonly string[]) => [...[...namesOf(plan.shown), ...found].slice(0, most), SEARCH_NAME]
+  const before = new Set(namesOf(partsOf(selection).selected))
+  const foundSince = () =>
+    namesOf(partsOf(selection.next?.() ?? selection).selected).filter((name) => !before.has(name))
+  return { activeTools: active([]), prepareStep: () => ({ activeTools: active(foundSince()) }) }
+}
+
+/**
+ * Only what must be asked is the SDK's to show. What is denied goes on to the pipeline, which refuses it, says why, and has it in
+ * the log.
+ */
+const approvalOf =
+  (ask: NonNullable<CallableSelection['ask']>): NonNullable<AIForm['toolApproval']> =>
+  async ({ toolCall: { toolName: name, toolCallId: id, input } }) => {
+    const { decision, approval } = await ask({ id, name, arguments: input as JsonObject })
+    if (decision !== 'ask' || !approval) return undefined
+    return { type: 'user-approval', reason: `${approval.reason} (${approval.id})` }
+  }
+
+const MOST_NAMED = 30
+
+/** A model that is not told that there is more says that it cannot. */
+function instructionsFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions'> {
+  if (waiting.length === 0 || by === 'anthropic' || by === 'openai') return {}
+  const toolkits = [...new Set(waiting.map(({ toolkit }) => toolkit))]
+  const named = `${toolkits.slice(0, MOST_NAMED).join(', ')}${toolkits.length > MOST_NAMED ? ', …' : ''}`
+  return {
+    instructions: `There are ${waiting.length} more tools than you are shown, of: ${named}. Find them with ${SEARCH_NAME} before you say that something cannot be done; what it finds you can call in your next step.`,
+  }
 }
 
 const providerOf = ({ by }: AISearch): LimitedProvider | undefined =>
@@ -76,7 +158,11 @@ interface Planned {
 
 function planFor(
   selection: ModelSelection,
-  { search, provider, messages }: Required<Omit<ToAIOptions, 'provider'>> & Pick<ToAIOptions, 'provider'>,
+  {
+    search,
+    provider,
+    messages,
+  }: Required<Pick<ToAIOptions, 'search' | 'messages'>> & { provider: LimitedProvider | undefined },
 ): Planned {
   const { selected } = partsOf(selection)
   const { deferred } = selection
@@ -118,18 +204,33 @@ function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (en
   return ({ modelName }) => ({ openai: { deferLoading: true, namespace: spaces.get(modelName) } })
 }
 
-function toolOf(entry: LoadoutEntry, door: CallDoor, more: JsonObject = {}) {
+interface Making extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
+  search: AISearch
+  door: CallDoor
+}
+
+function toolOf(entry: LoadoutEntry, { door, schemas, approvals, onPending }: Making, more: JsonObject = {}) {
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
   const options = merged(providerOptions, more)
+  const { schema, strict } = formSchema(entry, schemas)
   return dynamicTool({
     ...(description === undefined ? {} : { description }),
-    inputSchema: jsonSchema(manifest.inputSchema),
+    inputSchema: jsonSchema(schema),
+    ...(strict ? { strict } : {}),
     // Not sent to the model: for who shows or judges the call.
     metadata: { ref, toolkit, tool, annotations: { ...manifest.annotations } },
     ...(Object.keys(options).length > 0 ? { providerOptions: options as NonNullable<Tool['providerOptions']> } : {}),
-    execute: async (input, { abortSignal }) =>
-      jsonOf(await door({ name, arguments: input as JsonObject, ...(abortSignal ? { signal: abortSignal } : {}) })),
+    execute: async (input, { abortSignal, toolCallId: id }) => {
+      const args = strict ? restoreArguments(manifest.inputSchema, input as JsonObject) : (input as JsonObject)
+      const outcome = await door({
+        ...{ id, name, arguments: args },
+        ...(approvals === 'sdk' ? { asked: true } : {}),
+        ...(abortSignal ? { signal: abortSignal } : {}),
+        ...(onPending ? { onPending: (approval) => onPending(id, approval) } : {}),
+      })
+      return jsonOf(outcome)
+    },
     toModelOutput,
   })
 }
@@ -141,13 +242,10 @@ function merged(options: JsonObject = {}, more: JsonObject): JsonObject {
   return Object.fromEntries([...providers].map((name) => [name, { ...of(options[name]), ...of(more[name]) }]))
 }
 
-interface Searching {
-  search: AISearch
-  door: CallDoor
-  waiting: ReadonlySet<string>
-}
-
-function searchTool({ search, door, waiting }: Searching, all: readonly LoadoutEntry[]): ToolSet {
+function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonly LoadoutEntry[]): ToolSet {
+  const { search, door, waiting } = how
+  const own = toolOf(SEARCH_ENTRY, { search, door })
+  if (search.by === 'steps') return { [SEARCH_NAME]: own }
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(door, { query })
     return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MOST_FOUND }) }
@@ -155,7 +253,7 @@ function searchTool({ search, door, waiting }: Searching, all: readonly LoadoutE
   if (search.by === 'anthropic') {
     if (search.tool) return { tool_search: search.tool }
     const toOutput = ({ output }: { output: unknown }): ModelOutput => toReferences(output, waiting)
-    return { [SEARCH_NAME]: { ...toolOf(SEARCH_ENTRY, door), toModelOutput: toOutput } }
+    return { [SEARCH_NAME]: { ...own, toModelOutput: toOutput } }
   }
   if (search.execution === 'server') return { tool_search: search.toolSearch({}) }
   const { description = '', inputSchema: parameters } = SEARCH_TOOLS

@@ -73,11 +73,11 @@ const saysIt: ModelStep = {
   answer: 'It is 42.',
 }
 
-describe("the SDK's own toolSearch, with our search", () => {
+describe.each<AISearch>([{ by: 'steps' }, { by: 'ai-sdk' }])('with any model, $by', (search) => {
   for (const [name, model] of Object.entries({ claude, gpt, chat }))
     it.each([false, true])(`${name}: search, next step has it, call, result, answer; streamed: %s`, async (stream) => {
-      const { text, calls } = await talk({
-        ...{ model, stream },
+      const { text, calls, requests } = await talk({
+        ...{ model, stream, search },
         script: [
           {
             expect: ({ toolNames }) => expect(toolNames.sort()).toEqual([SUM, 'search_tools'].sort()),
@@ -95,6 +95,9 @@ describe("the SDK's own toolSearch, with our search", () => {
       })
       expect(text).toBe('It is 42.')
       expect(calls).toEqual(['search_tools', READ])
+      // A model that is not told that there is more says that it cannot.
+      for (const { body } of requests)
+        expect(JSON.stringify(body)).toMatch(/more tools than you are shown, of: [^"]*filesystem/)
     })
 })
 

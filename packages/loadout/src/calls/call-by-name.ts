@@ -7,7 +7,7 @@ import { invalidInput, type JsonObject, jsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
-import type { Calls } from './calls.ts'
+import type { CallRequest, Calls } from './calls.ts'
 import { isOwn, ownByName } from './own-tools.ts'
 import { failed } from './resolve.ts'
 import { isOnlyChanged } from './with-loadout.ts'
@@ -28,6 +28,8 @@ export interface NamedCall {
   /** For runs: the call's own id, and that it ends where a person must answer first. */
   callId?: string | undefined
   pauses?: ToolCall['pauses']
+  /** Asked about ahead, under the same id: the answer to that is taken. */
+  asked?: boolean | undefined
   /** Told when a person must answer first. */
   onPending?: ((approval: ApprovalView) => void) | undefined
 }
@@ -46,33 +48,41 @@ export interface CallPlace {
 }
 
 export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
+  const meant = requestOf(place, call)
+  if ('outcome' in meant) return meant.outcome
+  const running = place.calls.start(meant.request)
+  if (call.onPending) void running.pending.then(call.onPending)
+  return running.outcome
+}
+
+/** The call that a name means, or why it means none. */
+export function requestOf(place: CallPlace, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
   const given = namedInput.safeParse(call)
-  if (!given.success) return failed(invalidInput(given.error))
+  if (!given.success) return { outcome: failed(invalidInput(given.error)) }
   const entry = findTool(place.loadout, call.name)
   const own = entry ? (isOwn(entry) ? { toolkit: entry.toolkit, tool: entry.tool } : undefined) : ownByName(call.name)
-  if (own) return start(place, call, { ...own, carried: place.loadout })
-  if (!entry) return failed(unknownTool(place.loadout, call.name))
+  if (own) return { request: request(place, call, { ...own, carried: place.loadout }) }
+  if (!entry) return { outcome: failed(unknownTool(place.loadout, call.name)) }
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')
   if (!entry.included && !isOnlyChanged(against)) {
     const why = against.map((reason) => reason.detail).join(' ')
-    return failed(new HostError('not-carried', { detail: `The tool '${entry.ref}' is not carried. ${why}`.trim() }))
+    const detail = `The tool '${entry.ref}' is not carried. ${why}`.trim()
+    return { outcome: failed(new HostError('not-carried', { detail })) }
   }
   const { brought } = place
   const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
-  return start(place, call, { toolkit, tool: entry.tool })
+  return { request: request(place, call, { toolkit, tool: entry.tool }) }
 }
 
-function start(
-  place: CallPlace,
+function request(
+  { userId, threadId, runId, brought }: CallPlace,
   call: NamedCall,
   tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
-): Promise<CallOutcome> {
-  const { userId, threadId, runId, brought } = place
-  const { name: _, id: __, arguments: args, caller = { type: 'direct' }, onPending, callId, ...rest } = call
-  const request = { userId, threadId, runId, brought, ...tool, arguments: args, caller, ...rest }
-  const running = place.calls.start(callId === undefined ? request : { ...request, callId })
-  if (onPending) void running.pending.then(onPending)
-  return running.outcome
+): CallRequest {
+  const { name: _, id: __, asked: ___, onPending: ____, arguments: args, callId, ...rest } = call
+  const { caller = { type: 'direct' }, ...more } = rest
+  const made = { userId, threadId, runId, brought, ...tool, arguments: args, caller, ...more }
+  return callId === undefined ? made : { ...made, callId }
 }
 
 /** What is carried comes first: a hidden tool has the same ref. */

@@ -13,6 +13,7 @@ import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { Resolver } from '../search/resolve.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
+import type { AskAhead } from './ask-ahead.ts'
 import type { CallOutcome } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
@@ -36,6 +37,7 @@ export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
 export interface InvocationParts extends SetupParts {
   calls: Pick<Calls, 'start'>
   programs: ProgramDoor
+  ahead: AskAhead
   results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
   loaded: Pick<LoadedTools, 'list'>
@@ -74,7 +76,7 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
 function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs'>,
+  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>,
   setup: Setup,
   { context, trace, hasAny }: { context: ExecutionContext; trace: Context; hasAny: boolean },
 ): Invocation {
@@ -102,6 +104,8 @@ function createInvocation(
         {
           ...counting,
           call: (call) => invocation.call({ prompt: options.prompt, ...call }),
+          ask: (call) =>
+            parts.ahead.ask({ calls: parts.calls, loadout: shown, userId, threadId, runId, brought }, call),
           follow: (programs) => parts.programs.follow({ userId, threadId }, programs),
         },
         selection,
@@ -113,7 +117,7 @@ function createInvocation(
       const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
       const whose = { userId, threadId, runId, brought }
       const place = { calls: parts.calls, loadout: shown, ...whose }
-      const outcome = parts.programs.call(place, {
+      const outcome = (call.asked ? parts.ahead : parts.programs).call(place, {
         ...call,
         trace: call.trace ?? trace,
         signal: AbortSignal.any(signals),
