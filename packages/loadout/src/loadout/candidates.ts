@@ -60,6 +60,7 @@ function offered(
     modelName: modelName(id, shown.name),
     tier,
     toolkit: id,
+    toolkitName: toolkit.name,
     ...(uscoId === undefined ? {} : { uscoId }),
     tool: manifest.name,
     manifest: shown,

@@ -33,6 +33,8 @@ export const loadoutEntry = z.object({
   /** The tier that the toolkit belongs to. */
   tier,
   toolkit: z.string(),
+  /** As people call it. For searches; no model gets it. */
+  toolkitName: z.string().optional(),
   /** The stored toolkit, where it is one. */
   uscoId: z.string().optional(),
   /** The tool's name at its server. */

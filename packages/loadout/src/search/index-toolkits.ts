@@ -7,6 +7,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import type { SearchTool } from './search.ts'
+import { wordsOf } from './words.ts'
 
 export interface IndexedToolkit {
   /** No other has it, and other tools are another number. */
@@ -26,7 +27,7 @@ export interface ToolkitView {
 }
 
 /** What a tool was made of. */
-type Made = Pick<LoadoutEntry, 'manifest' | 'examples'>
+type Made = Pick<LoadoutEntry, 'manifest' | 'examples' | 'toolkitName'>
 
 const REMEMBERED = 5000
 
@@ -62,7 +63,7 @@ export class ToolkitIndices {
     const last = this.#last.get(key)
     const indexed = last && isAlike(last.tools, tools) ? last : this.#fresh(key, tools)
     this.#last.set(key, indexed)
-    const made = entries.map(({ manifest, examples }) => ({ manifest, examples }))
+    const made = entries.map(({ manifest, examples, toolkitName }) => ({ manifest, examples, toolkitName }))
     this.#known.set(first.manifest, { made, indexed })
     return indexed
   }
@@ -102,7 +103,15 @@ export function searchToolOf(entry: LoadoutEntry, more: readonly string[] = []):
   const { title, description, inputSchema } = manifest
   // A tool that was renamed is found by both of its names.
   const name = manifest.name === tool ? tool : `${manifest.name} ${tool}`
-  return { ref, name, title, toolkit, description, inputSchema, examples: [...examples, ...more] }
+  const words = toolkitWords(toolkit, entry.toolkitName)
+  return { ref, name, title, toolkit: words, description, inputSchema, examples: [...examples, ...more] }
+}
+
+/** A toolkit's id, and what its name says beside that. */
+export function toolkitWords(id: string, name = ''): string {
+  const known = new Set(wordsOf(id))
+  const more = wordsOf(name).filter((word) => !known.has(word))
+  return [id, ...new Set(more)].join(' ')
 }
 
 export const toolkitKeyOf = ({ uscoId, toolkit }: Pick<LoadoutEntry, 'uscoId' | 'toolkit'>) => uscoId ?? toolkit
@@ -124,7 +133,12 @@ function groupsOf(entries: readonly LoadoutEntry[]): Map<string, LoadoutEntry[]>
 
 const isSame = (a: readonly Made[], b: readonly LoadoutEntry[]) =>
   a.length === b.length &&
-  a.every((one, index) => one.manifest === b[index]?.manifest && one.examples === b[index]?.examples)
+  a.every(
+    (one, index) =>
+      one.manifest === b[index]?.manifest &&
+      one.examples === b[index]?.examples &&
+      one.toolkitName === b[index]?.toolkitName,
+  )
 
 /** Whether all that is searched is the same. */
 const isAlike = (a: readonly SearchTool[], b: readonly SearchTool[]) =>

@@ -8,10 +8,10 @@ import { invalidInput, jsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { searchInput } from '../schema/selection.ts'
 import { givenExamples } from '../schema/tool.ts'
+import { toolkitWords } from './index-toolkits.ts'
 import type { Hit, Strategy } from './search.ts'
 import { type AskOptions, createSearcher, type Searcher } from './searcher.ts'
 import { WordVectors } from './word-vectors.ts'
-import { wordsOf } from './words.ts'
 
 const text = (most: number) => z.string().max(most)
 const name = text(500).min(1)
@@ -80,7 +80,7 @@ export function createToolIndex(
   const byRef = new Map<string, PlainTool>()
   const entries = tools.map((tool) => {
     // A toolkit's id has no dot; two tools of one name stay two.
-    const toolkit = toolkitWords(tool)
+    const toolkit = toolkitWords(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
     const first = `${toolkit}.${tool.name}`
     const ref = byRef.has(first) ? `${first} ${byRef.size}` : first
     byRef.set(ref, tool)
@@ -114,13 +114,6 @@ export function search({
   vectors?: (() => Promise<Uint8Array>) | undefined
 }): Promise<PlainFound> {
   return createToolIndex(tools, { vectors }).search(query, options)
-}
-
-/** Its id, and what its title says beside that. */
-function toolkitWords({ toolkit, toolkitTitle = '' }: PlainTool): string {
-  const known = new Set(wordsOf(toolkit))
-  const more = wordsOf(toolkitTitle).filter((word) => !known.has(word))
-  return [toolkit, ...more].join(' ').replaceAll('.', ' ')
 }
 
 const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${toolkit}.${own}`)

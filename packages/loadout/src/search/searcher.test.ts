@@ -55,6 +55,17 @@ describe('a search', () => {
     expect(hits[0]?.reasons).toContain('"issues" in its name')
   })
 
+  it('finds by the name of a toolkit, and by the one that it has now', async () => {
+    const searcher = createSearcher()
+    const named = (toolkitName: string) => [entry('gh.make', 'Makes one.', { toolkitName }), ...ENTRIES.slice(1)]
+    const find = async (text: string, entries: LoadoutEntry[]) => (await searcher.search(entries, text)).hits[0]
+    expect(await find('tracker', named('GitHub Tracker'))).toMatchObject({
+      ref: 'gh.make',
+      reasons: ['"tracker" in its toolkit'],
+    })
+    expect(await find('tracker', named('GitHub'))).toBeUndefined()
+  })
+
   it('by a pattern fits names and words; words that are none are keywords', async () => {
     expect(await refs('^github\\.list', { strategy: 'regex' })).toEqual(['github.list_issues'])
     expect(await refs('(read|send)', { strategy: 'regex' })).toEqual(['files.read_file', 'mail.send'])
