@@ -1,5 +1,5 @@
 /** Programs that drown who listens: calls, logs, results, timers, messages of errors. */
-import type { Hostile } from './hostile-programs.ts'
+import type { Hostile } from './hostile-program.ts'
 
 export const FLOOD_PROGRAMS: Record<string, readonly Hostile[]> = {
   'floods of calls': [
@@ -18,7 +18,7 @@ export const FLOOD_PROGRAMS: Record<string, readonly Hostile[]> = {
     ['for (let i = 0; i < 20; i++) kit.echo("x".repeat(6e4)); await new Promise(() => {})', 'argument-limit'],
     ['await kit.echo(...Array(1e5).fill(1))', ['argument-limit', 'program-error'] as const],
     ['return await kit.large()', { value: 'large' }],
-    ['for (let i = 0; i < 50; i++) await kit.huge(); return 1', ['memory-limit', 'cpu-limit'] as const],
+    ['for (;;) await kit.huge()', ['memory-limit', 'cpu-limit', 'call-limit'] as const],
     [
       'const all = []; for (let i = 0; i < 50; i++) all.push(await kit.huge()); return 1',
       ['memory-limit', 'cpu-limit'] as const,

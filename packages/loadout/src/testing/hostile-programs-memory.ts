@@ -1,5 +1,5 @@
 /** Programs that take all the memory there is, by whatever has a size. */
-import type { Hostile } from './hostile-programs.ts'
+import type { Hostile } from './hostile-program.ts'
 
 const bomb = (source: string): Hostile => [source, 'memory-limit']
 /** Some ends of it come first: a text that is too long, a loop that is too slow. */
@@ -42,8 +42,8 @@ export const MEMORY_PROGRAMS: Record<string, readonly Hostile[]> = {
     either('"x".repeat(1e6).split("").map((c) => c + c)'),
     either('new Array(1e5).join("x".repeat(1e4))'),
     either('let s = "abc"; const all = []; for (;;) { s = s.normalize() + s.toUpperCase(); all.push([...s]) }'),
-    either('JSON.parse("[" + "1,".repeat(5e6) + "1]")'),
-    either('encodeURIComponent("ü".repeat(5e6))'),
+    either('const all = []; for (;;) all.push(JSON.parse("[" + "1,".repeat(1e5) + "1]"))'),
+    either('let s = "ü".repeat(1e5); for (;;) s = encodeURIComponent(s)'),
     either('let s = "x".repeat(1e5); for (;;) s = JSON.stringify(s)'),
     either('String.raw({ raw: new Array(1e6).fill("x".repeat(100)) })'),
     either('"x".repeat(1e7).match(/x/g)'),
@@ -74,9 +74,9 @@ export const MEMORY_PROGRAMS: Record<string, readonly Hostile[]> = {
   ],
   'memory by regular expressions': [
     either('const all = []; for (let i = 0; ; i++) all.push(new RegExp("(a|b)".repeat(100) + i))'),
-    either('new RegExp("a".repeat(1e7))'),
-    either('/(.*)(.*)(.*)(.*)(.*)$/s.exec("x".repeat(1e6))'),
+    either('const all = []; for (;;) all.push(new RegExp("a".repeat(1e6)))'),
+    either('const all = []; for (;;) all.push(/(.*)(.*)(.*)(.*)(.*)$/s.exec("x".repeat(1e6)))'),
     either('"x".repeat(1e5).replace(/x/g, "$`$\'")'),
-    either('"ab".repeat(5e5).split(/(a)(b)/)'),
+    either('const all = []; for (;;) all.push("ab".repeat(1e5).split(/(a)(b)/))'),
   ],
 }

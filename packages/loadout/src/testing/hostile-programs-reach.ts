@@ -1,5 +1,5 @@
 /** Programs that reach for what is outside: the network, files, the environment, modules, other threads, the engine itself. */
-import type { Hostile } from './hostile-programs.ts'
+import type { Hostile } from './hostile-program.ts'
 
 const absent = (name: string): Hostile => [`return typeof ${name}`, { value: 'undefined' }]
 const fails = (source: string): Hostile => [source, 'program-error']
@@ -28,7 +28,7 @@ export const REACH_PROGRAMS: Record<string, readonly Hostile[]> = {
       'scriptArgs',
       'hostCanary',
     ].map(absent),
-    fails('return process.env'),
+    fails('return process["env"]'),
     fails('require("fs").readFileSync("/etc/passwd")'),
     fails('process.exit(1)'),
     fails('process.kill(process.pid)'),
