@@ -20,6 +20,7 @@ const ORDER = [
   'workflow',
   'storage',
   'ai',
+  'agents',
   'testing',
 ]
 /** Contracts may be imported from anywhere. */
@@ -42,6 +43,7 @@ const ROOTS = [
   'host-runs.ts',
   'host-options.ts',
   'host-reach.ts',
+  'host-workflows.ts',
   'thread.ts',
   'node.ts',
 ]

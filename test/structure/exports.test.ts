@@ -18,6 +18,7 @@ const PINNED: Record<string, string[]> = {
     'createToolIndex',
     'defineTool',
     'defineToolkit',
+    'defineWorkflow',
     'exportToolkits',
     'masterKeyRing',
     'newId',

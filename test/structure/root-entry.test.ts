@@ -12,6 +12,7 @@ const NEUTRAL_PACKAGES = [
   'gpt-tokenizer/encoding/o200k_base',
   'acorn',
   '@sveltejs/acorn-typescript',
+  '@marcbachmann/cel-js',
   '@modelcontextprotocol/client',
   '@modelcontextprotocol/client/ext/skills',
   '@opentelemetry/api',

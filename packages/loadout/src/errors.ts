@@ -135,6 +135,16 @@ export const ERRORS = {
   ),
   'run-lost': retryable(503, 'The run is worked on elsewhere', 'Nothing: another process has taken it over.'),
   'program-failed': kind(422, 'The program failed', 'Correct it where the detail says, and run it again.'),
+  'workflow-failed': kind(
+    422,
+    'A node of the workflow failed',
+    'Look at the node that the detail names; mend it, and run again from there.',
+  ),
+  'preflight-failed': kind(
+    422,
+    'The workflow cannot run as things are',
+    'Mend what `errors` names, and run it again: nothing was called.',
+  ),
   'limit-reached': retryable(429, 'A limit is reached', 'Wait until it resets, or ask for a higher one.'),
   'outcome-unknown': kind(
     500,
@@ -152,6 +162,8 @@ export const ERRORS = {
     'The function of the tool is not in this process',
     'Register the tool with its function when the host is made, in every process.',
   ),
+  'model-unavailable': kind(409, 'No model can be asked', 'Do what the detail says is missing.'),
+  'model-failed': retryable(502, 'The model did not answer', 'Try again; check the model and its key if it stays so.'),
   'tool-changed': kind(409, 'The tool changed since it was accepted', 'Review the change and accept it.'),
   'tool-not-accepted': kind(
     409,

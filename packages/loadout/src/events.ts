@@ -79,6 +79,15 @@ export type HostEvent =
     } & ByOperator)
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
+  /** A node of a workflow that runs here came so far. */
+  | {
+      type: 'run-node'
+      userId: string
+      runId: string
+      node: string
+      status: 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
+      error?: { code: string; message: string }
+    }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }
   | { type: 'input-settled'; userId: string; toolkit: string; inputId: string }
   | { type: 'stored-changed'; userId: string; collection: string; id: string }

@@ -16,6 +16,7 @@ import type { TelemetryOptions } from './telemetry/telemetry.ts'
 import type { DefinedTool } from './toolkits/define-tool.ts'
 import type { ToolFunction } from './toolkits/functions.ts'
 import { givenSource, type ToolkitSource } from './toolkits/sources.ts'
+import type { Agent } from './workflow/agent.ts'
 
 export interface HostOptions {
   /** Where everything is kept. @default memory() */
@@ -52,6 +53,8 @@ export interface HostOptions {
   executor?: Executor | undefined
   /** The most that a program may have. */
   programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined
+  /** What runs agents in workflows. @default none: agent nodes are refused */
+  agent?: Agent | undefined
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */

@@ -12,7 +12,7 @@ import type { HostOptions } from './host-options.ts'
 import type { Approvals } from './policy/approvals.ts'
 import type { Presence } from './policy/presence.ts'
 import { createEmbeddedEngine } from './runs/embedded.ts'
-import type { Engine } from './runs/engine.ts'
+import type { Engine, RunWork } from './runs/engine.ts'
 import { createProviderRuns, type ProviderRuns } from './runs/provider-runs.ts'
 import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
@@ -25,6 +25,8 @@ export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
   approvals: Approvals
   /** For what a program gives a model. */
   large: Stage
+  /** What runs of workflows do. */
+  workflow: RunWork
 }
 
 /** Runs, as an app and a server see them. */
@@ -60,10 +62,10 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
       parts.audit.show({ userId, arguments: args }, { inputSchema }),
   })
   const engine = createEmbeddedEngine({
-    ...{
-      storage,
-      presence,
-      works: executor ? { program: createProgramWork({ ...parts, executor, limits: programs?.limits }) } : {},
+    ...{ storage, presence },
+    works: {
+      workflow: parts.workflow,
+      ...(executor ? { program: createProgramWork({ ...parts, executor, limits: programs?.limits }) } : {}),
     },
     async isAnswered(userId, ids) {
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true

@@ -27,6 +27,7 @@ import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
 import { createReach } from './host-reach.ts'
 import { createRuns, type Runs } from './host-runs.ts'
+import { createHostWorkflows } from './host-workflows.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
@@ -59,6 +60,7 @@ import { createFunctions } from './toolkits/functions.ts'
 import { createImports, type Imports } from './toolkits/imports.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
 import { createSources, type Sources } from './toolkits/sources.ts'
+import type { Workflows } from './workflow/workflows.ts'
 
 export interface Host extends AsyncDisposable {
   readonly toolkits: Registry
@@ -91,6 +93,8 @@ export interface Host extends AsyncDisposable {
   readonly results: Results
   /** Programs and workflows: what they did, and where they stand. */
   readonly runs: Runs
+  /** Graphs of nodes: stored, checked and run. */
+  readonly workflows: Workflows
   /** What was used of each limit. */
   readonly budgets: Budgets
   readonly credentials: CredentialStore
@@ -147,12 +151,28 @@ export function createHost(options: HostOptions = {}): Host {
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
   })
   const { approvals } = policy
-  const runs = createRuns({ ...base, approvals, large, loadouts, calls, searcher, audit: audit.calls }, options)
+  const seen = { catalog, connector, signIns, loadouts, preferences, searcher, audit: audit.calls }
+  const flows = createHostWorkflows(
+    {
+      ...base,
+      ...seen,
+      ...policy,
+      budgets: use.budgets,
+      engine: () => runs.engine,
+      setup: (...given) => setup(...given),
+    },
+    options,
+  )
+  const { work: workflow } = flows
+  const runs = createRuns({ ...base, ...seen, approvals, large, calls, workflow }, options)
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
+  const started = { ...shared, registry, catalog, credentials, files, connector, telemetry }
+  const setup: Host['setupToolkits'] = (names, how) =>
+    invoke({ ...started, calls: withRules(calls, how.context.rules) }, names, how)
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
@@ -167,15 +187,8 @@ export function createHost(options: HostOptions = {}): Host {
     search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) => createThread({ ...shared, activations, run: runs.run, offer: runs.offer }, address, how),
-    setupToolkits: (names, how) =>
-      invoke(
-        {
-          ...{ ...shared, registry, catalog, credentials, files, connector, telemetry },
-          calls: withRules(calls, how.context.rules),
-        },
-        names,
-        how,
-      ),
+    setupToolkits: setup,
+    workflows: flows.workflows,
     ...createLooks({ ...base, connector, catalog, preferences, budgets: use.budgets }),
     ready,
     close,

@@ -64,7 +64,7 @@ interface KeptProgram extends ProgramInput {
 }
 
 /** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
-function functionsOf({ tools }: Loadout, program: string): FunctionMap {
+export function functionsOf({ tools }: Loadout, program: string): FunctionMap {
   const functions: FunctionMap = {}
   for (const [ref, { object, name, aliases }] of codeNames(tools, { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
@@ -123,7 +123,7 @@ function shown(
   return shownArguments instanceof Promise ? {} : shownArguments
 }
 
-function tighter(
+export function tighter(
   most: Partial<ProgramLimits> = {},
   wanted: Partial<Record<keyof ProgramLimits, number | undefined>> = {},
 ): Partial<ProgramLimits> {

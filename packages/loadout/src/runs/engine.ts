@@ -57,6 +57,8 @@ export interface RunLog {
   step(request: StepRequest, work: StepWork): Promise<StepAnswer>
   /** A log within this one: of a program that is a step of something larger. Its numbers begin at 0. */
   within(place: string): RunLog
+  /** Whether it has a step at a place. */
+  has(place: string | number): boolean
   /** How many steps are in the log from before. */
   readonly recorded: number
   /** How many recorded results nobody asked for yet, where they have an order. */

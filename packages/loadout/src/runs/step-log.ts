@@ -91,15 +91,21 @@ export class StepLog implements RunLog {
     return this.#step(request, work, request.place === undefined ? this.#turns : undefined)
   }
 
+  has(place: string | number): boolean {
+    return this.#rows.has(place)
+  }
+
   within(place: string): RunLog {
-    const inside = [...this.#rows].filter(([at]) => typeof at === 'string' && isNumbered(at, place))
-    const ended = inside.map(([, row]) => row).filter(hasEnded)
+    const inside = [...this.#rows].filter(([at]) => typeof at === 'string' && at.startsWith(`${place}/`))
+    const numbered = inside.filter(([at]) => /^\d+$/.test(String(at).slice(place.length + 1)))
+    const ended = numbered.map(([, row]) => row).filter(hasEnded)
     const turns = new Turns(ended.map((row) => endedOf(row).order))
     return {
       recorded: inside.length,
       get unasked() {
         return turns.left
       },
+      has: (inner) => this.has(`${place}/${inner}`),
       step: ({ seq, place: inner, ...rest }, work) =>
         this.#step({ ...rest, place: `${place}/${inner ?? seq}` }, work, inner === undefined ? turns : undefined),
       within: (inner) => this.within(`${place}/${inner}`),
@@ -219,7 +225,6 @@ export class StepLog implements RunLog {
 
 /** The name that the key of a named step begins with. */
 export const placeIn = (key: string) => key.slice(0, key.indexOf(' '))
-const isNumbered = (at: string, place: string) => at.startsWith(`${place}/`) && /^\d+$/.test(at.slice(place.length + 1))
 
 const hasEnded = ({ status }: StepRow) => status === 'completed' || status === 'failed'
 const endedOf = ({ resultJson }: StepRow) => resultJson as Ended

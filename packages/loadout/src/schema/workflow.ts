@@ -1,7 +1,7 @@
 /** Workflows: a stored, versioned graph of nodes. What is in texts as `{{ expr }}` is read in `workflow/`. */
 import { z } from 'zod'
 import { activationRef } from './activation.ts'
-import { userId } from './ids.ts'
+import { toolkitId, userId } from './ids.ts'
 import { json, jsonObject } from './json.ts'
 import { programLimits } from './program.ts'
 import { toolRef } from './tool.ts'
@@ -123,6 +123,8 @@ export const workflowDefinition = z.strictObject({
   description: z.string().max(4000).optional(),
   /** JSON Schema of what it is given. */
   input: jsonObject.default({ type: 'object' }),
+  /** Toolkits that whoever runs it brings along: they are not looked for when it is saved. */
+  brings: z.array(toolkitId).max(16).default([]),
   nodes: z.array(workflowNode).min(1).max(MOST_NODES),
   /** What it gives, with expressions. @default what the last nodes gave */
   output: json.optional(),

@@ -1,0 +1,69 @@
+/** Workflows: what is stored, what their runs do, and what is looked at before. */
+import type { CallAudit } from './audit/call-audit.ts'
+import type { Invocation } from './calls/invocation.ts'
+import type { Catalog } from './catalog/catalog.ts'
+import type { Connector } from './connections/connector.ts'
+import type { CredentialStore } from './credentials/credential-store.ts'
+import type { Emitter } from './events.ts'
+import type { HostOptions } from './host-options.ts'
+import type { Loadouts } from './loadout/loadouts.ts'
+import type { PreferenceStore } from './loadout/preferences.ts'
+import type { SetupOptions } from './loadout/setup-toolkits.ts'
+import type { Approvals } from './policy/approvals.ts'
+import type { Budgets } from './policy/budgets.ts'
+import type { Grants } from './policy/grants.ts'
+import { createPolicy } from './policy/policy.ts'
+import type { PolicyRules } from './policy/rules.ts'
+import { usageOf } from './policy/usage.ts'
+import type { Engine, RunWork } from './runs/engine.ts'
+import type { Searcher } from './search/searcher.ts'
+import type { SignIns } from './sign-in/sign-ins.ts'
+import type { Storage } from './storage/storage.ts'
+import type { AppConfigStore } from './toolkits/app-config.ts'
+import type { Registry } from './toolkits/registry.ts'
+import type { Plan } from './workflow/plan.ts'
+import { type PreflightScope, preflight } from './workflow/preflight.ts'
+import { createWorkflowWork } from './workflow/work.ts'
+import { createWorkflows, type Workflows } from './workflow/workflows.ts'
+
+export interface HostWorkflowParts {
+  storage: Storage
+  events: Emitter
+  credentials: CredentialStore
+  app: AppConfigStore
+  registry: Registry
+  catalog: Catalog
+  connector: Connector
+  signIns: SignIns
+  loadouts: Loadouts
+  preferences: PreferenceStore
+  searcher: Searcher
+  audit: CallAudit
+  rules: PolicyRules
+  grants: Grants
+  approvals: Approvals
+  budgets: Budgets
+  /** What keeps runs going: it is there once this is. */
+  engine: () => Engine
+  setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
+}
+
+export function createHostWorkflows(
+  parts: HostWorkflowParts,
+  { executor, programs, agent }: HostOptions,
+): { workflows: Workflows; work: RunWork } {
+  const { rules, grants, app } = parts
+  const look = {
+    ...parts,
+    policy: createPolicy({ rules, grants, app }),
+    usage: (userId: string) => usageOf(parts, userId),
+    can: { programs: executor !== undefined, agents: agent !== undefined },
+  }
+  const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
+  const work = createWorkflowWork({ ...parts, executor, agent, limits: programs?.limits, preflight: before })
+  const engine = {
+    start: (...given: Parameters<Engine['start']>) => parts.engine().start(...given),
+    settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
+  }
+  return { work, workflows: createWorkflows({ ...parts, engine, preflight: before }) }
+}

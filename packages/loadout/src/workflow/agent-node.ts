@@ -1,0 +1,229 @@
+/** An agent within a workflow: what the model said and each call it made are steps, so that it is run again without either. */
+import { findTool } from '../calls/call-by-name.ts'
+import { isRepeatable } from '../calls/is-repeatable.ts'
+import { jsonOf, outcomeOf } from '../calls/outcome-json.ts'
+import { ERRORS, type ErrorCode, HostError } from '../errors.ts'
+import { narrow } from '../loadout/narrow.ts'
+import type { RunLog, Standing, StepAnswer, StepResult } from '../runs/engine.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import { compileSchema } from '../schema/json-schema/validator.ts'
+import type { NodeOf } from '../schema/workflow.ts'
+import type { Agent, AgentCall, AgentRequest, AgentResult } from './agent.ts'
+import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
+import { type Attempt, failure, render, requestOf } from './node-end.ts'
+
+/** So long it may take to ask for what its log has. */
+const STALLED_MS = 10_000
+
+export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+  const { planned, place } = leaf
+  const node = planned.node as NodeOf<'agent'>
+  const prompt = render(planned, 'prompt', place.values)
+  const system = render(planned, 'system', place.values)
+  if ('error' in prompt) return prompt
+  if ('error' in system) return system
+  const texts = { prompt: textOf(prompt.value), system: node.system === undefined ? undefined : textOf(system.value) }
+  const { log } = parts.run
+  const answer = await log.step(
+    {
+      place: place.place,
+      key: await keyOf('agent', [node.model ?? null, texts.prompt, texts.system ?? null]),
+      kind: 'agent',
+      repeatable: true,
+    },
+    {
+      request: requestOf(planned, place, {
+        ...(node.model === undefined ? {} : { model: node.model }),
+        prompt: texts.prompt,
+      }),
+      execute: () => {
+        parts.onRunning(planned)
+        return new AgentRun(parts, leaf, texts).go()
+      },
+    },
+  )
+  if ('value' in answer) {
+    const { output, usage } = answer.value as AgentResult
+    if (usage) parts.onUsage(usage)
+    return { value: output, at: answer.at }
+  }
+  return attemptOf(answer)
+}
+
+const textOf = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))
+
+interface Texts {
+  prompt: string
+  system: string | undefined
+}
+
+class AgentRun {
+  readonly #parts: LeafParts
+  readonly #leaf: Leaf
+  readonly #texts: Texts
+  readonly #log: RunLog
+  readonly #known = new Set<string>()
+  readonly #stop = new AbortController()
+  #stands: Standing | undefined
+  /** What stops the run itself. */
+  #fault: unknown
+  #busy = 0
+  #calls = 0
+
+  constructor(parts: LeafParts, leaf: Leaf, texts: Texts) {
+    this.#parts = parts
+    this.#leaf = leaf
+    this.#texts = texts
+    this.#log = parts.run.log.within(leaf.place.place)
+  }
+
+  async go(): Promise<StepResult | Standing> {
+    const { agent, run } = this.#parts
+    const node = this.#leaf.planned.node as NodeOf<'agent'>
+    if (!agent) return { error: { code: 'function-missing', message: 'This host has no agent.' } }
+    const { signal, isLate, error } = timed(this.#leaf)
+    const request = this.#request(node, AbortSignal.any([signal, this.#stop.signal]))
+    const result = await settle(agent, request)
+    run.signal.throwIfAborted()
+    if (this.#fault !== undefined) throw this.#fault
+    if (this.#stands) return this.#stands
+    if (isLate()) return error
+    if ('error' in result) return result
+    const { output, usage } = result.value as AgentResult
+    return fitting(node.output, { output, usage: { ...usage, calls: this.#calls } })
+  }
+
+  #request({ id, model, output, maxSteps, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
+    const { userId, threadId, runId } = this.#parts.run
+    const loadout = narrow(this.#parts.invocation.loadout, { only: tools })
+    return {
+      ...{ userId, threadId, runId, node: id, model, output, maxSteps, loadout, signal, ...this.#texts },
+      call: async (call) => {
+        const answer = await this.#inside(signal, () => this.#call(call, loadout, signal))
+        if ('value' in answer) return outcomeOf(answer.value as JsonObject)
+        throw new HostError('internal')
+      },
+      remember: async (name, ask) => {
+        const answer = await this.#inside(signal, () => this.#remember(name, ask, signal))
+        if ('value' in answer) return answer.value as never
+        const { code, message } = answer.error
+        throw new HostError(Object.hasOwn(ERRORS, code) ? (code as ErrorCode) : 'internal', { detail: message })
+      },
+    }
+  }
+
+  /** A step of the agent. One that stands ends the agent, once the others that are under way are done. */
+  async #inside(signal: AbortSignal, step: () => Promise<StepAnswer>): Promise<Exclude<StepAnswer, Standing>> {
+    this.#busy++
+    try {
+      const answer = await step()
+      if (!('stands' in answer)) return answer
+      this.#stands = answer
+    } catch (error) {
+      // What was only given up is no fault: its time ran out, or the agent stands.
+      if (!signal.aborted) this.#fault ??= error
+      throw error
+    } finally {
+      this.#busy--
+    }
+    while (this.#busy > 0 && !this.#parts.run.signal.aborted) await pause(5)
+    const reason = new HostError('approval-pending')
+    this.#stop.abort(reason)
+    throw reason
+  }
+
+  async #call(
+    { id, name, arguments: args }: AgentCall,
+    loadout: AgentRequest['loadout'],
+    signal: AbortSignal,
+  ): Promise<StepAnswer> {
+    const entry = findTool(loadout, name)
+    const place = `call:${encodeURIComponent(id)}`
+    const { runId } = this.#parts.run
+    this.#note(place)
+    this.#calls++
+    return this.#log.step(
+      {
+        place,
+        key: await keyOf(entry?.ref ?? 'unknown', args),
+        kind: 'call',
+        repeatable: !entry || isRepeatable(entry),
+      },
+      {
+        request: requestOf(this.#leaf.planned, this.#leaf.place, {
+          ref: entry?.ref ?? name,
+          arguments: shownArguments(this.#parts, entry, args),
+        }),
+        execute: async ({ stepId: callId, approvalId }) => {
+          if (approvalId === undefined) await this.#caughtUp()
+          // Only what it was given: the loadout of the node, not of the workflow.
+          if (!entry?.included) return { value: jsonOf({ status: 'failed', error: notGiven(name) }) }
+          const call = { name: entry.modelName, arguments: args, caller: { type: 'direct' as const, toolId: runId } }
+          return callAsStep(this.#parts, { ...call, callId, signal, pauses: { approvalId } }, (outcome) => ({
+            value: jsonOf(outcome),
+          }))
+        },
+      },
+    )
+  }
+
+  #remember(name: string, ask: () => Promise<Json>, signal: AbortSignal): Promise<StepAnswer> {
+    const place = `said:${encodeURIComponent(name)}`
+    this.#note(place)
+    return this.#log.step(
+      { place, key: 'said#', kind: 'said', repeatable: true },
+      {
+        request: requestOf(this.#leaf.planned, this.#leaf.place, { said: name }),
+        execute: async () => {
+          await this.#caughtUp()
+          try {
+            return { value: await ask() }
+          } catch (error) {
+            signal.throwIfAborted()
+            return failure(error)
+          }
+        },
+      },
+    )
+  }
+
+  #note(place: string): void {
+    if (this.#log.has(place)) this.#known.add(place)
+  }
+
+  /** Before anything new is done, all that was done before has been asked for: else it is not the agent that wrote the log. */
+  async #caughtUp(): Promise<void> {
+    const until = Date.now() + STALLED_MS
+    while (this.#known.size < this.#log.recorded) {
+      this.#parts.run.signal.throwIfAborted()
+      if (Date.now() > until)
+        throw new HostError('run-drift', {
+          detail: `The agent of '${this.#leaf.planned.node.id}' asks for other calls than before.`,
+        })
+      await pause(5)
+    }
+  }
+}
+
+async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> {
+  try {
+    const { output, usage } = await agent(request)
+    return { value: { output, ...(usage ? { usage } : {}) } }
+  } catch (error) {
+    return failure(error)
+  }
+}
+
+/** What it gives must fit what the node says of it. */
+function fitting(schema: JsonObject | undefined, result: AgentResult): StepResult {
+  const compiled = schema ? compileSchema(schema) : undefined
+  const checked = compiled?.ok ? compiled.validate(result.output) : undefined
+  if (checked?.valid !== false) return { value: result }
+  const why = checked.errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
+  return { error: { code: 'invalid-output', message: `The agent gave what does not fit: ${why}` } }
+}
+
+const notGiven = (name: string) =>
+  new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}' for this agent.` })
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,49 @@
+/**
+ * The contract of what runs an agent node: a model with tools, until it has an answer. What holds of whoever fulfils it:
+ *
+ * - A tool is called by `call` and in no other way. Each call is a step: made once, whatever happens to the process.
+ * - What a model says is kept by `remember`, in the order in which it is asked: an agent that goes on after a crash, or
+ *   after a person answered, is run from its beginning and hears the same again. An agent that then asks for other calls than
+ *   it asked for before is stopped (`run-drift`) before it makes one.
+ * - Where a call must wait for a person, `call` rejects and `signal` is aborted: the agent ends, whatever it gives.
+ */
+import type { CallOutcome } from '../calls/call.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+
+export interface AgentCall {
+  /** The model's own id of the call: the same call has the same id when the agent is run again. */
+  id: string
+  /** A model's name or a ref. */
+  name: string
+  arguments: JsonObject
+}
+
+export interface AgentRequest {
+  userId: string
+  threadId: string | undefined
+  runId: string
+  node: string
+  /** `provider:model`; the host's own where it is not named. */
+  model: string | undefined
+  system: string | undefined
+  prompt: string
+  /** JSON Schema of the answer; text where there is none. */
+  output: JsonObject | undefined
+  /** How often the model may be asked. */
+  maxSteps: number
+  /** The tools that it may call. */
+  loadout: Loadout
+  signal: AbortSignal
+  call(call: AgentCall): Promise<CallOutcome>
+  /** Asks, or gives what was answered before. `name` is the same for the same question: `model-0`. */
+  remember<T extends Json>(name: string, ask: () => Promise<T>): Promise<T>
+}
+
+export interface AgentResult {
+  output: Json
+  /** Numbers that are added up over the run: `inputTokens`, `outputTokens`. */
+  usage?: Readonly<Record<string, number>> | undefined
+}
+
+export type Agent = (request: AgentRequest) => Promise<AgentResult>

@@ -1,0 +1,51 @@
+/** What is kept of a run's beginning, so that it goes on in any process: the definition itself, and what the call brought. */
+import type { ExecutionContext } from '../context.ts'
+import { createExecutionContext } from '../context.ts'
+import type { CredentialStore } from '../credentials/credential-store.ts'
+import type { ActiveRun } from '../runs/engine.ts'
+import type { Envelope } from '../schema/credential.ts'
+import { newId } from '../schema/ids.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import type { PolicyRuleInput } from '../schema/policy.ts'
+import type { PrincipalInput } from '../schema/principal.ts'
+import type { WorkflowDefinition } from '../schema/workflow.ts'
+
+export interface KeptRun {
+  definition: WorkflowDefinition
+  input: Json
+  principal: PrincipalInput
+  rules?: readonly PolicyRuleInput[] | undefined
+  /** Toolkits of the call, with their secrets: sealed, and gone once the run is over. */
+  toolkits?: { field: string; envelope: Envelope } | undefined
+}
+
+type Sealer = Pick<CredentialStore, 'seal' | 'unseal'>
+
+const addressOf = (userId: string, field: string) => ({ userId, toolkit: 'runs', field })
+
+export async function sealToolkits(
+  credentials: Sealer,
+  userId: string,
+  toolkits: Record<string, unknown>,
+): Promise<KeptRun['toolkits']> {
+  if (Object.keys(toolkits).length === 0) return undefined
+  const field = newId('run')
+  return { field, envelope: await credentials.seal(addressOf(userId, field), JSON.stringify(toolkits)) }
+}
+
+/** The context of a run that goes on. */
+export async function contextOf(credentials: Sealer, run: ActiveRun, kept: KeptRun): Promise<ExecutionContext> {
+  const { userId, threadId, runId, workflowVersionId, signal } = run
+  const { toolkits: sealed, principal, rules } = kept
+  const text = sealed ? await credentials.unseal(addressOf(userId, sealed.field), sealed.envelope) : '{}'
+  return createExecutionContext({
+    principal,
+    ...{ scope: threadId === undefined ? {} : { threadId }, toolkits: JSON.parse(text) as Record<string, unknown> },
+    ...(rules ? { rules: [...rules] as never } : {}),
+    ...(workflowVersionId === undefined ? {} : { workflowVersionId }),
+    ...{ runId, signal },
+  })
+}
+
+/** The same without what was sealed. */
+export const withoutToolkits = ({ toolkits: _, ...kept }: KeptRun): JsonObject => ({ ...kept }) as unknown as JsonObject

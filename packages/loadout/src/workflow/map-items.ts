@@ -1,0 +1,57 @@
+/** A map: its node for each item of a list, so many at once; what came of them is in the order of the list. */
+import type { Standing } from '../runs/engine.ts'
+import type { Json } from '../schema/json.ts'
+import type { NodeOf } from '../schema/workflow.ts'
+import { isFatal } from './attempts.ts'
+import { isList } from './functions.ts'
+import { type Attempt, type NodeEnd, type NodePlace, render } from './node-end.ts'
+import type { PlannedNode } from './plan.ts'
+
+const MOST_ITEMS = 10_000
+
+/** What runs one item. */
+export type RunItem = (body: PlannedNode, place: Omit<NodePlace, 'attempt'>) => Promise<NodeEnd | Standing>
+
+export async function mapItems(
+  { planned, body }: { planned: PlannedNode & { node: NodeOf<'map'> }; body: PlannedNode },
+  place: NodePlace,
+  runItem: RunItem,
+): Promise<Attempt> {
+  const { node } = planned
+  const over = render(planned, 'over', place.values)
+  if ('error' in over) return over
+  const items = over.value
+  if (!isList(items)) return wrong(node.id, 'must be a list')
+  if (items.length > MOST_ITEMS) return wrong(node.id, `has ${items.length} items, and ${MOST_ITEMS} are the most`)
+  const ends: (NodeEnd | Standing)[] = []
+  let next = 0
+  let isOver = false
+  const work = async (): Promise<void> => {
+    while (next < items.length && !isOver) {
+      const index = next++
+      const values = { ...place.values, [node.as]: items[index], index }
+      const end = await runItem(body, { ...place, values, item: index, place: `${place.place}[${index}]` })
+      ends[index] = end
+      // The others of now come to their end; no further one begins.
+      if (!('stands' in end) && isFatal(body.node, end)) isOver = true
+    }
+  }
+  const workers = await Promise.allSettled(Array.from({ length: Math.min(node.concurrency, items.length) }, work))
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
+  return outcomeOf(ends, body)
+}
+
+function outcomeOf(ends: readonly (NodeEnd | Standing | undefined)[], body: PlannedNode): Attempt {
+  for (const [index, end] of ends.entries())
+    if (end && !('stands' in end) && isFatal(body.node, end)) {
+      const { code = 'internal', message = '', data } = end.error ?? {}
+      return { error: { code, message: `Item ${index}: ${message}`, data } }
+    }
+  const stands = ends.find((end): end is Standing => end !== undefined && 'stands' in end)
+  if (stands) return stands
+  return { value: ends.map((end): Json => (end as NodeEnd).output) }
+}
+
+const wrong = (id: string, why: string): Attempt => ({
+  error: { code: 'expression-failed', message: `Node '${id}', over: ${why}` },
+})

@@ -1,0 +1,118 @@
+/** From a workflow to a run of it: checked, sealed, and stored before anything is done. */
+import { createExecutionContext } from '../context.ts'
+import type { CredentialStore } from '../credentials/credential-store.ts'
+import { HostError } from '../errors.ts'
+import type { Engine, TakenStep } from '../runs/engine.ts'
+import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
+import { compileSchema } from '../schema/json-schema/validator.ts'
+import type { PolicyRuleInput } from '../schema/policy.ts'
+import type { PrincipalInput } from '../schema/principal.ts'
+import type { RunView } from '../schema/run.ts'
+import type { WorkflowDefinition } from '../schema/workflow.ts'
+import type { Storage } from '../storage/storage.ts'
+import { type KeptRun, sealToolkits } from './kept-run.ts'
+import type { Plan } from './plan.ts'
+import { planOf } from './read-definition.ts'
+import { stepsBefore } from './steps-before.ts'
+
+export interface StartOptions {
+  input?: Json | undefined
+  /** Who runs it. @default a session of the user */
+  principal?: PrincipalInput | undefined
+  threadId?: string | undefined
+  /** Toolkits of this run alone, by name, in any spelling. They go before what is stored. */
+  mcpServers?: Record<string, unknown> | undefined
+  /** Rules of this run alone. They only tighten. */
+  rules?: readonly PolicyRuleInput[] | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface RerunOptions extends Pick<StartOptions, 'principal' | 'mcpServers' | 'signal'> {
+  /** The node that is done again, with all that waits for it. */
+  from: string
+}
+
+export interface StartParts {
+  storage: Storage
+  engine: Pick<Engine, 'start'>
+  credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+}
+
+const MOST_STEPS = 100_000
+
+export async function startWorkflow(
+  parts: StartParts,
+  { userId, plan, workflowVersionId }: { userId: string; plan: Plan; workflowVersionId: string | undefined },
+  options: StartOptions,
+): Promise<RunView> {
+  const { principal = { kind: 'session' as const, userId }, threadId, mcpServers, rules, signal } = options
+  const { definition } = plan
+  const input = checkInput(definition, options.input ?? {})
+  const kept: KeptRun = { definition, input, principal, ...(rules ? { rules } : {}) }
+  return begin(parts, userId, { kept, mcpServers, threadId, workflowVersionId, signal })
+}
+
+/** A new run of the same, that takes over what was completed before a node. What the first one brought is not kept. */
+export async function rerunWorkflow(
+  parts: StartParts,
+  { userId, runId }: { userId: string; runId: string },
+  { from, principal, mcpServers, signal }: RerunOptions,
+): Promise<RunView> {
+  const { row, steps } = await parts.storage.transaction({ userId }, async (tx) => {
+    const run = await tx.get('runs', runId)
+    if (run?.kind !== 'workflow' || run.userId !== userId)
+      throw new HostError('not-found', { detail: 'There is no such run of a workflow of yours.' })
+    return { row: run, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
+  })
+  const kept = row.inputJson as unknown as KeptRun
+  const plan = planOf(kept.definition)
+  const node = plan.nodes.get(from)
+  if (!node || node.heldBy !== undefined) {
+    const there = [...plan.nodes].filter(([, { heldBy }]) => heldBy === undefined).map(([id]) => id)
+    throw invalidFields([{ path: 'from', message: `must be a node of the workflow: ${there.slice(0, 50).join(', ')}` }])
+  }
+  const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
+  return begin(parts, userId, {
+    ...{ kept: { ...kept, ...(principal ? { principal } : {}) }, mcpServers, signal, ...about },
+    steps: stepsBefore(plan, from, steps),
+  })
+}
+
+interface Beginning extends Pick<StartOptions, 'mcpServers' | 'threadId' | 'signal'> {
+  kept: KeptRun
+  workflowVersionId: string | undefined
+  steps?: readonly TakenStep[]
+}
+
+async function begin(parts: StartParts, userId: string, beginning: Beginning): Promise<RunView> {
+  const { kept, mcpServers = {}, threadId, workflowVersionId, signal, steps } = beginning
+  if (kept.principal.userId !== userId)
+    throw invalidFields([{ path: 'principal.userId', message: 'must be the user who runs it' }])
+  // What is wrong with them is told now, and not by the run.
+  createExecutionContext({ principal: kept.principal, toolkits: mcpServers })
+  const toolkits = await sealToolkits(parts.credentials, userId, mcpServers)
+  const { toolkits: _, ...rest } = kept
+  const input = { ...rest, ...(toolkits ? { toolkits } : {}) } as unknown as JsonObject
+  return parts.engine.start({ userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps })
+}
+
+/** Held against its schema; what is left out and has a default has that. */
+function checkInput({ input: schema }: WorkflowDefinition, given: Json): Json {
+  const properties = (schema.properties ?? {}) as Record<string, { default?: Json }>
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
+  const input = isObject ? { ...defaultsOf(properties), ...(given as JsonObject) } : given
+  const compiled = compileSchema(schema)
+  const result = compiled.ok ? compiled.validate(input) : { valid: true as const }
+  if (result.valid === false)
+    throw invalidFields(
+      result.errors.map(({ path, message }) => ({ path: path === '(root)' ? 'input' : `input.${path}`, message })),
+    )
+  return input
+}
+
+function defaultsOf(properties: Record<string, { default?: Json }>): JsonObject {
+  const known = Object.entries(properties).filter(
+    ([, one]) => typeof one === 'object' && one !== null && 'default' in one,
+  )
+  return Object.fromEntries(known.map(([name, one]) => [name, one.default]))
+}

@@ -1,0 +1,155 @@
+/** Workflows as they are stored. A save makes a version, which is never changed. */
+import { HostError } from '../errors.ts'
+import { newId } from '../schema/ids.ts'
+import { type JsonObject, sameJson } from '../schema/json.ts'
+import type { WorkflowDefinition, WorkflowRow, WorkflowVersionRow, WorkflowView } from '../schema/workflow.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
+
+export interface StoredWorkflows {
+  create(userId: string, definition: WorkflowDefinition): Promise<WorkflowView>
+  update(userId: string, workflowId: string, definition: WorkflowDefinition): Promise<WorkflowView>
+  list(userId: string, page?: { cursor?: string | undefined; limit?: number | undefined }): Promise<WorkflowView[]>
+  /** As it is now, or as it was. */
+  get(userId: string, workflowId: string, version?: number): Promise<WorkflowView>
+  byVersion(userId: string, workflowVersionId: string): Promise<WorkflowView>
+  /** The newest first. */
+  versions(userId: string, workflowId: string): Promise<WorkflowView[]>
+  delete(userId: string, workflowId: string): Promise<void>
+}
+
+const PAGE = 100
+const MOST_VERSIONS = 10_000
+/** Two who save at once: the later one looks again. */
+const TRIES = 5
+
+export function createStoredWorkflows(storage: Storage): StoredWorkflows {
+  const inside = <T>(userId: string, work: (tx: Transaction) => Promise<T>) => storage.transaction({ userId }, work)
+  return {
+    async create(userId, definition) {
+      const now = new Date()
+      const { name } = definition
+      const row: WorkflowRow = { workflowId: newId('workflow'), userId, name, createdAt: now, updatedAt: now }
+      const version = newVersion(row, 1, definition)
+      await inside(userId, async (tx) => {
+        await assertFree(tx, row)
+        await tx.insert('workflows', row)
+        await tx.insert('workflowVersions', version)
+      })
+      return viewOf(row, version)
+    },
+    async update(userId, workflowId, definition) {
+      for (let tries = 1; ; tries++) {
+        try {
+          return await inside(userId, (tx) => save(tx, { userId, workflowId }, definition))
+        } catch (error) {
+          if (!HostError.is(error) || error.code !== 'conflict' || tries >= TRIES || isTaken(error)) throw error
+        }
+      }
+    },
+    list: (userId, { cursor: after, limit = PAGE } = {}) =>
+      inside(userId, async (tx) => {
+        const query = { where: { userId }, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
+        const views: WorkflowView[] = []
+        for (const row of await tx.list('workflows', query)) views.push(viewOf(row, await latest(tx, row)))
+        return views
+      }),
+    get: (userId, workflowId, version) =>
+      inside(userId, async (tx) => {
+        const row = await rowOf(tx, userId, workflowId)
+        if (version === undefined) return viewOf(row, await latest(tx, row))
+        const [found] = await tx.list('workflowVersions', { where: { userId, workflowId, version } })
+        if (!found) throw noWorkflow()
+        return viewOf(row, found)
+      }),
+    byVersion: (userId, workflowVersionId) =>
+      inside(userId, async (tx) => {
+        const found = await tx.get('workflowVersions', workflowVersionId)
+        if (found?.userId !== userId) throw noWorkflow()
+        return viewOf(await rowOf(tx, userId, found.workflowId), found)
+      }),
+    versions: (userId, workflowId) =>
+      inside(userId, async (tx) => {
+        const row = await rowOf(tx, userId, workflowId)
+        return (await versionsOf(tx, row)).map((version) => viewOf(row, version))
+      }),
+    async delete(userId, workflowId) {
+      await inside(userId, async (tx) => {
+        await rowOf(tx, userId, workflowId)
+        await tx.delete('workflows', workflowId)
+      })
+    },
+  }
+}
+
+async function save(
+  tx: Transaction,
+  { userId, workflowId }: { userId: string; workflowId: string },
+  definition: WorkflowDefinition,
+): Promise<WorkflowView> {
+  const row = await rowOf(tx, userId, workflowId)
+  const before = await latest(tx, row)
+  if (sameJson(before.definitionJson, definition)) return viewOf(row, before)
+  const { name } = definition
+  if (name !== row.name) await assertFree(tx, { userId, name })
+  const version = newVersion(row, before.version + 1, definition)
+  const changed = await tx.update('workflows', workflowId, { set: { name, updatedAt: version.createdAt } })
+  await tx.insert('workflowVersions', version)
+  return viewOf(changed ?? row, version)
+}
+
+function newVersion(
+  { userId, workflowId }: WorkflowRow,
+  version: number,
+  definition: WorkflowDefinition,
+): WorkflowVersionRow {
+  const definitionJson = definition as unknown as JsonObject
+  return {
+    workflowVersionId: newId('workflowVersion'),
+    userId,
+    workflowId,
+    version,
+    definitionJson,
+    createdAt: new Date(),
+  }
+}
+
+async function rowOf(tx: Transaction, userId: string, workflowId: string): Promise<WorkflowRow> {
+  const row = await tx.get('workflows', workflowId)
+  if (row?.userId !== userId) throw noWorkflow()
+  return row
+}
+
+async function versionsOf(tx: Transaction, { userId, workflowId }: WorkflowRow): Promise<WorkflowVersionRow[]> {
+  const all = await tx.list('workflowVersions', { where: { userId, workflowId }, limit: MOST_VERSIONS })
+  return all.sort((a, b) => b.version - a.version)
+}
+
+/** Ids are in the order of their birth, and so are versions. */
+async function latest(tx: Transaction, { userId, workflowId }: WorkflowRow): Promise<WorkflowVersionRow> {
+  const [version] = await tx.list('workflowVersions', { where: { userId, workflowId }, order: 'desc', limit: 1 })
+  if (!version) throw noWorkflow()
+  return version
+}
+
+const TAKEN = 'Choose another name, or change that workflow.'
+const isTaken = ({ action }: HostError) => action === TAKEN
+
+async function assertFree(tx: Transaction, { userId, name }: Pick<WorkflowRow, 'userId' | 'name'>): Promise<void> {
+  const [other] = await tx.list('workflows', { where: { userId, name }, limit: 1 })
+  if (other) throw new HostError('conflict', { detail: `You have a workflow '${name}' already.`, action: TAKEN })
+}
+
+function viewOf(
+  { workflowId: id, name, createdAt, updatedAt }: WorkflowRow,
+  version: WorkflowVersionRow,
+): WorkflowView {
+  const definition = version.definitionJson as unknown as WorkflowDefinition
+  const { description } = definition
+  return {
+    ...{ id, name, version: version.version, workflowVersionId: version.workflowVersionId, definition },
+    ...(description === undefined ? {} : { description }),
+    ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
+  }
+}
+
+const noWorkflow = () => new HostError('not-found', { detail: 'There is no such workflow of yours.' })

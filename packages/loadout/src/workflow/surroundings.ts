@@ -1,0 +1,82 @@
+/** What a look ahead is about: what this user has, what is known of it, and what was found to be wrong. */
+import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import type { Connector } from '../connections/connector.ts'
+import type { ErrorCode } from '../errors.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import type { FailedToolkit } from '../loadout/setup-toolkits.ts'
+import type { Approvals } from '../policy/approvals.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { Usage } from '../policy/usage.ts'
+import type { PolicyRuleInput } from '../schema/policy.ts'
+import type { SignIns } from '../sign-in/sign-ins.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { type KnownTool, marketTools } from './market-tools.ts'
+import type { Need } from './needs.ts'
+
+export interface Problem {
+  /** Its place in the definition; empty where it is about all of it. */
+  path: string
+  code: ErrorCode
+  message: string
+  action: string
+  node?: string | undefined
+  /** What it is about: a toolkit or a tool. */
+  ref?: string | undefined
+}
+
+export interface Checked {
+  problems: Problem[]
+  warnings: string[]
+  isUnseen?: boolean | undefined
+  asks?: boolean | undefined
+}
+
+export interface PreflightParts {
+  registry: Pick<Registry, 'list'>
+  catalog: Pick<Catalog, 'tools'>
+  connector: Pick<Connector, 'stateOf'>
+  signIns: Pick<SignIns, 'view'>
+  policy: Policy
+  approvals: Pick<Approvals, 'list'>
+  storage: Storage
+  usage(userId: string): Promise<Usage>
+  /** What this host can do at all. */
+  can: { programs: boolean; agents: boolean }
+}
+
+export interface PreflightScope {
+  userId: string
+  threadId?: string | undefined
+  /** What is carried. */
+  loadout: Loadout
+  /** Toolkits that did not start. */
+  failed?: readonly FailedToolkit[] | undefined
+  rules?: readonly PolicyRuleInput[] | undefined
+}
+
+/** All that is known, read once. */
+export interface World extends PreflightScope, Surroundings {
+  available: readonly string[]
+}
+
+export interface Surroundings {
+  stored: ReadonlyMap<string, StoredToolkit>
+  tools: ReadonlyMap<string, readonly CatalogTool[]>
+  /** Tools of the marketplace, for toolkits that nobody looked at yet. */
+  market: ReadonlyMap<string, readonly KnownTool[]>
+}
+
+/** The user's toolkits, and the tools of those that are meant. */
+export async function surroundingsOf(
+  parts: Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>,
+  userId: string,
+  needs: readonly Need[],
+): Promise<Surroundings> {
+  const all = await parts.registry.list(userId)
+  const stored = new Map(all.map((one) => [one.toolkit.id, one]))
+  const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
+  const tools = await parts.catalog.tools(userId, wanted)
+  return { stored, tools, market: await marketTools(parts.storage, userId, wanted) }
+}

@@ -1,0 +1,39 @@
+/** A call of a tool, through the pipeline like any other. */
+import { findTool } from '../calls/call-by-name.ts'
+import { isRepeatable } from '../calls/is-repeatable.ts'
+import { resultOf } from '../code-mode/values.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { NodeOf } from '../schema/workflow.ts'
+import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
+import { type Attempt, render, requestOf } from './node-end.ts'
+
+/** A server may have done it, and nobody heard of it. */
+const UNSURE: ReadonlySet<string> = new Set([
+  ...['server-timeout', 'session-lost', 'server-crashed', 'protocol-error', 'response-too-large', 'internal'],
+])
+
+export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+  const { planned, place } = leaf
+  const { ref } = planned.node as NodeOf<'tool'>
+  const rendered = render(planned, 'arguments', place.values)
+  if ('error' in rendered) return rendered
+  const args = rendered.value as JsonObject
+  const { log, runId } = parts.run
+  const entry = findTool(parts.invocation.loadout, ref)
+  const repeatable = !entry || isRepeatable(entry)
+  const answer = await log.step(
+    { place: place.place, key: await keyOf(ref, args), kind: 'call', repeatable },
+    {
+      request: requestOf(planned, place, { ref, arguments: shownArguments(parts, entry, args) }),
+      execute: async ({ stepId: callId, approvalId }) => {
+        parts.onRunning(planned)
+        const { signal, isLate, error } = timed(leaf)
+        const call = { name: ref, arguments: args, caller: { type: 'workflow' as const, toolId: runId } }
+        const outcome = await callAsStep(parts, { ...call, callId, signal, pauses: { approvalId } }, resultOf)
+        return isLate() && 'error' in outcome ? error : outcome
+      },
+    },
+  )
+  parts.onUsage({ calls: 1 })
+  return attemptOf(answer, 'error' in answer ? repeatable || !UNSURE.has(answer.error.code) : true)
+}

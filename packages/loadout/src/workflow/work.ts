@@ -1,0 +1,140 @@
+/** What a run of a workflow does: its toolkits, a look ahead, its nodes; and what is left of it at its end. */
+import type { Invocation } from '../calls/invocation.ts'
+import type { LogLine } from '../code-mode/executor.ts'
+import type { CredentialStore } from '../credentials/credential-store.ts'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import type { SetupOptions } from '../loadout/setup-toolkits.ts'
+import type { Approvals } from '../policy/approvals.ts'
+import type { ActiveRun, RunEnd, RunWork } from '../runs/engine.ts'
+import type { RunToolkits } from '../schema/run.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import { agentNode } from './agent-node.ts'
+import { approvalNode } from './approval-node.ts'
+import { branchNode } from './branch-node.ts'
+import { codeNode } from './code-node.ts'
+import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
+import { contextOf, type KeptRun, withoutToolkits } from './kept-run.ts'
+import type { Leaf, LeafParts } from './leaf.ts'
+import { needsOf, toolkitsOf } from './needs.ts'
+import type { Attempt, NodeError } from './node-end.ts'
+import type { Plan } from './plan.ts'
+import type { Preflight, PreflightScope, Problem } from './preflight.ts'
+import { planOf } from './read-definition.ts'
+import { toolNode } from './tool-node.ts'
+
+export interface WorkParts
+  extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs'> {
+  setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
+  preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
+  approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
+  registry: Pick<Registry, 'list'>
+  credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+  events: Emitter
+  storage: Storage
+}
+
+export function createWorkflowWork(parts: WorkParts): RunWork {
+  return async (run) => {
+    const kept = run.input as unknown as KeptRun
+    const plan = planOf(kept.definition)
+    const context = await contextOf(parts.credentials, run, kept)
+    const stored = (await parts.registry.list(run.userId)).map(({ toolkit }) => toolkit.id)
+    const carried = Object.keys(context.toolkits)
+    const names = [...new Set([...carried, ...toolkitsOf(needsOf(plan), [...carried, ...stored])])]
+    const invocation = await parts.setup(names, { context })
+    try {
+      const end = await work(parts, { run, kept, plan, invocation })
+      const isOver = end.status === 'completed' || end.status === 'failed'
+      if (isOver) await forget(parts, run, kept)
+      return { ...end, toolkits: toolkitsTold(invocation) }
+    } finally {
+      await invocation.close()
+    }
+  }
+}
+
+interface Working {
+  run: ActiveRun
+  kept: KeptRun
+  plan: Plan
+  invocation: Invocation
+}
+
+async function work(parts: WorkParts, { run, kept, plan, invocation }: Working): Promise<RunEnd> {
+  const { loadout, failedToolkits: failed } = invocation
+  if (run.log.recorded === 0) {
+    const { userId, threadId } = run
+    const { ok, problems } = await parts.preflight(plan, { userId, threadId, loadout, failed, rules: kept.rules })
+    if (!ok) return refused(problems)
+  }
+  const usage: Record<string, number> = {}
+  const logs: LogLine[] = []
+  const tell = (node: string, status: NodeStatus, error?: NodeError) =>
+    tellOf(parts.events, run, { node, status, error })
+  const leaves: LeafParts = {
+    ...{ ...parts, run, invocation },
+    onRunning: ({ node }) => tell(node.id, 'running'),
+    onUsage: (more) => {
+      for (const [name, count] of Object.entries(more)) usage[name] = (usage[name] ?? 0) + count
+    },
+    onLogs: (lines) => logs.push(...lines),
+  }
+  const graph = new GraphRun({
+    ...{ plan, run, input: kept.input, tell },
+    once: (planned, place) => once(leaves, { planned, place }),
+  })
+  const end = await graph.go()
+  // Nobody needs the answers of a run that is over.
+  if (end.status === 'failed') await parts.approvals.withdraw(run.userId, run.runId)
+  return { ...endOf(end), logs, ...(end.status === 'paused' ? {} : { usage }) }
+}
+
+function once(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+  const { type } = leaf.planned.node
+  if (type === 'tool') return toolNode(parts, leaf)
+  if (type === 'agent') return agentNode(parts, leaf)
+  if (type === 'code') return codeNode(parts, leaf)
+  return type === 'branch' ? branchNode(parts, leaf) : approvalNode(parts, leaf)
+}
+
+function tellOf(
+  events: Emitter,
+  { userId, runId }: ActiveRun,
+  { node, status, error }: { node: string; status: NodeStatus; error: NodeError | undefined },
+): void {
+  const about = error ? { error: { code: error.code, message: error.message } } : {}
+  events.emit({ type: 'run-node', userId, runId, node, status, ...about })
+}
+
+function endOf(end: GraphEnd): RunEnd {
+  if (end.status === 'paused') return { status: 'paused' }
+  if (end.status === 'completed') return end
+  const { node, error } = end
+  const detail = node === 'output' ? error.message : `Node '${node}' failed: ${error.message}`
+  return { status: 'failed', error: new HostError('workflow-failed', { detail }), about: { node, reason: error.code } }
+}
+
+/** It ends before anything was called, with every problem by name. */
+export function preflightError(problems: readonly Problem[]): HostError {
+  return new HostError('preflight-failed', {
+    detail: problems.map(({ message }) => message).join(' '),
+    errors: problems.map(({ path, message }) => ({ path, message })),
+  })
+}
+
+function refused(problems: readonly Problem[]): RunEnd {
+  return { status: 'failed', error: preflightError(problems), about: { problems } }
+}
+
+function toolkitsTold({ failedToolkits, droppedToolkits, warnings }: Invocation): RunToolkits {
+  const failed = failedToolkits.map((one) => ({ ...one }))
+  return { failedToolkits: failed, droppedToolkits, ...(warnings.length > 0 ? { warnings } : {}) }
+}
+
+/** What the call brought is of no use any more, and its secrets least of all. */
+async function forget({ storage }: WorkParts, { userId, runId }: ActiveRun, kept: KeptRun): Promise<void> {
+  if (!kept.toolkits) return
+  await storage.transaction({ userId }, (tx) => tx.update('runs', runId, { set: { inputJson: withoutToolkits(kept) } }))
+}

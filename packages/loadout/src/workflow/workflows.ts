@@ -1,0 +1,89 @@
+/** Workflows, as an app and a server see them: stored, checked, and run. What is wrong with one is told all at once. */
+
+import { HostError } from '../errors.ts'
+import type { Loadouts } from '../loadout/loadouts.ts'
+import type { Engine } from '../runs/engine.ts'
+import type { RunView } from '../schema/run.ts'
+import type { WorkflowView } from '../schema/workflow.ts'
+import { checkDefinition, type DefinitionParts } from './check-definition.ts'
+import type { Plan } from './plan.ts'
+import type { Preflight, PreflightScope } from './preflight.ts'
+import { planOf } from './read-definition.ts'
+import {
+  type RerunOptions,
+  rerunWorkflow,
+  type StartOptions,
+  type StartParts,
+  startWorkflow,
+} from './start-workflow.ts'
+import { createStoredWorkflows, type StoredWorkflows } from './stored-workflows.ts'
+
+export type WhichWorkflow =
+  /** As it is now. */
+  { workflowId: string } | { workflowVersionId: string } | { definition: unknown }
+
+export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versions' | 'delete'> {
+  /** `conflict` where the name is taken; `invalid-input` with every problem of the definition. */
+  create(userId: string, definition: unknown): Promise<WorkflowView>
+  /** Makes the next version, where anything changed. */
+  update(userId: string, workflowId: string, definition: unknown): Promise<WorkflowView>
+  /** What is wrong with a definition; nothing where it may be saved. */
+  validate(userId: string, definition: unknown): Promise<HostError | undefined>
+  /** What would stop a run of it now. It calls no tool and starts no server. */
+  check(userId: string, which: WhichWorkflow, scope?: { threadId?: string | undefined }): Promise<Preflight>
+  /** Starts a run, which looks ahead itself; `host.runs` tells what becomes of it. */
+  start(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
+  /** The same, until it is over or stands. */
+  run(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
+  /** A new run of the same, that takes over what was completed before a node. */
+  rerun(userId: string, runId: string, options: RerunOptions): Promise<RunView>
+}
+
+export interface WorkflowParts extends StartParts, DefinitionParts {
+  engine: Pick<Engine, 'start' | 'settled'>
+  loadouts: Pick<Loadouts, 'of'>
+  preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
+}
+
+export function createWorkflows(parts: WorkflowParts): Workflows {
+  const stored = createStoredWorkflows(parts.storage)
+  const checked = (userId: string, definition: unknown) => checkDefinition(parts, userId, definition)
+  const find = async (
+    userId: string,
+    which: WhichWorkflow,
+  ): Promise<{ plan: Plan; workflowVersionId: string | undefined }> => {
+    // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.
+    if ('definition' in which) return { plan: planOf(which.definition), workflowVersionId: undefined }
+    const view = await ('workflowId' in which
+      ? stored.get(userId, which.workflowId)
+      : stored.byVersion(userId, which.workflowVersionId))
+    return { plan: planOf(view.definition), workflowVersionId: view.workflowVersionId }
+  }
+  const start: Workflows['start'] = async (userId, options) =>
+    startWorkflow(parts, { userId, ...(await find(userId, options)) }, options)
+  return {
+    ...{ list: stored.list, get: stored.get, versions: stored.versions, delete: stored.delete },
+    create: async (userId, given) => stored.create(userId, (await checked(userId, given)).definition),
+    update: async (userId, id, given) => {
+      // Whose it is comes first: what is wrong with it is told to its owner alone.
+      await stored.get(userId, id)
+      return stored.update(userId, id, (await checked(userId, given)).definition)
+    },
+    validate: (userId, definition) =>
+      checked(userId, definition).then(
+        () => undefined,
+        (error: unknown) => HostError.from(error),
+      ),
+    async check(userId, which, { threadId } = {}) {
+      const { plan } = await find(userId, which)
+      const loadout = await parts.loadouts.of({ userId, threadId }, { behind: true })
+      return parts.preflight(plan, { userId, threadId, loadout })
+    },
+    start,
+    async run(userId, options) {
+      const { id } = await start(userId, options)
+      return parts.engine.settled(userId, id, { signal: options.signal })
+    },
+    rerun: (userId, runId, options) => rerunWorkflow(parts, { userId, runId }, options),
+  }
+}
