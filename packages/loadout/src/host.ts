@@ -31,6 +31,7 @@ import { createHostWorkflows } from './host-workflows.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
 import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
+import { createMessages, type Messages } from './loadout/messages.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
 import { createThreads, type Threads } from './loadout/threads.ts'
@@ -79,6 +80,8 @@ export interface Host extends AsyncDisposable {
   readonly prompts: Prompts
   readonly skills: Skills
   readonly threads: Threads
+  /** What was said in threads. */
+  readonly messages: Messages
   readonly activations: Activations
   readonly loadouts: Loadouts
   readonly calls: Calls
@@ -175,7 +178,16 @@ export function createHost(options: HostOptions = {}): Host {
     invoke({ ...started, calls: withRules(calls, how.context.rules) }, names, how)
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
-    ...{ threads, activations, loadouts, preferences, ...policy, results: use.results, budgets: use.budgets },
+    ...{
+      threads,
+      messages: createMessages(kept),
+      activations,
+      loadouts,
+      preferences,
+      ...policy,
+      results: use.results,
+      budgets: use.budgets,
+    },
     records,
     toolkits: registry,
     runs: runs.engine,

@@ -4,10 +4,11 @@
  * throws, and there is an end to it whatever a server wrote.
  */
 import type { JsonObject } from '../schema/json.ts'
+import { restoreArguments } from './restore-arguments.ts'
 import { merged, nullable, refTarget, typesOf, untyped } from './schema-parts.ts'
 import { REMARKS, SCHEMA_RULES, type SchemaProvider, type SchemaRules } from './schema-rules.ts'
 
-export type { SchemaProvider }
+export { restoreArguments, type SchemaProvider }
 
 export interface LostInSchema {
   /** A JSON Pointer into the schema as it was. */

@@ -33,7 +33,7 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     valueJson: { autoLoadTools: true, maxServersPerThread: 1, costLimits: {}, learnFromUse: true, theme: 'dark' },
     updatedAt: at,
   }),
-  threads: (userId) => threadRow(userId),
+  threads: (userId) => threadRow(userId, { threadId: 't' }),
   activations: (userId) => ({
     activationId: 'a',
     userId,
@@ -42,6 +42,9 @@ const ROWS: { [C in Collection]?: (userId: string) => Row<C> } = {
     ref: 'x',
     on: true,
     createdAt: at,
+  }),
+  messages: (userId) => ({
+    ...{ messageId: 'm', userId, threadId: 't', position: 0, role: 'user', contentJson: { parts: [] }, createdAt: at },
   }),
   loadedTools: (userId) => ({
     ...{ loadedToolId: 'l', userId, threadId: 't', ref: 'a.b', sticky: false, loadedAt: at, usedAt: at },

@@ -11,6 +11,7 @@ export const ID_PREFIXES = {
   marketVersion: 'sver',
   marketTool: 'tool',
   thread: 'thrd',
+  message: 'mesg',
   activation: 'actv',
   loadedTool: 'ltol',
   toolUse: 'tuse',

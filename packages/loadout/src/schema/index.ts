@@ -8,6 +8,7 @@ export { toolkitId, userId } from './ids.ts'
 export { exportedConfig, exportFormat, importOptions, importReport } from './import-report.ts'
 export { assertPlainJson, invalidInput, jsonObject, parse, parseJson } from './json.ts'
 export { loadoutEntry, reason } from './loadout-entry.ts'
+export { type MessageView, messageView, saidMessage, saidParts } from './message.ts'
 export { policyRules } from './policy.ts'
 export { preferences, preferencesPatch } from './preferences.ts'
 export {

@@ -21,6 +21,7 @@ import {
 } from '../schema/catalog.ts'
 import { credentialRow } from '../schema/credential.ts'
 import { grantRow } from '../schema/grant.ts'
+import { messageRow } from '../schema/message.ts'
 import { placesRow } from '../schema/places.ts'
 import { policyRuleRow } from '../schema/policy.ts'
 import { preferencesRow } from '../schema/preferences.ts'
@@ -108,6 +109,14 @@ export const COLLECTIONS = {
   }),
   preferences: spec({ ...own, row: preferencesRow, id: 'preferencesId', watch: 'preferencesId' }),
   threads: spec({ ...own, row: threadRow, id: 'threadId', watch: 'threadId' }),
+  messages: spec({
+    ...own,
+    row: messageRow,
+    id: 'messageId',
+    unique: [['threadId', 'position']],
+    parent: { collection: 'threads', field: 'threadId' },
+    watch: 'threadId',
+  }),
   activations: spec({
     ...own,
     row: activationRow,

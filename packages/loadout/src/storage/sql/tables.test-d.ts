@@ -21,6 +21,7 @@ export const agreed: {
   pins: true,
   preferences: true,
   threads: true,
+  messages: true,
   activations: true,
   loadedTools: true,
   toolUses: true,

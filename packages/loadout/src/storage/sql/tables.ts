@@ -21,7 +21,16 @@ import {
   workflowVersions,
 } from './tables/runs.ts'
 import { loadedTools, toolUses, toolVectors } from './tables/search.ts'
-import { activations, apiKeys, approvals, grants, policyRules, preferences, threads } from './tables/threads.ts'
+import {
+  activations,
+  apiKeys,
+  approvals,
+  grants,
+  messages,
+  policyRules,
+  preferences,
+  threads,
+} from './tables/threads.ts'
 import { credentials, personalCatalogs, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
 
 export { mcp } from './tables/columns.ts'
@@ -36,6 +45,7 @@ export {
   credentials,
   grants,
   loadedTools,
+  messages,
   personalCatalogs,
   pins,
   places,
@@ -72,6 +82,7 @@ export const TABLES = {
   pins,
   preferences,
   threads,
+  messages,
   activations,
   loadedTools,
   toolUses,

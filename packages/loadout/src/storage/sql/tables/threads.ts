@@ -1,5 +1,5 @@
 /** What a user chose and answered: preferences, threads, activations, rules, approvals, grants, keys. */
-import { boolean, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
+import { boolean, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
 import type { Envelope } from '../../../schema/credential.ts'
 import type { Preferences } from '../../../schema/preferences.ts'
 import type { KeyScope } from '../../../schema/principal.ts'
@@ -28,6 +28,29 @@ export const threads = mcp.table(
     updatedAt: updated(),
   },
   (t) => [key('threads', [t.userId, t.threadId])],
+)
+
+export const messages = mcp.table(
+  'messages',
+  {
+    messageId: text('message_id').notNull(),
+    userId: owner(),
+    threadId: text('thread_id').notNull(),
+    position: integer('position').notNull(),
+    role: text('role', { enum: ['user', 'assistant', 'system'] }).notNull(),
+    contentJson: object('content_json').notNull(),
+    createdAt: created(),
+  },
+  (t) => [
+    key('messages', [t.userId, t.messageId]),
+    uniqueOn('messages', [t.userId, t.threadId, t.position]),
+    index('messages_thread').on(t.userId, t.threadId, t.messageId),
+    foreignKey({
+      name: 'messages_thread_fkey',
+      columns: [t.userId, t.threadId],
+      foreignColumns: [threads.userId, threads.threadId],
+    }).onDelete('cascade'),
+  ],
 )
 
 export const activations = mcp.table(

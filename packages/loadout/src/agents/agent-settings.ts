@@ -1,0 +1,87 @@
+/** What one generation is given, whether it is waited for or streamed: tools, steps, and where it ends. */
+import type { LanguageModel, LanguageModelUsage, ModelMessage, StepResult, StopCondition, ToolSet } from 'ai'
+import { isStepCount } from 'ai'
+import type { LimitedProvider } from '../ai/limits.ts'
+import { type CallableSelection, type ToAIOptions, toAI } from '../ai/to-ai.ts'
+
+export interface GenerationLimits {
+  /** How often the model may be asked. @default 10 */
+  maxSteps?: number | undefined
+  /** Tokens in all, of what the model is sent and of what it says. It ends with the step that meets it. @default none */
+  budget?: number | undefined
+  /** Further conditions to end it. */
+  stop?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[] | undefined
+}
+
+export interface GenerationInput extends GenerationLimits {
+  model: LanguageModel
+  messages: ModelMessage[]
+  system?: string | undefined
+  selection: CallableSelection
+  form?: Omit<ToAIOptions, 'provider' | 'messages'> | undefined
+  signal?: AbortSignal | undefined
+  /** Told before each step, with what it shows. */
+  onStep?: ((step: number, active: readonly string[]) => void) | undefined
+}
+
+export const USUAL_STEPS = 10
+
+export function settingsOf(input: GenerationInput) {
+  const { model, messages, selection, maxSteps = USUAL_STEPS, budget, signal } = input
+  const provider = limitsOf(model)
+  const { warnings, lost: _, ...form } = toAI(selection, { ...input.form, messages, ...(provider ? { provider } : {}) })
+  const instructions = [input.system, form.instructions].filter((text) => text !== undefined).join('\n\n')
+  const stops = [input.stop ?? []].flat() as StopCondition<ToolSet>[]
+  const isSpent: StopCondition<ToolSet> = ({ steps }) => budget !== undefined && totalOf(steps) >= budget
+  return {
+    warnings,
+    settings: {
+      ...{ model, messages, ...form },
+      ...(instructions === '' ? {} : { instructions }),
+      ...(signal ? { abortSignal: signal } : {}),
+      stopWhen: [isStepCount(maxSteps), isSpent, ...stops],
+      prepareStep: ({ steps, stepNumber }: { steps: StepResult<ToolSet>[]; stepNumber: number }) => {
+        const { activeTools = Object.keys(form.tools) } = form.prepareStep?.() ?? form
+        input.onStep?.(stepNumber, activeTools)
+        // It cannot say more than is left.
+        const left = budget === undefined ? {} : { maxOutputTokens: Math.max(1, budget - totalOf(steps)) }
+        return { activeTools, ...left }
+      },
+    },
+  }
+}
+
+/** Why a generation ended. */
+export type Stopped = 'done' | 'max-steps' | 'budget' | 'stop'
+
+export function stoppedBy(
+  steps: readonly StepResult<ToolSet>[],
+  { maxSteps = USUAL_STEPS, budget }: GenerationLimits,
+): Stopped {
+  if (steps.at(-1)?.finishReason !== 'tool-calls') return 'done'
+  if (budget !== undefined && totalOf(steps) >= budget) return 'budget'
+  return steps.length >= maxSteps ? 'max-steps' : 'stop'
+}
+
+export interface TokensUsed {
+  inputTokens: number
+  outputTokens: number
+  totalTokens: number
+}
+
+export const usedOf = ({ inputTokens = 0, outputTokens = 0 }: LanguageModelUsage): TokensUsed => ({
+  ...{ inputTokens, outputTokens },
+  totalTokens: inputTokens + outputTokens,
+})
+
+const totalOf = (steps: readonly StepResult<ToolSet>[]) =>
+  steps.reduce((sum, { usage }) => sum + usedOf(usage).totalTokens, 0)
+
+/** Whose limits of tools hold. */
+export function limitsOf(model: LanguageModel): LimitedProvider | undefined {
+  const provider = typeof model === 'string' ? model : model.provider
+  if (provider.startsWith('anthropic')) return 'anthropic'
+  if (provider.startsWith('google')) return 'google'
+  if (provider.startsWith('openai.responses')) return 'openai-responses'
+  return provider.startsWith('openai') ? 'openai-chat' : undefined
+}

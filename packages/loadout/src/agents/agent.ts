@@ -1,0 +1,107 @@
+/**
+ * A model with the tools of a thread or an invocation, until it has an answer. Every call goes through the selection, so rules,
+ * approvals, limits and the log hold as they do for any other; what `search_tools` finds is there in the next step.
+ */
+import { generateText, jsonSchema, type LanguageModel, type ModelMessage, Output } from 'ai'
+import type { Selection } from '../calls/live-selection.ts'
+import { HostError } from '../errors.ts'
+import type { ApprovalView } from '../schema/approval.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import type { ResolveOptions } from '../schema/selection.ts'
+import {
+  type GenerationLimits,
+  type Stopped,
+  settingsOf,
+  stoppedBy,
+  type TokensUsed,
+  usedOf,
+} from './agent-settings.ts'
+import { modelFailure } from './model-failure.ts'
+import { lastPrompt } from './prompts.ts'
+
+export interface AgentOptions extends GenerationLimits {
+  model: LanguageModel
+  /** A thread, or an invocation: what it carries is what the agent may call. */
+  tools: { resolve(options: ResolveOptions): Promise<Selection> }
+  /** What is asked. */
+  prompt?: string
+  /** Or a conversation, whose last message is what is asked. */
+  messages?: ModelMessage[]
+  system?: string
+  /** How tools are chosen: how many, for how much, and `run_code` beside them (`programs`). */
+  resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'>
+  /** JSON Schema of the answer. @default text */
+  output?: JsonObject
+  signal?: AbortSignal
+  /** Told where a person must answer first. The call waits meanwhile. */
+  onPending?: (toolCallId: string, approval: ApprovalView) => void
+  /** What an error must not tell: `models.open` gives it. */
+  secrets?: readonly string[]
+  /** @default 2 */
+  maxRetries?: number
+}
+
+export interface AgentStep {
+  text: string
+  calls: Array<{ id: string; name: string; arguments: Json }>
+  usage: TokensUsed
+}
+
+export interface AgentAnswer {
+  /** The text, or what fits the schema. */
+  output: Json
+  text: string
+  steps: AgentStep[]
+  usage: TokensUsed
+  stopped: Stopped
+  /** What the model and its tools said, to go on with. */
+  messages: ModelMessage[]
+  /** Limits that are near, and what did not go as asked. */
+  warnings: string[]
+}
+
+export async function agent(options: AgentOptions): Promise<AgentAnswer> {
+  const { model, output, maxRetries } = options
+  const messages = messagesOf(options)
+  const { prompt, history } = lastPrompt(messages)
+  const name = nameOf(model)
+  const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: name })
+  const { onPending } = options
+  const form = onPending ? { onPending } : {}
+  const { settings, warnings } = settingsOf({ ...options, messages, selection, form })
+  try {
+    const result = await generateText({
+      ...settings,
+      ...(output ? { output: Output.object({ schema: jsonSchema(output) }) } : {}),
+      ...(maxRetries === undefined ? {} : { maxRetries }),
+    })
+    const { text, steps, usage, responseMessages } = result
+    const stopped = stoppedBy(steps, options)
+    return {
+      // An answer that was cut off fits no schema.
+      output: output && stopped === 'done' ? (result.output as Json) : text,
+      ...{ text, stopped, usage: usedOf(usage), messages: responseMessages },
+      steps: steps.map(({ text: said, toolCalls, usage: used }) => ({
+        text: said,
+        calls: toolCalls.map(({ toolCallId: id, toolName, input }) => ({
+          id,
+          name: toolName,
+          arguments: input as Json,
+        })),
+        usage: usedOf(used),
+      })),
+      warnings: [...selection.warnings, ...warnings],
+    }
+  } catch (error) {
+    throw modelFailure(error, { name, secrets: options.secrets ?? [] })
+  }
+}
+
+export const nameOf = (model: LanguageModel) =>
+  typeof model === 'string' ? model : `${model.provider.split('.')[0]}:${model.modelId}`
+
+function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {
+  if (messages && messages.length > 0) return messages
+  if (prompt !== undefined && prompt !== '') return [{ role: 'user', content: prompt }]
+  throw new HostError('invalid-input', { detail: 'An agent needs a prompt or messages.' })
+}

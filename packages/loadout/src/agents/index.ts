@@ -1,0 +1,14 @@
+/** Agents on the AI SDK: models by configuration, one loop, the chat of a thread, and what runs the agent nodes of workflows. */
+export { type AgentAnswer, type AgentOptions, type AgentStep, agent } from './agent.ts'
+export type { Stopped, TokensUsed } from './agent-settings.ts'
+export { modelFailure } from './model-failure.ts'
+export {
+  createModels,
+  MODEL_PROVIDERS,
+  type ModelProvider,
+  type Models,
+  type ModelsOptions,
+  modelName,
+  type OpenModel,
+} from './models.ts'
+export { type NodeAgentOptions, nodeAgent } from './node-agent.ts'

@@ -1,0 +1,130 @@
+/**
+ * Models by configuration: `provider:model`. A key is the user's own first, then the app's, then the operator's setting; it is
+ * opened for one use, given to the provider's package, and told to nobody. Nothing is read from the environment.
+ */
+import type { LanguageModel } from 'ai'
+import { z } from 'zod'
+import type { CredentialStore } from '../credentials/credential-store.ts'
+import { HostError } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import { parse } from '../schema/json.ts'
+import type { Access, Storage } from '../storage/storage.ts'
+import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
+
+export { MODEL_PROVIDERS, type ModelProvider }
+
+export interface ModelsOptions {
+  credentials: Pick<CredentialStore, 'open' | 'save' | 'clear' | 'fields'>
+  storage: Storage
+  /** The model where none is named, as `provider:model`. */
+  model?: string | undefined
+  /** Where a provider is, where that is not its own address. `openai-compatible` has none of its own. */
+  baseUrls?: Partial<Record<ModelProvider, string>> | undefined
+  /** The operator's keys, for all users who have none. */
+  keys?: Partial<Record<ModelProvider, string>> | undefined
+}
+
+/** A model that can be asked, for one user. */
+export interface OpenModel {
+  model: LanguageModel
+  provider: ModelProvider
+  /** `provider:model`. */
+  name: string
+  /** What an error of it must not tell. */
+  secrets: readonly string[]
+}
+
+export interface Models {
+  /** The model where none is named. */
+  readonly model: string | undefined
+  /** `model-unavailable` says what is missing: a name, a package, an address or a key. */
+  open(userId: string, name?: string): Promise<OpenModel>
+  /** Which providers can be asked, and with whose key. No key is told. */
+  keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
+  /** For a user, or with `APP_OWNER` for the app. */
+  saveKey(owner: string, provider: ModelProvider, key: unknown): Promise<void>
+  clearKey(owner: string, provider: ModelProvider): Promise<void>
+}
+
+const FIELD = 'apiKey'
+const modelKey = z
+  .string()
+  .trim()
+  .min(1)
+  .max(4096)
+  .regex(/^[\x21-\x7e]+$/, 'must be a key: letters, digits and signs without spaces')
+
+export const modelName = z
+  .string()
+  .max(300)
+  .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
+  .refine((name) => isProvider(name.slice(0, name.indexOf(':'))), `must begin with ${MODEL_PROVIDERS.join(', ')}`)
+
+export function createModels({ credentials, storage, model, baseUrls = {}, keys = {} }: ModelsOptions): Models {
+  const ownerOf = (userId: string, provider: ModelProvider) => ({ userId, toolkit: `model:${provider}` })
+  const keyOf = async (userId: string, provider: ModelProvider) =>
+    (await credentials.open(ownerOf(userId, provider), [FIELD]))[FIELD] ??
+    (await credentials.open(ownerOf(APP_OWNER, provider), [FIELD]))[FIELD] ??
+    keys[provider]
+  const has = async (userId: string, provider: ModelProvider) =>
+    (await storage.transaction(accessTo(userId), (tx) => credentials.fields(tx, ownerOf(userId, provider)))).length > 0
+
+  return {
+    model,
+    async open(userId, name = model) {
+      if (name === undefined) throw noModel()
+      const [provider, id] = readName(name)
+      const apiKey = await keyOf(userId, provider)
+      const baseUrl = baseUrls[provider]
+      if (provider === 'openai-compatible' && baseUrl === undefined) throw noAddress()
+      if (provider !== 'openai-compatible' && apiKey === undefined) throw noKey(provider)
+      const create = await createProvider(provider, { apiKey, baseUrl })
+      return { model: create(id), provider, name, secrets: apiKey === undefined ? [] : [apiKey] }
+    },
+    async keys(userId) {
+      const found = MODEL_PROVIDERS.map(async (provider) => {
+        if (await has(userId, provider)) return [provider, 'user'] as const
+        const ofApp = keys[provider] !== undefined || (await has(APP_OWNER, provider))
+        return [provider, ofApp ? 'app' : 'none'] as const
+      })
+      return Object.fromEntries(await Promise.all(found)) as Record<ModelProvider, 'user' | 'app' | 'none'>
+    },
+    async saveKey(owner, provider, key) {
+      const secret = parse(modelKey, key, ['key'])
+      await storage.transaction(writeTo(owner), (tx) =>
+        credentials.save(tx, ownerOf(owner, provider), { [FIELD]: secret }),
+      )
+    },
+    clearKey: (owner, provider) =>
+      storage.transaction(writeTo(owner), (tx) => credentials.clear(tx, ownerOf(owner, provider))),
+  }
+}
+
+const accessTo = (userId: string): Access =>
+  userId === APP_OWNER ? { caller: 'app-credentials', userId: APP_OWNER } : { userId }
+const writeTo = (userId: string): Access =>
+  userId === APP_OWNER ? { caller: 'app-config', userId: APP_OWNER } : { userId }
+
+const isProvider = (text: string): text is ModelProvider => (MODEL_PROVIDERS as readonly string[]).includes(text)
+
+function readName(name: string): [provider: ModelProvider, id: string] {
+  const whole = parse(modelName, name, ['model'])
+  const at = whole.indexOf(':')
+  return [whole.slice(0, at) as ModelProvider, whole.slice(at + 1)]
+}
+
+const noModel = () =>
+  new HostError('model-unavailable', {
+    detail: 'No model is named.',
+    action: 'Name one as provider:model, or set LOADOUT_MODEL.',
+  })
+const noAddress = () =>
+  new HostError('model-unavailable', {
+    detail: "Where the models of 'openai-compatible' are is not known.",
+    action: 'Set LOADOUT_MODEL_URL to the base URL of the API, or give `baseUrls`.',
+  })
+const noKey = (provider: ModelProvider) =>
+  new HostError('model-unavailable', {
+    detail: `There is no key for the models of '${provider}'.`,
+    action: `Save one: PUT /api/models/${provider}/key, or ask the operator to set LOADOUT_MODEL_KEY.`,
+  })

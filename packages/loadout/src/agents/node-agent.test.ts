@@ -1,0 +1,106 @@
+/** The contract of agent nodes, with a real model over HTTP: what it said is asked for once, and what it calls goes one way. */
+import { afterEach, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import type { Json } from '../schema/json.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelScript } from '../testing/model-server-script.ts'
+import type { AgentCall, AgentRequest } from '../workflow/agent.ts'
+import { createModels } from './models.ts'
+import { nodeAgent } from './node-agent.ts'
+
+let host: Host
+let server: ModelServer
+afterEach(async () => {
+  await server.close()
+  await host.close()
+})
+
+async function start(script: ModelScript) {
+  host = createHost({ policy: [rule('*', 'allow')] })
+  const tool = { name: 'add', inputSchema: { type: 'object' }, execute: ({ a }: { a: number }) => a + 1 }
+  await host.toolkits.register({ name: 'sums', tools: [tool] }, { tier: 'app' })
+  server = await startModelServer(script)
+  const { credentials, storage } = host
+  const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
+  return nodeAgent({
+    models: createModels({
+      credentials,
+      storage,
+      baseUrls,
+      keys: { anthropic: 'k' },
+      model: 'anthropic:claude-opus-5-5',
+    }),
+  })
+}
+
+/** A log as a run keeps it. */
+function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall>()) {
+  const thread = host.thread({ userId: 'ann', threadId: 't' })
+  const controller = new AbortController()
+  return {
+    ...{ said, made, controller },
+    async request(more: Partial<AgentRequest> = {}): Promise<AgentRequest> {
+      return {
+        ...{ userId: 'ann', threadId: undefined, runId: 'run_1', node: 'sum', model: undefined, system: 'Be brief.' },
+        ...{
+          prompt: 'What is 1 + 1?',
+          output: undefined,
+          maxSteps: 5,
+          loadout: await thread.loadout(),
+          signal: controller.signal,
+        },
+        call: (call) => {
+          made.set(call.id, call)
+          return thread.call(call)
+        },
+        remember: async <T extends Json>(name: string, ask: () => Promise<T>) => {
+          if (!said.has(name)) said.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
+          return said.get(name) as T
+        },
+        ...more,
+      }
+    },
+  }
+}
+
+const add = { calls: [{ name: 'mcp_sums_add', arguments: { a: 1 } }], usage: { input: 20, output: 4 } }
+
+it('asks, calls, answers; a second run hears the same and asks nobody', async () => {
+  const run = await start([{ answer: add }, { answer: { text: 'Two.', usage: { input: 30, output: 2 } } }])
+  const log = logged()
+  const first = await run(await log.request())
+  expect(first).toEqual({ output: 'Two.', usage: { inputTokens: 50, outputTokens: 6, modelSteps: 2 } })
+  expect([...log.said.keys()]).toEqual(['model-0', 'model-1'])
+  expect(JSON.stringify(server.requests[0]?.body.system)).toContain('Be brief.')
+  const again = logged(log.said)
+  expect(await run(await again.request())).toEqual(first)
+  expect([...again.made.keys()]).toEqual([...log.made.keys()])
+  expect(server.requests).toHaveLength(2)
+})
+
+it('ends where its signal says, as when a call must wait for a person', async () => {
+  const run = await start([{ answer: add }])
+  const log = logged()
+  const call = async () => {
+    log.controller.abort()
+    throw new Error('It waits.')
+  }
+  await expect(run(await log.request({ call }))).rejects.toMatchObject({ code: 'cancelled' })
+  expect(server.requests).toHaveLength(1)
+})
+
+it('has no answer where its steps are over', async () => {
+  const run = await start(() => add)
+  await expect(run(await logged().request({ maxSteps: 2 }))).rejects.toMatchObject({ code: 'limit-reached' })
+  expect(server.requests).toHaveLength(2)
+})
+
+it('asks a busy provider again, and keeps what it said in the end', async () => {
+  let asked = 0
+  const busy = { raw: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } } }
+  const run = await start(() => (asked++ === 0 ? busy : 'Two.'))
+  const log = logged()
+  expect((await run(await log.request())).output).toBe('Two.')
+  expect([asked, log.said.size]).toEqual([2, 1])
+})

@@ -1,0 +1,126 @@
+/**
+ * What runs the agent nodes of workflows. What the model says is kept before it is used, and each call is a step, so an agent
+ * that goes on after a crash, or after a person answered, hears the same again and calls nothing twice.
+ */
+import {
+  APICallError,
+  generateText,
+  jsonSchema,
+  type LanguageModelMiddleware,
+  Output,
+  type StepResult,
+  type ToolSet,
+  wrapLanguageModel,
+} from 'ai'
+import { HostError } from '../errors.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import type { Agent, AgentRequest } from '../workflow/agent.ts'
+import { settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { modelFailure } from './model-failure.ts'
+import type { Models, OpenModel } from './models.ts'
+
+export interface NodeAgentOptions {
+  models: Pick<Models, 'open'>
+  /** Tokens that one node may use. @default none */
+  budget?: number
+}
+
+export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
+  return async (request) => {
+    const opened = await models.open(request.userId, request.model)
+    if (typeof opened.model === 'string')
+      throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
+    const model = wrapLanguageModel({ model: opened.model as never, middleware: remembering(request, opened) })
+    const limits = { maxSteps: request.maxSteps, budget }
+    const { settings } = settingsOf({
+      ...{ ...limits, model, signal: request.signal, system: request.system },
+      messages: [{ role: 'user', content: request.prompt }],
+      selection: { tools: toolsOf(request), deferred: [], call: (call) => called(request, call) },
+    })
+    try {
+      const { output } = request
+      const result = await generateText({
+        ...settings,
+        // What was answered is kept: asking again is done where it is asked.
+        maxRetries: 0,
+        ...(output ? { output: Output.object({ schema: jsonSchema(output) }) } : {}),
+      })
+      assertDone(result.steps, { ...limits, node: request.node })
+      const { inputTokens, outputTokens } = usedOf(result.usage)
+      return {
+        output: output ? (result.output as Json) : result.text,
+        usage: { inputTokens, outputTokens, modelSteps: result.steps.length },
+      }
+    } catch (error) {
+      throw modelFailure(error, opened)
+    }
+  }
+}
+
+/** What a node was given by name is shown from the beginning: somebody chose it. */
+const toolsOf = ({ loadout }: AgentRequest) =>
+  loadout.tools.map((entry) => ({ entry, by: 'always' as const, reasons: [], tokens: entry.tokens }))
+
+const called = (
+  request: AgentRequest,
+  { id = '', name, arguments: args }: { id?: string; name: string; arguments: JsonObject },
+) => request.call({ id, name, arguments: args })
+
+/** An answer that is none must not pass for one. */
+function assertDone(
+  steps: readonly StepResult<ToolSet>[],
+  { node, maxSteps, budget }: { node: string; maxSteps: number; budget: number | undefined },
+): void {
+  const stopped = stoppedBy(steps, { maxSteps, budget })
+  if (stopped === 'done') return
+  const [detail, action] =
+    stopped === 'budget'
+      ? [
+          `The agent of '${node}' used its ${budget} tokens before it had an answer.`,
+          'Raise the budget, or ask for less.',
+        ]
+      : [`The agent of '${node}' had no answer after ${maxSteps} steps.`, 'Raise "maxSteps", or ask for less.']
+  throw new HostError('limit-reached', { detail, action })
+}
+
+type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
+
+/** Each answer of the model under its number; what was answered before is answered again. */
+function remembering(request: AgentRequest, opened: OpenModel): LanguageModelMiddleware {
+  let asked = 0
+  return {
+    specificationVersion: 'v4',
+    async wrapGenerate({ doGenerate }) {
+      const kept = await request.remember(`model-${asked++}`, async () => {
+        const answer = await patiently(doGenerate, request.signal).catch((error: unknown) => {
+          throw modelFailure(error, opened)
+        })
+        const { content, finishReason, usage, providerMetadata } = answer
+        return plain({ content, finishReason, usage, providerMetadata })
+      })
+      return { ...(kept as unknown as Omit<Generated, 'warnings'>), warnings: [] }
+    },
+  }
+}
+
+const TRIES = 3
+const FIRST_PAUSE_MS = 500
+
+/** A provider that is busy is asked again. */
+async function patiently<T>(ask: () => PromiseLike<T>, signal: AbortSignal): Promise<T> {
+  for (let tried = 1; ; tried++)
+    try {
+      return await ask()
+    } catch (error) {
+      if (tried >= TRIES || signal.aborted || !APICallError.isInstance(error) || !error.isRetryable) throw error
+      await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (tried - 1)))
+    }
+}
+
+/** As JSON: a file that is bytes becomes base64, which the SDK takes too. */
+const plain = (value: object): JsonObject =>
+  JSON.parse(
+    JSON.stringify(value, (_, inner: unknown) =>
+      inner instanceof Uint8Array ? btoa(Array.from(inner, (byte) => String.fromCharCode(byte)).join('')) : inner,
+    ),
+  ) as JsonObject

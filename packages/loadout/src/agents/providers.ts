@@ -1,0 +1,59 @@
+/** The packages of the providers, each an optional peer that is loaded when its models are asked for. */
+import type { LanguageModel } from 'ai'
+import { HostError } from '../errors.ts'
+
+export const MODEL_PROVIDERS = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
+export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
+
+export interface ProviderSettings {
+  apiKey: string | undefined
+  baseUrl: string | undefined
+}
+
+/** Said here, so that no package looks for it, or for a key, in the environment. */
+const ADDRESSES = {
+  anthropic: 'https://api.anthropic.com/v1',
+  openai: 'https://api.openai.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+} as const
+
+type Create = (settings: { apiKey: string; baseURL: string }) => (id: string) => LanguageModel
+
+const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promise<Create> }>> = {
+  anthropic: {
+    package: '@ai-sdk/anthropic',
+    load: async () => (await import('@ai-sdk/anthropic')).createAnthropic,
+  },
+  openai: {
+    package: '@ai-sdk/openai',
+    load: async () => (await import('@ai-sdk/openai')).createOpenAI,
+  },
+  google: {
+    package: '@ai-sdk/google',
+    load: async () => (await import('@ai-sdk/google')).createGoogle,
+  },
+  'openai-compatible': {
+    package: '@ai-sdk/openai-compatible',
+    load: async () => {
+      const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
+      // A server of one's own often wants no key.
+      return ({ apiKey, baseURL }) =>
+        createOpenAICompatible({ name: 'openai-compatible', baseURL, ...(apiKey === '' ? {} : { apiKey }) })
+    },
+  },
+}
+
+export async function createProvider(
+  provider: ModelProvider,
+  { apiKey = '', baseUrl }: ProviderSettings,
+): Promise<(id: string) => LanguageModel> {
+  const { package: name, load } = OPEN[provider]
+  const create = await load().catch((cause: unknown) => {
+    throw new HostError('model-unavailable', {
+      detail: `The models of '${provider}' need the package ${name}, which is not installed.`,
+      action: `Install it: npm install ${name}`,
+      cause,
+    })
+  })
+  return create({ apiKey, baseURL: baseUrl ?? (provider === 'openai-compatible' ? '' : ADDRESSES[provider]) })
+}
