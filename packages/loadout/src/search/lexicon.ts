@@ -1,7 +1,7 @@
 /** The words of what is being indexed: each is split, stemmed and looked up once, however often it stands there. */
 import { Collected } from './postings.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { exactOf, partsOf, runsOf, stemOf } from './words.ts'
+import { charactersOf, exactOf, joinedOf, partsOf, runsOf, stemOf } from './words.ts'
 
 /** A word as it is split from what stands in a text. */
 export interface Part {
@@ -13,6 +13,8 @@ export interface Part {
 export interface Run {
   parts: readonly Part[]
   exact: readonly Collected[]
+  /** Other forms of the same words: found by them, and no longer for them. */
+  also: readonly Collected[]
 }
 
 export class Lexicon {
@@ -27,7 +29,10 @@ export class Lexicon {
   }
 
   runs(text: string): Run[] {
-    return runsOf(text).map((run) => this.#run(run))
+    const runs = runsOf(text).map((run) => this.#run(run))
+    const joined = joinedOf(text)
+    if (joined.length > 0) runs.push({ parts: [], exact: [], also: joined.map((word) => this.#stem(word)) })
+    return runs
   }
 
   #run(run: string): Run {
@@ -36,15 +41,20 @@ export class Lexicon {
     const fresh = {
       parts: partsOf(run).map((word) => this.#part(word)),
       exact: exactOf(run).map((word) => entryOf(this.exact, word)),
+      also: charactersOf(run).map((character) => this.#stem(character)),
     }
     this.#runs.set(run, fresh)
     return fresh
   }
 
+  #stem(word: string): Collected {
+    return entryOf(this.stems, stemOf(word))
+  }
+
   #part(word: string): Part {
     const known = this.#parts.get(word)
     if (known) return known
-    const fresh = { stem: entryOf(this.stems, stemOf(word)), vector: this.#vectors?.word(word) }
+    const fresh = { stem: this.#stem(word), vector: this.#vectors?.word(word) }
     this.#parts.set(word, fresh)
     return fresh
   }

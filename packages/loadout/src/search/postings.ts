@@ -25,10 +25,6 @@ export class Postings {
     this.fields = fields
   }
 
-  get size(): number {
-    return this.#words.size
-  }
-
   /** The number of a word, -1 where no document holds it. */
   find(word: string): number {
     return this.#words.get(word) ?? -1

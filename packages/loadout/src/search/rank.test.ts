@@ -6,7 +6,7 @@ import { explained } from './reasons.ts'
 import type { SearchTool } from './search.ts'
 import { buildSegment, type Segment } from './segment.ts'
 import { WordVectors } from './word-vectors.ts'
-import { exactWordsOf, stemOf, wordsOf } from './words.ts'
+import { exactOf, isSmallTalk, joinedOf, runsOf, stemOf, wordsOf } from './words.ts'
 
 const tool = (ref: string, description: string, properties: Record<string, object> = {}): SearchTool => {
   const [toolkit = '', name = ''] = ref.split('.')
@@ -20,6 +20,7 @@ const TOOLS = [
   tool('weather.forecast', 'What the weather will be in a city.', { city: { description: 'its name' } }),
   tool('地图.查询天气', '查询城市的天气预报'),
 ]
+const exactWordsOf = (text: string) => runsOf(text).flatMap(exactOf)
 const find = (text: string, segments = [buildSegment(TOOLS)], allow?: (ref: string) => boolean) =>
   top(segments, lexicalScores(segments, text), { text, limit: 3, allow }).map(({ ref }) => ref)
 
@@ -53,7 +54,51 @@ describe('words', () => {
     ['ÄpfelZählen', ['äpfel', 'zählen']],
     ['ＦＵＬＬ　ｗｉｄｔｈ', ['full', 'width']],
     ['🧨 boom🧨', ['boom']],
+    ['이메일을 보내기', ['이메', '메일', '일을', '보내', '내기']],
+    ['メール', ['メー', 'ール']],
+    ['ｻｰﾊﾞｰ', ['サー', 'ーバ', 'バー']],
+    ['ส่ง', ['ส่', '่ง']],
   ])('of %s are %j', (text, words) => expect(wordsOf(text)).toEqual(words))
+
+  it.each([
+    ['이메일 보내기', 'mail.ko'],
+    ['メール', 'mail.ja'],
+    ['サーバーの再起動', 'server.ja'],
+    ['票', 'ticket.zh'],
+    ['火车票', 'ticket.zh'],
+  ])('of other scripts meet: %s', (text, ref) => {
+    const tools = [
+      ...[
+        tool('mail.ko', '이메일을 보냅니다'),
+        tool('weather.ko', '날씨를 조회합니다'),
+        tool('mail.ja', 'メールを送信する'),
+      ],
+      ...[
+        tool('server.ja', 'サーバーを再起動する'),
+        tool('ticket.zh', '预订火车票'),
+        tool('weather.zh', '查询天气预报'),
+      ],
+    ]
+    expect(find(text, [buildSegment(tools)])[0]).toBe(ref)
+  })
+
+  it('with a hyphen and without one meet, and a letter of one alone finds little', () => {
+    expect(joinedOf('Send an e-mail in real-time, x_y-z 2-3 a-b-c-d')).toEqual(['email', 'realtime'])
+    const tools = [
+      tool('a.post', 'Sends an e-mail.'),
+      tool('b.mail', 'Sends an email.'),
+      tool('c.log', 'The e option.'),
+    ]
+    const segments = [buildSegment(tools)]
+    expect(find('email', segments).toSorted()).toEqual(['a.post', 'b.mail'])
+    expect(find('an e-mail', segments)).toEqual(['a.post', 'b.mail', 'c.log'])
+    expect(find('e', segments)[0]).toBe('c.log')
+  })
+
+  it('of courtesy ask for nothing', () => {
+    for (const text of ['thank you', 'Hello!', 'ok, thanks', 'how are you?']) expect(isSmallTalk(text)).toBe(true)
+    for (const text of ['thank Bob', 'hello world', '', '🧨', '谢谢']) expect(isSmallTalk(text)).toBe(false)
+  })
 
   it('are bounded and defined, whatever comes', () =>
     fc.assert(

@@ -3,7 +3,7 @@ import { type Postings, rarity } from './postings.ts'
 import type { Hit, Query } from './search.ts'
 import type { Segment } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { exactOf, isStopWord, partsOf, runsOf, stemOf } from './words.ts'
+import { exactOf, isStopWord, joinedOf, partsOf, runsOf, stemOf, wordsOf } from './words.ts'
 
 /** How much a word as it stands counts beside its stem. */
 const EXACT_SHARE = 0.45
@@ -18,6 +18,9 @@ const MIDDLE_WEIGHT = 0.5
 const LEAST_SHARE = 0.02
 /** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
 const STOP_WEIGHT = 0.5
+/** A letter alone is mostly a part of something: `e-mail`, `t-shirt`. */
+const LETTER = /^[a-z]$/
+const LETTER_WEIGHT = 0.3
 /** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
 const TOOLKIT_SHARE = 0.1
 /** So many at least are looked at for what their toolkits say. */
@@ -40,13 +43,13 @@ export function lexicalScores(
 ): Scores {
   const runs = runsOf(text)
   const learned = segments.find(({ words }) => words)?.words
-  const parts = weighted(runs.flatMap(partsOf), stemOf, learned)
+  const parts = weighted([...runs.flatMap(partsOf), ...joinedOf(text)], stemOf, learned)
   const whole = weighted(runs.flatMap(exactOf), (word) => word, learned)
   const asked = [
     ...found(segments, { of: ({ stems }) => stems, words: parts, share: 1 }),
     ...found(segments, { of: ({ exact }) => exact, words: whole, share: EXACT_SHARE }),
   ]
-  const scores = segments.map(({ tools }) => new Float32Array(tools.length))
+  const scores = noScores(segments)
   const isTelling = parts.some(({ isStop }) => !isStop)
   if (isTelling && asked.every(({ isStop }) => isStop)) return scores
   const least = LEAST_SHARE * asked.reduce((most, { each }) => Math.max(most, each), 0)
@@ -74,7 +77,8 @@ function weighted(
   const asked = new Map<string, AskedWord>()
   for (const [word, times] of counts) {
     const isStop = isStopWord(word)
-    const telling = (isStop ? STOP_WEIGHT : 1) * (learned ? learned.weightOf(word) ** LEARNED : 1)
+    const telling =
+      (isStop ? STOP_WEIGHT : LETTER.test(word) ? LETTER_WEIGHT : 1) * (learned ? learned.weightOf(word) ** LEARNED : 1)
     const weight = telling * (1 + Math.log(times) / 2) * (!edges || edges.has(word) ? 1 : MIDDLE_WEIGHT)
     const key = by(word)
     const known = asked.get(key)
@@ -134,7 +138,9 @@ function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onl
   }
 }
 
+/** Nothing is alike where nothing is asked that the vectors know: by what unknown words look like, anything would be. */
 export function meaningScores(segments: readonly Segment[], text: string, vectors: WordVectors): Scores {
+  if (!wordsOf(text).some((word) => !isStopWord(word) && vectors.knows(word))) return noScores(segments)
   const wanted = vectors.text(text)
   const { dimensions } = vectors
   return segments.map(({ tools, vectors: rows }) => {
@@ -149,17 +155,27 @@ export function meaningScores(segments: readonly Segment[], text: string, vector
   })
 }
 
-/** Words on the scale of their best, meaning from its worst at 0 to its best at 1. */
+export const noScores = (segments: readonly Segment[]): Scores =>
+  segments.map(({ tools }) => new Float32Array(tools.length))
+
+/**
+ * Words on the scale of their best, meaning from its worst at 0 to its best at 1. What shares no word with the text and is not
+ * alike is not found.
+ */
 export function hybridScores(lexical: Scores, meaning: Scores): Scores {
   const [, most] = rangeOf(lexical)
   const [least, best] = rangeOf(meaning)
+  // Where all are as alike as the best, as one alone is, they count as it does.
+  const base = best > least ? least : Math.min(least, 0)
   const byWords = most > 0 ? (1 - MEANING_SHARE) / most : 0
-  const byMeaning = best > least ? MEANING_SHARE / (best - least) : 0
+  const byMeaning = best > base ? MEANING_SHARE / (best - base) : 0
   return lexical.map((row, segment) => {
     const other = meaning[segment] as Float32Array
     const mixed = new Float32Array(row.length)
-    for (let at = 0; at < row.length; at++)
-      mixed[at] = byWords * (row[at] as number) + byMeaning * ((other[at] as number) - least)
+    for (let at = 0; at < row.length; at++) {
+      const [words, alike] = [row[at] as number, other[at] as number]
+      if (words > 0 || alike > 0) mixed[at] = byWords * words + byMeaning * (alike - base)
+    }
     return mixed
   })
 }

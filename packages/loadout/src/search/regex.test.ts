@@ -15,6 +15,25 @@ const scoresOf = (pattern: string, ...refs: string[]) => [
 ]
 const needs = (pattern: string) => needsOf(new PatternParser(pattern).parse())
 
+describe('a pattern that says where a name begins or ends', () => {
+  it.each(['^send_', '^send_message$', 'message$', '^mail\\.send', '^(get|send)_', '^Send a letter$'])(
+    '%s',
+    (pattern) => {
+      const tools = [
+        { ...tool('mail.send_message'), title: 'Send a letter' },
+        tool('mail.resend_all'),
+        tool('a.message_b'),
+      ]
+      expect([...(regexScores([buildSegment(tools)], pattern)[0] as Float32Array)]).toEqual([1, 0, 0])
+    },
+  )
+
+  it('fits both names of one that was renamed', () => {
+    const renamed = { ...tool('mail.send'), name: 'post send' }
+    for (const pattern of ['^post$', '^send$']) expect(regexScores([buildSegment([renamed])], pattern)[0]?.[0]).toBe(1)
+  })
+})
+
 describe('what a pattern needs', () => {
   it.each([
     ['(create|new).*issue', [['create', 'new'], ['issue']]],

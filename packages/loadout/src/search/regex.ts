@@ -21,6 +21,8 @@ const LONGEST_TEXT = 4000
 const NO_CASE = /^\(\?i\)/
 /** What stands after a backslash is no letter. */
 const LETTERS = /\\p\{[^}]*\}|\\[\s\S]|[^\\]+/gi
+/** `^` and `$`, and what is between brackets, which costs a second look and no more. */
+const ANCHOR = /[\^$]/
 const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
 
 /** 1 where it fits the name, less where it fits only what is said of the tool. */
@@ -40,10 +42,14 @@ function matcherOf(text: string): Matcher {
   if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
   const needs = needsOf(new PatternParser(source).parse())
   const meter = meterOf(MOST_STEPS)
+  const isAnchored = ANCHOR.test(source)
   return (tool) => {
     const [name, rest] = wordsOf(tool)
     try {
-      if (isMet(needs, name) && pattern.test(name, meter)) return 1
+      if (isMet(needs, name)) {
+        if (pattern.test(name, meter)) return 1
+        if (isAnchored && namesOf(tool).some((one) => pattern.test(one, meter))) return 1
+      }
       return isMet(needs, rest) && pattern.test(rest, meter) ? 0.5 : 0
     } catch (error) {
       if (error instanceof Spent) throw invalid('takes too long over this many tools')
@@ -72,6 +78,13 @@ function keywords(text: string): Matcher {
     for (const word of words) score += name.includes(word) ? 1 : rest.includes(word) ? 0.5 : 0
     return score / words.length
   }
+}
+
+/** Each by itself: where a pattern says where a name begins or ends, it is the name's. */
+function namesOf({ ref, name, title }: SearchTool): string[] {
+  // One that was renamed has both of its names.
+  const names = [name, ...name.split(' '), ...(title === undefined ? [] : [title]), ref.slice(ref.indexOf('.') + 1)]
+  return [...new Set(names)].map((one) => one.slice(0, LONGEST_TEXT).toLowerCase())
 }
 
 /** What names it, and what is said of it. */

@@ -158,6 +158,34 @@ describe('a search', () => {
   })
 })
 
+describe('where nothing fits', () => {
+  const vectors = async () => new WordVectors(await wordVectors())
+  const searchers = {
+    'word vectors': createSearcher({ vectors }),
+    'an embedder': createSearcher({ embedded: createToolVectors(letters, memory()) }),
+  }
+  for (const [name, searcher] of Object.entries(searchers))
+    it.each(['thank you', 'hello', 'ok, thanks', 'how are you?'])(
+      `small talk finds nothing, with ${name}: %s`,
+      async (text) => {
+        for (const strategy of ['hybrid', 'semantic'] as const)
+          expect((await searcher.search(ENTRIES, text, { strategy })).hits).toEqual([])
+      },
+    )
+
+  it('words that nobody knows find nothing by what they look like', async () => {
+    for (const text of ['asdfgh zxcv', 'blorp fnord', '好的谢谢'])
+      expect((await searchers['word vectors'].search(ENTRIES, text)).hits).toEqual([])
+  })
+
+  it('a tool alone is found by what it means', async () => {
+    const mail = ENTRIES[3] as LoadoutEntry
+    const { hits } = await searchers['word vectors'].search([mail], 'deliver a message')
+    expect(hits).toMatchObject([{ ref: 'mail.send', reasons: ['It means something alike.'] }])
+    expect(hits[0]?.score).toBeGreaterThan(0.3)
+  })
+})
+
 it('what is encoded is no words', async () => {
   const blob = Array.from({ length: 3000 }, (_, at) => 'read+File/Send0=delete'[(at * at) % 22]).join('')
   const { hits, warnings } = await createSearcher().search(ENTRIES, `Show the issues: ${blob}`)

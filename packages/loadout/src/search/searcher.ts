@@ -10,13 +10,14 @@ import { type ScopeView, ToolkitIndices } from './index-toolkits.ts'
 import type { Learned, UserUses } from './learned.ts'
 import { HABIT_SHARE, habitsOf, LearnedSegments, type UsedTool, type UsedTools, usedIn } from './learned-segment.ts'
 import { bothEnds, withoutEncoded } from './long-text.ts'
-import { hybridScores, lexicalScores, meaningScores, type Scores, top } from './rank.ts'
+import { hybridScores, lexicalScores, meaningScores, noScores, type Scores, top } from './rank.ts'
 import { explained } from './reasons.ts'
 import { regexScores } from './regex.ts'
 import type { Hit, Strategy } from './search.ts'
 import type { Segment } from './segment.ts'
 import type { ToolVectors } from './tool-vectors.ts'
 import type { WordVectors } from './word-vectors.ts'
+import { isSmallTalk } from './words.ts'
 
 export interface SearchOptions {
   /** @default 'hybrid', or 'bm25' where there are no vectors */
@@ -182,13 +183,17 @@ class IndexedSearcher implements MeasuredSearcher {
     if (strategy === 'regex') return { scores: regexScores(segments, text), strategy, warnings: [] }
     const { meaning, warnings = [] } = strategy === 'bm25' ? {} : await this.#meaning(asked, index)
     const byWords =
-      strategy === 'semantic' && meaning ? undefined : lexicalScores(segments, text, { weak: meaning !== undefined })
+      strategy === 'semantic' && meaning
+        ? undefined
+        : lexicalScores(segments, text, { weak: meaning !== undefined && bestOf(meaning) > 0 })
     const scores = byWords && meaning ? hybridScores(byWords, meaning) : ((byWords ?? meaning) as Scores)
     if (context.trim() !== '') addContext(scores, lexicalScores(segments, context))
     return { scores, strategy: meaning ? strategy : 'bm25', warnings }
   }
 
   async #meaning(asked: Asked, { vectors, warning }: Index): Promise<{ meaning?: Scores; warnings: string[] }> {
+    // Most models find something alike in everything.
+    if (isSmallTalk(asked.text)) return { meaning: noScores(asked.segments), warnings: [] }
     const found = await this.#parts.embedded?.scores(asked)
     if (found && 'scores' in found) return { meaning: found.scores, warnings: [] }
     const missing = [...(found ? [found.warning] : []), ...(warning === undefined ? [] : [warning])]

@@ -75,8 +75,9 @@ function collect(runs: Fields, tool: number): void {
     const { weight, length, usual } = WEIGHTS[field]
     const own = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
     const each = weight / (1 - length + (length * own) / usual)
-    for (const { parts, exact } of runs[field]) {
+    for (const { parts, exact, also } of runs[field]) {
       for (const { stem } of parts) stem.add(tool, each, 1 << bit)
+      for (const stem of also) stem.add(tool, each, 1 << bit)
       for (const word of exact) word.add(tool, exactEach, 1 << bit)
     }
   }

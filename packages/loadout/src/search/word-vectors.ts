@@ -65,6 +65,11 @@ export class WordVectors {
     return sum
   }
 
+  /** Whether it says what a word means, and not only what its pieces look like. */
+  knows(word: string): boolean {
+    return this.#words.has(word) || this.#withoutEnding(word) !== undefined || this.#halves(word) !== undefined
+  }
+
   /** How much a word says of what is wanted, from 0 to 1, as learned from tools and what is asked of them. */
   weightOf(word: string): number {
     const row = this.#words.get(word) ?? this.#withoutEnding(word)

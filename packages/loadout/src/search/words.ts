@@ -9,11 +9,12 @@ const LONGEST_WORD = 64
 /** Most texts: they need no tables of Unicode. */
 const BEYOND_ASCII = /[^ -~\s]/
 const ASCII_RUN = /[A-Za-z0-9]+/g
-/** Scripts that write no spaces stand apart from what is written between them. */
+/** Scripts whose words are not told by spaces, or (Hangul) only with what is joined to them, stand apart from the rest. */
 const RUN =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+|[[\p{L}\p{N}\p{M}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]]+/gv
-const UNSPACED =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+  /[[\p{L}\p{N}\p{M}]&&[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]]+|[[\p{L}\p{N}\p{M}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]]+/gv
+const UNSPACED = /^[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]/u
+/** Words that a hyphen joins: `e-mail`, `real-time`, `check-in`. */
+const HYPHENED = /(?<![\p{L}\p{N}_-])\p{L}{1,12}(?:[-‐]\p{L}{1,12}){1,2}(?![\p{L}\p{N}_-])/gu
 /** Where an identifier is split: at an upper case letter, and between letters and digits. */
 const SEAM = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|(?<=[\p{L}\p{M}])(?=\p{N})|(?<=\p{N})(?=\p{L})/u
 const LOWER = /^[a-z]+$/
@@ -23,6 +24,21 @@ export function runsOf(text: string): string[] {
   const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
   if (!BEYOND_ASCII.test(bounded)) return bounded.match(ASCII_RUN) ?? []
   return bounded.normalize('NFKC').match(RUN) ?? []
+}
+
+/** What is written with a hyphen, as those write it who use none: `email`. */
+export function joinedOf(text: string): string[] {
+  const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
+  if (!/[-‐\u2011]/.test(bounded)) return []
+  const found = bounded.normalize('NFKC').match(HYPHENED) ?? []
+  return found.map((one) => one.replace(/[-‐]/g, '').toLowerCase())
+}
+
+/** The characters of a run that is cut into pairs: who asks for one of them alone finds it. */
+export function charactersOf(run: string): string[] {
+  if (!UNSPACED.test(run)) return []
+  const characters = [...run]
+  return characters.length === 1 ? [] : [...new Set(characters)]
 }
 
 /** The words of a run, lowercased, identifiers split. */
@@ -38,7 +54,6 @@ export function exactOf(run: string): string[] {
 }
 
 export const wordsOf = (text: string): string[] => runsOf(text).flatMap(partsOf)
-export const exactWordsOf = (text: string): string[] => runsOf(text).flatMap(exactOf)
 
 const bounded = (word: string) => (word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word)
 
@@ -59,3 +74,16 @@ const STOP = new Set(
 )
 
 export const isStopWord = (word: string) => STOP.has(word)
+
+/** Words of courtesy: among words that say little they ask for nothing. */
+const COURTESY = new Set(
+  'bye cool evening fine good goodbye great haha hello hey hi lol morning nice no ok okay perfect sorry sure thank thanks very welcome well yes'.split(
+    ' ',
+  ),
+)
+
+/** Whether a text asks for nothing: of its words, none could. */
+export function isSmallTalk(text: string): boolean {
+  const words = wordsOf(text)
+  return words.length > 0 && words.every((word) => STOP.has(word) || COURTESY.has(word))
+}
