@@ -17,6 +17,7 @@ import { createProviderRuns, type ProviderRuns } from './runs/provider-runs.ts'
 import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
+import { forgetToolkits } from './workflow/kept-run.ts'
 
 export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
   storage: Storage
@@ -71,9 +72,10 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true
       return false
     },
-    onCancelled: (userId, runId) => {
+    onCancelled: async (userId, runId) => {
       provided.cancel(runId)
-      return approvals.withdraw(userId, runId)
+      await approvals.withdraw(userId, runId)
+      await forgetToolkits(storage, { userId, runId })
     },
     // What a process left is free with its lease; looked for not much later.
     lookMs: Math.min(10_000, processLeaseMs ?? 10_000),

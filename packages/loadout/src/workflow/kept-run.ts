@@ -5,10 +5,11 @@ import type { CredentialStore } from '../credentials/credential-store.ts'
 import type { ActiveRun } from '../runs/engine.ts'
 import type { Envelope } from '../schema/credential.ts'
 import { newId } from '../schema/ids.ts'
-import type { Json, JsonObject } from '../schema/json.ts'
+import type { Json } from '../schema/json.ts'
 import type { PolicyRuleInput } from '../schema/policy.ts'
 import type { PrincipalInput } from '../schema/principal.ts'
 import type { WorkflowDefinition } from '../schema/workflow.ts'
+import type { Storage } from '../storage/storage.ts'
 
 export interface KeptRun {
   definition: WorkflowDefinition
@@ -47,5 +48,15 @@ export async function contextOf(credentials: Sealer, run: ActiveRun, kept: KeptR
   })
 }
 
-/** The same without what was sealed. */
-export const withoutToolkits = ({ toolkits: _, ...kept }: KeptRun): JsonObject => ({ ...kept }) as unknown as JsonObject
+/** The run is over: what the call brought is of no use any more, and its secrets least of all. */
+export async function forgetToolkits(
+  storage: Storage,
+  { userId, runId }: { userId: string; runId: string },
+): Promise<void> {
+  await storage.transaction({ userId }, async (tx) => {
+    const row = await tx.get('runs', runId)
+    if (row?.kind !== 'workflow' || row.inputJson.toolkits === undefined) return
+    const { toolkits: _, ...inputJson } = row.inputJson
+    await tx.update('runs', runId, { set: { inputJson } })
+  })
+}

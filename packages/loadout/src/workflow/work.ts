@@ -15,7 +15,7 @@ import { approvalNode } from './approval-node.ts'
 import { branchNode } from './branch-node.ts'
 import { codeNode } from './code-node.ts'
 import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
-import { contextOf, type KeptRun, withoutToolkits } from './kept-run.ts'
+import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
 import type { Leaf, LeafParts } from './leaf.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
 import type { Attempt, NodeError } from './node-end.ts'
@@ -47,7 +47,7 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
     try {
       const end = await work(parts, { run, kept, plan, invocation })
       const isOver = end.status === 'completed' || end.status === 'failed'
-      if (isOver) await forget(parts, run, kept)
+      if (isOver && kept.toolkits) await forgetToolkits(parts.storage, run)
       return { ...end, toolkits: toolkitsTold(invocation) }
     } finally {
       await invocation.close()
@@ -131,10 +131,4 @@ function refused(problems: readonly Problem[]): RunEnd {
 function toolkitsTold({ failedToolkits, droppedToolkits, warnings }: Invocation): RunToolkits {
   const failed = failedToolkits.map((one) => ({ ...one }))
   return { failedToolkits: failed, droppedToolkits, ...(warnings.length > 0 ? { warnings } : {}) }
-}
-
-/** What the call brought is of no use any more, and its secrets least of all. */
-async function forget({ storage }: WorkParts, { userId, runId }: ActiveRun, kept: KeptRun): Promise<void> {
-  if (!kept.toolkits) return
-  await storage.transaction({ userId }, (tx) => tx.update('runs', runId, { set: { inputJson: withoutToolkits(kept) } }))
 }

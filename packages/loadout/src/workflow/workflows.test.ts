@@ -1,0 +1,216 @@
+/** Stored workflows and what a call brings: versions, whose they are, and toolkits that are nobody else's. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { masterKeyRing } from '../credentials/master-key.ts'
+import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { pglite } from '../storage/pglite.ts'
+import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
+import { newKey } from '../testing/remote-host.ts'
+
+const KEY = newKey()
+let storage: ReturnType<typeof pglite>
+let host: Host
+let servers: HttpFaultServer[]
+
+const open = () =>
+  createHost({
+    storage,
+    keyRing: () => masterKeyRing(KEY),
+    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+    policy: [rule('*.ask_*', 'ask'), rule('*', 'allow')],
+  })
+const serve = async (...names: string[]) => {
+  const tools = names.map((name) => ({ name, inputSchema: { type: 'object' } }))
+  const server = await startFaultServer({ tools })
+  servers.push(server)
+  return server
+}
+
+beforeEach(async () => {
+  servers = []
+  storage = pglite()
+  host = open()
+  await host.ready()
+})
+afterEach(async () => {
+  await host.close()
+  await Promise.all(servers.map((server) => server.close()))
+})
+
+const node = (id: string, ref: string, more: object = {}) => ({ id, type: 'tool', ref, ...more })
+const definition = (more: object = {}) => ({ name: 'mine', brings: ['kit'], nodes: [node('a', 'kit.say')], ...more })
+
+describe('stored workflows', () => {
+  it('have versions that stay as they were, and are their user’s alone', async () => {
+    const first = await host.workflows.create('ann', definition())
+    expect(first).toMatchObject({ name: 'mine', version: 1, definition: { nodes: [{ id: 'a', onError: 'fail' }] } })
+    const second = await host.workflows.update('ann', first.id, definition({ name: 'other', description: 'd' }))
+    expect(second).toMatchObject({ id: first.id, name: 'other', version: 2, description: 'd' })
+    expect(
+      (await host.workflows.update('ann', first.id, definition({ name: 'other', description: 'd' }))).version,
+    ).toBe(2)
+    expect(await host.workflows.get('ann', first.id, 1)).toMatchObject({ version: 1, definition: first.definition })
+    expect((await host.workflows.versions('ann', first.id)).map(({ version }) => version)).toEqual([2, 1])
+    expect((await host.workflows.list('ann')).map(({ name, version }) => [name, version])).toEqual([['other', 2]])
+    for (const look of [
+      host.workflows.get('bob', first.id),
+      host.workflows.update('bob', first.id, definition()),
+      host.workflows.delete('bob', first.id),
+      host.workflows.versions('bob', first.id),
+    ])
+      await expect(look).rejects.toMatchObject({ code: 'not-found' })
+    expect(await host.workflows.list('bob')).toEqual([])
+    await host.workflows.delete('ann', first.id)
+    await expect(host.workflows.get('ann', first.id)).rejects.toMatchObject({ code: 'not-found' })
+  })
+
+  it('one name is one workflow; saves at once are both kept', async () => {
+    const one = await host.workflows.create('ann', definition())
+    await expect(host.workflows.create('ann', definition())).rejects.toMatchObject({ code: 'conflict' })
+    await host.workflows.create('bob', definition())
+    const other = await host.workflows.create('ann', definition({ name: 'two' }))
+    await expect(host.workflows.update('ann', other.id, definition())).rejects.toMatchObject({ code: 'conflict' })
+    await Promise.all(
+      ['x', 'y', 'z'].map((description) => host.workflows.update('ann', one.id, definition({ description }))),
+    )
+    expect((await host.workflows.versions('ann', one.id)).map(({ version }) => version)).toEqual([4, 3, 2, 1])
+  })
+
+  it('are not saved with tools that are not there, programs that cannot be read, or arguments that cannot fit', async () => {
+    const server = await startFaultServer({
+      tools: [
+        { name: 'say', inputSchema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } },
+      ],
+    })
+    servers.push(server)
+    const { stored } = await host.toolkits.register(
+      { id: 'own', name: 'own', url: server.url },
+      { tier: 'user', userId: 'ann' },
+    )
+    await host.catalog.introspect(stored, 'ann')
+    const given = definition({
+      nodes: [
+        node('a', 'own.shout'),
+        node('b', 'own.say', { arguments: { text: 1 } }),
+        node('c', 'own.say', { arguments: { text: '{{ input.t }}' } }),
+        node('d', 'other.x'),
+        { id: 'e', type: 'code', program: 'return (', tools: ['ghost'] },
+      ],
+    })
+    await expect(host.workflows.create('ann', given)).rejects.toMatchObject({
+      code: 'invalid-input',
+      errors: [
+        { path: 'nodes.4.program' },
+        {
+          path: 'nodes.0.ref',
+          message: "in node 'a': Tool 'own.shout' not found in server 'own'. Re-introspect server or remove tool.",
+        },
+        { path: 'nodes.1.arguments.text' },
+        { path: 'nodes.3.ref', message: expect.stringContaining("there is no toolkit 'other'") },
+        { path: 'nodes.4.tools.0' },
+      ],
+    })
+    expect((await host.workflows.validate('ann', given))?.errors).toHaveLength(5)
+    expect(await host.workflows.list('ann')).toEqual([])
+  })
+})
+
+describe('what a call brings', () => {
+  it('serves that run alone: two users at once with the same name, each to its own server', async () => {
+    const [one, two] = [await serve('say'), await serve('say')]
+    const ids = await Promise.all(
+      ['ann', 'bob'].map(async (userId) => (await host.workflows.create(userId, definition())).id),
+    )
+    const runs = await Promise.all(
+      [one, two].map((server, n) =>
+        host.workflows.run(['ann', 'bob'][n] as string, {
+          workflowId: ids[n] as string,
+          mcpServers: { kit: { url: server.url } },
+        }),
+      ),
+    )
+    expect(runs.map(({ status }) => status)).toEqual(['completed', 'completed'])
+    expect([one.server.calls, two.server.calls]).toEqual([['say'], ['say']])
+    const without = await host.workflows.run('ann', { workflowId: ids[0] as string })
+    expect(without).toMatchObject({
+      status: 'failed',
+      error: { code: 'preflight-failed', message: expect.stringContaining("Requested 'kit'") },
+    })
+  })
+
+  it('one that is broken is named, and the others serve', async () => {
+    const server = await serve('say')
+    const mcpServers = { kit: { url: server.url }, bad: { url: 'http://127.0.0.1:9/mcp' } }
+    const done = await host.workflows.run('ann', { definition: definition(), mcpServers })
+    expect(done).toMatchObject({
+      status: 'completed',
+      failedToolkits: [{ id: 'bad', reason: expect.any(String) }],
+      droppedToolkits: [],
+    })
+    const used = { ...definition(), nodes: [node('a', 'kit.say'), node('b', 'bad.x')] }
+    expect(await host.workflows.run('ann', { definition: used, mcpServers })).toMatchObject({
+      ...{ status: 'failed', error: { code: 'preflight-failed', problems: [{ node: 'b', ref: 'bad.x' }] } },
+    })
+    expect(server.server.calls).toEqual(['say'])
+  })
+
+  it('the first sixteen are kept and the rest is named; what is wrong is told at once', async () => {
+    const { url } = await serve('say')
+    const mcpServers = Object.fromEntries(Array.from({ length: 18 }, (_, n) => [n === 0 ? 'kit' : `kit${n}`, { url }]))
+    const done = await host.workflows.run('ann', { definition: definition(), mcpServers })
+    expect(done).toMatchObject({ status: 'completed', droppedToolkits: ['kit16', 'kit17'] })
+    await expect(
+      host.workflows.start('ann', { definition: definition(), mcpServers: { kit: { url: 7 } } }),
+    ).rejects.toMatchObject({ code: 'invalid-input' })
+    expect(host.connections.status()).toEqual([])
+  }, 20_000)
+
+  it('outlives a restart of everything, sealed, and is gone with the end of the run', async () => {
+    const server = await serve('say', 'ask_first')
+    const headers = { authorization: 'Bearer very-secret-token-1234567890' }
+    const nodes = [
+      node('a', 'kit.say'),
+      node('b', 'kit.ask_first', { after: ['a'] }),
+      node('c', 'kit.say', { after: ['b'] }),
+    ]
+    const paused = await host.workflows.run('ann', {
+      definition: definition({ nodes }),
+      mcpServers: { kit: { url: server.url, headers } },
+    })
+    expect(paused.status).toBe('paused')
+    const inputOf = async () =>
+      storage.transaction({ userId: 'ann' }, async (tx) => JSON.stringify((await tx.get('runs', paused.id))?.inputJson))
+    expect(await inputOf()).not.toContain('very-secret')
+    expect(await inputOf()).toContain('"toolkits"')
+    const copy = await storage.backup()
+    await host.close()
+    storage = pglite({ from: copy })
+    host = open()
+    await host.ready()
+    const [approval] = await host.approvals.list('ann', { status: 'pending' })
+    await host.approvals.answer('ann', approval?.id ?? '', { decision: 'allow' })
+    await expect.poll(async () => (await host.runs.get('ann', paused.id)).status, { timeout: 10_000 }).toBe('completed')
+    expect(server.server.calls).toEqual(['say', 'ask_first', 'say'])
+    expect(server.requests.at(-1)?.headers.authorization).toBe(headers.authorization)
+    expect(await inputOf()).not.toContain('"toolkits"')
+  }, 60_000)
+
+  it('a run that is cancelled is cancelled at the server too', async () => {
+    const server = await startFaultServer({
+      tools: [{ name: 'say', inputSchema: { type: 'object' } }],
+      at: { 'tools/call': { do: 'hang' } },
+    })
+    servers.push(server)
+    const { id } = await host.workflows.start('ann', {
+      definition: definition(),
+      mcpServers: { kit: { url: server.url } },
+    })
+    await expect.poll(() => server.server.calls, { timeout: 10_000 }).toEqual(['say'])
+    await host.runs.cancel('ann', id)
+    await expect.poll(() => server.open('tools/call'), { timeout: 10_000 }).toBe(0)
+    const row = await storage.transaction({ userId: 'ann' }, (tx) => tx.get('runs', id))
+    expect(row?.inputJson.toolkits).toBeUndefined()
+    expect((await host.runs.get('ann', id)).status).toBe('cancelled')
+  }, 30_000)
+})
