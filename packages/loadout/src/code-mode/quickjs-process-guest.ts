@@ -3,9 +3,9 @@
  * side is always free to hear, and to say what the thread computes. Lines of JSON are its only way to anybody.
  */
 import { readFileSync } from 'node:fs'
-import { createInterface } from 'node:readline'
 import { openThread } from './quickjs-thread.ts'
 import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
+import { readLines } from './sandbox-lines.ts'
 import type { FromProcess, ToProcess } from './sandbox-protocol.ts'
 import { boundedBinary } from './sandbox-wasm.ts'
 
@@ -16,11 +16,15 @@ const module = await WebAssembly.compile(boundedBinary(wasm, memoryClass(DEFAULT
 const box = await openThread({ wasm, module })
 box.listen({ message: say, lost: () => process.exit(1) })
 box.hold(true)
-createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY })
-  .on('line', (line) => {
+const lines = readLines(
+  (line) => {
     const message = JSON.parse(line) as ToProcess
     if (message.type === 'thread') void box.threadMs().then((ms) => say({ type: 'thread', ms }))
     else box.send(message)
-  })
-  .on('close', () => process.exit(0))
+  },
+  () => process.exit(1),
+  // The host may say what it likes; how large an answer is it has looked at.
+  Number.POSITIVE_INFINITY,
+)
+process.stdin.on('data', (chunk: Buffer) => lines.take(chunk)).on('close', () => process.exit(0))
 say({ type: 'ready', threadMs: box.readyMs() })

@@ -9,7 +9,7 @@ import { quickjs } from './quickjs.ts'
 const isFull = process.env.LOADOUT_PROVE === 'full'
 /** Each program is a process here, so that without a reason only some of all are run. */
 const SOME =
-  /^(tools are|calls go|what a tool refuses|what it logs|its time|errors have|where the bridge|it is cancelled)/
+  /^(tools are|calls go|what a tool refuses|what it logs|answers come|its time|errors have|where the bridge|it is cancelled)/
 const CANARY = 'canary-of-the-environment-4c2a'
 
 /** The processes of programs that are ours. */

@@ -4,7 +4,7 @@ import { readLines } from './sandbox-lines.ts'
 const bytes = (text: string) => new TextEncoder().encode(text)
 
 it('lines come whole, however they are cut', () => {
-  const whole = bytes('one\ntwo ü漢😀\n\nlast\n')
+  const whole = bytes('one\ntwo ü漢😀\u2028\n\nlast\n')
   for (let size = 1; size < 8; size++) {
     const heard: string[] = []
     const lines = readLines(
@@ -12,7 +12,7 @@ it('lines come whole, however they are cut', () => {
       () => heard.push('too long'),
     )
     for (let at = 0; at < whole.length; at += size) lines.take(whole.subarray(at, at + size))
-    expect(heard).toEqual(['one', 'two ü漢😀', '', 'last'])
+    expect(heard).toEqual(['one', 'two ü漢😀\u2028', '', 'last'])
   }
 })
 

@@ -1,4 +1,4 @@
-/** Lines out of a stream of bytes, none longer than it may be. */
+/** Lines out of a stream of bytes, none longer than it may be. Only a newline ends one: others take U+2028 for an end too, which JSON has inside. */
 export interface Lines {
   take(chunk: Uint8Array): void
 }
@@ -7,7 +7,7 @@ const NEWLINE = 10
 /** Several times the largest message of a program with the usual limits. */
 const MOST_BYTES = 32 * 1024 * 1024
 
-export function readLines(hear: (line: string) => void, tooLong: () => void): Lines {
+export function readLines(hear: (line: string) => void, tooLong: () => void, most = MOST_BYTES): Lines {
   const decoder = new TextDecoder()
   let parts: Uint8Array[] = []
   let size = 0
@@ -27,7 +27,7 @@ export function readLines(hear: (line: string) => void, tooLong: () => void): Li
       const rest = chunk.subarray(from)
       if (rest.length === 0) return
       size += rest.length
-      if (size > MOST_BYTES) return tooLong()
+      if (size > most) return tooLong()
       parts.push(rest)
     },
   }
