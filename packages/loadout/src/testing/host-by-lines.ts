@@ -39,6 +39,9 @@ export type LineCommand =
   /** A program, until it is over or stands; and a run as it is. */
   | { do: 'run'; userId: string; program: string; wait: boolean }
   | { do: 'run-view'; userId: string; runId: string }
+  /** A workflow that is not stored, begun; and all runs of a user. */
+  | { do: 'workflow'; userId: string; definition: object; input: object }
+  | { do: 'runs'; userId: string }
   | { do: 'run-step'; userId: string; runId: string; stepId: string; decision: 'repeat' | 'fail' }
 
 const [url = '', masterKey = '', leaseMs] = process.argv.slice(2)
@@ -68,6 +71,8 @@ async function obey(command: LineCommand): Promise<unknown> {
   if (command.do === 'remove-user') return host.users.remove(userId)
   if (command.do === 'sign-in') return host.signIns.start(userId, command.toolkit)
   if (command.do === 'come-back') return host.signIns.finish(command.callback, { userId })
+  if (command.do === 'workflow') return host.workflows.start(userId, command)
+  if (command.do === 'runs') return host.runs.list(userId, { limit: 1000 })
   if (command.do === 'run-view') return host.runs.get(userId, command.runId)
   if (command.do === 'run-step') return host.runs.resolve(userId, command.runId, command)
   const thread = host.thread({ userId, threadId: 't' })

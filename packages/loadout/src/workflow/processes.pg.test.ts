@@ -1,0 +1,184 @@
+/** Workflows in processes that are killed, over one PostgreSQL: others finish them, and no call is made twice. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { admin, createDatabase } from '../../../../test/database.ts'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { masterKeyRing } from '../credentials/master-key.ts'
+import { createHost } from '../host.ts'
+import type { ApprovalView } from '../schema/approval.ts'
+import type { RunView } from '../schema/run.ts'
+import { postgres } from '../storage/postgres.ts'
+import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
+import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+
+const KEY = newKey()
+const LEASE_MS = 2000
+const PROVE = process.env.LOADOUT_PROVE === 'full'
+const [RUNS, KILLS] = PROVE ? [100, 10] : [24, 3]
+
+let database: Awaited<ReturnType<typeof createDatabase>>
+let server: HttpFaultServer
+let hosts: RemoteHost[]
+/** What the server did, by run and step. */
+let done: Map<string, number>
+
+beforeAll(async () => {
+  database = await createDatabase(inject('postgresUrl'))
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  hosts = []
+  done = new Map()
+  const tools = ['write', 'ask_first'].map((name) => ({ name, inputSchema: { type: 'object' } }))
+  server = await startFaultServer({
+    tools: [...tools, { name: 'read', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }],
+  })
+  const handle = server.server.handle.bind(server.server)
+  server.server.handle = async (message, io) => {
+    const { name, arguments: args } = (message.params ?? {}) as {
+      name?: string
+      arguments?: { run?: string; n?: number }
+    }
+    if (message.method === 'tools/call') {
+      const key = `${name} ${args?.run} ${args?.n}`
+      done.set(key, (done.get(key) ?? 0) + 1)
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
+    }
+    return handle(message, io)
+  }
+})
+afterEach(async () => {
+  await Promise.all(hosts.map((host) => host.end()))
+  await server.close()
+})
+
+const start = async () => {
+  const host = await startHost(database.url, KEY, LEASE_MS)
+  hosts.push(host)
+  return host
+}
+const write = (id: string, n: number, after: string[]) => ({
+  ...{ id, type: 'tool', ref: 'kit.write', after, arguments: { run: '{{ input.run }}', n } },
+})
+/** Five steps with effects: two of them at once. */
+const FIVE = {
+  name: 'five',
+  nodes: [
+    write('a', 1, []),
+    write('b', 2, ['a']),
+    write('c', 3, ['a']),
+    write('d', 4, ['b', 'c']),
+    write('e', 5, ['d']),
+  ],
+  output: '{{ input.run }}',
+}
+const isOver = ({ status }: RunView) => status === 'completed' || status === 'outcome-unknown'
+
+describe('workflows whose process is killed', () => {
+  it(`${RUNS} runs, killed ${KILLS} times: no call is made twice, and each run is completed or says what nobody knows`, async () => {
+    const userId = 'ann'
+    let host = await start()
+    await host.do({ do: 'register', userId, input: { name: 'kit', url: server.url } })
+    for (let kill = 0, begun = 0; kill < KILLS; kill++) {
+      const until = Math.ceil((RUNS * (kill + 1)) / KILLS)
+      for (; begun < until; begun++)
+        void host.do({ do: 'workflow', userId, definition: FIVE, input: { run: `r${begun}` } }).catch(() => {})
+      await new Promise((resolve) => setTimeout(resolve, 100 + Math.random() * 500))
+      host.kill()
+      host = await start()
+    }
+    const all = () => host.do<RunView[]>({ do: 'runs', userId })
+    await expect.poll(async () => (await all()).every(isOver), { timeout: 120_000, interval: 500 }).toBe(true)
+    const runs = await all()
+    expect(runs.length).toBeGreaterThan(RUNS / 4)
+    expect([...done].filter(([, count]) => count > 1)).toEqual([])
+    for (const { id, status } of runs) {
+      const view = await host.do<RunView>({ do: 'run-view', userId, runId: id })
+      const unknown = view.steps.filter((step) => step.status === 'outcome-unknown')
+      if (status === 'completed') {
+        expect([unknown.length, view.steps.length]).toEqual([0, 5])
+        for (const n of [1, 2, 3, 4, 5]) expect(done.get(`write ${view.output} ${n}`)).toBe(1)
+      } else {
+        // In flight at the kill: at most the two that run at once.
+        expect(unknown.length).toBeGreaterThan(0)
+        expect(unknown.length).toBeLessThanOrEqual(2)
+      }
+    }
+    const stuck = runs.find(({ status }) => status === 'outcome-unknown')
+    if (!stuck) return
+    const view = () => host.do<RunView>({ do: 'run-view', userId, runId: stuck.id })
+    for (const step of (await view()).steps.filter((one) => one.status === 'outcome-unknown'))
+      await host.do({ do: 'run-step', userId, runId: stuck.id, stepId: step.id, decision: 'repeat' })
+    await expect.poll(async () => (await view()).status, { timeout: 20_000 }).toBe('completed')
+  }, 240_000)
+
+  it('while it waits for a person: the answer goes on after a restart of everything', async () => {
+    const userId = 'bea'
+    const first = await start()
+    await first.do({ do: 'register', userId, input: { name: 'kit', url: server.url } })
+    const nodes = [
+      write('a', 1, []),
+      { id: 'ok', type: 'approval', message: 'Go on with {{ input.run }}?', after: ['a'] },
+      { id: 'asks', type: 'tool', ref: 'kit.ask_first', after: ['a'], arguments: { run: '{{ input.run }}', n: 2 } },
+      write('z', 3, ['ok', 'asks']),
+    ]
+    const { id } = await first.do<RunView>({
+      do: 'workflow',
+      userId,
+      definition: { name: 'w', nodes },
+      input: { run: 'x' },
+    })
+    const seen = (host: RemoteHost) => host.do<RunView>({ do: 'run-view', userId, runId: id })
+    await expect.poll(async () => (await seen(first)).status, { timeout: 20_000 }).toBe('paused')
+    first.kill()
+    const second = await start()
+    const open = await second.do<ApprovalView[]>({ do: 'approvals', userId })
+    expect(open.map(({ ref }) => ref).sort()).toEqual(['kit.ask_first', 'workflow.ok'])
+    for (const { id: approvalId } of open)
+      await second.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
+    await expect.poll(async () => (await seen(second)).status, { timeout: 20_000 }).toBe('completed')
+    expect(Object.fromEntries(done)).toEqual({ 'write x 1': 1, 'ask_first x 2': 1, 'write x 3': 1 })
+  }, 60_000)
+})
+
+describe('marketplace tools', () => {
+  it('are known by the registry before anybody looked at the server', async () => {
+    const storage = postgres({ url: database.url, maxConnections: 2 })
+    await using host = createHost({
+      storage,
+      keyRing: () => masterKeyRing(KEY),
+      drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+    })
+    await host.ready()
+    const { stored } = await host.toolkits.register(
+      { id: 'market', name: 'market', url: server.url },
+      { tier: 'user', userId: 'cat' },
+    )
+    const before = server.requests.length
+    const schema = '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}'
+    await admin(
+      database.url,
+      `insert into mcp.servers (server_id, name, status) values ('serv_1', 'io.test/market', 'active')`,
+      `insert into mcp.server_versions (sver_id, server_id, version, is_latest, server_json) values ('sver_1', 'serv_1', '1.0.0', true, '{}')`,
+      ...['x', 'y'].map(
+        (name) =>
+          `insert into mcp.tools (tool_id, sver_id, name, input_schema_json) values ('tool_${name}', 'sver_1', '${name}', '${schema}')`,
+      ),
+      `update mcp.user_server_configs set server_id = 'serv_1', config_type = 'mcp_marketplace' where usco_id = '${stored.uscoId}'`,
+    )
+    const node = (id: string, ref: string, args: object) => ({ id, type: 'tool', ref, arguments: args })
+    const nodes = [node('a', 'market.x', { path: 'p' }), node('b', 'market.y', {}), node('c', 'market.z', {})]
+    await expect
+      .poll(async () => (await host.workflows.check('cat', { definition: { name: 'w', nodes } })).problems, {
+        timeout: 10_000,
+      })
+      .toMatchObject([
+        {
+          node: 'b',
+          code: 'invalid-input',
+          message: expect.stringContaining("The arguments of 'market.y' do not fit"),
+        },
+        { node: 'c', message: "Tool 'market.z' not found in server 'market'. Re-introspect server or remove tool." },
+      ])
+    expect(server.requests.length).toBe(before)
+  }, 30_000)
+})
