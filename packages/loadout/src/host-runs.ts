@@ -4,7 +4,7 @@ import type { Stage } from './calls/compose.ts'
 import type { OwnTool } from './calls/own-tools.ts'
 import { failed } from './calls/resolve.ts'
 import { type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
-import { createProgramWork, type ProgramParts, startProgram } from './code-mode/programs.ts'
+import { createProgramWork, type ProgramParts, type ProgramScope, startProgram } from './code-mode/programs.ts'
 import { outcomeOf, RUN_CODE } from './code-mode/run-code.ts'
 import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
@@ -14,6 +14,7 @@ import type { Presence } from './policy/presence.ts'
 import { createEmbeddedEngine } from './runs/embedded.ts'
 import type { Engine, RunWork } from './runs/engine.ts'
 import { createProviderRuns, type ProviderRuns } from './runs/provider-runs.ts'
+import { OVER } from './runs/run-rows.ts'
 import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
@@ -38,7 +39,7 @@ export interface HostRuns {
   /** `run_code`, where the host runs programs. */
   own: OwnTool[]
   /** A program of a thread, until it is over or stands. */
-  run(scope: { userId: string; threadId?: string | undefined }, given: unknown, options?: RunOptions): Promise<RunView>
+  run(scope: ProgramScope, given: unknown, options?: RunOptions): Promise<RunView>
   /** Programs in a selection. */
   offer(selection: SelectionData, options: OfferOptions): SelectionData
   /** Programs that providers run. */
@@ -72,7 +73,7 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true
       return false
     },
-    onCancelled: async (userId, runId) => {
+    onOver: async (userId, runId) => {
       provided.cancel(runId)
       await approvals.withdraw(userId, runId)
       await forgetToolkits(storage, { userId, runId })
@@ -88,10 +89,14 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
     const started = await startProgram({ engine, loadouts }, scope, given)
     return wait ? engine.settled(scope.userId, started.id, { signal }) : started
   }
-  const answer: OwnTool['answer'] = async ({ userId, threadId, caller, arguments: given, signal }) => {
+  const answer: OwnTool['answer'] = async ({ userId, threadId, caller, arguments: given, signal, carried, rules }) => {
     if (caller.type === 'code') return failed(new HostError('not-carried', { detail: 'A program starts no other.' }))
     try {
-      return outcomeOf(await run({ userId, threadId }, given, { signal }))
+      const found = await run({ userId, threadId, carried, rules }, given, { signal })
+      if (!signal?.aborted || OVER.has(found.status)) return outcomeOf(found)
+      // Who gave up the call gave up the program.
+      await engine.cancel(userId, found.id)
+      return failed(new HostError('cancelled'))
     } catch (error) {
       return failed(HostError.from(error))
     }

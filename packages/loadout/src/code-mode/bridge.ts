@@ -25,7 +25,7 @@ export interface BridgeParts {
   calls: Pick<Calls, 'start'>
   searcher: Searcher
   /** Arguments as they may be kept. */
-  show(entry: LoadoutEntry, args: JsonObject): JsonObject
+  show(entry: LoadoutEntry | undefined, args: JsonObject): JsonObject
   /** What a program reads of a tool. */
   declare(entry: LoadoutEntry): Promise<string>
 }
@@ -37,10 +37,17 @@ export interface BridgeOptions {
 }
 
 const MOST_FOUND = 20
+const LONGEST_NAME = 400
+/** As much as is kept of what a step was asked with: the log tells what was done, it is not a copy of it. */
+const KEPT_CHARACTERS = 4000
 /** So long nothing comes before a program that waits is put away. */
 const QUIET_MS = 5
 
 export interface ProgramBridge extends Bridge {
+  /** Waits for what the program began and did not wait for: it is in the log before the run is over. */
+  settled(): Promise<void>
+  /** Gives up what is under way: the program is gone. */
+  abort(): void
   /** What stops the run itself: its log does not fit, or it is not ours any more. */
   readonly fault: unknown
 }
@@ -54,6 +61,9 @@ class RunBridge implements ProgramBridge {
   readonly functions: Bridge['functions']
   readonly #parts: BridgeParts
   readonly #options: BridgeOptions
+  readonly #open = new Set<Promise<unknown>>()
+  readonly #end = new AbortController()
+  readonly #signal: AbortSignal
   /** Steps that are being done; one that stands is not. */
   #busy = 0
   #last = 0
@@ -61,6 +71,7 @@ class RunBridge implements ProgramBridge {
   constructor(parts: BridgeParts, options: BridgeOptions) {
     this.#parts = parts
     this.#options = options
+    this.#signal = AbortSignal.any([options.run.signal, this.#end.signal])
     const named = Object.entries(options.functions).map(([object, names]) => [object, Object.keys(names)] as const)
     this.functions = { ...Object.fromEntries(named), '': BUILT_IN }
   }
@@ -68,12 +79,15 @@ class RunBridge implements ProgramBridge {
   async call(call: BridgeCall): Promise<BridgeAnswer> {
     this.#busy++
     this.#last = Date.now()
-    const answer = await this.#step(call)
+    const step = this.#step(call)
+    this.#open.add(step)
+    const answer = await step
       .catch((error: unknown) => {
         this.fault ??= error
         return { stands: 'paused' as const }
       })
       .finally(() => {
+        this.#open.delete(step)
         this.#busy--
         this.#last = Date.now()
       })
@@ -81,6 +95,14 @@ class RunBridge implements ProgramBridge {
     if (!('stands' in answer)) return 'value' in answer ? { value: answer.value, at: answer.at } : answer
     await this.#quiet()
     return { pause: true }
+  }
+
+  async settled(): Promise<void> {
+    while (this.#open.size > 0) await Promise.allSettled(this.#open)
+  }
+
+  abort(): void {
+    this.#end.abort()
   }
 
   /** The other branches go on as far as they can: what they did is in the log before the program goes. */
@@ -93,7 +115,11 @@ class RunBridge implements ProgramBridge {
   async #step({ seq, object, name, arguments: args }: BridgeCall): Promise<StepAnswer> {
     const { log } = this.#options.run
     const built = object === '' && name !== 'call'
-    const ref = built ? name : object === '' ? String(args[0]) : this.#options.functions[object]?.[name]
+    const ref = built
+      ? name
+      : object === ''
+        ? String(args[0]).slice(0, LONGEST_NAME)
+        : this.#options.functions[object]?.[name]
     const input = object === '' && name === 'call' ? args[1] : args[0]
     const key = `${ref}#${await hashOf([input])}`
     if (built) return log.step({ seq, key, kind: name, repeatable: true }, this.#builtIn(name, input))
@@ -110,11 +136,12 @@ class RunBridge implements ProgramBridge {
 
   #tool(ref: string, entry: LoadoutEntry | undefined, input: Json): StepWork {
     const { run, loadout } = this.#options
-    const { userId, threadId, runId, signal } = run
+    const { userId, threadId, runId } = run
+    const signal = this.#signal
     const args = input ?? {}
     if (!isObject(args))
       return fixed({ ref }, { error: { code: 'invalid-input', message: `'${ref}' takes one object.` } })
-    const request = { ref: entry?.ref ?? ref, arguments: entry ? this.#parts.show(entry, args) : {} }
+    const request = { ref: entry?.ref ?? ref, arguments: bounded(entry ? this.#parts.show(entry, args) : {}) }
     return {
       request,
       execute: async ({ stepId: callId, approvalId }) => {
@@ -137,7 +164,7 @@ class RunBridge implements ProgramBridge {
   }
 
   #builtIn(name: string, input: Json): StepWork {
-    const request = { name, input }
+    const request = { name, input: bounded(this.#parts.show(undefined, { input })) }
     if (name === 'search') return { request, execute: () => this.#search(input) }
     if (name === 'describe') return { request, execute: () => this.#describe(input) }
     // The host's own, through the same pipeline.
@@ -163,6 +190,11 @@ class RunBridge implements ProgramBridge {
       return { error: { code: 'tool-not-found', message: `There is no tool '${String(input).slice(0, 100)}'.` } }
     return { value: await this.#parts.declare(entry) }
   }
+}
+
+function bounded(value: JsonObject): Json {
+  const text = JSON.stringify(value)
+  return text.length <= KEPT_CHARACTERS ? value : { cut: text.length, begins: text.slice(0, KEPT_CHARACTERS) }
 }
 
 const fixed = (request: Json, result: StepResult): StepWork => ({ request, execute: async () => result })

@@ -121,6 +121,26 @@ describe('thread.run', () => {
     expect([...made].sort()).toEqual(['orders', 'refund', 'refund'])
   })
 
+  it('what it does not wait for is made, and in the log before it is over', async () => {
+    const done = await run('shop.get_rate({}); return "sent"')
+    expect(done).toMatchObject({ status: 'completed', output: 'sent', steps: [{ status: 'completed' }] })
+    expect(made).toEqual(['get-rate'])
+  })
+
+  it('failed, it leaves no question open', async () => {
+    const done = await run('await Promise.all([shop.refund({ id: 1 }), shop.broken({})])')
+    expect(done.status).toBe('failed')
+    await expect.poll(async () => (await host.approvals.list('ann', { status: 'pending' })).length).toBe(0)
+  })
+
+  it('what a step keeps is bounded', async () => {
+    const done = await run(
+      'await search("x".repeat(900_000)); return await call("y".repeat(100_000), { text: "z".repeat(500_000) }).catch((error) => error.code)',
+    )
+    expect(done.output).toBe('tool-not-found')
+    expect(JSON.stringify(done.steps).length).toBeLessThan(20_000)
+  })
+
   it('cancelled while it waits, its question is taken back', async () => {
     const paused = await run('return await shop.refund({ id: 1 })')
     await host.runs.cancel('ann', paused.id)
@@ -147,6 +167,36 @@ describe('thread.run', () => {
       .call({ name: 'run_code', arguments: { program: 'console.log("here"); nothing()' } })
     expect(failed).toMatchObject({ status: 'tool-error' })
     expect(JSON.stringify(failed)).toContain('here')
+  })
+
+  it('as a tool keeps to what its call was given, and to its rules', async () => {
+    const program = 'try { return await shop.get_rate({}) } catch (error) { return error.code ?? error.name }'
+    const call = { name: 'run_code', arguments: { program } }
+    const value = async (more: object) =>
+      (await host.thread(ann).call({ ...call, ...more })) as { structuredContent?: { value?: unknown } }
+    expect((await value({})).structuredContent?.value).toBe('a rate')
+    expect((await value({ narrow: { except: ['shop.get-rate'] } })).structuredContent?.value).not.toBe('a rate')
+    expect((await value({ rules: [rule('shop.get-rate', 'deny')] })).structuredContent?.value).toBe('denied')
+    const selection = await host.thread(ann).resolve({ prompt: 'x', programs: true, narrow: { only: ['shop.orders'] } })
+    expect(
+      ((await selection.call(call)) as { structuredContent?: { value?: unknown } }).structuredContent?.value,
+    ).not.toBe('a rate')
+  })
+
+  it('may ask for less than the limits that hold, and never for more', async () => {
+    const done = await run('for (;;) {}', { limits: { cpuMs: 600_000, wallMs: 3_600_000 } })
+    expect(done).toMatchObject({ status: 'failed', error: { reason: 'cpu-limit' } })
+  }, 30_000)
+
+  it('given up as a call is given up as a program', async () => {
+    const stop = new AbortController()
+    const program = 'for (;;) await shop.get_rate({})'
+    const outcome = host.thread(ann).call({ name: 'run_code', arguments: { program }, signal: stop.signal })
+    await expect.poll(() => made.length, { timeout: 15_000 }).toBeGreaterThan(2)
+    stop.abort()
+    expect(await outcome).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+    const [last] = await host.runs.list('ann')
+    expect(last?.status).toBe('cancelled')
   })
 
   it('without an executor is refused, and says what to do', async () => {

@@ -2,13 +2,16 @@
 
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { Calls } from '../calls/calls.ts'
+import { withRules } from '../calls/with-rules.ts'
 import { HostError } from '../errors.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
+import { type Narrowing, narrow } from '../loadout/narrow.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ActiveRun, Engine, RunEnd, RunWork } from '../runs/engine.ts'
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { PolicyRuleInput } from '../schema/policy.ts'
 import { type ProgramInput, programInput } from '../schema/program.ts'
 import type { RunView } from '../schema/run.ts'
 import type { Searcher } from '../search/searcher.ts'
@@ -18,6 +21,7 @@ import { codeNames } from './code-names.ts'
 import { declare } from './declarations.ts'
 import type { Execution, Executor, ProgramError, ProgramLimits } from './executor.ts'
 import { readProgram } from './program.ts'
+import { resolveLimits } from './sandbox-limits.ts'
 
 export interface ProgramParts {
   executor: Executor
@@ -32,6 +36,10 @@ export interface ProgramParts {
 export interface ProgramScope {
   userId: string
   threadId?: string | undefined
+  /** What whoever starts it was given: the program may call nothing else. @default what the scope carries */
+  carried?: Loadout | undefined
+  /** Rules of the call that starts it. They only tighten, and hold for every call of the program. */
+  rules?: readonly PolicyRuleInput[] | undefined
 }
 
 /** Starts a program as a run. What it can call is fixed here. */
@@ -41,7 +49,10 @@ export async function startProgram(
   given: unknown,
 ): Promise<RunView> {
   const { program, language, input = null, limits, only, except } = parse(programInput, given)
-  const loadout = await loadouts.of(scope, { narrow: { only, except } })
+  const { userId, threadId, carried, rules = [] } = scope
+  const own = await loadouts.of({ userId, threadId }, { narrow: { only, except } })
+  const bounds = carried ? boundsOf(own, carried) : {}
+  const loadout = narrow(own, bounds)
   // Read once: what goes on later is the very text that began.
   const read = await readProgram({ source: program, language })
   const kept: KeptProgram = {
@@ -51,8 +62,10 @@ export async function startProgram(
     ...(limits === undefined ? {} : { limits }),
     ...(only === undefined ? {} : { only }),
     ...(except === undefined ? {} : { except }),
+    ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
+    ...(rules.length === 0 ? {} : { rules: [...rules] }),
   }
-  return engine.start({ ...scope, kind: 'program', input: kept as unknown as JsonObject })
+  return engine.start({ userId, threadId, kind: 'program', input: kept as unknown as JsonObject })
 }
 
 /** What is kept of a program, to run it again to where it stood. */
@@ -61,6 +74,17 @@ interface KeptProgram extends ProgramInput {
   functions: FunctionMap
   /** As it is run; missing where it cannot be read. */
   body?: string | undefined
+  /** What whoever started it was given of what the thread carries, and the rules that it brought. */
+  bounds?: Pick<Narrowing, 'only' | 'except'> | undefined
+  rules?: PolicyRuleInput[] | undefined
+}
+
+/** The shorter way to say which tools of a scope are meant. */
+function boundsOf({ tools }: Loadout, carried: Loadout): Pick<Narrowing, 'only' | 'except'> {
+  const given = new Set(carried.tools.map(({ ref }) => ref))
+  const except = tools.map(({ ref }) => ref).filter((ref) => !given.has(ref))
+  if (except.length === 0) return {}
+  return except.length <= given.size ? { except } : { only: [...given] }
 }
 
 /** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
@@ -80,10 +104,13 @@ export function createProgramWork(parts: ProgramParts): RunWork {
     const kept = run.input as unknown as KeptProgram
     if (kept.body === undefined) return unreadable(kept)
     const { only, except } = kept
-    const loadout = await parts.loadouts.of(run, { narrow: { only, except } })
+    const { userId, threadId } = run
+    const own = await parts.loadouts.of({ userId, threadId }, { narrow: { only, except } })
+    const loadout = narrow(own, kept.bounds ?? {})
     const bridge = createBridge(
       {
         ...parts,
+        calls: withRules(parts.calls, kept.rules),
         show: (entry, args) => shown(parts.audit, run, { entry, args }),
         declare: declareIn(loadout.tools),
       },
@@ -91,8 +118,10 @@ export function createProgramWork(parts: ProgramParts): RunWork {
     )
     const { input, seed } = kept
     const program = { source: kept.body, input, seed, now: run.startedAt.getTime() }
-    const limits = tighter(parts.limits, kept.limits)
+    const limits = tighter(resolveLimits(parts.limits), kept.limits)
     const execution = await parts.executor.execute(program, bridge, { limits, signal: run.signal })
+    if (execution.status === 'failed') bridge.abort()
+    await bridge.settled()
     if (bridge.fault !== undefined) throw bridge.fault
     return endOf(execution)
   }
@@ -117,9 +146,9 @@ const declareIn = (carried: readonly LoadoutEntry[]) => {
 function shown(
   audit: Pick<CallAudit, 'show'>,
   { userId }: ActiveRun,
-  { entry, args }: { entry: LoadoutEntry; args: JsonObject },
+  { entry, args }: { entry: LoadoutEntry | undefined; args: JsonObject },
 ): JsonObject {
-  const shownArguments = audit.show({ userId, arguments: args }, { inputSchema: entry.manifest.inputSchema } as never)
+  const shownArguments = audit.show({ userId, arguments: args }, { inputSchema: entry?.manifest.inputSchema } as never)
   return shownArguments instanceof Promise ? {} : shownArguments
 }
 

@@ -11,7 +11,7 @@ import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { ELSEWHERE, givenUp, isGivenUp } from './provider-rows.ts'
 import { endOf, newRun, noRun, OVER, stands, takenStep, viewOf } from './run-rows.ts'
-import { StepLog } from './step-log.ts'
+import { StepLog, waitsOf } from './step-log.ts'
 
 export interface EmbeddedParts {
   storage: Storage
@@ -20,8 +20,8 @@ export interface EmbeddedParts {
   works: Partial<Record<RunRow['kind'], RunWork>>
   /** Whether one of these questions has its answer by now. */
   isAnswered(userId: string, approvalIds: readonly string[]): Promise<boolean>
-  /** It was cancelled: what it waits for is of no use any more. */
-  onCancelled?: ((userId: string, runId: string) => Promise<void>) | undefined
+  /** It is over: what it waits for is of no use any more. */
+  onOver?: ((userId: string, runId: string) => Promise<void>) | undefined
   /** How many this process works on at once. @default 16 */
   atOnce?: number | undefined
   /** How often it looks for what nobody has. @default 10_000 */
@@ -33,6 +33,8 @@ const LOOK_MS = 10_000
 /** While changes may be missed, nobody waits longer. */
 const WAIT_MS = 1000
 const PAGE = 100
+/** Answers wake runs by themselves: what was missed is looked for less often. */
+const LOOKS_AT_PAUSED = 3
 const MOST_STEPS = 100_000
 const caller = 'run-engine'
 
@@ -50,10 +52,13 @@ class EmbeddedEngine implements Engine {
   readonly name = 'embedded'
   readonly #parts: EmbeddedParts
   readonly #active = new Map<string, Active>()
+  /** Between the row and the work. */
+  readonly #claiming = new Set<string>()
   readonly #changes: RowChanges
   #timer: ReturnType<typeof setInterval> | undefined
   #looking: Promise<void> | undefined
   #isClosed = false
+  #looks = 0
 
   constructor(parts: EmbeddedParts) {
     this.#parts = parts
@@ -112,11 +117,12 @@ class EmbeddedEngine implements Engine {
 
   async cancel(userId: string, runId: string): Promise<RunView> {
     const { row } = await this.#read(userId, runId)
-    if (OVER.has(row.status)) throw new HostError('conflict', { detail: `The run is ${row.status} already.` })
+    if (OVER.has(row.status))
+      throw new HostError('conflict', { detail: `The run is ${row.status} already.`, action: 'Nothing: it is over.' })
     const set = { status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() }
     await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status: row.status } }))
     this.#active.get(runId)?.controller.abort(new HostError('cancelled'))
-    await this.#parts.onCancelled?.(userId, runId)
+    await this.#parts.onOver?.(userId, runId)
     return this.get(userId, runId)
   }
 
@@ -125,7 +131,10 @@ class EmbeddedEngine implements Engine {
       if (!(await tx.get('runs', runId))) throw noRun()
       const step = await tx.get('steps', answer.stepId)
       if (step?.runId !== runId || step.status !== 'outcome-unknown')
-        throw new HostError('conflict', { detail: 'That step does not wait for this.' })
+        throw new HostError('conflict', {
+          detail: 'That step does not wait for this.',
+          action: 'Look at the run: only a step that stands at outcome-unknown is decided.',
+        })
       if (answer.decision === 'repeat') await tx.delete('steps', step.stepId)
       else await tx.update('steps', step.stepId, { set: await takenForFailed(tx, step) })
       const more = await tx.list('steps', { where: { userId, runId, status: 'outcome-unknown' } })
@@ -202,8 +211,12 @@ class EmbeddedEngine implements Engine {
     if (!this.#parts.works[row.kind]) return
     const mine = await this.#claim(row)
     if (!mine) return
-    const { steps } = await this.#read(row.userId, row.runId)
-    this.#begin(mine, steps, undefined)
+    try {
+      const { steps } = await this.#read(row.userId, row.runId)
+      this.#begin(mine, steps, undefined)
+    } finally {
+      this.#claiming.delete(row.runId)
+    }
   }
 
   async #claim({ userId, runId }: RunRow): Promise<RunRow | undefined> {
@@ -211,7 +224,14 @@ class EmbeddedEngine implements Engine {
     const { processId } = this.#parts.presence
     const set = { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
     const where = { status: 'queued' as const, leaseOwner: null }
-    return this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+    this.#claiming.add(runId)
+    let mine: RunRow | undefined
+    try {
+      mine = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+      return mine
+    } finally {
+      if (!mine) this.#claiming.delete(runId)
+    }
   }
 
   #begin(row: RunRow, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
@@ -221,6 +241,7 @@ class EmbeddedEngine implements Engine {
     else signal?.addEventListener('abort', stop, { once: true })
     const active: Active = { row, controller, done: Promise.resolve() }
     this.#active.set(row.runId, active)
+    this.#claiming.delete(row.runId)
     active.done = this.#work(active, steps)
       .catch(() => {})
       .finally(() => {
@@ -263,6 +284,8 @@ class EmbeddedEngine implements Engine {
       return void (await this.#user(userId, (tx) => tx.update('runs', runId, { set: QUEUED(), where })))
     const set = signal.aborted ? CANCELLED() : endOf(this.#told(end, log), log.waitsUntil)
     const ended = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+    // Nobody comes back for an answer to what is over.
+    if (ended && OVER.has(ended.status) && log.hasAsked) await this.#parts.onOver?.(userId, runId)
     // An answer that came before the row said that it waits has woken nobody.
     if (ended?.status === 'paused' && (await this.#parts.isAnswered(userId, log.approvals)))
       await this.wake(userId, runId)
@@ -271,7 +294,8 @@ class EmbeddedEngine implements Engine {
   /** What a program says of its end, with what the log knows. */
   #told(end: RunEnd, log: StepLog): RunEnd {
     if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
-    if (end.status !== 'completed' || log.unasked === 0) return end
+    const isLate = end.status === 'failed' && end.about?.reason === 'time-limit'
+    if ((end.status !== 'completed' && !isLate) || log.unasked === 0) return end
     const detail = `It ended without ${log.unasked} of the steps that its log has.`
     return { status: 'failed', error: new HostError('run-drift', { detail }) }
   }
@@ -284,13 +308,19 @@ class EmbeddedEngine implements Engine {
     return this.#looking
   }
 
+  /** Its process is gone; or it is ours by its row alone, because its end could not be written. */
+  async #isLeft(tx: Transaction, { runId, leaseOwner }: RunRow): Promise<boolean> {
+    if (leaseOwner === this.#parts.presence.processId) return !this.#active.has(runId) && !this.#claiming.has(runId)
+    return !(leaseOwner && (await isAlive(tx, leaseOwner)))
+  }
+
   async #lookAround(): Promise<void> {
-    const { storage, presence } = this.#parts
+    const { storage } = this.#parts
     const found = await storage.transaction({ caller }, async (tx) => {
       const running = await tx.list('runs', { where: { status: 'running' } })
       const left: RunRow[] = []
       for (const row of running)
-        if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await isLeft(tx, row, presence)) left.push(row)
+        if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await this.#isLeft(tx, row)) left.push(row)
       const late = await tx.list('runs', {
         ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
       })
@@ -305,14 +335,25 @@ class EmbeddedEngine implements Engine {
       if (row?.status === 'queued') found.queued.push(row)
     }
     for (const row of found.queued) if (this.#hasRoom) await this.#take(row)
+    if (this.#looks++ % LOOKS_AT_PAUSED === 0) await this.#lookAtPaused()
+  }
+
+  /** An answer whose wake was lost with its process, or could not be written, is found here. */
+  async #lookAtPaused(): Promise<void> {
+    const paused = await this.#parts.storage.transaction({ caller }, (tx) =>
+      tx.list('runs', { where: { status: 'paused' }, order: 'desc', limit: PAGE }),
+    )
+    for (const { userId, runId } of paused) {
+      const where = { userId, runId, status: 'paused' as const }
+      const steps = await this.#user(userId, (tx) => tx.list('steps', { where }))
+      const asked = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
+      if (asked.length > 0 && (await this.#parts.isAnswered(userId, asked))) await this.wake(userId, runId)
+    }
   }
 }
 
 const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
 const CANCELLED = () => ({ status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
-
-const isLeft = async (tx: Transaction, { leaseOwner }: RunRow, { processId }: Presence) =>
-  leaseOwner !== processId && !(leaseOwner && (await isAlive(tx, leaseOwner)))
 
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
 

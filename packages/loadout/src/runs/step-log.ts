@@ -36,9 +36,6 @@ export interface StepLogParts {
   onLost(): void
 }
 
-/** A replay that asks for nothing more while its log has more is not the program that wrote it. */
-const STALLED_MS = 10_000
-
 type Address = string | number
 
 export class StepLog implements RunLog {
@@ -72,6 +69,11 @@ export class StepLog implements RunLog {
   get waitsUntil(): Date | undefined {
     const times = [...this.#waits.values()].map(({ until }) => until)
     return times.length === 0 ? undefined : new Date(Math.min(...times))
+  }
+
+  /** Whether questions of it are open, or were. */
+  get hasAsked(): boolean {
+    return this.#waits.size > 0 || this.#parts.recorded.some(({ status }) => status === 'paused')
   }
 
   get approvals(): string[] {
@@ -264,15 +266,13 @@ class Turns {
 
 async function waited(listen: (wake: () => void) => void, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const stalled = () => reject(new HostError('run-drift', { detail: 'It no longer asks for all that its log has.' }))
-  const timer = setTimeout(stalled, STALLED_MS)
   const stop = () => reject(signal.reason)
+  if (signal.aborted) stop()
   signal.addEventListener('abort', stop, { once: true })
   listen(resolve)
   try {
     await promise
   } finally {
-    clearTimeout(timer)
     signal.removeEventListener('abort', stop)
   }
 }
