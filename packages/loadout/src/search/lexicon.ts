@@ -1,7 +1,7 @@
 /** The words of what is being indexed: each is split, stemmed and looked up once, however often it stands there. */
 import { Collected } from './postings.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { charactersOf, exactOf, joinedOf, partsOf, runsOf, stemOf } from './words.ts'
+import { charactersOf, exactOf, hyphenedOf, partsOf, runsOf, stemOf } from './words.ts'
 
 /** A word as it is split from what stands in a text. */
 export interface Part {
@@ -30,8 +30,9 @@ export class Lexicon {
 
   runs(text: string): Run[] {
     const runs = runsOf(text).map((run) => this.#run(run))
-    const joined = joinedOf(text)
-    if (joined.length > 0) runs.push({ parts: [], exact: [], also: joined.map((word) => this.#stem(word)) })
+    const hyphened = hyphenedOf(text)
+    if (hyphened.length > 0)
+      runs.push({ parts: [], exact: [], also: hyphened.map((parts) => this.#stem(parts.join(''))) })
     return runs
   }
 

@@ -3,7 +3,7 @@ import { type Postings, rarity } from './postings.ts'
 import type { Hit, Query } from './search.ts'
 import type { Segment } from './segment.ts'
 import type { WordVectors } from './word-vectors.ts'
-import { exactOf, isStopWord, joinedOf, partsOf, runsOf, stemOf, wordsOf } from './words.ts'
+import { exactOf, hyphenedOf, isStopWord, partsOf, runsOf, stemOf, wordsOf } from './words.ts'
 
 /** How much a word as it stands counts beside its stem. */
 const EXACT_SHARE = 0.45
@@ -18,9 +18,9 @@ const MIDDLE_WEIGHT = 0.5
 const LEAST_SHARE = 0.02
 /** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
 const STOP_WEIGHT = 0.5
-/** A letter alone is mostly a part of something: `e-mail`, `t-shirt`. */
-const LETTER = /^[a-z]$/
+/** A letter that a hyphen joins to a word says little alone; the whole without its hyphen stands beside its parts. */
 const LETTER_WEIGHT = 0.3
+const JOINED_WEIGHT = 0.5
 /** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
 const TOOLKIT_SHARE = 0.1
 /** So many at least are looked at for what their toolkits say. */
@@ -43,8 +43,11 @@ export function lexicalScores(
 ): Scores {
   const runs = runsOf(text)
   const learned = segments.find(({ words }) => words)?.words
-  const parts = weighted([...runs.flatMap(partsOf), ...joinedOf(text)], stemOf, learned)
-  const whole = weighted(runs.flatMap(exactOf), (word) => word, learned)
+  const hyphened = hyphenedOf(text)
+  const weigh = weightsOf(hyphened)
+  const joined = hyphened.map((one) => one.join(''))
+  const parts = weighted([...runs.flatMap(partsOf), ...joined], { by: stemOf, learned, weigh })
+  const whole = weighted(runs.flatMap(exactOf), { by: (word) => word, learned, weigh })
   const asked = [
     ...found(segments, { of: ({ stems }) => stems, words: parts, share: 1 }),
     ...found(segments, { of: ({ exact }) => exact, words: whole, share: EXACT_SHARE }),
@@ -65,20 +68,33 @@ interface AskedWord {
   isStop: boolean
 }
 
+interface Weighing {
+  by: (word: string) => string
+  learned: WordVectors | undefined
+  /** How much a word counts by how it is written. */
+  weigh: (word: string) => number
+}
+
+/** Of `e-mail`, `mail` counts as it does alone, `email` less, and `e` little. */
+function weightsOf(hyphened: readonly string[][]): Weighing['weigh'] {
+  if (hyphened.length === 0) return () => 1
+  const weights = new Map(hyphened.map((parts) => [parts.join(''), JOINED_WEIGHT]))
+  for (const part of hyphened.flat()) if (isLetter(part)) weights.set(part, LETTER_WEIGHT)
+  return (word) => weights.get(word) ?? 1
+}
+
+const isLetter = (word: string) => word.length === 1
+
 /** Each word once, with how much it says; what is said twice is meant a little more. */
-function weighted(
-  words: readonly string[],
-  by: (word: string) => string,
-  learned: WordVectors | undefined,
-): AskedWord[] {
+function weighted(words: readonly string[], { by, learned, weigh }: Weighing): AskedWord[] {
   const counts = new Map<string, number>()
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
   const edges = words.length > 2 * EDGE ? new Set([...words.slice(0, EDGE), ...words.slice(-EDGE)]) : undefined
   const asked = new Map<string, AskedWord>()
   for (const [word, times] of counts) {
-    const isStop = isStopWord(word)
-    const telling =
-      (isStop ? STOP_WEIGHT : LETTER.test(word) ? LETTER_WEIGHT : 1) * (learned ? learned.weightOf(word) ** LEARNED : 1)
+    const share = weigh(word)
+    const isStop = isStopWord(word) || (isLetter(word) && share < 1)
+    const telling = (isStopWord(word) ? STOP_WEIGHT : share) * (learned ? learned.weightOf(word) ** LEARNED : 1)
     const weight = telling * (1 + Math.log(times) / 2) * (!edges || edges.has(word) ? 1 : MIDDLE_WEIGHT)
     const key = by(word)
     const known = asked.get(key)

@@ -26,12 +26,12 @@ export function runsOf(text: string): string[] {
   return bounded.normalize('NFKC').match(RUN) ?? []
 }
 
-/** What is written with a hyphen, as those write it who use none: `email`. */
-export function joinedOf(text: string): string[] {
+/** What is written with a hyphen, in its parts: those who use none write it as one word. */
+export function hyphenedOf(text: string): string[][] {
   const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
   if (!/[-‐\u2011]/.test(bounded)) return []
   const found = bounded.normalize('NFKC').match(HYPHENED) ?? []
-  return found.map((one) => one.replace(/[-‐]/g, '').toLowerCase())
+  return found.map((one) => one.toLowerCase().split(/[-‐]/))
 }
 
 /** The characters of a run that is cut into pairs: who asks for one of them alone finds it. */
