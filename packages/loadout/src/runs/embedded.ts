@@ -265,8 +265,11 @@ class EmbeddedEngine implements Engine {
     try {
       const { runId, userId, inputJson: input, createdAt: startedAt } = row
       const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
+      // Given up before it began: it does not begin.
       const work = works[row.kind] as RunWork
-      const end = await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
+      const end = signal.aborted
+        ? failedBy(signal.reason)
+        : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
       await log.flush().catch(() => {})
       await this.#end(row, log, { end, signal })
     } finally {
