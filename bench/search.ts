@@ -68,13 +68,13 @@ function section(): string {
     '## Tool search',
     '`LOADOUT_BENCH_DATA=<folder> npm run bench:search -- --write` writes this section (2 cores, Node 24, others at work on the machine).',
     `Public sets; they are not part of this repository:\n\n${sourcesOf([...chosen, ...corpora])}`,
-    'R@k is the mean share of the wanted tools among the first k; of tools that do the same, any counts. Queries are split by the SHA-256 of their text, and one half is reported (all of a set of fewer than 60). Parameters were chosen on plateaus, with both halves in view and the small set too; by the other half alone, none of them halved or doubled gains more than 0.8 points of mean R@5. "Among" adds the tools of the corpus, without those that say the same as one that is there. Examples are drawn from the half for tuning. Latency is one whole search for ten tools, `index.search(query)` for ours, the least of up to five rounds for each query; the build is from a list of tools to the first answer, the faster of two; MB is what is held afterwards.',
+    'R@k is the mean share of the wanted tools among the first k; of tools that do the same, any counts. Queries are split by the SHA-256 of their text, and one half is reported (all of a set of fewer than 60). Parameters were chosen on plateaus, with both halves in view and the small set too; by the other half alone, none of them halved or doubled gains more than 0.8 points of mean R@5. "Among" adds the tools of the corpus, without those that say the same as one that is there. Examples are drawn from the half for tuning. Latency is one whole search for ten tools, `index.search(query)` for ours, the least of up to five rounds for each query, and as "plain p95" that of all rounds as they were; the build is from a list of tools to the first answer, the faster of two; MB is what is held afterwards.',
     '### In short',
     summary,
     ...(tokens
       ? [
           '### What a prompt costs',
-          `${TOKEN_SET}, ${tokens.tokenizer}: full schemas of what was selected and the definition of \`search_tools\` (${tokens.searchTools} tokens) are counted.`,
+          `${TOKEN_SET}, ${tokens.tokenizer}: what \`thread.resolve\` gives of them, a toolkit a server: full schemas by the names that a model sees, \`search_tools\` (${tokens.searchTools} tokens) among them.`,
           tokensOf(tokens.rows),
         ]
       : []),

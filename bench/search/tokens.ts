@@ -1,7 +1,7 @@
 /** What tools cost a model: all of them upfront, or the few that a prompt needs and the tool that finds more. */
-import { SEARCH_TOOLS, tokenizerOf } from 'loadout'
+import { createHost, type Host, SEARCH_TOOLS } from 'loadout'
+import { wordVectors } from 'loadout/node'
 import { qualityOf } from './measures.ts'
-import { indexOf } from './ours.ts'
 import { plainBm25 } from './plain-bm25.ts'
 import type { BenchSet, BenchTool } from './sets.ts'
 
@@ -16,18 +16,36 @@ export interface TokenRow {
   recall: string
 }
 
+/** A toolkit a server, as a user would have them. Which tool of the set a ref means. */
+async function registerAll(host: Host, tools: readonly BenchTool[]): Promise<Map<string, string>> {
+  const idOf = new Map<string, string>()
+  for (const [server, own] of Map.groupBy(tools, (tool) => tool.server)) {
+    const functions = own.map(({ name, description = '', inputSchema = { type: 'object' } }) => ({
+      ...{ name, description, inputSchema },
+      execute: () => '',
+    }))
+    const { stored } = await host.toolkits.register({ name: server, tools: functions }, { tier: 'app' })
+    for (const { id, name } of own) idOf.set(`${stored.toolkit.id}.${name}`, id)
+  }
+  return idOf
+}
+
 export async function tokenRows(set: BenchSet): Promise<{ rows: TokenRow[]; tokenizer: string; searchTools: number }> {
-  const { name: tokenizer, count } = await tokenizerOf('openai')
-  const costOf = ({ name, description = '', inputSchema }: Pick<BenchTool, 'name' | 'description' | 'inputSchema'>) =>
-    count(JSON.stringify({ name, description, input_schema: inputSchema ?? { type: 'object' } }))
-  const costs = new Map(set.tools.map((tool) => [tool.id, costOf(tool)]))
-  const all = [...costs.values()].reduce((sum, one) => sum + one, 0)
-  const searchTools = costOf(SEARCH_TOOLS)
-  const index = indexOf(set.tools)
-  const found = await Promise.all(
-    set.reported.map(async ({ query }) => (await index.search(query, { limit: LIMIT })).hits.map(({ id }) => id)),
-  )
-  const each = found.map((ids) => ids.reduce((sum, id) => sum + (costs.get(id) ?? 0), searchTools))
+  await using host = createHost({ search: { vectors: wordVectors } })
+  const idOf = await registerAll(host, set.tools)
+  await host.preferences.update('bench', { maxServersPerThread: 100 })
+  const thread = host.thread({ userId: 'bench', threadId: 'tokens' })
+  const found: string[][] = []
+  const each: number[] = []
+  let [tokenizer, all, searchTools] = ['', 0, 0]
+  for (const { query } of set.reported) {
+    const { tools, tokens } = await thread.resolve({ prompt: query, limit: LIMIT, model: 'openai:gpt-5' })
+    found.push(tools.flatMap(({ entry }) => idOf.get(entry.ref) ?? []))
+    each.push(tokens.after)
+    if (tokens.exact) all = tokens.before
+    tokenizer = tokens.tokenizer
+    searchTools = tools.find(({ entry }) => entry.modelName === SEARCH_TOOLS.name)?.tokens ?? searchTools
+  }
   const mean = each.reduce((sum, one) => sum + one, 0) / each.length
   const recallOf = (ids: ReadonlyArray<readonly string[]>) => {
     const { recall, interval } = qualityOf(set.reported, ids)
