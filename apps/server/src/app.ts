@@ -6,6 +6,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { compress } from 'hono/compress'
 import { secureHeaders } from 'hono/secure-headers'
 import { type Host, HostError } from 'loadout'
+import { createModels, type Models } from 'loadout/agents/models'
 import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
@@ -21,7 +22,9 @@ import { eventRoutes } from './routes/events.ts'
 import { healthRoutes } from './routes/health.ts'
 import { importRoutes } from './routes/imports.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { messageRoutes } from './routes/messages.ts'
 import { type MetricsOptions, metricsRoutes } from './routes/metrics.ts'
+import { modelRoutes } from './routes/models.ts'
 import { oauthPages, oauthRoutes } from './routes/oauth.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
@@ -33,6 +36,7 @@ import { toolkitRoutes } from './routes/toolkits.ts'
 import { toolRoutes } from './routes/tools.ts'
 import { trialRoutes } from './routes/trials.ts'
 import { userRoutes } from './routes/users.ts'
+import { workflowRoutes } from './routes/workflows.ts'
 import type { Env } from './variables.ts'
 
 export type { Authenticate } from './doors.ts'
@@ -48,6 +52,8 @@ export interface AppOptions {
   /** Who this host is, for authorization servers that ask at its own address. */
   clientMetadata?: Record<string, unknown> | undefined
   apiKeys?: ApiKeys
+  /** Models of chats and agents. @default those that users have keys for */
+  models?: Models
   log?: Log
   /** What `GET /metrics` tells to operators. Without it there is no such route. */
   metrics?: MetricsOptions
@@ -65,6 +71,7 @@ export function createApp({
   publicUrl,
   clientMetadata,
   apiKeys,
+  models = createModels(host),
   log = silentLog,
   metrics,
   version = '0.0.0',
@@ -98,16 +105,7 @@ export function createApp({
     sendProblem(c, new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` })),
   )
 
-  app.doc31('/api/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Loadout', version },
-    security: [{ apiKey: [] }],
-  })
-  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'lo_…',
-  })
+  addDocument(app, version)
   if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
@@ -127,7 +125,10 @@ export function createApp({
     .route('/api', policyRoutes(host))
     .route('/api', threadRoutes(host))
     .route('/api', selectionRoutes(host))
+    .route('/api', messageRoutes(host, models, stopping))
+    .route('/api', modelRoutes(host, models))
     .route('/api', runRoutes(host))
+    .route('/api', workflowRoutes(host))
     .route('/api', appRoutes(host))
     .route('/api', eventRoutes(host, stopping))
     .route('/api', preferenceRoutes(host))
@@ -136,6 +137,19 @@ export function createApp({
     .route('/api', toolRoutes(host))
     .route('/api', userRoutes(host))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
+}
+
+function addDocument(app: OpenAPIHono<Env>, version: string): void {
+  app.doc31('/api/openapi.json', {
+    openapi: '3.1.0',
+    info: { title: 'Loadout', version },
+    security: [{ apiKey: [] }],
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'lo_…',
+  })
 }
 
 // The UI is served from here too: its own scripts and styles, and nothing from elsewhere.

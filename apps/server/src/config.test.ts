@@ -80,6 +80,8 @@ describe('the settings', () => {
     'private hosts with a space': [{ LOADOUT_PRIVATE_HOSTS: 'a.example b.example' }, 'LOADOUT_PRIVATE_HOSTS'],
     'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
     'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
+    'a provider that is not known': [{ LOADOUT_MODEL: 'mistral:large' }, 'LOADOUT_MODEL'],
+    'a model that is nowhere': [{ LOADOUT_MODEL: 'openai-compatible:qwen3' }, 'LOADOUT_MODEL_URL'],
     'answers that no text can hold': [{ LOADOUT_MAX_RESPONSE_BYTES: '1000000000' }, 'LOADOUT_MAX_RESPONSE_BYTES'],
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],
   }

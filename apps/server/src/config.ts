@@ -57,8 +57,13 @@ const environment = z.object({
   LOADOUT_APPROVAL_MS: whole(1000, 604_800_000).default(600_000),
   LOADOUT_MODEL: z
     .string()
-    .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
+    .regex(
+      /^(anthropic|openai|google|openai-compatible):\S+$/,
+      'must be provider:model with anthropic, openai, google or openai-compatible, for example anthropic:claude-sonnet-4-5',
+    )
     .optional(),
+  LOADOUT_MODEL_URL: httpUrl.optional(),
+  LOADOUT_MODEL_KEY: z.string().min(1).optional(),
   MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
   MCP_SECRET_PATH: z.string().min(1).optional(),
   HTTPS_PROXY: httpUrl.optional(),
@@ -96,7 +101,10 @@ export interface Config {
   approvalMs: number
   /** What is around programs; `off` runs none. */
   programs: 'off' | 'thread' | 'process' | 'bubblewrap'
+  /** The model of agents and chats, where it is, and the key for all who have none. */
   model: string | undefined
+  modelUrl: string | undefined
+  modelKey: string | undefined
   toolCacheTtlMs: number
   secretPath: string | undefined
   /** Where toolkits for all users may be defined; the first file that exists is used. */
@@ -158,6 +166,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     approvalMs: values.LOADOUT_APPROVAL_MS,
     programs: values.LOADOUT_PROGRAMS,
     model: values.LOADOUT_MODEL,
+    modelUrl: values.LOADOUT_MODEL_URL,
+    modelKey: values.LOADOUT_MODEL_KEY,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,
     globalFiles: ['./mcp-servers.json', join(homedir(), '.loadout', 'mcp-servers.json')],
@@ -198,6 +208,8 @@ function readCertificates(path: string): string {
 }
 
 function assertCoherent(config: Config): void {
+  if (config.model?.startsWith('openai-compatible:') && config.modelUrl === undefined)
+    throw bad('LOADOUT_MODEL_URL', 'is needed with a model of openai-compatible: the base URL of its API')
   if (config.mode === 'local') {
     if (!LOOPBACK.has(config.hostname))
       throw bad(

@@ -100,6 +100,13 @@ async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number):
 /** What a route needs other than `read` for looking and `write` for changing; one of them is enough. */
 const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   'POST /api/tools/:toolkit/:tool/call': ['call'],
+  'POST /api/workflow/invoke': ['call'],
+  'POST /api/runs/:id/rerun': ['call'],
+  // They change nothing.
+  'POST /api/workflows/:id/check': ['read', 'call'],
+  'POST /api/workflows/validate': ['read', 'write'],
+  // A model calls what it likes.
+  'POST /api/threads/:id/messages': ['call'],
   'POST /api/inputs/:id': ['call'],
   'POST /api/approvals/:id/answer': ['approve'],
   'GET /api/approvals': ['read', 'call', 'approve'],

@@ -4,7 +4,7 @@ import { createApp } from './app.ts'
 import { LOCAL } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog } from './log.ts'
-import { openHost } from './open-host.ts'
+import { modelsOf, openHost } from './open-host.ts'
 
 export async function openLocal(config: Config) {
   const host = await openHost(config, createLog('silent'))
@@ -17,6 +17,7 @@ export async function openLocal(config: Config) {
   const app = createApp({
     host,
     apiKeys: createApiKeys(host.storage, host.audit.record),
+    models: modelsOf(host, config),
     authenticate: () => LOCAL,
     loopbackOnly: true,
   })

@@ -14,6 +14,7 @@ import {
   type Storage,
   type TelemetryOptions,
 } from 'loadout'
+import { createModels, type ModelProvider, type Models } from 'loadout/agents/models'
 import { quickjs } from 'loadout/code-mode/quickjs'
 import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers, wordVectors } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
@@ -34,7 +35,12 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
   const drivers = openDrivers(config)
-  const host = createHost({
+  const host: Host = createHost({
+    // Loaded with the first that is run.
+    agent: async (request) => {
+      const { nodeAgent } = await import('loadout/agents')
+      return nodeAgent({ models: modelsOf(host, config) })(request)
+    },
     storage: openStorage(config),
     keyRing,
     drivers,
@@ -52,6 +58,14 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   logResolutions(host, log)
   logWarnings(drivers, log)
   return host
+}
+
+/** Models by the settings: the address and the key are of the provider that is named there. */
+export function modelsOf(host: Host, { model, modelUrl, modelKey }: Config): Models {
+  const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
+  const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
+  const { credentials, storage } = host
+  return createModels({ credentials, storage, model, baseUrls: of(modelUrl), keys: of(modelKey) })
 }
 
 /** What is missing for commands of users, or weaker than elsewhere. Nobody waits for it. */

@@ -72,6 +72,20 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
   'post /api/threads/{id}/resolve': () => [{ prompt: 'x' }],
   'post /api/threads/{id}/loaded': (ref) => [{ refs: [`${ref}.tool`] }],
   'post /api/threads/{id}/run': (ref) => [{ program: `return await call("${ref}.go", {})` }],
+  'post /api/threads/{id}/messages': () => [{ message: 'x' }],
+  'put /api/models/{provider}/key': () => [{ key: 'k' }],
+  'put /api/app/models/{provider}/key': () => [{ key: 'k' }],
+  'post /api/workflow/invoke': (ref) => [
+    { definition: { name: 'w', nodes: [{ id: 'a', type: 'tool', ref: `${ref}.go` }] } },
+    {
+      definition: { name: 'w', nodes: [{ id: 'a', type: 'tool', ref: 'n9.go' }] },
+      mcpServers: { n9: COMMAND, n10: ADDRESS },
+    },
+  ],
+  'post /api/workflows': (ref) => [{ name: 'w', nodes: [{ id: 'a', type: 'tool', ref: `${ref}.go` }] }],
+  'post /api/workflows/validate': () => [{ name: 'w', nodes: [] }],
+  'put /api/workflows/{id}': () => [{ name: 'w', nodes: [{ id: 'a', type: 'tool', ref: 'x.go' }] }],
+  'post /api/runs/{id}/rerun': () => [{ from: 'a' }],
   'post /api/oauth/start': (toolkit) => [{ toolkit }],
   'post /api/oauth/disconnect': (toolkit) => [{ toolkit }],
   'post /api/keys': () => [{ name: 'k' }],
@@ -103,6 +117,7 @@ const REACHING = [
   'post /api/oauth/start',
   'post /api/threads/{id}/run',
   'post /api/tools/{toolkit}/{tool}/call',
+  'post /api/workflow/invoke',
 ]
 
 const settle = () => new Promise<void>((resolve) => setTimeout(resolve, 15))

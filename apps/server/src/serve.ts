@@ -9,7 +9,7 @@ import { createApp } from './app.ts'
 import { byApiKey, localOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
-import { clientDocument, openHost } from './open-host.ts'
+import { clientDocument, modelsOf, openHost } from './open-host.ts'
 import { openTelemetry } from './telemetry.ts'
 import { serveWeb } from './web.ts'
 import { startWebhook } from './webhook.ts'
@@ -54,6 +54,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     const app = createApp({
       host,
       apiKeys,
+      models: modelsOf(host, config),
       authenticate: local ? localOr(byKey) : byKey,
       loopbackOnly: local,
       publicUrl: config.publicUrl,

@@ -178,17 +178,8 @@ export function createHost(options: HostOptions = {}): Host {
     invoke({ ...started, calls: withRules(calls, how.context.rules) }, names, how)
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
-    ...{
-      threads,
-      messages: createMessages(kept),
-      activations,
-      loadouts,
-      preferences,
-      ...policy,
-      results: use.results,
-      budgets: use.budgets,
-    },
-    records,
+    ...{ threads, messages: createMessages(kept), activations, loadouts, preferences, ...policy },
+    ...{ results: use.results, budgets: use.budgets, records },
     toolkits: registry,
     runs: runs.engine,
     tryTool: custom.tryTool,

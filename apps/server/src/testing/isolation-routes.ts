@@ -20,6 +20,7 @@ export interface Things {
   grantId: string
   resultId: string
   runId: string
+  workflowId: string
 }
 
 /** Which things a path names, by its beginning. The first name is the one that belongs to somebody. */
@@ -34,10 +35,14 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
   '/api/grants/{id}': ({ grantId }) => [{ id: grantId }],
   '/api/results/{id}': ({ resultId }) => [{ id: resultId }],
   '/api/runs/{id}': ({ runId }) => [{ id: runId, step: 'any' }],
+  '/api/workflows/{id}': ({ workflowId }) => [{ id: workflowId }],
   '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
   // A user is no thing that could be hidden, and removing one that is there is what operators do.
   '/api/users/{id}': () => [{ id: 'nobody-either' }],
+  // Keys of providers belong to who sends them; there is no other's to name.
+  '/api/models/{provider}': () => [{ provider: 'nobody' }],
+  '/api/app/models/{provider}': () => [{ provider: 'nobody' }],
   '/api/app/toolkits/{id}': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((id) => ({ id })),
 }
@@ -58,7 +63,13 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/threads/{id}/resolve': { prompt: 'echo' },
   'POST /api/threads/{id}/loaded': { refs: ['kit.echo'] },
   'POST /api/threads/{id}/run': { program: 'return 1' },
+  'POST /api/threads/{id}/messages': { message: 'hi' },
+  'PUT /api/models/{provider}/key': { key: 'k' },
+  'PUT /api/app/models/{provider}/key': { key: 'k' },
   'POST /api/runs/{id}/cancel': null,
+  'POST /api/runs/{id}/rerun': { from: 'a' },
+  'PUT /api/workflows/{id}': { name: 'taken over', nodes: [{ id: 'a', type: 'approval', message: 'x' }] },
+  'POST /api/workflows/{id}/check': null,
   'POST /api/runs/{id}/steps/{step}': { decision: 'fail' },
   'PATCH /api/app/toolkits/{id}': { enabled: false },
 }
@@ -80,9 +91,16 @@ export const PAGES: ReadonlySet<string> = new Set(['GET /api/oauth/callback'])
 /** These have nothing to give for the servers of this test, whoever asks. */
 export const REFUSED: ReadonlySet<string> = new Set([
   'GET /api/mcp/{id}/skills/read',
+  // There is no such provider.
+  'PUT /api/models/{provider}/key',
+  'DELETE /api/models/{provider}/key',
+  // There is no model to ask.
+  'POST /api/threads/{id}/messages',
   // It is over.
   'POST /api/runs/{id}/cancel',
   'POST /api/runs/{id}/steps/{step}',
+  // It is a program.
+  'POST /api/runs/{id}/rerun',
 ])
 
 export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
@@ -100,6 +118,13 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
     body: { uscoId: onlyUscoId, name: 'taken over', config_json: custom },
     status: 404,
   }),
+  'POST /api/workflow/invoke': ({ workflowId }) => ({ body: { workflowId }, status: 404 }),
+  'POST /api/workflows': () => ({
+    body: { name: 'another', nodes: [{ id: 'a', type: 'approval', message: 'x' }] },
+    status: 201,
+  }),
+  'POST /api/workflows/validate': () => ({ body: { name: 'w', nodes: [] }, status: 200 }),
+  'GET /api/workflows': ({ workflowId }) => ({ query: `?cursor=${workflowId}`, status: 200 }),
   'POST /api/mcp/config/introspect': ({ onlyUscoId }) => ({ body: { uscoId: onlyUscoId }, status: 404 }),
   'POST /api/mcp/config/try': ({ onlyUscoId }) => ({
     body: { uscoId: onlyUscoId, config_json: custom, tool: 'a', allow: true },

@@ -36,9 +36,14 @@ const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promis
     package: '@ai-sdk/openai-compatible',
     load: async () => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-      // A server of one's own often wants no key.
+      // A server of one's own often wants no key; without numbers there is no budget.
       return ({ apiKey, baseURL }) =>
-        createOpenAICompatible({ name: 'openai-compatible', baseURL, ...(apiKey === '' ? {} : { apiKey }) })
+        createOpenAICompatible({
+          name: 'openai-compatible',
+          includeUsage: true,
+          baseURL,
+          ...(apiKey === '' ? {} : { apiKey }),
+        })
     },
   },
 }

@@ -1,0 +1,120 @@
+/**
+ * The chat of a thread. An answer streams as the AI SDK's UI messages, with what was selected, what waits for a person and what it
+ * cost as data parts; who leaves the stream gives it up. The thread has the history, whatever a client sends.
+ */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { type Host, HostError } from 'loadout'
+import { type Models, modelName } from 'loadout/agents/models'
+import { messageView, parse, resolveInput, saidMessage } from 'loadout/schema'
+import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+
+const message = named(messageView, 'Message')
+const { limit, maxTokens, programs } = resolveInput.shape
+const input = z
+  .looseObject({
+    message: saidMessage.optional().openapi({ description: 'A text, or a message with parts' }),
+    messages: z
+      .array(z.unknown())
+      .max(10_000)
+      .optional()
+      .openapi({ description: "As the AI SDK's chat sends them: the last is what is said, the rest is known" }),
+    model: modelName.optional().openapi({ description: '`provider:model`; by default the operator’s' }),
+    system: z.string().max(20_000).optional(),
+    maxSteps: z.number().int().min(1).max(100).default(20),
+    budget: z
+      .number()
+      .int()
+      .min(1)
+      .max(100_000_000)
+      .optional()
+      .openapi({ description: 'Tokens in all, of what the model is sent and of what it says' }),
+    limit: limit.optional(),
+    maxTokens,
+    programs,
+  })
+  .openapi('ChatInput')
+
+const say = createRoute({
+  method: 'post',
+  path: '/threads/{id}/messages',
+  summary: 'Say something; the answer streams',
+  request: { params: idParam, body: jsonBodyOf(input) },
+  responses: {
+    200: {
+      description: 'A stream of UI message chunks (AI SDK), with data parts `selection`, `approval` and `usage`',
+      content: { 'text/event-stream': { schema: z.string() } },
+    },
+    ...problemResponses,
+  },
+})
+const list = createRoute({
+  method: 'get',
+  path: '/threads/{id}/messages',
+  summary: 'What was said, the newest first',
+  request: {
+    params: idParam,
+    query: z.object({ cursor: idText.optional(), limit: z.coerce.number().int().min(1).max(200).default(50) }),
+  },
+  responses: {
+    200: json(z.object({ items: z.array(message), nextCursor: z.string().optional() }), 'A page of them'),
+    ...problemResponses,
+  },
+})
+const clear = createRoute({
+  method: 'delete',
+  path: '/threads/{id}/messages',
+  summary: 'Forget what was said',
+  request: { params: idParam },
+  responses: { 204: { description: 'It is forgotten' }, ...problemResponses },
+})
+
+export function messageRoutes(host: Host, models: Models, stopping: AbortSignal) {
+  return new OpenAPIHono<Env>()
+    .openapi(say, async (c) => {
+      const { userId } = c.var.principal
+      const { id: threadId } = c.req.valid('param')
+      await host.threads.get(userId, threadId)
+      const { message: one, messages, model, system, maxSteps, budget, ...resolve } = c.req.valid('json')
+      const said = partsOf(one ?? messages?.at(-1))
+      const opened = await models.open(userId, model)
+      const tools = host.thread({ userId, threadId }, { mustExist: true })
+      // Loaded with the first that is said: who only looks at tools needs none of it.
+      const { streamChat } = await import('loadout/agents')
+      const { limit: most, maxTokens: tokens, programs: code } = resolve
+      const response = await streamChat({
+        ...{ userId, threadId, tools, messages: host.messages, approvals: host.approvals, model: opened, said },
+        ...{ system, maxSteps, budget, signal: AbortSignal.any([c.req.raw.signal, stopping]) },
+        resolve: {
+          ...(most === undefined ? {} : { limit: most }),
+          ...(tokens === undefined ? {} : { maxTokens: tokens }),
+          ...(code === undefined ? {} : { programs: code }),
+        },
+      })
+      return response as never
+    })
+    .openapi(list, async (c) => {
+      const { cursor, limit: most } = c.req.valid('query')
+      const { id } = c.req.valid('param')
+      // One more than asked for tells whether there is a next page.
+      const found = await host.messages.list(c.var.principal.userId, id, { after: cursor, limit: most + 1 })
+      const items = found.slice(0, most)
+      const last = found.length > most ? items.at(-1) : undefined
+      return c.json({ items, ...(last ? { nextCursor: last.id } : {}) }, 200)
+    })
+    .openapi(clear, async (c) => {
+      await host.messages.clear(c.var.principal.userId, c.req.valid('param').id)
+      return c.body(null, 204)
+    })
+}
+
+function partsOf(said: unknown) {
+  if (said === undefined)
+    throw new HostError('invalid-input', {
+      detail: 'message: nothing is said',
+      errors: [{ path: 'message', message: 'nothing is said' }],
+    })
+  const read = parse(saidMessage, said, ['message'])
+  return typeof read === 'string' ? [{ type: 'text' as const, text: read }] : read.parts
+}

@@ -1,0 +1,154 @@
+/**
+ * The chat of a thread, as the stream that the AI SDK's UI reads: text, tool calls, and beside them, as data parts, what was
+ * selected and why, what waits for a person, and what it cost. What was said is kept, also of an answer that was given up: the
+ * thread is the history, whatever a client sends.
+ */
+import {
+  convertToModelMessages,
+  createUIMessageStream,
+  createUIMessageStreamResponse,
+  dynamicTool,
+  jsonSchema,
+  type ModelMessage,
+  streamText,
+  type ToolSet,
+  toUIMessageStream,
+  type UIMessage,
+  type UIMessageStreamWriter,
+} from 'ai'
+import { toModelOutput } from '../ai/ai-output.ts'
+import type { NamedCall } from '../calls/call-by-name.ts'
+import type { Selection } from '../calls/live-selection.ts'
+import type { Messages } from '../loadout/messages.ts'
+import type { Approvals } from '../policy/approvals.ts'
+import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { MessageView, SaidPart } from '../schema/message.ts'
+import type { ResolveOptions } from '../schema/selection.ts'
+import { type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { drained } from './drained.ts'
+import { modelFailure } from './model-failure.ts'
+import type { OpenModel } from './models.ts'
+import { lastPrompt } from './prompts.ts'
+import { selectionData } from './selection-data.ts'
+
+export interface ChatOptions extends GenerationLimits {
+  userId: string
+  threadId: string
+  /** The thread: what it carries is what the model may call. */
+  tools: { resolve(options: ResolveOptions): Promise<Selection> }
+  messages: Pick<Messages, 'add' | 'list'>
+  approvals: Pick<Approvals, 'get'>
+  model: OpenModel
+  /** What the user says. */
+  said: readonly SaidPart[]
+  system?: string | undefined
+  resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'> | undefined
+  /** Who asks went away: what is under way is given up. */
+  signal?: AbortSignal | undefined
+}
+
+/** Of a long conversation the model hears the last messages. */
+const HEARD = 60
+const KEEP_ALIVE_MS = 15_000
+
+/** What is refused before it begins is thrown; what goes wrong later is told in the stream. */
+export async function streamChat(options: ChatOptions): Promise<Response> {
+  const { userId, threadId, messages } = options
+  const before = await messages.list(userId, threadId, { limit: HEARD })
+  const said = await messages.add(userId, threadId, { role: 'user', parts: [...options.said] })
+  const conversation = [...before.reverse(), said]
+  const heard = await modelMessages(conversation)
+  const { prompt, history } = lastPrompt(heard)
+  const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: options.model.name })
+  const gone = new AbortController()
+  const signal = options.signal ? AbortSignal.any([gone.signal, options.signal]) : gone.signal
+  const stream = createUIMessageStream({
+    originalMessages: conversation.map(uiMessage),
+    generateId: () => newId('message'),
+    execute: ({ writer }) => answer({ ...options, heard, selection, signal }, writer),
+    onError: (error) => modelFailure(error, options.model).line,
+    async onEnd({ responseMessage: { id, parts, metadata } }) {
+      if (parts.length === 0) return
+      const kept = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
+      // A thread that was deleted meanwhile keeps nothing.
+      await messages.add(userId, threadId, { ...kept, metadata: metadata as JsonObject | undefined }).catch(() => {})
+    },
+  })
+  return createUIMessageStreamResponse({
+    stream: drained(stream, () => gone.abort()),
+    keepAliveMs: KEEP_ALIVE_MS,
+  })
+}
+
+interface Answering extends ChatOptions {
+  heard: ModelMessage[]
+  selection: Selection
+  signal: AbortSignal
+}
+
+async function answer(options: Answering, writer: UIMessageStreamWriter): Promise<void> {
+  const { model, heard, selection, signal } = options
+  const watched = withApprovals(options, writer)
+  writer.write({ type: 'start' })
+  const { settings, warnings } = settingsOf({
+    ...{ ...options, model: model.model, messages: heard, selection: watched.selection, signal },
+    form: { onPending: watched.onPending },
+    onStep: () =>
+      writer.write({ type: 'data-selection', id: 'selection', data: selectionData(selection.next(), warnings) }),
+  })
+  const result = streamText({ ...settings, onError: () => {} })
+  writer.merge(
+    toUIMessageStream({
+      stream: result.stream,
+      tools: settings.tools,
+      sendStart: false,
+      onError: (error) => modelFailure(error, model).line,
+      messageMetadata: ({ part }) =>
+        part.type === 'finish' ? { model: model.name, usage: usedOf(part.totalUsage) } : undefined,
+    }),
+  )
+  // What was given up has no numbers.
+  const [usage, steps] = await Promise.all([result.usage, result.steps]).catch(() => [])
+  if (!usage || !steps) return
+  const { before, after } = selection.next().tokens
+  const data = { ...usedOf(usage), steps: steps.length, stopped: stoppedBy(steps, options), tools: { before, after } }
+  writer.write({ type: 'data-usage', id: 'usage', data })
+}
+
+/** Tells what waits for a person when it does, and again when that is over. */
+function withApprovals({ userId, selection, approvals }: Answering, writer: UIMessageStreamWriter) {
+  const asked = new Map<string, string>()
+  const tell = (toolCallId: string, approval: object & { id: string }) =>
+    writer.write({ type: 'data-approval', id: approval.id, data: { toolCallId, approval } })
+  return {
+    onPending(toolCallId: string, approval: object & { id: string }) {
+      asked.set(toolCallId, approval.id)
+      tell(toolCallId, approval)
+    },
+    selection: {
+      ...selection,
+      async call(call: NamedCall) {
+        const outcome = await selection.call(call)
+        const id = asked.get(call.id ?? '')
+        const approval = id === undefined ? undefined : await approvals.get(userId, id).catch(() => undefined)
+        if (approval) tell(call.id ?? '', approval)
+        return outcome
+      },
+    },
+  }
+}
+
+const uiMessage = ({ id, role, parts, metadata }: MessageView): UIMessage =>
+  ({ id, role, parts, ...(metadata ? { metadata } : {}) }) as unknown as UIMessage
+
+/** As a model hears them: results as they were told to it, whether or not their tools are still there. */
+function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessage[]> {
+  const from = conversation.findIndex(({ role }) => role === 'user')
+  const names = conversation.flatMap(({ parts }) =>
+    parts.flatMap((part) => (part.type === 'dynamic-tool' && typeof part.toolName === 'string' ? [part.toolName] : [])),
+  )
+  const told = dynamicTool({ inputSchema: jsonSchema({}), execute: async () => null, toModelOutput })
+  const tools: ToolSet = Object.fromEntries(names.map((name) => [name, told]))
+  return convertToModelMessages(conversation.slice(from).map(uiMessage), { tools, ignoreIncompleteToolCalls: true })
+}
