@@ -110,6 +110,7 @@ describe('thread.resolve', () => {
     const selection = await bob.resolve({ prompt: 'one' })
     expect(chosen(selection).sort()).toEqual(['tiny.a', 'tiny.b'])
     expect(selection.tokens.after).toBe(selection.tokens.before)
+    expect(chosen(await bob.resolve({ prompt: 'one', limit: 1 }))).toEqual(['tiny.a', 'loadout.search_tools'])
     await host.preferences.update('bob', { autoLoadTools: false })
     expect(chosen(await bob.resolve({ prompt: 'one' }))).toEqual(['loadout.search_tools'])
   })

@@ -67,8 +67,8 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
       const maxTokens = budgetOf(given)
       const chosen = choose({
         ...{ tools, loaded: kept, hits: found?.hits ?? [], rest: found?.rest, maxTokens, count },
-        // Who wants no tools by themselves gets none because they are few.
-        mayTakeAll: autoLoadTools,
+        // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
+        mayTakeAll: autoLoadTools && waiting(tools, kept) <= given.limit,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
@@ -100,6 +100,11 @@ function look(
   const given = new Set([...always, ...kept].map(({ ref }) => ref))
   const rest = loadout.tools.length > limit + given.size ? MOST_WAITING : 0
   return searcher.search(loadout.entries, prompt, { userId, limit, strategy, context: heard.text, given, rest })
+}
+
+function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): number {
+  const known = new Set(kept.map(({ ref }) => ref))
+  return tools.filter((entry) => entry.deferred && !known.has(entry.ref)).length
 }
 
 /** A model that called a tool may call it again: its definition stays. */
