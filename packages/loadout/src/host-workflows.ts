@@ -63,6 +63,7 @@ export function createHostWorkflows(
   const work = createWorkflowWork({ ...parts, executor, agent, limits: programs?.limits, preflight: before })
   const engine = {
     start: (...given: Parameters<Engine['start']>) => parts.engine().start(...given),
+    get: (...given: Parameters<Engine['get']>) => parts.engine().get(...given),
     settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
   }
   return { work, workflows: createWorkflows({ ...parts, engine, preflight: before }) }

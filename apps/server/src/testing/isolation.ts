@@ -125,10 +125,14 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   const run = await must('POST /api/threads/trip/run', {
     program: `console.log('${mark}'); return await kit.echo({ message: '${mark}' })`,
   })
+  const workflow = await must('POST /api/workflows', {
+    name: mark,
+    nodes: [{ id: 'a', type: 'tool', ref: 'kit.echo', arguments: { message: mark } }],
+  })
   return {
     ...(await askedAndKept(must, mark)),
     ...{ kitUscoId: kit.uscoId, onlyKit: only.id, onlyUscoId: only.uscoId, onlyThread: `thread-${user}` },
-    ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id, runId: run.id },
+    ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id, runId: run.id, workflowId: workflow.id },
   }
 }
 

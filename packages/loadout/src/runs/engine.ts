@@ -13,6 +13,8 @@ import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
 import type { StepRequest } from './decide.ts'
 
 export interface NewRun {
+  /** Where it was given one before it began. `conflict` where there is such a run. */
+  runId?: string | undefined
   userId: string
   kind: RunRow['kind']
   threadId?: string | undefined

@@ -12,10 +12,10 @@ export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed
 export const stands = (status: RunRow['status']) =>
   OVER.has(status) || status === 'paused' || status === 'outcome-unknown'
 
-export function newRun({ userId, kind, threadId, workflowVersionId, input }: NewRun): RunRow {
+export function newRun({ runId = newId('run'), userId, kind, threadId, workflowVersionId, input }: NewRun): RunRow {
   const now = new Date()
   return {
-    ...{ runId: newId('run'), userId, kind, threadId: threadId ?? null, workflowVersionId: workflowVersionId ?? null },
+    ...{ runId, userId, kind, threadId: threadId ?? null, workflowVersionId: workflowVersionId ?? null },
     ...{ status: 'queued', inputJson: keepable(input) as JsonObject, outputJson: null, errorJson: null },
     ...{ leaseOwner: null, leaseUntil: null, createdAt: now, updatedAt: now },
   }

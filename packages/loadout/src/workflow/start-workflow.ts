@@ -10,6 +10,7 @@ import type { PrincipalInput } from '../schema/principal.ts'
 import type { RunView } from '../schema/run.ts'
 import type { WorkflowDefinition } from '../schema/workflow.ts'
 import type { Storage } from '../storage/storage.ts'
+import { claimRun } from './claim-run.ts'
 import { type KeptRun, sealToolkits } from './kept-run.ts'
 import type { Plan } from './plan.ts'
 import { planOf } from './read-definition.ts'
@@ -24,6 +25,8 @@ export interface StartOptions {
   mcpServers?: Record<string, unknown> | undefined
   /** Rules of this run alone. They only tighten. */
   rules?: readonly PolicyRuleInput[] | undefined
+  /** The same key is the same run, for a day: it is started once. `conflict` where it was asked for something else. */
+  idempotencyKey?: string | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -34,7 +37,7 @@ export interface RerunOptions extends Pick<StartOptions, 'principal' | 'mcpServe
 
 export interface StartParts {
   storage: Storage
-  engine: Pick<Engine, 'start'>
+  engine: Pick<Engine, 'start' | 'get'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
 }
 
@@ -45,11 +48,35 @@ export async function startWorkflow(
   { userId, plan, workflowVersionId }: { userId: string; plan: Plan; workflowVersionId: string | undefined },
   options: StartOptions,
 ): Promise<RunView> {
-  const { principal = { kind: 'session' as const, userId }, threadId, mcpServers, rules, signal } = options
+  const {
+    principal = { kind: 'session' as const, userId },
+    threadId,
+    mcpServers,
+    rules,
+    signal,
+    idempotencyKey,
+  } = options
   const { definition } = plan
   const input = checkInput(definition, options.input ?? {})
   const kept: KeptRun = { definition, input, principal, ...(rules ? { rules } : {}) }
-  return begin(parts, userId, { kept, mcpServers, threadId, workflowVersionId, signal })
+  const runId =
+    idempotencyKey === undefined
+      ? undefined
+      : await claimRun(parts.storage, { userId, threadId, idempotencyKey }, [kept, workflowVersionId, mcpServers ?? {}])
+  const known = runId === undefined ? undefined : await parts.engine.get(userId, runId).catch(unless('not-found'))
+  if (known) return known
+  const begun = begin(parts, userId, { kept, mcpServers, threadId, workflowVersionId, signal, runId })
+  // Two with one key at once: one of them began it.
+  return begun.catch(async (error: unknown) => {
+    if (runId === undefined) throw error
+    unless('conflict')(error)
+    return parts.engine.get(userId, runId)
+  })
+}
+
+const unless = (code: HostError['code']) => (error: unknown) => {
+  if (!HostError.is(error) || error.code !== code) throw error
+  return undefined
 }
 
 /** A new run of the same, that takes over what was completed before a node. What the first one brought is not kept. */
@@ -81,11 +108,12 @@ export async function rerunWorkflow(
 interface Beginning extends Pick<StartOptions, 'mcpServers' | 'threadId' | 'signal'> {
   kept: KeptRun
   workflowVersionId: string | undefined
+  runId?: string | undefined
   steps?: readonly TakenStep[]
 }
 
 async function begin(parts: StartParts, userId: string, beginning: Beginning): Promise<RunView> {
-  const { kept, mcpServers = {}, threadId, workflowVersionId, signal, steps } = beginning
+  const { kept, mcpServers = {}, threadId, workflowVersionId, signal, steps, runId } = beginning
   if (kept.principal.userId !== userId)
     throw invalidFields([{ path: 'principal.userId', message: 'must be the user who runs it' }])
   // What is wrong with them is told now, and not by the run.
@@ -93,7 +121,7 @@ async function begin(parts: StartParts, userId: string, beginning: Beginning): P
   const toolkits = await sealToolkits(parts.credentials, userId, mcpServers)
   const { toolkits: _, ...rest } = kept
   const input = { ...rest, ...(toolkits ? { toolkits } : {}) } as unknown as JsonObject
-  return parts.engine.start({ userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps })
+  return parts.engine.start({ runId, userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps })
 }
 
 /** Held against its schema; what is left out and has a default has that. */

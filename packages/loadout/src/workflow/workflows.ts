@@ -40,7 +40,7 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
 }
 
 export interface WorkflowParts extends StartParts, DefinitionParts {
-  engine: Pick<Engine, 'start' | 'settled'>
+  engine: Pick<Engine, 'start' | 'get' | 'settled'>
   loadouts: Pick<Loadouts, 'of'>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
 }
