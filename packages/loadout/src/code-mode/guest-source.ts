@@ -19,7 +19,7 @@ export const GUEST = `(() => {
   delete globalThis.SharedArrayBuffer
   const { parse, stringify } = JSON
   const { apply, ownKeys } = Reflect
-  const { defineProperty, freeze, hasOwn } = Object
+  const { defineProperty, freeze, hasOwn, setPrototypeOf } = Object
   const { now } = Date
   const OwnError = Error, OwnTypeError = TypeError, OwnPromise = Promise, OwnProxy = Proxy, text = String, number = Number
   const then = Promise.prototype.then
@@ -31,6 +31,7 @@ export const GUEST = `(() => {
   class ToolError extends OwnError {}
   define(ToolError.prototype, 'name', 'ToolError')
   define(program, 'ToolError', ToolError)
+  const toolErrors = ToolError.prototype
 
   // Calls: each is a promise that waits under its number.
   const waiting = { __proto__: null }
@@ -42,31 +43,35 @@ export const GUEST = `(() => {
     return stringify(given)
   }
   const makeFunction = (object, name) => {
-    const call = (...given) => new OwnPromise((resolve, reject) => {
-      // Made here, so that its stack is that of the call.
-      const error = new ToolError()
+    const call = (...given) => {
+      // Made here, so that its stack is that of the call; what it is shows when it is thrown.
+      const error = new OwnError()
       let args
       try {
         args = written(given)
       } catch (cause) {
-        error.message = 'The arguments cannot be written as JSON: ' + said(cause)
-        error.code = 'invalid-arguments'
-        return reject(error)
+        return new OwnPromise((_, reject) => reject(refused(error, { code: 'invalid-arguments', message: 'The arguments cannot be written as JSON: ' + said(cause) })))
       }
-      waiting[calls++] = { __proto__: null, resolve, reject, error }
+      const promise = new OwnPromise((resolve, reject) => {
+        waiting[calls++] = { __proto__: null, resolve, reject, error }
+      })
       door(${DOOR.call}, object, name, args, args.length)
-    })
+      return promise
+    }
     return defineProperty(call, 'name', { __proto__: null, value: name })
+  }
+  const refused = (error, told) => {
+    setPrototypeOf(error, toolErrors)
+    define(error, 'message', told.message)
+    error.code = told.code
+    if (told.data !== undefined) error.data = told.data
+    return error
   }
   const settle = (seq, ok, answer) => {
     const { resolve, reject, error } = waiting[seq]
     delete waiting[seq]
     if (ok) return resolve(parse(answer))
-    const told = parse(answer)
-    define(error, 'message', told.message)
-    error.code = told.code
-    if (told.data !== undefined) error.data = told.data
-    reject(error)
+    reject(refused(error, parse(answer)))
   }
 
   // Toolkits: a name that is not there says which are.
