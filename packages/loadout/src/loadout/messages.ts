@@ -39,11 +39,12 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
     async add(userId, threadId, { id = newId('message'), role, parts, metadata }) {
       const contentJson = fitting({ parts, ...(metadata === undefined ? {} : { metadata }) })
       const about = { messageId: id, userId, threadId, role, contentJson }
-      const row = await patiently(() =>
+      const row = await patiently((tried) =>
         storage.transaction({ userId }, async (tx) => {
           if (!(await tx.get('threads', threadId))) throw noThread(threadId)
           const [last] = await tx.list('messages', { where: { userId, threadId }, order: 'desc', limit: 1 })
-          const position = last ? last.position + 1 : 0
+          // An answer has its id from when it began, so what has the last id need not have the last place.
+          const position = (last ? last.position + 1 : 0) + tried
           if (position >= MOST_MESSAGES) throw full(threadId)
           const whole: MessageRow = { ...about, position, createdAt: new Date() }
           await tx.insert('messages', whole)
@@ -78,13 +79,13 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
   }
 }
 
-const TRIES = 20
+const TRIES = 50
 
 /** Of two who say something at once, one has the place, and the other the next. */
-async function patiently(add: () => Promise<MessageRow>): Promise<MessageRow> {
-  for (let tried = 1; ; tried++)
+async function patiently(add: (tried: number) => Promise<MessageRow>): Promise<MessageRow> {
+  for (let tried = 0; ; tried++)
     try {
-      return await add()
+      return await add(tried)
     } catch (error) {
       if (tried >= TRIES || !HostError.is(error) || error.code !== 'conflict') throw error
     }

@@ -115,7 +115,6 @@ export const COLLECTIONS = {
     id: 'messageId',
     unique: [['threadId', 'position']],
     parent: { collection: 'threads', field: 'threadId' },
-    watch: 'threadId',
   }),
   activations: spec({
     ...own,

@@ -13,5 +13,3 @@ CREATE TABLE "mcp"."messages" (
 ALTER TABLE "mcp"."messages" ADD CONSTRAINT "messages_thread_fkey" FOREIGN KEY ("user_id","thread_id") REFERENCES "mcp"."threads"("user_id","thread_id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE INDEX "messages_thread" ON "mcp"."messages" USING btree ("user_id","thread_id","message_id");--> statement-breakpoint
 SELECT mcp.protect('messages', 'write', false);
---> statement-breakpoint
-SELECT mcp.tell('messages', 'messages', 'thread_id', 'user');

@@ -1,0 +1,63 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { newId } from '../schema/ids.ts'
+
+let host: Host
+beforeEach(async () => {
+  host = createHost()
+  await host.threads.create('ann', { id: 't' })
+})
+afterEach(() => host.close())
+
+const text = (words: string) => [{ type: 'text', text: words }]
+const said = async (limit?: number) =>
+  (await host.messages.list('ann', 't', limit === undefined ? {} : { limit })).map(({ parts }) => parts[0]?.text)
+
+describe('what was said in a thread', () => {
+  it('is kept in its order, the newest first, and comes in pages', async () => {
+    for (const words of ['one', 'two', 'three'])
+      await host.messages.add('ann', 't', { role: 'user', parts: text(words) })
+    expect(await said()).toEqual(['three', 'two', 'one'])
+    const [last] = await host.messages.list('ann', 't', { limit: 1 })
+    const rest = await host.messages.list('ann', 't', { after: last?.id })
+    expect(rest.map(({ parts }) => parts[0]?.text)).toEqual(['two', 'one'])
+  })
+
+  it('has room for all who say something at once', async () => {
+    const many = Array.from({ length: 12 }, (_, i) => String(i))
+    await Promise.all(many.map((words) => host.messages.add('ann', 't', { role: 'user', parts: text(words) })))
+    expect((await said()).sort()).toEqual(many.sort())
+  })
+
+  it('takes an answer that began before what was said meanwhile', async () => {
+    const [first, answer, second, third] = Array.from({ length: 4 }, () => newId('message'))
+    for (const id of [first, second, answer, third])
+      await host.messages.add('ann', 't', { id, role: 'user', parts: text(id ?? '') })
+    expect(await said()).toEqual([third, second, answer, first])
+  })
+
+  it("is nobody else's, and goes with the thread and with its user", async () => {
+    await host.messages.add('ann', 't', { role: 'user', parts: text('one') })
+    for (const act of [
+      () => host.messages.list('bob', 't'),
+      () => host.messages.clear('bob', 't'),
+      () => host.messages.add('bob', 't', { role: 'user', parts: text('x') }),
+    ])
+      await expect(act()).rejects.toMatchObject({ code: 'not-found' })
+    await host.threads.create('bob', { id: 't' })
+    expect(await host.messages.list('bob', 't')).toEqual([])
+    await host.threads.delete('ann', 't')
+    await host.threads.create('ann', { id: 't' })
+    expect(await said()).toEqual([])
+  })
+
+  it('has an end: long texts of a large message are cut, and what is too large in many pieces is said to be', async () => {
+    const large = await host.messages.add('ann', 't', { role: 'assistant', parts: text('x'.repeat(2_000_000)) })
+    expect(String(large.parts[0]?.text)).toHaveLength(20_000 + ' … (cut)'.length)
+    const pieces = Array.from({ length: 200 }, () => text('y'.repeat(20_000))).flat()
+    const many = await host.messages.add('ann', 't', { role: 'assistant', parts: pieces })
+    expect(many.parts).toEqual(text('(This message was too large to be kept.)'))
+    const small = await host.messages.add('ann', 't', { role: 'user', parts: text('x'.repeat(500_000)) })
+    expect(String(small.parts[0]?.text)).toHaveLength(500_000)
+  })
+})
