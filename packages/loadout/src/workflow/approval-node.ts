@@ -1,7 +1,7 @@
 /** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
 import type { Json, JsonObject } from '../schema/json.ts'
 import { attemptOf, keyOf, type Leaf, type LeafParts, type StepOutcome } from './leaf.ts'
-import { type Attempt, render, requestOf } from './node-end.ts'
+import { type Attempt, failure, render, requestOf } from './node-end.ts'
 
 export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): Promise<Attempt> {
   const message = render(planned, 'message', place.values)
@@ -16,7 +16,9 @@ export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): 
       execute: ({ stepId, approvalId }) => {
         parts.onRunning(planned)
         const question = { node: planned.node.id, reason, arguments: args.value as JsonObject, stepId }
-        return approvalId === undefined ? ask(parts, question) : answered(parts, { stepId, approvalId })
+        // Where too many wait already, that is the error of the node.
+        if (approvalId === undefined) return ask(parts, question).catch(failure)
+        return answered(parts, { stepId, approvalId })
       },
     },
   )

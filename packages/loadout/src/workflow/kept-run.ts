@@ -16,6 +16,8 @@ export interface KeptRun {
   input: Json
   principal: PrincipalInput
   rules?: readonly PolicyRuleInput[] | undefined
+  /** How many steps it took over from another run. */
+  taken?: number | undefined
   /** Toolkits of the call, with their secrets: sealed, and gone once the run is over. */
   toolkits?: { field: string; envelope: Envelope } | undefined
 }

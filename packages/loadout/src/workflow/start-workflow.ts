@@ -99,10 +99,9 @@ export async function rerunWorkflow(
     throw invalidFields([{ path: 'from', message: `must be a node of the workflow: ${there.slice(0, 50).join(', ')}` }])
   }
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-  return begin(parts, userId, {
-    ...{ kept: { ...kept, ...(principal ? { principal } : {}) }, mcpServers, signal, ...about },
-    steps: stepsBefore(plan, from, steps),
-  })
+  const taken = stepsBefore(plan, from, steps)
+  const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
+  return begin(parts, userId, { kept: again, mcpServers, signal, ...about, steps: taken })
 }
 
 interface Beginning extends Pick<StartOptions, 'mcpServers' | 'threadId' | 'signal'> {

@@ -1,80 +1,20 @@
-/** Runs of workflows over tools that are functions: order, branches, maps, errors, waiting, and running again. */
+/** Runs of workflows over tools that are functions: order, branches, maps and errors. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { quickjs } from '../code-mode/quickjs.ts'
-import type { HostEvent } from '../events.ts'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
-import type { RunView } from '../schema/run.ts'
-import type { Agent } from './agent.ts'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
 
-let host: Host
+let world: WorkflowWorld
 let made: string[]
-let events: HostEvent[]
-let agent: Agent | undefined
-let atOnce: { now: number; most: number }
-/** What calls wait for, by name. */
-let gates: Map<string, Promise<void>>
-let failing: Map<string, number>
-
-const tool = (name: string, execute: (input: never) => unknown, annotations: object = {}) => ({
-  ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, annotations },
-  execute: async (input: never) => {
-    made.push(`${name}${JSON.stringify(input)}`)
-    atOnce.most = Math.max(atOnce.most, ++atOnce.now)
-    await gates.get(name)
-    atOnce.now--
-    const left = failing.get(name) ?? 0
-    if (left > 0) {
-      failing.set(name, left - 1)
-      throw new Error(`${name} broke`)
-    }
-    return execute(input)
-  },
-})
+let atOnce: WorkflowWorld['atOnce']
+let gates: WorkflowWorld['gates']
+let failing: WorkflowWorld['failing']
+let run: WorkflowWorld['run']
+let told: WorkflowWorld['told']
 
 beforeEach(async () => {
-  made = []
-  events = []
-  agent = undefined
-  atOnce = { now: 0, most: 0 }
-  gates = new Map()
-  failing = new Map()
-  host = createHost({
-    executor: quickjs({ spares: 1 }),
-    policy: [rule('*.ask_*', 'ask'), rule('*', 'allow')],
-    agent: (request) => (agent as Agent)(request),
-  })
-  await host.ready()
-  const tools = [
-    tool('get', (input: object) => ({ ...input, got: true }), { readOnlyHint: true }),
-    tool('write', (input: { n?: number }) => ({ wrote: input.n ?? 0 })),
-    tool('list', ({ count }: { count: number }) => ({ items: Array.from({ length: count }, (_, n) => ({ n })) })),
-    tool('ask_me', () => 'asked'),
-    tool('slow', () => 'slow'),
-  ]
-  await host.toolkits.register({ name: 'kit', tools }, { tier: 'user', userId: 'ann' })
-  host.events.on((event) => events.push(event))
+  world = await openWorkflowWorld()
+  ;({ made, atOnce, gates, failing, run, told } = world)
 })
-afterEach(() => host.close())
-
-const kit = (id: string, name: string, more: object = {}) => ({ id, type: 'tool', ref: `kit.${name}`, ...more })
-const run = (nodes: object[], more: { input?: unknown; output?: unknown; schema?: object } = {}) => {
-  const { input, output, schema } = more
-  const definition = {
-    name: 'w',
-    nodes,
-    ...(output === undefined ? {} : { output }),
-    ...(schema ? { input: schema } : {}),
-  }
-  return host.workflows.run('ann', { definition, input })
-}
-const told = (node: string) =>
-  events.flatMap((one) => (one.type === 'run-node' && one.node === node ? [one.status] : []))
-const answer = async (view: RunView, decision: 'allow' | 'deny') => {
-  for (const { approvalId } of view.steps.filter((step) => step.status === 'paused'))
-    await host.approvals.answer('ann', approvalId ?? '', { decision })
-  return host.runs.settled('ann', view.id)
-}
+afterEach(() => world.host.close())
 
 describe('nodes', () => {
   it('get what earlier ones gave, and the last ones are the output', async () => {
@@ -169,10 +109,13 @@ describe('maps', () => {
     kit('one', 'write', { arguments: { n: '{{ entry.n * 10 + index }}' }, ...body }),
   ]
   it('give what came of each, in their order, so many at once', async () => {
-    const done = await run(each(), { input: { count: 10 } })
-    expect(done.output).toEqual(Array.from({ length: 10 }, (_, n) => ({ wrote: n * 11 })))
-    expect(atOnce.most).toBeLessThanOrEqual(3)
-    expect(atOnce.most).toBeGreaterThan(1)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gates.set('write', promise)
+    const going = run(each(), { input: { count: 10 } })
+    await expect.poll(() => atOnce.now).toBe(3)
+    resolve()
+    expect((await going).output).toEqual(Array.from({ length: 10 }, (_, n) => ({ wrote: n * 11 })))
+    expect(atOnce.most).toBe(3)
     expect((await run(each(), { input: { count: 0 } })).output).toEqual([])
   })
 
@@ -267,215 +210,5 @@ describe('what fails', () => {
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })
     // What may have happened is not done again.
     expect(made).toHaveLength(1)
-  })
-})
-
-describe('programs', () => {
-  it('call tools, each a step of the run; what they log and give is kept', async () => {
-    const program = `const { items } = await kit.list({ count: input.n })
-      console.log('got', items.length)
-      const all = await Promise.all(items.map(({ n }) => kit.write({ n })))
-      return { sum: all.reduce((sum, { wrote }) => sum + wrote, 0), at: typeof Date.now() }`
-    const done = await run([{ id: 'p', type: 'code', program, input: { n: '{{ input.n }}' }, tools: ['kit'] }], {
-      input: { n: 4 },
-    })
-    expect(done).toMatchObject({
-      status: 'completed',
-      output: { sum: 6, at: 'number' },
-      logs: [{ text: 'got 4' }],
-      usage: { calls: 5 },
-    })
-    expect(done.steps.filter(({ kind }) => kind === 'call')).toHaveLength(5)
-  })
-
-  it('have nothing that the node does not name', async () => {
-    const program = `try { return await call('kit.write', {}) } catch (error) { return error.code }`
-    expect((await run([{ id: 'p', type: 'code', program, tools: ['kit.get'] }])).output).toBe('not-carried')
-    expect(made).toEqual([])
-  })
-
-  it('wait for a person, and do nothing twice', async () => {
-    const program = `const a = await kit.write({ n: 1 })
-      const chance = Math.random()
-      const word = await kit.ask_me({})
-      const b = await kit.write({ n: 2 })
-      return [a.wrote, word, b.wrote, chance === Math.random()]`
-    const paused = await run([{ id: 'p', type: 'code', program, tools: ['kit'] }, kit('x', 'get')])
-    expect(paused.status).toBe('paused')
-    const done = await answer(paused, 'allow')
-    expect(done).toMatchObject({ status: 'completed', output: { p: [1, 'asked', 2, false] } })
-    expect(made.filter((one) => !one.startsWith('get'))).toEqual(['write{"n":1}', 'ask_me{}', 'write{"n":2}'])
-    expect(made.filter((one) => one.startsWith('get'))).toHaveLength(1)
-  })
-
-  it('that break fail their node, with the line', async () => {
-    const done = await run([{ id: 'p', type: 'code', program: 'const a = 1\nthrow new Error("mine")' }])
-    expect(done).toMatchObject({ status: 'failed', error: { node: 'p', reason: 'program-error' } })
-    expect(done.error?.message).toContain('mine (line 2)')
-  })
-})
-
-describe('a person is asked', () => {
-  const nodes = [
-    kit('a', 'write', { arguments: { n: 1 } }),
-    {
-      id: 'ok',
-      type: 'approval',
-      message: 'Send {{ nodes.a.output.wrote }}?',
-      arguments: { n: '{{ nodes.a.output.wrote }}' },
-    },
-    kit('send', 'write', { arguments: { n: 2 }, after: ['ok'] }),
-    kit('side', 'get'),
-  ]
-  it('by a node: the rest goes on, the answer goes on', async () => {
-    const paused = await run(nodes)
-    expect(paused.status).toBe('paused')
-    expect(made).toHaveLength(2)
-    expect(told('ok')).toEqual(['queued', 'running', 'paused'])
-    const [open] = await host.approvals.list('ann', { status: 'pending' })
-    expect(open).toMatchObject({
-      ref: 'workflow.ok',
-      reason: 'Send 1?',
-      arguments: { n: 1 },
-      caller: { type: 'workflow', toolId: paused.id },
-    })
-    const done = await answer(paused, 'allow')
-    expect(done).toMatchObject({ status: 'completed', output: { send: { wrote: 2 } } })
-    expect(made).toHaveLength(3)
-  })
-
-  it('denied, the node fails, or is what it says', async () => {
-    expect(await answer(await run(nodes), 'deny')).toMatchObject({
-      status: 'failed',
-      error: { node: 'ok', reason: 'denied' },
-    })
-    const softer = nodes.map((node) => (node.id === 'ok' ? { ...node, onError: { value: { approved: false } } } : node))
-    const output = '{{ nodes.ok.output.approved }}'
-    const paused = await run(softer, { output })
-    expect((await answer(paused, 'deny')).output).toBe(false)
-  })
-
-  it('by the policy: in a map each item for itself', async () => {
-    const paused = await run([
-      { id: 'm', type: 'map', over: '[1, 2, 3]', node: 'one', concurrency: 3 },
-      kit('one', 'ask_me', { arguments: { n: '{{ item }}' } }),
-      kit('w', 'write'),
-    ])
-    expect(paused.steps.map(({ status }) => status).sort()).toEqual(['completed', 'paused', 'paused', 'paused'])
-    const done = await answer(paused, 'allow')
-    await expect.poll(async () => (await host.runs.get('ann', done.id)).status).toBe('completed')
-    expect(made).toHaveLength(4)
-  })
-
-  it('a run that fails takes its questions back', async () => {
-    failing.set('write', 1)
-    const { promise, resolve } = Promise.withResolvers<void>()
-    gates.set('write', promise)
-    const going = run([{ id: 'ok', type: 'approval', message: 'Well?' }, kit('w', 'write')])
-    await expect.poll(async () => (await host.approvals.list('ann', { status: 'pending' })).length).toBe(1)
-    resolve()
-    expect((await going).status).toBe('failed')
-    expect(await host.approvals.list('ann', { status: 'pending' })).toEqual([])
-  })
-})
-
-describe('agents', () => {
-  it('call by the pipeline; what was said and done is not asked or done again', async () => {
-    const asked: string[] = []
-    agent = async ({ remember, call, prompt, loadout }) => {
-      const said = await remember('model-0', async () => {
-        asked.push(prompt)
-        return { calls: ['1', '2'] }
-      })
-      const results = await Promise.all(
-        (said.calls as string[]).map((id) =>
-          call({ id, name: id === '1' ? 'kit.write' : 'kit.ask_me', arguments: { n: Number(id) } }),
-        ),
-      )
-      const last = await remember('model-1', async () => {
-        asked.push('again')
-        return 'the answer'
-      })
-      return {
-        output: {
-          last,
-          tools: loadout.tools.map(({ tool: name }) => name),
-          statuses: results.map(({ status }) => status),
-        },
-        usage: { inputTokens: 10 },
-      }
-    }
-    const paused = await run(
-      [{ id: 'g', type: 'agent', prompt: 'Do {{ input.what }}', tools: ['kit.write', 'kit.ask_*'] }],
-      { input: { what: 'it' } },
-    )
-    expect(paused.status).toBe('paused')
-    const done = await answer(paused, 'allow')
-    expect(done).toMatchObject({
-      status: 'completed',
-      output: { last: 'the answer', tools: ['write', 'ask_me'], statuses: ['ok', 'ok'] },
-      usage: { inputTokens: 10, calls: 2 },
-    })
-    expect(asked).toEqual(['Do it', 'again'])
-    expect(made).toEqual(['write{"n":1}', 'ask_me{"n":2}'])
-  })
-
-  it('that ask for something else the second time are stopped before they do it', async () => {
-    let times = 0
-    agent = async ({ call }) => {
-      times++
-      await call({ id: `a${times}`, name: 'kit.write', arguments: { n: times } })
-      await call({ id: `b${times}`, name: 'kit.ask_me', arguments: {} })
-      return { output: null }
-    }
-    const paused = await run([{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit'] }])
-    const done = await answer(paused, 'allow')
-    expect(done).toMatchObject({ status: 'failed', error: { code: 'run-drift' } })
-    expect(made).toEqual(['write{"n":1}'])
-  }, 30_000)
-
-  it('have only the tools of their node, and give what fits', async () => {
-    agent = async ({ call }) => ({
-      output: { status: (await call({ id: '1', name: 'kit.write', arguments: {} })).status },
-    })
-    const schema = { type: 'object', required: ['answer'] }
-    const done = await run([{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit.get'], output: schema }])
-    expect(done).toMatchObject({ status: 'failed', error: { reason: 'invalid-output' } })
-    expect(made).toEqual([])
-  })
-})
-
-describe('a run', () => {
-  it('that is cancelled gives up what is under way', async () => {
-    gates.set('slow', new Promise(() => {}))
-    const started = await host.workflows.start('ann', {
-      definition: { name: 'w', nodes: [kit('s', 'slow'), kit('n', 'get', { after: ['s'] })] },
-    })
-    await expect.poll(() => made.length).toBe(1)
-    await host.runs.cancel('ann', started.id)
-    expect((await host.runs.settled('ann', started.id)).status).toBe('cancelled')
-    expect(made).toHaveLength(1)
-  })
-
-  it('is done again from a node, with what was completed before', async () => {
-    const nodes = [
-      kit('a', 'write', { arguments: { n: 1 } }),
-      kit('b', 'write', { arguments: { n: '{{ nodes.a.output.wrote + 1 }}' } }),
-      kit('c', 'slow', { after: ['b'] }),
-      kit('side', 'get', { arguments: { x: 1 } }),
-    ]
-    failing.set('slow', 1)
-    const failed = await run(nodes)
-    expect(failed).toMatchObject({ status: 'failed', error: { node: 'c' } })
-    const again = await host.workflows.rerun('ann', failed.id, { from: 'b' })
-    const done = await host.runs.settled('ann', again.id)
-    expect(done).toMatchObject({ status: 'completed', output: { c: 'slow', side: { x: 1 } } })
-    expect(made.filter((one) => one === 'write{"n":1}')).toHaveLength(1)
-    expect(made.filter((one) => one === 'write{"n":2}')).toHaveLength(2)
-    expect(made.filter((one) => one.startsWith('get'))).toHaveLength(1)
-    await expect(host.workflows.rerun('ann', failed.id, { from: 'ghost' })).rejects.toMatchObject({
-      code: 'invalid-input',
-    })
-    await expect(host.workflows.rerun('bob', failed.id, { from: 'b' })).rejects.toMatchObject({ code: 'not-found' })
   })
 })

@@ -19,7 +19,7 @@ import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
 import type { Leaf, LeafParts } from './leaf.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
 import type { Attempt, NodeError } from './node-end.ts'
-import type { Plan } from './plan.ts'
+import type { Plan, PlannedNode } from './plan.ts'
 import type { Preflight, PreflightScope, Problem } from './preflight.ts'
 import { planOf } from './read-definition.ts'
 import { toolNode } from './tool-node.ts'
@@ -64,18 +64,18 @@ interface Working {
 
 async function work(parts: WorkParts, { run, kept, plan, invocation }: Working): Promise<RunEnd> {
   const { loadout, failedToolkits: failed } = invocation
-  if (run.log.recorded === 0) {
+  // Once, before anything was done: what goes on later is looked at by each call.
+  if (run.log.recorded <= (kept.taken ?? 0)) {
     const { userId, threadId } = run
     const { ok, problems } = await parts.preflight(plan, { userId, threadId, loadout, failed, rules: kept.rules })
     if (!ok) return refused(problems)
   }
   const usage: Record<string, number> = {}
   const logs: LogLine[] = []
-  const tell = (node: string, status: NodeStatus, error?: NodeError) =>
-    tellOf(parts.events, run, { node, status, error })
+  const { tell, onRunning } = teller(parts.events, run)
   const leaves: LeafParts = {
     ...{ ...parts, run, invocation },
-    onRunning: ({ node }) => tell(node.id, 'running'),
+    onRunning,
     onUsage: (more) => {
       for (const [name, count] of Object.entries(more)) usage[name] = (usage[name] ?? 0) + count
     },
@@ -99,13 +99,24 @@ function once(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
   return type === 'branch' ? branchNode(parts, leaf) : approvalNode(parts, leaf)
 }
 
-function tellOf(
-  events: Emitter,
-  { userId, runId }: ActiveRun,
-  { node, status, error }: { node: string; status: NodeStatus; error: NodeError | undefined },
-): void {
-  const about = error ? { error: { code: error.code, message: error.message } } : {}
-  events.emit({ type: 'run-node', userId, runId, node, status, ...about })
+/** Tells of nodes as they go. What is only given out of the log was told when it happened. */
+function teller(events: Emitter, { userId, runId, log }: ActiveRun) {
+  const quiet = new Set<string>()
+  const tell = (node: string, status: NodeStatus, error?: NodeError) => {
+    if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) quiet.add(node)
+    if (quiet.has(node)) return
+    const about = error ? { error: { code: error.code, message: error.message } } : {}
+    events.emit({ type: 'run-node', userId, runId, node, status, ...about })
+  }
+  return {
+    tell,
+    onRunning: ({ node, heldBy }: PlannedNode) => {
+      // What a node runs is part of it.
+      if (heldBy !== undefined) quiet.delete(heldBy)
+      quiet.delete(node.id)
+      tell(node.id, 'running')
+    },
+  }
 }
 
 function endOf(end: GraphEnd): RunEnd {
