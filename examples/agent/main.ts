@@ -1,0 +1,45 @@
+/** An agent with a user's own key and the tools of a thread. A scripted model stands in for the real one. */
+import assert from 'node:assert/strict'
+import { createHost, rule } from 'loadout'
+import { startModelServer } from 'loadout/testing'
+
+const server = await startModelServer([
+  { answer: { calls: [{ name: 'mcp_shop_orders' }], usage: { input: 300, output: 20 } } },
+  { answer: { calls: [{ name: 'mcp_shop_refund', arguments: { order: 'a-1' } }], usage: { input: 340, output: 20 } } },
+  { answer: { text: 'a-1 is paid back.', usage: { input: 380, output: 10 } } },
+])
+const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
+const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
+const shop = {
+  name: 'shop',
+  tools: [
+    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
+    {
+      ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
+      execute: ({ order }: { order: string }) => `${order} is paid back.`,
+    },
+  ],
+}
+await using host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
+await host.toolkits.register(shop, { tier: 'app' })
+
+//#region example
+import { agent, createModels } from 'loadout/agents'
+
+const models = createModels({ ...host, model: 'anthropic:claude-opus-5-5', baseUrls })
+await models.saveKey('ann', 'anthropic', 'sk-of-ann') // in the credential store; used before the app's
+
+const { output, usage, stopped } = await agent({
+  ...(await models.open('ann')),
+  tools: host.thread({ userId: 'ann', threadId: 'support' }),
+  prompt: 'Refund the first order.',
+  maxSteps: 8,
+  budget: 50_000, // tokens, of all steps
+  onPending: (_, approval) => host.approvals.answer('ann', approval.id, { decision: 'allow' }),
+})
+//#endregion
+server.done()
+await server.close()
+assert.equal(output, 'a-1 is paid back.')
+assert.deepEqual([stopped, usage.totalTokens], ['done', 1070])
+assert.equal(server.requests[0]?.headers['x-api-key'], 'sk-of-ann')

@@ -1,0 +1,67 @@
+/** The chat of a thread in an app of one's own, read as the AI SDK's UI reads it. A scripted model stands in for the real one. */
+import assert from 'node:assert/strict'
+import {
+  parseJsonEventStream,
+  readUIMessageStream,
+  type UIMessage,
+  type UIMessageChunk,
+  uiMessageChunkSchema,
+} from 'ai'
+import { createHost, rule } from 'loadout'
+import { startModelServer } from 'loadout/testing'
+
+const server = await startModelServer([
+  { answer: { calls: [{ name: 'mcp_shop_orders' }] } },
+  { answer: 'There are two: a-1 and b-2.' },
+])
+const orders = {
+  name: 'orders',
+  description: 'Lists orders.',
+  inputSchema: { type: 'object' },
+  execute: () => ['a-1', 'b-2'],
+}
+await using host = createHost({ policy: [rule('*', 'allow')] })
+await host.toolkits.register({ name: 'shop', tools: [orders] }, { tier: 'app' })
+await host.threads.create('ann', { id: 'support' })
+const options = { model: 'openai:gpt-5.6', keys: { openai: 'key' }, baseUrls: { openai: server.baseUrl.openai } }
+
+//#region example
+import { createModels, streamChat } from 'loadout/agents'
+
+const models = createModels({ ...host, ...options })
+
+/** One route of the app; who asks is known from the session. */
+async function POST(request: Request, userId: string): Promise<Response> {
+  const { message } = await request.json()
+  return streamChat({
+    ...{ userId, threadId: 'support', messages: host.messages, approvals: host.approvals },
+    tools: host.thread({ userId, threadId: 'support' }),
+    model: await models.open(userId),
+    said: [{ type: 'text', text: message }],
+    signal: request.signal,
+  })
+}
+//#endregion
+const body = JSON.stringify({ message: 'Which orders are there?' })
+const response = await POST(new Request('http://localhost/chat', { method: 'POST', body }), 'ann')
+const chunks = parseJsonEventStream({
+  stream: response.body as ReadableStream<Uint8Array>,
+  schema: uiMessageChunkSchema,
+}).pipeThrough(
+  new TransformStream({
+    transform(parsed, controller: TransformStreamDefaultController<UIMessageChunk>) {
+      if (parsed.success) controller.enqueue(parsed.value)
+    },
+  }),
+)
+let answer: UIMessage | undefined
+for await (const message of readUIMessageStream({ stream: chunks })) answer = message
+server.done()
+await server.close()
+const types: string[] = answer?.parts.map(({ type }) => type) ?? []
+for (const type of ['data-selection', 'dynamic-tool', 'text', 'data-usage']) assert.ok(types.includes(type), type)
+const kept = await host.messages.list('ann', 'support')
+assert.deepEqual(
+  kept.map(({ role }) => role),
+  ['assistant', 'user'],
+)
