@@ -1,0 +1,68 @@
+/** Agent nodes in whole workflows: a model over HTTP, a person who answers later, and nothing asked or called twice. */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
+import { openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
+import { createModels } from './models.ts'
+import { nodeAgent } from './node-agent.ts'
+
+let world: WorkflowWorld
+let server: ModelServer
+beforeEach(async () => {
+  world = await openWorkflowWorld()
+})
+afterEach(async () => {
+  await world.host.close()
+  await server.close()
+})
+
+async function model(script: ModelScript) {
+  server = await startModelServer(script)
+  const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
+  const { credentials, storage } = world.host
+  const options = { credentials, storage, baseUrls, keys: { anthropic: 'k' }, model: 'anthropic:claude-opus-5-5' }
+  world.agent = nodeAgent({ models: createModels(options) })
+}
+
+const node = { id: 'g', type: 'agent', prompt: 'Do {{ input.what }}', tools: ['kit.write', 'kit.ask_*'] }
+const told = ({ history }: ModelRequest) => JSON.stringify(history)
+
+it('waits for a person in the middle, and goes on without asking the model or a tool again', async () => {
+  await model([
+    { answer: { calls: [{ name: 'mcp_kit_write', arguments: { n: 1 } }], usage: { input: 10, output: 1 } } },
+    { answer: { calls: [{ name: 'mcp_kit_ask_me', arguments: {} }], usage: { input: 10, output: 1 } } },
+    {
+      expect: (request) => expect(told(request)).toContain('asked'),
+      answer: { text: 'All done.', usage: { input: 10, output: 1 } },
+    },
+  ])
+  const paused = await world.run([node], { input: { what: 'it' } })
+  expect([paused.status, server.requests.length]).toEqual(['paused', 2])
+  expect(told(server.requests[0] as ModelRequest)).toContain('Do it')
+  const done = await world.answer(paused, 'allow')
+  expect(done).toMatchObject({ status: 'completed', usage: { inputTokens: 30, outputTokens: 3, calls: 2 } })
+  expect(JSON.stringify(done.output)).toContain('All done.')
+  expect(world.made).toEqual(['write{"n":1}', 'ask_me{}'])
+  server.done()
+})
+
+it('a tool that the node does not name is not there, and the model reads that', async () => {
+  await model([
+    {
+      expect: ({ toolNames }) => expect(toolNames).not.toContain('mcp_kit_get'),
+      answer: { calls: [{ name: 'mcp_kit_get', arguments: {}, madeUp: true }] },
+    },
+    { answer: 'I may not.' },
+  ])
+  expect((await world.run([node], { input: { what: 'it' } })).status).toBe('completed')
+  expect(world.made).toEqual([])
+})
+
+it('a model without a key fails its node, and says what to do', async () => {
+  await model([])
+  const done = await world.run([{ ...node, model: 'openai:gpt-5.6' }], { input: { what: 'it' } })
+  expect(done).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining("no key for the models of 'openai'") },
+  })
+})
