@@ -1,4 +1,7 @@
 /** The chat of a thread over HTTP, read by the AI SDK's own reader, with a model that says what a script tells it to. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
 import {
   parseJsonEventStream,
   readUIMessageStream,
@@ -164,6 +167,22 @@ describe('a chat', () => {
     await expect.poll(() => server.requests[0]?.aborted, { timeout: 5000 }).toBe(true)
     await expect.poll(async () => (await history()).length, { timeout: 5000 }).toBe(2)
     expect(textOf((await history())[0])).toContain('A long')
+  })
+
+  it('is given up by a connection that breaks, too', async () => {
+    await start(() => 'A long answer. '.repeat(200), { paceMs: 5 })
+    const http = createServer(getRequestListener(app.fetch))
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const gone = new AbortController()
+    const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}/api/threads/t/messages`
+    const headers = { 'content-type': 'application/json', 'x-user': 'ann' }
+    const init = { method: 'POST', headers, body: JSON.stringify({ message: 'Talk.' }), signal: gone.signal }
+    const reader = (await fetch(url, init)).body?.getReader()
+    await reader?.read()
+    gone.abort()
+    await expect.poll(() => server.requests[0]?.aborted, { timeout: 5000 }).toBe(true)
+    await expect.poll(async () => (await history()).length, { timeout: 5000 }).toBe(2)
+    await new Promise((resolve) => http.close(resolve))
   })
 
   it('ends with its steps and its budget, and says so', async () => {
