@@ -14,7 +14,7 @@ import type { Budgets } from './policy/budgets.ts'
 import type { Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { PolicyRules } from './policy/rules.ts'
-import { usageOf } from './policy/usage.ts'
+import { type Usage, usageOf } from './policy/usage.ts'
 import type { Engine, RunWork } from './runs/engine.ts'
 import type { Searcher } from './search/searcher.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
@@ -56,7 +56,7 @@ export function createHostWorkflows(
   const look = {
     ...parts,
     policy: createPolicy({ rules, grants, app }),
-    usage: (userId: string) => usageOf(parts, userId),
+    usage: (userId: string) => limited(parts, userId),
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
   const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
@@ -67,4 +67,11 @@ export function createHostWorkflows(
     settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
   }
   return { work, workflows: createWorkflows({ ...parts, engine, preflight: before }) }
+}
+
+/** What was used is looked up only where there is a limit to hold it against. */
+async function limited(parts: HostWorkflowParts, userId: string): Promise<Usage | undefined> {
+  const [{ limits }, { costLimits }] = await Promise.all([parts.app.get(), parts.preferences.get(userId)])
+  const all = [limits.maxCallsPerHour, limits.maxTokensPerDay, costLimits.maxCallsPerHour, costLimits.maxTokensPerDay]
+  return all.every((limit) => limit === undefined) ? undefined : usageOf(parts, userId)
 }

@@ -32,6 +32,8 @@ const AT_ONCE = 16
 const LOOK_MS = 10_000
 /** While changes may be missed, nobody waits longer. */
 const WAIT_MS = 1000
+/** A run's own steps change its row, too: it is looked at once for many of them. */
+const CHECK_MS = 100
 const PAGE = 100
 /** Answers wake runs by themselves: what was missed is looked for less often. */
 const LOOKS_AT_PAUSED = 3
@@ -46,6 +48,8 @@ interface Active {
   row: RunRow
   controller: AbortController
   done: Promise<void>
+  /** Somebody looks at its row in a moment. */
+  looking?: boolean
 }
 
 class EmbeddedEngine implements Engine {
@@ -55,6 +59,9 @@ class EmbeddedEngine implements Engine {
   /** Between the row and the work. */
   readonly #claiming = new Set<string>()
   readonly #changes: RowChanges
+  readonly #starting = new Set<string>()
+  /** Something was left: for lack of room, or because it is about to end here. */
+  #hasLeft = false
   #timer: ReturnType<typeof setInterval> | undefined
   #looking: Promise<void> | undefined
   #isClosed = false
@@ -69,13 +76,19 @@ class EmbeddedEngine implements Engine {
     if (this.#isClosed) throw new HostError('shutting-down')
     const row = newRun(run)
     const steps = (run.steps ?? []).map((step) => takenStep(row, step))
-    await this.#user(row.userId, async (tx) => {
-      await tx.insert('runs', row)
-      if (steps.length > 0) await tx.insertAll('steps', steps)
-    })
-    const mine = await this.#claim(row)
-    if (mine) this.#begin(mine, steps, run.signal)
-    return viewOf(mine ?? row, steps)
+    // The others hear of it, and so would this one.
+    this.#starting.add(row.runId)
+    try {
+      await this.#user(row.userId, async (tx) => {
+        await tx.insert('runs', row)
+        if (steps.length > 0) await tx.insertAll('steps', steps)
+      })
+      const mine = await this.#claim(row)
+      if (mine) this.#begin(mine, steps, run.signal)
+      return viewOf(mine ?? row, steps)
+    } finally {
+      this.#starting.delete(row.runId)
+    }
   }
 
   async get(userId: string, runId: string): Promise<RunView> {
@@ -100,8 +113,9 @@ class EmbeddedEngine implements Engine {
       // From before the look on, so that no change falls between.
       const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
-        const { row, steps } = await this.#read(userId, runId)
-        if (stands(row.status) || signal?.aborted || this.#isClosed) return viewOf(row, steps)
+        // Its steps are many, and read once.
+        const { status } = (await this.#user(userId, (tx) => tx.get('runs', runId))) ?? noneThere()
+        if (stands(status) || signal?.aborted || this.#isClosed) return await this.get(userId, runId)
         await changed
       } finally {
         stop.abort()
@@ -187,11 +201,25 @@ class EmbeddedEngine implements Engine {
   #changed(userId: string, runId: string): void {
     const active = this.#active.get(runId)
     // Looked at by who it belongs to: cancelled, or taken over.
-    if (active) void this.#check(active).catch(() => {})
-    else if (!this.#isClosed && this.#hasRoom)
+    if (active) this.#checkSoon(active)
+    else if (this.#starting.has(runId)) return
+    else if (!this.#hasRoom) this.#hasLeft = true
+    else if (!this.#isClosed)
       void this.#user(userId, (tx) => tx.get('runs', runId))
         .then((row) => row && this.#take(row))
         .catch(() => {})
+  }
+
+  #checkSoon(active: Active): void {
+    if (active.looking) return
+    active.looking = true
+    const timer: { unref?: () => void } | number = setTimeout(() => {
+      active.looking = false
+      const { userId, runId } = active.row
+      if (this.#active.get(runId) === active) void this.#check(active).catch(() => {})
+      else this.#changed(userId, runId)
+    }, CHECK_MS)
+    if (typeof timer === 'object') timer.unref?.()
   }
 
   async #check({ row, controller }: Active): Promise<void> {
@@ -207,7 +235,9 @@ class EmbeddedEngine implements Engine {
 
   /** Works on it, where nobody else does. */
   async #take(row: RunRow): Promise<void> {
-    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || this.#active.has(row.runId)) return
+    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null) return
+    if (this.#active.has(row.runId)) this.#hasLeft = true
+    if (this.#active.has(row.runId)) return
     if (!this.#parts.works[row.kind]) return
     const mine = await this.#claim(row)
     if (!mine) return
@@ -220,7 +250,10 @@ class EmbeddedEngine implements Engine {
   }
 
   async #claim({ userId, runId }: RunRow): Promise<RunRow | undefined> {
-    if (!this.#hasRoom) return undefined
+    if (!this.#hasRoom) {
+      this.#hasLeft = true
+      return undefined
+    }
     const { processId } = this.#parts.presence
     const set = { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
     const where = { status: 'queued' as const, leaseOwner: null }
@@ -247,7 +280,9 @@ class EmbeddedEngine implements Engine {
       .finally(() => {
         signal?.removeEventListener('abort', stop)
         this.#active.delete(row.runId)
-        if (!this.#isClosed) void this.#look().catch(() => {})
+        if (this.#isClosed || !this.#hasLeft) return
+        this.#hasLeft = false
+        void this.#look().catch(() => {})
       })
   }
 
@@ -337,7 +372,7 @@ class EmbeddedEngine implements Engine {
       )
       if (row?.status === 'queued') found.queued.push(row)
     }
-    for (const row of found.queued) if (this.#hasRoom) await this.#take(row)
+    for (const row of found.queued) await this.#take(row)
     if (this.#looks++ % LOOKS_AT_PAUSED === 0) await this.#lookAtPaused()
   }
 
@@ -353,6 +388,10 @@ class EmbeddedEngine implements Engine {
       if (asked.length > 0 && (await this.#parts.isAnswered(userId, asked))) await this.wake(userId, runId)
     }
   }
+}
+
+const noneThere = (): never => {
+  throw noRun()
 }
 
 const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })

@@ -105,7 +105,7 @@ async function spent(
   { needs, plan, mayAsk }: Spending,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
-  const { callsThisHour, tokensToday } = await parts.usage(userId)
+  const usage = await parts.usage(userId)
   const least = needs.filter(
     ({ planned }) => planned.node.type === 'tool' && planned.heldBy === undefined && planned.chosenBy.length === 0,
   ).length
@@ -116,14 +116,15 @@ async function spent(
       message,
       action: `Wait until ${resetsAt}, or ask for a higher limit.`,
     })
-  const { used, limit, resetsAt } = callsThisHour
+  const { used = 0, limit, resetsAt = '' } = usage?.callsThisHour ?? {}
   if (limit !== undefined && needs.length > 0 && used + Math.max(1, least) > limit)
     tell(
       `The limit of ${limit} calls an hour leaves ${Math.max(0, limit - used)}, and it makes ${Math.max(1, least)} or more.`,
       resetsAt,
     )
-  if (tokensToday.limit !== undefined && tokensToday.used >= tokensToday.limit)
-    tell(`The limit of ${tokensToday.limit} tokens a day is used up.`, tokensToday.resetsAt)
+  const tokens = usage?.tokensToday
+  if (tokens?.limit !== undefined && tokens.used >= tokens.limit)
+    tell(`The limit of ${tokens.limit} tokens a day is used up.`, tokens.resetsAt)
   const asks = mayAsk || [...plan.nodes.values()].some(({ node }) => node.type === 'approval')
   if (asks && (await parts.approvals.list(userId, { status: 'pending', limit: MOST_OPEN })).length >= MOST_OPEN)
     problems.push({

@@ -41,7 +41,8 @@ export interface PreflightParts {
   policy: Policy
   approvals: Pick<Approvals, 'list'>
   storage: Storage
-  usage(userId: string): Promise<Usage>
+  /** None where nothing is limited. */
+  usage(userId: string): Promise<Usage | undefined>
   /** What this host can do at all. */
   can: { programs: boolean; agents: boolean }
 }
