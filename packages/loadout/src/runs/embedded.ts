@@ -10,8 +10,9 @@ import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
 import { ELSEWHERE, givenUp, isGivenUp } from './provider-rows.ts'
-import { endOf, newRun, noRun, OVER, stands, takenStep, viewOf } from './run-rows.ts'
+import { CANCELLED, endOf, newRun, noRun, OVER, QUEUED, stands, takenStep, viewOf } from './run-rows.ts'
 import { StepLog, waitsOf } from './step-log.ts'
+import { takenForFailed } from './taken-for-failed.ts'
 
 export interface EmbeddedParts {
   storage: Storage
@@ -394,20 +395,4 @@ const noneThere = (): never => {
   throw noRun()
 }
 
-const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
-const CANCELLED = () => ({ status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
-
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
-
-/** Somebody said that it did not work: the program hears that, behind all that it heard before. */
-async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
-  const { userId, runId } = step
-  const all = await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS })
-  const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
-  const message = 'Nobody knows what came of it; it was taken for failed.'
-  const resultJson = {
-    ...{ order: Math.max(-1, ...orders) + 1, at: Date.now() },
-    result: { error: { code: 'outcome-unknown', message } },
-  }
-  return { status: 'failed', resultJson, endedAt: new Date() }
-}

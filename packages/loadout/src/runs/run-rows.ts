@@ -83,3 +83,12 @@ function stepView(step: StepRow): RunView['steps'][number] {
 }
 
 export const noRun = () => new HostError('not-found', { detail: 'There is no such run of yours.' })
+
+/** It waits for whoever has room. */
+export const QUEUED = () => ({ status: 'queued' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() })
+export const CANCELLED = () => ({
+  status: 'cancelled' as const,
+  leaseOwner: null,
+  leaseUntil: null,
+  updatedAt: new Date(),
+})
