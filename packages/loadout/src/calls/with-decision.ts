@@ -71,9 +71,14 @@ async function ask(
   const { reason, allowEdits, allowRemember } = decided
   if (pauses?.approvalId !== undefined) {
     const known = await parts.approvals.answerTo({ userId, callId, id: pauses.approvalId })
-    if (known.answer) return known.answer
-    call.onPending?.(known.approval)
-    return undefined
+    if (!known.answer) {
+      call.onPending?.(known.approval)
+      return undefined
+    }
+    const { tool: asked, toolkit: of } = known.fingerprints
+    // What was allowed and is not this any more is asked about anew.
+    if (known.answer.status !== 'allowed' || (asked === fingerprints.tool && of === fingerprints.toolkit))
+      return known.answer
   }
   const question = {
     ...{ userId, threadId, runId, callId, caller, reason, fingerprints, allowEdits, allowRemember },

@@ -99,6 +99,22 @@ describe('thread.run', () => {
     expect(made).toEqual(['orders', 'refund'])
   })
 
+  it('an answer is for what was asked about: a tool that changed meanwhile is asked about anew', async () => {
+    const kit = (description: string) => ({
+      ...{ name: 'till', tools: [{ ...tool('pay', () => 'paid', {}), description }] },
+    })
+    await host.rules.set({ userId: 'ann' }, [{ pattern: 'till.pay', decision: 'ask' }])
+    await host.toolkits.register(kit('Pays.'), { tier: 'user', userId: 'ann' })
+    const paused = await run('return await till.pay({})')
+    const first = paused.steps[0]?.approvalId ?? ''
+    const { stored } = await host.toolkits.register(kit('Pays somebody else.'), { tier: 'user', userId: 'ann' })
+    await host.catalog.introspect(stored, 'ann')
+    await host.approvals.answer('ann', first, { decision: 'allow' })
+    const asked = async () => (await host.runs.get('ann', paused.id)).steps[0]?.approvalId
+    await expect.poll(asked, { timeout: 10_000 }).not.toBe(first)
+    expect(made).not.toContain('pay')
+  })
+
   it('denied, it hears that and goes on', async () => {
     const paused = await run(`
       try { return await shop.refund({ id: 1 }) } catch (error) { return error.code }

@@ -25,6 +25,7 @@ import {
   newRow,
   viewOf,
 } from './approval-rows.ts'
+import type { Fingerprints } from './fingerprints.ts'
 import { type Grants, told } from './grants.ts'
 import { isAlive, type Presence } from './presence.ts'
 import { restoreMasked } from './restore-masked.ts'
@@ -36,7 +37,7 @@ export interface Approvals {
   /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
   put(request: ApprovalRequest): Promise<ApprovalView>
   /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
-  answerTo(about: { userId: string; callId: string; id: string }): Promise<{ approval: ApprovalView; answer?: Answer }>
+  answerTo(about: { userId: string; callId: string; id: string }): Promise<AnsweredQuestion>
   /** Takes back the open questions of a run that asks no more. */
   withdraw(userId: string, runId: string): Promise<void>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
@@ -44,6 +45,13 @@ export interface Approvals {
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
   answer(userId: string, id: string, answer: unknown): Promise<ApprovalView>
   close(): void
+}
+
+export interface AnsweredQuestion {
+  approval: ApprovalView
+  /** What it was about, as it was then. */
+  fingerprints: Fingerprints
+  answer?: Answer
 }
 
 export interface ApprovalFilter {
@@ -117,7 +125,8 @@ class StoredApprovals implements Approvals {
     if (row.callId !== callId) throw new HostError('not-found', { detail: 'There is no such approval of this call.' })
     const approval = viewOf(row)
     const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
-    return late ? { approval, answer: await this.#taken(row, late) } : { approval }
+    const asked = { approval, fingerprints: row.fingerprintsJson }
+    return late ? { ...asked, answer: await this.#taken(row, late) } : asked
   }
 
   async withdraw(userId: string, runId: string): Promise<void> {
