@@ -116,7 +116,12 @@ class EmbeddedEngine implements Engine {
       try {
         // Its steps are many, and read once.
         const { status } = (await this.#user(userId, (tx) => tx.get('runs', runId))) ?? noneThere()
-        if (stands(status) || signal?.aborted || this.#isClosed) return await this.get(userId, runId)
+        const isEnough = () => signal?.aborted || this.#isClosed
+        if (stands(status) || isEnough()) {
+          const view = await this.get(userId, runId)
+          // It may have been woken between the two.
+          if (stands(view.status) || isEnough()) return view
+        }
         await changed
       } finally {
         stop.abort()
