@@ -9,7 +9,8 @@ import { isAlive, type Presence } from '../policy/presence.ts'
 import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
-import { ELSEWHERE, givenUp, isGivenUp } from './provider-rows.ts'
+import { findLeft, pausedRuns } from './left-runs.ts'
+import { ELSEWHERE, givenUp } from './provider-rows.ts'
 import { CANCELLED, endOf, newRun, noRun, OVER, QUEUED, stands, takenStep, viewOf } from './run-rows.ts'
 import { StepLog, waitsOf } from './step-log.ts'
 import { takenForFailed } from './taken-for-failed.ts'
@@ -39,7 +40,6 @@ const PAGE = 100
 /** Answers wake runs by themselves: what was missed is looked for less often. */
 const LOOKS_AT_PAUSED = 3
 const MOST_STEPS = 100_000
-const caller = 'run-engine'
 
 export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
   return new EmbeddedEngine(parts)
@@ -360,34 +360,19 @@ class EmbeddedEngine implements Engine {
 
   async #lookAround(): Promise<void> {
     const { storage } = this.#parts
-    const found = await storage.transaction({ caller }, async (tx) => {
-      const running = await tx.list('runs', { where: { status: 'running' } })
-      const left: RunRow[] = []
-      for (const row of running)
-        if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await this.#isLeft(tx, row)) left.push(row)
-      const late = await tx.list('runs', {
-        ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
-      })
-      return { freed: [...left, ...late], queued: await tx.list('runs', { where: { status: 'queued' }, limit: PAGE }) }
-    })
-    for (const { runId, userId, status, leaseOwner } of found.freed) {
-      const row = await this.#user(userId, (tx) =>
-        tx.update('runs', runId, {
-          ...{ set: leaseOwner === ELSEWHERE ? givenUp() : QUEUED(), where: { status, leaseOwner } },
-        }),
-      )
-      if (row?.status === 'queued') found.queued.push(row)
+    const { queued, freed } = await findLeft(storage, (tx, row) => this.#isLeft(tx, row))
+    for (const { runId, userId, status, leaseOwner } of freed) {
+      const set = leaseOwner === ELSEWHERE ? givenUp() : QUEUED()
+      const row = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status, leaseOwner } }))
+      if (row?.status === 'queued') queued.push(row)
     }
-    for (const row of found.queued) await this.#take(row)
+    for (const row of queued) await this.#take(row)
     if (this.#looks++ % LOOKS_AT_PAUSED === 0) await this.#lookAtPaused()
   }
 
   /** An answer whose wake was lost with its process, or could not be written, is found here. */
   async #lookAtPaused(): Promise<void> {
-    const paused = await this.#parts.storage.transaction({ caller }, (tx) =>
-      tx.list('runs', { where: { status: 'paused' }, order: 'desc', limit: PAGE }),
-    )
-    for (const { userId, runId } of paused) {
+    for (const { userId, runId } of await pausedRuns(this.#parts.storage)) {
       const where = { userId, runId, status: 'paused' as const }
       const steps = await this.#user(userId, (tx) => tx.list('steps', { where }))
       const asked = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
