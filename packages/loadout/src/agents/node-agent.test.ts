@@ -54,7 +54,7 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
           made.set(call.id, call)
           return thread.call(call)
         },
-        remember: async <T extends Json>(name: string, ask: () => Promise<T>) => {
+        async remember<T extends Json>(name: string, ask: () => Promise<T>) {
           if (!said.has(name)) said.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
           return said.get(name) as T
         },
