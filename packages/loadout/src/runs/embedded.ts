@@ -8,12 +8,13 @@ import { HostError } from '../errors.ts'
 import { isAlive, type Presence } from '../policy/presence.ts'
 import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
+import { answerUnknown } from './answer-unknown.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
-import { findLeft, pausedRuns } from './left-runs.ts'
+import { answeredRuns, findLeft } from './left-runs.ts'
 import { ELSEWHERE, givenUp } from './provider-rows.ts'
-import { CANCELLED, endOf, newRun, noRun, OVER, QUEUED, stands, takenStep, viewOf } from './run-rows.ts'
-import { StepLog, waitsOf } from './step-log.ts'
-import { takenForFailed } from './taken-for-failed.ts'
+import { RunReader } from './run-reader.ts'
+import { CANCELLED, endOf, newRun, OVER, QUEUED, takenStep, toldBy, viewOf } from './run-rows.ts'
+import { StepLog } from './step-log.ts'
 
 export interface EmbeddedParts {
   storage: Storage
@@ -32,14 +33,10 @@ export interface EmbeddedParts {
 
 const AT_ONCE = 16
 const LOOK_MS = 10_000
-/** While changes may be missed, nobody waits longer. */
-const WAIT_MS = 1000
 /** A run's own steps change its row, too: it is looked at once for many of them. */
 const CHECK_MS = 100
-const PAGE = 100
 /** Answers wake runs by themselves: what was missed is looked for less often. */
 const LOOKS_AT_PAUSED = 3
-const MOST_STEPS = 100_000
 
 export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
   return new EmbeddedEngine(parts)
@@ -60,6 +57,7 @@ class EmbeddedEngine implements Engine {
   /** Between the row and the work. */
   readonly #claiming = new Set<string>()
   readonly #changes: RowChanges
+  readonly #reader: RunReader
   readonly #starting = new Set<string>()
   /** Something was left: for lack of room, or because it is about to end here. */
   #hasLeft = false
@@ -71,6 +69,7 @@ class EmbeddedEngine implements Engine {
   constructor(parts: EmbeddedParts) {
     this.#parts = parts
     this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
+    this.#reader = new RunReader(parts.storage, this.#changes)
   }
 
   async start(run: NewRun): Promise<RunView> {
@@ -92,41 +91,16 @@ class EmbeddedEngine implements Engine {
     }
   }
 
-  async get(userId: string, runId: string): Promise<RunView> {
-    const { row, steps } = await this.#read(userId, runId)
-    return viewOf(row, steps)
+  get(userId: string, runId: string): Promise<RunView> {
+    return this.#reader.get(userId, runId)
   }
 
-  async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {
-    const { cursor: after, limit = PAGE, threadId } = page
-    const where = { userId, ...(threadId === undefined ? {} : { threadId }) }
-    const query = { where, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
-    return (await this.#user(userId, (tx) => tx.list('runs', query))).map((row) => viewOf(row, []))
+  list(userId: string, page?: Parameters<Engine['list']>[1]): Promise<RunView[]> {
+    return this.#reader.list(userId, page)
   }
 
-  async settled(
-    userId: string,
-    runId: string,
-    { signal }: { signal?: AbortSignal | undefined } = {},
-  ): Promise<RunView> {
-    for (;;) {
-      const stop = new AbortController()
-      // From before the look on, so that no change falls between.
-      const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
-      try {
-        // Its steps are many, and read once.
-        const { status } = (await this.#user(userId, (tx) => tx.get('runs', runId))) ?? noneThere()
-        const isEnough = () => signal?.aborted || this.#isClosed
-        if (stands(status) || isEnough()) {
-          const view = await this.get(userId, runId)
-          // It may have been woken between the two.
-          if (stands(view.status) || isEnough()) return view
-        }
-        await changed
-      } finally {
-        stop.abort()
-      }
-    }
+  settled(userId: string, runId: string, options?: Parameters<Engine['settled']>[2]): Promise<RunView> {
+    return this.#reader.settled(userId, runId, { ...options, isOver: () => this.#isClosed })
   }
 
   async wake(userId: string, runId: string): Promise<void> {
@@ -136,7 +110,7 @@ class EmbeddedEngine implements Engine {
   }
 
   async cancel(userId: string, runId: string): Promise<RunView> {
-    const { row } = await this.#read(userId, runId)
+    const { row } = await this.#reader.read(userId, runId)
     if (OVER.has(row.status))
       throw new HostError('conflict', { detail: `The run is ${row.status} already.`, action: 'Nothing: it is over.' })
     const set = { status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() }
@@ -147,20 +121,7 @@ class EmbeddedEngine implements Engine {
   }
 
   async resolve(userId: string, runId: string, answer: Parameters<Engine['resolve']>[2]): Promise<RunView> {
-    const row = await this.#user(userId, async (tx) => {
-      if (!(await tx.get('runs', runId))) throw noRun()
-      const step = await tx.get('steps', answer.stepId)
-      if (step?.runId !== runId || step.status !== 'outcome-unknown')
-        throw new HostError('conflict', {
-          detail: 'That step does not wait for this.',
-          action: 'Look at the run: only a step that stands at outcome-unknown is decided.',
-        })
-      if (answer.decision === 'repeat') await tx.delete('steps', step.stepId)
-      else await tx.update('steps', step.stepId, { set: await takenForFailed(tx, step) })
-      const more = await tx.list('steps', { where: { userId, runId, status: 'outcome-unknown' } })
-      if (more.length > 0) return undefined
-      return tx.update('runs', runId, { set: QUEUED(), where: { status: 'outcome-unknown' } })
-    })
+    const row = await this.#user(userId, (tx) => answerUnknown(tx, { userId, runId }, answer))
     if (row) await this.#take(row)
     return this.get(userId, runId)
   }
@@ -193,14 +154,6 @@ class EmbeddedEngine implements Engine {
 
   #user<T>(userId: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.#parts.storage.transaction({ userId }, work)
-  }
-
-  #read(userId: string, runId: string): Promise<{ row: RunRow; steps: StepRow[] }> {
-    return this.#user(userId, async (tx) => {
-      const row = await tx.get('runs', runId)
-      if (!row) throw noRun()
-      return { row, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
-    })
   }
 
   /** A row changed, here or elsewhere. */
@@ -242,13 +195,15 @@ class EmbeddedEngine implements Engine {
   /** Works on it, where nobody else does. */
   async #take(row: RunRow): Promise<void> {
     if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null) return
-    if (this.#active.has(row.runId)) this.#hasLeft = true
-    if (this.#active.has(row.runId)) return
+    if (this.#active.has(row.runId)) {
+      this.#hasLeft = true
+      return
+    }
     if (!this.#parts.works[row.kind]) return
     const mine = await this.#claim(row)
     if (!mine) return
     try {
-      const { steps } = await this.#read(row.userId, row.runId)
+      const { steps } = await this.#reader.read(row.userId, row.runId)
       this.#begin(mine, steps, undefined)
     } finally {
       this.#claiming.delete(row.runId)
@@ -306,8 +261,8 @@ class EmbeddedEngine implements Engine {
     try {
       const { runId, userId, inputJson: input, createdAt: startedAt } = row
       const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-      // Given up before it began: it does not begin.
       const work = works[row.kind] as RunWork
+      // Given up before it began: it does not begin.
       const end = signal.aborted
         ? failedBy(signal.reason)
         : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
@@ -326,22 +281,13 @@ class EmbeddedEngine implements Engine {
     const where = { leaseOwner, status: 'running' as const }
     if (signal.aborted && code === 'shutting-down')
       return void (await this.#user(userId, (tx) => tx.update('runs', runId, { set: QUEUED(), where })))
-    const set = signal.aborted ? CANCELLED() : endOf(this.#told(end, log), log.waitsUntil)
+    const set = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
     const ended = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
     // Nobody comes back for an answer to what is over.
     if (ended && OVER.has(ended.status) && log.hasAsked) await this.#parts.onOver?.(userId, runId)
     // An answer that came before the row said that it waits has woken nobody.
     if (ended?.status === 'paused' && (await this.#parts.isAnswered(userId, log.approvals)))
       await this.wake(userId, runId)
-  }
-
-  /** What a program says of its end, with what the log knows. */
-  #told(end: RunEnd, log: StepLog): RunEnd {
-    if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
-    const isLate = end.status === 'failed' && end.about?.reason === 'time-limit'
-    if ((end.status !== 'completed' && !isLate) || log.unasked === 0) return end
-    const detail = `It ended without ${log.unasked} of the steps that its log has.`
-    return { status: 'failed', error: new HostError('run-drift', { detail }) }
   }
 
   /** What nobody works on: left by processes that are gone, not begun yet, or past its time to wait. */
@@ -367,22 +313,9 @@ class EmbeddedEngine implements Engine {
       if (row?.status === 'queued') queued.push(row)
     }
     for (const row of queued) await this.#take(row)
-    if (this.#looks++ % LOOKS_AT_PAUSED === 0) await this.#lookAtPaused()
+    if (this.#looks++ % LOOKS_AT_PAUSED !== 0) return
+    for (const { userId, runId } of await answeredRuns(storage, this.#parts.isAnswered)) await this.wake(userId, runId)
   }
-
-  /** An answer whose wake was lost with its process, or could not be written, is found here. */
-  async #lookAtPaused(): Promise<void> {
-    for (const { userId, runId } of await pausedRuns(this.#parts.storage)) {
-      const where = { userId, runId, status: 'paused' as const }
-      const steps = await this.#user(userId, (tx) => tx.list('steps', { where }))
-      const asked = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
-      if (asked.length > 0 && (await this.#parts.isAnswered(userId, asked))) await this.wake(userId, runId)
-    }
-  }
-}
-
-const noneThere = (): never => {
-  throw noRun()
 }
 
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })

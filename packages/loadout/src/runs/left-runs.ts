@@ -2,6 +2,7 @@
 import type { RunRow } from '../schema/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { ELSEWHERE, isGivenUp } from './provider-rows.ts'
+import { waitsOf } from './step-log.ts'
 
 const caller = 'run-engine'
 const PAGE = 100
@@ -23,6 +24,19 @@ export function findLeft(
   })
 }
 
-/** The newest of those that wait. */
-export const pausedRuns = (storage: Storage): Promise<RunRow[]> =>
-  storage.transaction({ caller }, (tx) => tx.list('runs', { where: { status: 'paused' }, order: 'desc', limit: PAGE }))
+/** Of the newest that wait, those whose answer is there: its wake was lost with its process, or could not be written. */
+export async function answeredRuns(
+  storage: Storage,
+  isAnswered: (userId: string, approvalIds: readonly string[]) => Promise<boolean>,
+): Promise<RunRow[]> {
+  const newest = { where: { status: 'paused' as const }, order: 'desc' as const, limit: PAGE }
+  const answered: RunRow[] = []
+  for (const row of await storage.transaction({ caller }, (tx) => tx.list('runs', newest))) {
+    const { userId, runId } = row
+    const where = { userId, runId, status: 'paused' as const }
+    const steps = await storage.transaction({ userId }, (tx) => tx.list('steps', { where }))
+    const asked = steps.flatMap((step) => waitsOf(step).approvalId ?? [])
+    if (asked.length > 0 && (await isAnswered(userId, asked))) answered.push(row)
+  }
+  return answered
+}

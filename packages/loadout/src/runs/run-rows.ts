@@ -92,3 +92,12 @@ export const CANCELLED = () => ({
   leaseUntil: null,
   updatedAt: new Date(),
 })
+
+/** What a run says of its end, with what its log knows. */
+export function toldBy(log: { isUnknown: boolean; unasked: number }, end: RunEnd): RunEnd {
+  if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
+  const isLate = end.status === 'failed' && end.about?.reason === 'time-limit'
+  if ((end.status !== 'completed' && !isLate) || log.unasked === 0) return end
+  const detail = `It ended without ${log.unasked} of the steps that its log has.`
+  return { status: 'failed', error: new HostError('run-drift', { detail }) }
+}

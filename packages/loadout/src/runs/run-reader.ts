@@ -1,0 +1,70 @@
+/** Runs as their users look at them, and wait for them. Another's run does not exist. */
+import type { RowChanges } from '../calls/row-changes.ts'
+import type { RunRow, RunView, StepRow } from '../schema/run.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { Engine } from './engine.ts'
+import { noRun, stands, viewOf } from './run-rows.ts'
+
+/** While changes may be missed, nobody waits longer. */
+const WAIT_MS = 1000
+const PAGE = 100
+const MOST_STEPS = 100_000
+
+export interface WaitOptions {
+  signal?: AbortSignal | undefined
+  /** Whether nobody waits here any more. */
+  isOver(): boolean
+}
+
+export class RunReader {
+  readonly #storage: Storage
+  readonly #changes: Pick<RowChanges, 'next'>
+
+  constructor(storage: Storage, changes: Pick<RowChanges, 'next'>) {
+    this.#storage = storage
+    this.#changes = changes
+  }
+
+  read(userId: string, runId: string): Promise<{ row: RunRow; steps: StepRow[] }> {
+    return this.#storage.transaction({ userId }, async (tx) => {
+      const row = await tx.get('runs', runId)
+      if (!row) throw noRun()
+      return { row, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
+    })
+  }
+
+  async get(userId: string, runId: string): Promise<RunView> {
+    const { row, steps } = await this.read(userId, runId)
+    return viewOf(row, steps)
+  }
+
+  async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {
+    const { cursor: after, limit = PAGE, threadId } = page
+    const where = { userId, ...(threadId === undefined ? {} : { threadId }) }
+    const query = { where, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
+    const rows = await this.#storage.transaction({ userId }, (tx) => tx.list('runs', query))
+    return rows.map((row) => viewOf(row, []))
+  }
+
+  async settled(userId: string, runId: string, { signal, isOver }: WaitOptions): Promise<RunView> {
+    const isEnough = () => signal?.aborted || isOver()
+    for (;;) {
+      const stop = new AbortController()
+      // From before the look on, so that no change falls between.
+      const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
+      try {
+        // Its steps are many, and read once.
+        const row = await this.#storage.transaction({ userId }, (tx) => tx.get('runs', runId))
+        if (!row) throw noRun()
+        if (stands(row.status) || isEnough()) {
+          const view = await this.get(userId, runId)
+          // It may have been woken between the two.
+          if (stands(view.status) || isEnough()) return view
+        }
+        await changed
+      } finally {
+        stop.abort()
+      }
+    }
+  }
+}
