@@ -128,6 +128,7 @@ describe('MCP servers', () => {
     await dialog().getByRole('textbox', { name: 'URL' }).fill('https://tracker.example.com/mcp')
     await dialog().getByLabel('Token', { exact: true }).fill(SECRET)
     await dialog().getByRole('button', { name: 'Add server' }).click()
+    await dialog().waitFor({ state: 'detached' })
     await row('Tracker').getByText('https://tracker.example.com/mcp').waitFor()
     expect(await page.content()).not.toContain(SECRET)
   })
