@@ -1,11 +1,27 @@
-/** Every page and its address. A page that is added here also gets a line in `features/shell/pages.ts`. */
-import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
+/** Every page and its address. A page that is added here also gets a line in `features/shell/pages.ts`. Pages load when they are opened. */
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { readActivity } from './features/activity/activity-search.ts'
+import { readOperator } from './features/operator/operator-search.ts'
+import { readSettings } from './features/settings/settings-search.ts'
 import { BrokenPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
+import { PendingPage } from './features/shell/pending-page.tsx'
 import { Shell } from './features/shell/shell.tsx'
-import { ConnectorsPage } from './features/toolkits/connectors-page.tsx'
+import { readDoor } from './features/sign-in/door-search.ts'
+import { readThread } from './features/threads/thread-search.ts'
 import { readDialog } from './features/toolkits/dialog-search.ts'
+import { readTools } from './features/tools/tools-search.ts'
+import { readWorkflow } from './features/workflows/workflow-search.ts'
 
-const root = createRootRoute({ component: Shell, notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
+const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
+
+/** What is inside, for who is signed in. */
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  component: Shell,
+  notFoundComponent: NotFoundPage,
+  errorComponent: BrokenPage,
+})
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -16,15 +32,110 @@ const home = createRoute({
 })
 
 const connectors = createRoute({
-  getParentRoute: () => root,
+  getParentRoute: () => shell,
   path: '/connectors',
   validateSearch: readDialog,
-  component: ConnectorsPage,
-  errorComponent: BrokenPage,
+  component: lazyRouteComponent(() => import('./features/toolkits/connectors-page.tsx'), 'ConnectorsPage'),
+})
+const customToolkit = createRoute({
+  getParentRoute: () => shell,
+  path: '/connectors/custom/$id',
+  component: lazyRouteComponent(() => import('./features/custom/custom-page.tsx'), 'CustomPage'),
+})
+const tools = createRoute({
+  getParentRoute: () => shell,
+  path: '/tools',
+  validateSearch: readTools,
+  component: lazyRouteComponent(() => import('./features/tools/tools-page.tsx'), 'ToolsPage'),
+})
+const threads = createRoute({
+  getParentRoute: () => shell,
+  path: '/threads',
+  component: lazyRouteComponent(() => import('./features/threads/threads-page.tsx'), 'ThreadsPage'),
+})
+const thread = createRoute({
+  getParentRoute: () => shell,
+  path: '/threads/$id',
+  validateSearch: readThread,
+  component: lazyRouteComponent(() => import('./features/threads/thread-page.tsx'), 'ThreadPage'),
+})
+const approvals = createRoute({
+  getParentRoute: () => shell,
+  path: '/approvals',
+  component: lazyRouteComponent(() => import('./features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+})
+const workflows = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows',
+  component: lazyRouteComponent(() => import('./features/workflows/workflows-page.tsx'), 'WorkflowsPage'),
+})
+const workflow = createRoute({
+  getParentRoute: () => shell,
+  path: '/workflows/$id',
+  validateSearch: readWorkflow,
+  component: lazyRouteComponent(() => import('./features/workflows/workflow-page.tsx'), 'WorkflowPage'),
+})
+const run = createRoute({
+  getParentRoute: () => shell,
+  path: '/runs/$id',
+  component: lazyRouteComponent(() => import('./features/workflows/run-page.tsx'), 'RunPage'),
+})
+const activity = createRoute({
+  getParentRoute: () => shell,
+  path: '/activity',
+  validateSearch: readActivity,
+  component: lazyRouteComponent(() => import('./features/activity/activity-page.tsx'), 'ActivityPage'),
+})
+const settings = createRoute({
+  getParentRoute: () => shell,
+  path: '/settings',
+  validateSearch: readSettings,
+  component: lazyRouteComponent(() => import('./features/settings/settings-page.tsx'), 'SettingsPage'),
+})
+const operator = createRoute({
+  getParentRoute: () => shell,
+  path: '/operator',
+  validateSearch: readOperator,
+  component: lazyRouteComponent(() => import('./features/operator/operator-page.tsx'), 'OperatorPage'),
+})
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: readDoor,
+  component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
+})
+/** Where one-time links lead: the first operator's, an invitation, a new password. */
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: '/welcome',
+  validateSearch: readDoor,
+  component: lazyRouteComponent(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage'),
 })
 
+const inside = [
+  connectors,
+  customToolkit,
+  tools,
+  threads,
+  thread,
+  approvals,
+  workflows,
+  workflow,
+  run,
+  activity,
+  settings,
+  operator,
+]
+
 export const createAppRouter = () =>
-  createRouter({ routeTree: root.addChildren([home, connectors]), scrollRestoration: true })
+  createRouter({
+    routeTree: root.addChildren([home, signIn, welcome, shell.addChildren(inside)]),
+    scrollRestoration: true,
+    defaultPreload: 'intent',
+    defaultPendingComponent: PendingPage,
+    defaultPendingMs: 150,
+    defaultErrorComponent: BrokenPage,
+  })
 
 declare module '@tanstack/react-router' {
   interface Register {

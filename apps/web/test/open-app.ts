@@ -12,7 +12,9 @@ import { type BrowserContextOptions, chromium, type Page } from 'playwright'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 import { buildWeb, isStale } from '../../../scripts/start.ts'
 
-export const DIST = fileURLToPath(new URL('../dist', import.meta.url))
+// A build made elsewhere, for who works on the pages while others do.
+const ELSEWHERE = process.env.LOADOUT_WEB_DIST
+export const DIST = ELSEWHERE ?? fileURLToPath(new URL('../dist', import.meta.url))
 
 export interface OpenApp extends AsyncDisposable {
   url: string
@@ -21,7 +23,7 @@ export interface OpenApp extends AsyncDisposable {
 
 /** `fill` works on the host before the server opens it, for what only an operator can do. */
 export async function openApp(fill?: (host: Host) => Promise<unknown>): Promise<OpenApp> {
-  if (isStale()) buildWeb()
+  if (!ELSEWHERE && isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
   if (fill) await withHost(dataDir, fill)
   const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent' })

@@ -1,19 +1,27 @@
 import { type ReactNode, useEffect } from 'react'
+import { cn } from './cn.ts'
 
 interface PageProps {
   title: string
   description?: ReactNode
   actions?: ReactNode
+  /** For tables, graphs and things side by side. */
+  wide?: boolean
   children: ReactNode
 }
 
 /** The frame of every page: its one first-level heading, what can be done here, and the title of the tab. */
-export function Page({ title, description, actions, children }: PageProps) {
+export function Page({ title, description, actions, wide = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Loadout`
   }, [title])
   return (
-    <div className="mx-auto grid w-full max-w-4xl gap-8 px-4 py-7 sm:px-8 sm:py-10">
+    <div
+      className={cn(
+        'mx-auto grid w-full gap-8 px-4 py-7 sm:px-8 sm:py-10 [&>*]:min-w-0',
+        wide ? 'max-w-7xl' : 'max-w-4xl',
+      )}
+    >
       <header className="flex flex-wrap items-start justify-between gap-x-6 gap-y-4">
         <div className="grid max-w-xl gap-1">
           <h1 className="text-2xl font-semibold tracking-tight">{title}</h1>

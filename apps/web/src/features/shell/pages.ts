@@ -1,10 +1,31 @@
-import { type LucideIcon, Plug } from 'lucide-react'
+import {
+  Activity,
+  CircleCheckBig,
+  type LucideIcon,
+  MessagesSquare,
+  Plug,
+  Settings,
+  ShieldCheck,
+  Workflow,
+  Wrench,
+} from 'lucide-react'
 
 interface NavigationPage {
-  to: '/connectors'
+  to: '/connectors' | '/tools' | '/threads' | '/approvals' | '/workflows' | '/activity' | '/settings' | '/operator'
   label: string
   icon: LucideIcon
+  /** Shown to operators alone. */
+  operator?: true
 }
 
-/** What the navigation lists, in this order. A new page is a route in `routes.tsx` and a line here. */
-export const PAGES: readonly NavigationPage[] = [{ to: '/connectors', label: 'MCP servers', icon: Plug }]
+/** What the navigation and the palette list, in this order. A new page is a route in `routes.tsx` and a line here. */
+export const PAGES: readonly NavigationPage[] = [
+  { to: '/connectors', label: 'MCP servers', icon: Plug },
+  { to: '/tools', label: 'Tools', icon: Wrench },
+  { to: '/threads', label: 'Threads', icon: MessagesSquare },
+  { to: '/approvals', label: 'Approvals', icon: CircleCheckBig },
+  { to: '/workflows', label: 'Workflows', icon: Workflow },
+  { to: '/activity', label: 'Activity', icon: Activity },
+  { to: '/settings', label: 'Settings', icon: Settings },
+  { to: '/operator', label: 'Operator', icon: ShieldCheck, operator: true },
+]

@@ -16,7 +16,7 @@ import { menuId, type RowActions } from './toolkit-row.tsx'
 import { useSignInNews } from './use-sign-in.ts'
 import { useSwitchToolkit } from './use-toolkits.ts'
 
-const route = getRouteApi('/connectors')
+const route = getRouteApi('/shell/connectors')
 const ADD_BUTTON = 'add-server'
 const YOURS = 'your-servers'
 

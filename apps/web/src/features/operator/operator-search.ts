@@ -1,0 +1,8 @@
+/** What of this page stands in the address. */
+import { pickStrings } from '../shell/search.ts'
+
+export interface OperatorSearch {
+  tab?: string
+}
+
+export const readOperator = (search: Record<string, unknown>): OperatorSearch => pickStrings(search, ['tab'])

@@ -1,0 +1,120 @@
+/**
+ * Keeps what the page shows in step with the server, by its events. The first part of a query's key names what it reads;
+ * an event makes everything under the keys that it concerns be read again. After a gap everything is.
+ */
+import { type QueryClient, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+
+/** What queries begin their keys with. */
+export type Topic =
+  | 'toolkits'
+  | 'tools'
+  | 'threads'
+  | 'approvals'
+  | 'grants'
+  | 'inputs'
+  | 'workflows'
+  | 'runs'
+  | 'audit'
+  | 'usage'
+  | 'preferences'
+  | 'keys'
+  | 'models'
+  | 'app'
+  | 'users'
+
+const CONCERNED: Record<string, readonly Topic[]> = {
+  'toolkit-registered': ['toolkits', 'tools', 'app', 'audit'],
+  'toolkit-updated': ['toolkits', 'tools', 'app', 'audit'],
+  'toolkit-switched': ['toolkits', 'tools', 'threads'],
+  'toolkit-removed': ['toolkits', 'tools', 'app', 'grants', 'audit'],
+  'credentials-changed': ['toolkits', 'audit'],
+  'signed-in': ['toolkits', 'audit'],
+  'signed-out': ['toolkits', 'audit'],
+  'pin-accepted': ['toolkits', 'tools', 'grants', 'audit'],
+  'app-config-changed': ['app', 'toolkits'],
+  'state-changed': ['toolkits'],
+  'catalog-changed': ['toolkits', 'tools'],
+  'tool-loaded': ['threads'],
+  'tool-unloaded': ['threads'],
+  'approval-requested': ['approvals', 'runs'],
+  'approval-answered': ['approvals', 'runs', 'audit', 'usage'],
+  'grant-added': ['grants'],
+  'grant-revoked': ['grants'],
+  'policy-changed': ['app', 'tools', 'preferences', 'threads'],
+  'thread-changed': ['threads'],
+  'loadout-changed': ['threads', 'tools'],
+  'run-node': ['runs'],
+  'input-requested': ['inputs'],
+  'input-settled': ['inputs'],
+  'preferences-changed': ['preferences'],
+}
+
+/** Changes that another process wrote are told by the collection that they are in. */
+const STORED: Record<string, readonly Topic[]> = {
+  configs: ['toolkits', 'tools'],
+  tools: ['toolkits', 'tools'],
+  appConfig: ['app'],
+  approvals: ['approvals', 'runs'],
+  grants: ['grants'],
+  runs: ['runs'],
+  steps: ['runs'],
+  workflows: ['workflows'],
+  threads: ['threads'],
+  activations: ['threads', 'toolkits'],
+  messages: ['threads'],
+  preferences: ['preferences'],
+  usage: ['usage'],
+  audit: ['audit', 'usage'],
+}
+
+export type Live = 'connecting' | 'live' | 'away'
+
+/** A burst of events is one reading. */
+const GATHER_MS = 120
+
+export function useLive(): Live {
+  const queryClient = useQueryClient()
+  const [live, setLive] = useState<Live>('connecting')
+  useEffect(() => {
+    const gathered = gather(queryClient)
+    const source = new EventSource('/api/events')
+    let missed = false
+    source.addEventListener('ready', () => {
+      setLive('live')
+      if (missed) queryClient.invalidateQueries()
+      missed = false
+    })
+    source.addEventListener('behind', () => queryClient.invalidateQueries())
+    source.addEventListener('stored-changed', ({ data }) => gathered.add(STORED[collectionOf(data)] ?? []))
+    for (const [type, topics] of Object.entries(CONCERNED)) source.addEventListener(type, () => gathered.add(topics))
+    source.addEventListener('error', () => {
+      missed = true
+      setLive('away')
+    })
+    return () => {
+      source.close()
+      gathered.stop()
+    }
+  }, [queryClient])
+  return live
+}
+
+const collectionOf = (data: string): string => (JSON.parse(data) as { collection: string }).collection
+
+function gather(queryClient: QueryClient) {
+  const topics = new Set<Topic>()
+  let timer: number | undefined
+  const flush = () => {
+    timer = undefined
+    for (const topic of topics) queryClient.invalidateQueries({ queryKey: [topic] })
+    topics.clear()
+  }
+  return {
+    add(concerned: readonly Topic[]): void {
+      for (const topic of concerned) topics.add(topic)
+      if (concerned.length > 0) timer ??= window.setTimeout(flush, GATHER_MS)
+    },
+    stop: () => window.clearTimeout(timer),
+  }
+}
