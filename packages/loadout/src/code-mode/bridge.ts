@@ -58,6 +58,7 @@ export function createBridge(parts: BridgeParts, options: BridgeOptions): Progra
 
 class RunBridge implements ProgramBridge {
   fault: unknown
+  readonly owner: string
   readonly functions: Bridge['functions']
   readonly #parts: BridgeParts
   readonly #options: BridgeOptions
@@ -71,6 +72,7 @@ class RunBridge implements ProgramBridge {
   constructor(parts: BridgeParts, options: BridgeOptions) {
     this.#parts = parts
     this.#options = options
+    this.owner = options.run.userId
     this.#signal = AbortSignal.any([options.run.signal, this.#end.signal])
     const named = Object.entries(options.functions).map(([object, names]) => [object, Object.keys(names)] as const)
     this.functions = { ...Object.fromEntries(named), '': BUILT_IN }

@@ -17,6 +17,8 @@ export interface Errand {
 }
 
 export interface CustomBridgeOptions {
+  owner: string
+  depth: number
   functions: Bridge['functions']
   perform(call: BridgeCall): Errand
 }
@@ -40,6 +42,8 @@ interface Told {
 const QUIET_MS = 5
 
 export class CustomBridge implements Bridge {
+  readonly owner: string
+  readonly depth: number
   readonly functions: Bridge['functions']
   readonly #perform: CustomBridgeOptions['perform']
   /** By the number of the call. */
@@ -52,7 +56,9 @@ export class CustomBridge implements Bridge {
   #turns = new Map<number, () => void>()
   #last = 0
 
-  constructor({ functions, perform }: CustomBridgeOptions) {
+  constructor({ owner, depth, functions, perform }: CustomBridgeOptions) {
+    this.owner = owner
+    this.depth = depth
     this.functions = functions
     this.#perform = perform
   }

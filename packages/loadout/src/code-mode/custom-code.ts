@@ -20,6 +20,7 @@ import { type CustomInput, customSource } from './custom-source.ts'
 import { type DeclaredParts, declaredNames, declaredTools } from './custom-tools.ts'
 import type { Execution, Executor, Program, ProgramLimits } from './executor.ts'
 import { type ProgramFault, type ReadProgram, readProgram } from './program.ts'
+import { DEEPEST } from './sandbox-places.ts'
 
 export interface CustomCodeParts extends DeclaredParts {
   executor: Executor
@@ -32,8 +33,6 @@ export interface CustomCodeParts extends DeclaredParts {
   send: FetchLike
 }
 
-/** Custom tools that call each other. */
-const DEEPEST = 4
 const WALL_MS = 60_000
 /** In characters of code, read. */
 const KEPT_CODE = 4_000_000
@@ -99,6 +98,9 @@ function tooDeep(call: ResolvedCall): HostError | undefined {
   return new HostError('program-failed', { detail, action })
 }
 
+/** What calls it waits for it: the program or the code, and all that wait for that. */
+const depthOf = ({ caller, inside = [] }: ResolvedCall) => inside.length + (caller.type === 'code' ? 1 : 0)
+
 const FIELD = 'secrets.'
 
 async function secretsOf({ secrets }: CustomCodeParts, stored: StoredToolkit): Promise<Record<string, string>> {
@@ -118,7 +120,8 @@ async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: Custom
   })
   const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)
   const own = declared.size > 0 ? ['fetch', 'call', 'read_result'] : ['fetch', 'call']
-  return new CustomBridge({ functions: { ...Object.fromEntries(toolkits), '': own }, perform })
+  const functions = { ...Object.fromEntries(toolkits), '': own }
+  return new CustomBridge({ owner: call.userId, depth: depthOf(call), functions, perform })
 }
 
 /** While a person is waited for, its clock stands. */

@@ -40,6 +40,10 @@ export type BridgeAnswer =
   | { pause: true }
 
 export interface Bridge {
+  /** Whose program it is: one owner's never take all the places. */
+  readonly owner?: string | undefined
+  /** How many programs wait for what this one gives, one for the other: it does not wait for their places. @default 0 */
+  readonly depth?: number | undefined
   /** What the program finds: `{ github: ['list_issues'], '': ['search'] }`. All of them are async. */
   functions: Readonly<Record<string, readonly string[]>>
   /** Never throws. May be asked many at once. */

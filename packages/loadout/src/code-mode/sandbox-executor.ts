@@ -13,7 +13,7 @@ export function executorOf(name: string, pool: SandboxPool): Executor {
     async execute(program, bridge, { limits, signal } = {}) {
       if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
       try {
-        const box = await pool.take(signal)
+        const box = await pool.take({ owner: bridge.owner, depth: bridge.depth, signal })
         const session = new Session({ box, program, bridge, limits: resolveLimits(limits), signal })
         running.add(session)
         const { execution, clean } = await session.outcome

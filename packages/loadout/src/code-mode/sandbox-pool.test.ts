@@ -68,7 +68,7 @@ describe('sandboxes that wait', () => {
     const pool = new SandboxPool({ open, spares: 1, most: 2, reuse: true })
     const taken = [await pool.take(), await pool.take()]
     const leaving = new AbortController()
-    const [left, next] = [pool.take(leaving.signal).catch(() => 'left'), pool.take()]
+    const [left, next] = [pool.take({ signal: leaving.signal }).catch(() => 'left'), pool.take()]
     await turn()
     expect(made).toHaveLength(2)
     leaving.abort()

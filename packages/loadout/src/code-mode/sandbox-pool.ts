@@ -4,13 +4,14 @@
  */
 import { HostError } from '../errors.ts'
 import type { Box } from './sandbox-box.ts'
+import { DEEPEST, SandboxPlaces, type Seeker } from './sandbox-places.ts'
 
 export interface PoolOptions {
   /** Opens one that is ready. */
   open(): Promise<Box>
   /** How many wait for a program. */
   spares: number
-  /** How many there are at most, at work or not. */
+  /** How many programs run at once. What they call that is a program in its turn has places beyond these. */
   most: number
   /** Whether one may take another program after its first. */
   reuse: boolean
@@ -28,26 +29,40 @@ export class SandboxPool {
   readonly #idle: Box[] = []
   readonly #all = new Set<Box>()
   readonly #queue: Waiter[] = []
+  readonly #places: SandboxPlaces
+  readonly #taken = new Map<Box, Seeker>()
   #opening = 0
   #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
+    this.#places = new SandboxPlaces(options.most)
     this.#serve()
   }
 
-  async take(signal?: AbortSignal): Promise<Box> {
+  async take(seeker: Seeker = {}): Promise<Box> {
     if (this.#closed) throw new HostError('shutting-down')
-    const box = this.#idle.pop() ?? (await this.#wait(signal))
-    box.hold(true)
-    this.#serve()
-    return box
+    await this.#places.enter(seeker)
+    try {
+      if (this.#closed) throw new HostError('shutting-down')
+      const box = this.#idle.pop() ?? (await this.#wait(seeker.signal))
+      box.hold(true)
+      this.#taken.set(box, seeker)
+      this.#serve()
+      return box
+    } catch (error) {
+      this.#places.leave(seeker)
+      throw error
+    }
   }
 
   /** Takes one back; whether it is kept shows when it is ready. */
   give(box: Box, clean: boolean): void {
+    const seeker = this.#taken.get(box)
+    this.#taken.delete(box)
     if (!clean || !this.#options.reuse || this.#closed) this.#discard(box)
     else this.#whenReady(box)
+    if (seeker) this.#places.leave(seeker)
   }
 
   async close(): Promise<void> {
@@ -96,9 +111,11 @@ export class SandboxPool {
   /** Opens for those who wait and to fill up the spares, as far as there is room. Whoever waits first gets what is first. */
   #serve(): void {
     const { spares, most } = this.#options
-    const room = () => this.#all.size + this.#opening < most
-    const wanted = () => this.#idle.length + this.#opening < this.#queue.length + spares
-    while (!this.#closed && room() && wanted())
+    // Who waits here has a place; spares are only where there is room for a program that nobody waits for.
+    const isWanted = (wanted: number, room: number) =>
+      this.#idle.length + this.#opening < wanted && this.#all.size + this.#opening < room
+    const { length } = this.#queue
+    while (!this.#closed && (isWanted(length, most + DEEPEST) || isWanted(length + spares, most)))
       this.#open().then(
         (box) => this.#rest(box),
         (error: unknown) => this.#queue.shift()?.reject(error),

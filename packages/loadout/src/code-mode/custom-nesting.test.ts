@@ -1,0 +1,28 @@
+/** Code that calls code: more of them at once than there are sandboxes, and nobody waits for ever. */
+import { afterEach, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { quickjs } from './quickjs.ts'
+
+let host: Host
+afterEach(() => host.close())
+
+const chain = (deep: number) =>
+  Array.from({ length: deep }, (_, n) => ({
+    ...{ name: `t${n}`, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true }, tools: ['mine.*'] },
+    execute: n === deep - 1 ? 'return ["the last"]' : `return await call('mine.t${n + 1}', {})`,
+  }))
+
+it('as many programs as there are sandboxes, each four custom tools deep, all end', async () => {
+  host = createHost({ executor: quickjs({ most: 2, spares: 1 }), policy: [rule('*', 'allow')] })
+  await host.ready()
+  await host.toolkits.register({ name: 'mine', tools: chain(4) }, { tier: 'app' })
+  const begun = performance.now()
+  const runs = await Promise.all(
+    ['ann', 'bea', 'cat', 'dan'].map((userId) =>
+      host.thread({ userId, threadId: 't' }).run({ program: 'return await mine.t0({})', limits: { wallMs: 15_000 } }),
+    ),
+  )
+  expect(runs.map(({ status, output }) => [status, output])).toEqual(runs.map(() => ['completed', ['the last']]))
+  expect(performance.now() - begun).toBeLessThan(14_000)
+}, 40_000)
