@@ -25,6 +25,7 @@ export async function checkTool(parts: PreflightParts, need: Need, world: World)
   else {
     const stored = world.stored.get(toolkit)
     if (stored) return checkStored(parts, need, { world, stored, problems, tell, failed: failed?.reason })
+    if (world.awaited.includes(toolkit)) return { problems, warnings: [], isUnseen: true }
     const there = world.available.join(', ') || 'nothing'
     tell(
       'not-found',

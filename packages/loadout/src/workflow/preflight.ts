@@ -32,7 +32,9 @@ const MOST_OPEN = 100
 
 export async function preflight(parts: PreflightParts, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
-  const world = await look(parts, scope, needs)
+  // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
+  const awaited = scope.failed === undefined ? plan.definition.brings : []
+  const world = { ...(await look(parts, scope, needs)), awaited }
   const problems: Problem[] = [...cannot(parts, plan)]
   const warnings = new Set<string>()
   const unseen = new Set<string>()
@@ -48,14 +50,15 @@ export async function preflight(parts: PreflightParts, plan: Plan, scope: Prefli
   return { ok: problems.length === 0, problems: distinct(problems), warnings: [...warnings], unseen: [...unseen] }
 }
 
-async function look(parts: PreflightParts, scope: PreflightScope, needs: readonly Need[]): Promise<World> {
+async function look(parts: PreflightParts, scope: PreflightScope, needs: readonly Need[]) {
   const around = await surroundingsOf(parts, scope.userId, needs)
   const carried = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
   return { ...scope, ...around, available: [...new Set([...carried, ...around.stored.keys()])] }
 }
 
 /** A toolkit or a glob: something of it must be there; what of it is broken is told, and does not stop the others. */
-function checkMany({ ref, toolkit, path, planned }: Need, { loadout, available, failed = [] }: World): Checked {
+function checkMany({ ref, toolkit, path, planned }: Need, world: World): Checked {
+  const { loadout, available, awaited, failed = [] } = world
   const { matches } = compileGlob(toolkit)
   const broken = failed.filter(({ id }) => matches(id))
   const warnings = broken.map(({ id, reason }) => `The toolkit '${id}' does not serve: ${reason}`)
@@ -63,6 +66,7 @@ function checkMany({ ref, toolkit, path, planned }: Need, { loadout, available, 
     const isCarried = broken.length > 0 || loadout.tools.some((entry) => matches(entry.toolkit))
     return { problems: [], warnings: isCarried ? warnings : [...warnings, `Nothing of '${ref}' is carried.`] }
   }
+  if (awaited.some(matches)) return { problems: [], warnings, isUnseen: true }
   const message = `Requested '${ref}', and there is no such toolkit. Available: ${available.join(', ') || 'nothing'}.`
   const about = { path, node: planned.node.id, ref, code: 'not-found' as const }
   return { warnings, problems: [{ ...about, message, action: 'Add the toolkit, or remove it from the node.' }] }

@@ -60,6 +60,8 @@ export interface PreflightScope {
 /** All that is known, read once. */
 export interface World extends PreflightScope, Surroundings {
   available: readonly string[]
+  /** Toolkits that a run may still bring along. */
+  awaited: readonly string[]
 }
 
 export interface Surroundings {

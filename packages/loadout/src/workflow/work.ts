@@ -4,7 +4,7 @@ import type { LogLine } from '../code-mode/executor.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
-import type { SetupOptions } from '../loadout/setup-toolkits.ts'
+import type { FailedToolkit, SetupOptions } from '../loadout/setup-toolkits.ts'
 import type { Approvals } from '../policy/approvals.ts'
 import type { ActiveRun, RunEnd, RunWork } from '../runs/engine.ts'
 import type { RunToolkits } from '../schema/run.ts'
@@ -17,6 +17,7 @@ import { codeNode } from './code-node.ts'
 import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
 import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
 import type { Leaf, LeafParts } from './leaf.ts'
+import { brokenAmong, type LookParts, lookAgain } from './look-again.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
 import type { Attempt, NodeError } from './node-end.ts'
 import type { Plan, PlannedNode } from './plan.ts'
@@ -25,7 +26,8 @@ import { planOf } from './read-definition.ts'
 import { toolNode } from './tool-node.ts'
 
 export interface WorkParts
-  extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs'> {
+  extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
+    LookParts {
   setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
@@ -35,20 +37,31 @@ export interface WorkParts
   storage: Storage
 }
 
+const MOST_WARNINGS = 200
+
 export function createWorkflowWork(parts: WorkParts): RunWork {
   return async (run) => {
     const kept = run.input as unknown as KeptRun
     const plan = planOf(kept.definition)
     const context = await contextOf(parts.credentials, run, kept)
-    const stored = (await parts.registry.list(run.userId)).map(({ toolkit }) => toolkit.id)
+    const stored = await parts.registry.list(run.userId)
     const carried = Object.keys(context.toolkits)
-    const names = [...new Set([...carried, ...toolkitsOf(needsOf(plan), [...carried, ...stored])])]
-    const invocation = await parts.setup(names, { context })
+    const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
+    const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
+    await lookAgain(
+      parts,
+      mine.filter(({ toolkit: { id } }) => needed.includes(id)),
+      run.userId,
+    )
+    // Only so many serve one run: what its nodes name comes before what was merely brought along.
+    const invocation = await parts.setup([...new Set([...needed, ...carried])], { context })
     try {
-      const end = await work(parts, { run, kept, plan, invocation })
+      const warnings = new Set(invocation.warnings)
+      const end = await work(parts, { run, kept, plan, invocation, warnings })
       const isOver = end.status === 'completed' || end.status === 'failed'
       if (isOver && kept.toolkits) await forgetToolkits(parts.storage, run)
-      return { ...end, toolkits: toolkitsTold(invocation) }
+      const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
+      return { ...end, toolkits: toolkitsTold(invocation, { broken: brokenAmong(unused), warnings }) }
     } finally {
       await invocation.close()
     }
@@ -60,9 +73,11 @@ interface Working {
   kept: KeptRun
   plan: Plan
   invocation: Invocation
+  /** What is told of it at its end. */
+  warnings: Set<string>
 }
 
-async function work(parts: WorkParts, { run, kept, plan, invocation }: Working): Promise<RunEnd> {
+async function work(parts: WorkParts, { run, kept, plan, invocation, warnings }: Working): Promise<RunEnd> {
   const { loadout, failedToolkits: failed } = invocation
   // Once, before anything was done: what goes on later is looked at by each call.
   if (run.log.recorded <= (kept.taken ?? 0)) {
@@ -80,6 +95,9 @@ async function work(parts: WorkParts, { run, kept, plan, invocation }: Working):
       for (const [name, count] of Object.entries(more)) usage[name] = (usage[name] ?? 0) + count
     },
     onLogs: (lines) => logs.push(...lines),
+    onWarnings: (more) => {
+      for (const one of more) if (warnings.size < MOST_WARNINGS) warnings.add(one)
+    },
   }
   const graph = new GraphRun({
     ...{ plan, run, input: kept.input, tell },
@@ -139,7 +157,10 @@ function refused(problems: readonly Problem[]): RunEnd {
   return { status: 'failed', error: preflightError(problems), about: { problems } }
 }
 
-function toolkitsTold({ failedToolkits, droppedToolkits, warnings }: Invocation): RunToolkits {
-  const failed = failedToolkits.map((one) => ({ ...one }))
-  return { failedToolkits: failed, droppedToolkits, ...(warnings.length > 0 ? { warnings } : {}) }
+function toolkitsTold(
+  { failedToolkits, droppedToolkits }: Invocation,
+  { broken, warnings }: { broken: readonly FailedToolkit[]; warnings: ReadonlySet<string> },
+): RunToolkits {
+  const failed = [...failedToolkits, ...broken].map((one) => ({ ...one }))
+  return { failedToolkits: failed, droppedToolkits, ...(warnings.size > 0 ? { warnings: [...warnings] } : {}) }
 }
