@@ -1,7 +1,9 @@
 /** What one generation is given, whether it is waited for or streamed: tools, steps, and where it ends. */
 import type { LanguageModel, LanguageModelUsage, ModelMessage, StepResult, StopCondition, ToolSet } from 'ai'
 import { isStepCount } from 'ai'
+import { type LostInTool, lostIn } from '../ai/form-schema.ts'
 import type { LimitedProvider } from '../ai/limits.ts'
+import type { SchemaProvider } from '../ai/schema-rules.ts'
 import { type CallableSelection, type ToAIOptions, toAI } from '../ai/to-ai.ts'
 
 export interface GenerationLimits {
@@ -29,19 +31,28 @@ export const USUAL_STEPS = 10
 export function settingsOf(input: GenerationInput) {
   const { model, messages, selection, maxSteps = USUAL_STEPS, budget, signal } = input
   const provider = limitsOf(model)
-  const { warnings, lost: _, ...form } = toAI(selection, { ...input.form, messages, ...(provider ? { provider } : {}) })
+  const schemas = provider && SCHEMAS[provider]
+  const form = toAI(selection, { ...input.form, messages, schemas, ...(provider ? { provider } : {}) })
+  const { tools, toolApproval, warnings } = form
   const instructions = [input.system, form.instructions].filter((text) => text !== undefined).join('\n\n')
   const stops = [input.stop ?? []].flat() as StopCondition<ToolSet>[]
   const isSpent: StopCondition<ToolSet> = ({ steps }) => budget !== undefined && totalOf(steps) >= budget
   return {
     warnings,
+    /** What the schemas of these tools lost on their way to this model. */
+    lostIn: ({ tools }: Pick<CallableSelection, 'tools'>): LostInTool[] =>
+      lostIn(
+        tools.map(({ entry }) => entry),
+        schemas,
+      ),
     settings: {
-      ...{ model, messages, ...form },
+      ...{ model, messages, tools },
+      ...(toolApproval ? { toolApproval } : {}),
       ...(instructions === '' ? {} : { instructions }),
       ...(signal ? { abortSignal: signal } : {}),
       stopWhen: [isStepCount(maxSteps), isSpent, ...stops],
       prepareStep: ({ steps, stepNumber }: { steps: StepResult<ToolSet>[]; stepNumber: number }) => {
-        const { activeTools = Object.keys(form.tools) } = form.prepareStep?.() ?? form
+        const { activeTools = Object.keys(tools) } = form.prepareStep?.() ?? form
         input.onStep?.(stepNumber, activeTools)
         // It cannot say more than is left.
         const left = budget === undefined ? {} : { maxOutputTokens: Math.max(1, budget - totalOf(steps)) }
@@ -49,6 +60,11 @@ export function settingsOf(input: GenerationInput) {
       },
     },
   }
+}
+
+/** As each takes them through the AI SDK. */
+const SCHEMAS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
+  ...{ anthropic: 'anthropic', google: 'gemini-json', 'openai-responses': 'openai', 'openai-chat': 'openai' },
 }
 
 /** Why a generation ended. */

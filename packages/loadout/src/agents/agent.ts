@@ -3,6 +3,7 @@
  * approvals, limits and the log hold as they do for any other; what `search_tools` finds is there in the next step.
  */
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, Output } from 'ai'
+import type { LostInTool } from '../ai/form-schema.ts'
 import type { Selection } from '../calls/live-selection.ts'
 import { HostError } from '../errors.ts'
 import type { ApprovalView } from '../schema/approval.ts'
@@ -58,6 +59,8 @@ export interface AgentAnswer {
   messages: ModelMessage[]
   /** Limits that are near, and what did not go as asked. */
   warnings: string[]
+  /** What the schemas of the tools lost on their way to the model. */
+  lost: LostInTool[]
 }
 
 export async function agent(options: AgentOptions): Promise<AgentAnswer> {
@@ -68,7 +71,7 @@ export async function agent(options: AgentOptions): Promise<AgentAnswer> {
   const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: name })
   const { onPending } = options
   const form = onPending ? { onPending } : {}
-  const { settings, warnings } = settingsOf({ ...options, messages, selection, form })
+  const { settings, warnings, lostIn } = settingsOf({ ...options, messages, selection, form })
   try {
     const result = await generateText({
       ...settings,
@@ -91,6 +94,7 @@ export async function agent(options: AgentOptions): Promise<AgentAnswer> {
         usage: usedOf(used),
       })),
       warnings: [...selection.warnings, ...warnings],
+      lost: lostIn(selection.next()),
     }
   } catch (error) {
     throw modelFailure(error, { name, secrets: options.secrets ?? [] })

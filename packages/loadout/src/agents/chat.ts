@@ -91,11 +91,14 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const { model, heard, selection, signal } = options
   const watched = withApprovals(options, writer)
   writer.write({ type: 'start' })
-  const { settings, warnings } = settingsOf({
+  const { settings, warnings, lostIn } = settingsOf({
     ...{ ...options, model: model.model, messages: heard, selection: watched.selection, signal },
     form: { onPending: watched.onPending },
-    onStep: () =>
-      writer.write({ type: 'data-selection', id: 'selection', data: selectionData(selection.next(), warnings) }),
+    onStep: () => {
+      const shown = selection.next()
+      const data = selectionData(shown, { warnings, lost: lostIn(shown) })
+      writer.write({ type: 'data-selection', id: 'selection', data })
+    },
   })
   const result = streamText({ ...settings, onError: () => {} })
   writer.merge(

@@ -58,6 +58,89 @@ it('a tool that the node does not name is not there, and the model reads that', 
   expect(world.made).toEqual([])
 })
 
+const SUBJECTS = [
+  'invoices',
+  'weather',
+  'trains',
+  'recipes',
+  'parcels',
+  'meetings',
+  'photos',
+  'songs',
+  'plants',
+  'tides',
+]
+const VERBS = ['archive', 'count', 'draw', 'print']
+const registerMany = (made: string[]) =>
+  world.host.toolkits.register(
+    {
+      name: 'big',
+      tools: SUBJECTS.flatMap((subject) =>
+        VERBS.map((verb) => ({
+          ...{ name: `ask_${verb}_${subject}`, description: `Will ${verb} the ${subject} of somebody.` },
+          inputSchema: { type: 'object', properties: { of: { type: 'string', description: 'Whose they are' } } },
+          execute: () => {
+            made.push(`${verb} ${subject}`)
+            return `${subject} done`
+          },
+        })),
+      ),
+    },
+    { tier: 'user', userId: 'ann' },
+  )
+
+it('finds what waits in the toolkits of its node, and has it from the next step on, also after a person answered', async () => {
+  const made: string[] = []
+  await registerMany(made)
+  const search = { name: 'search_tools', arguments: { query: 'draw tides', limit: 2 } }
+  await model([
+    {
+      expect({ toolNames }) {
+        expect(toolNames).toEqual(expect.arrayContaining(['mcp_kit_write', 'search_tools']))
+        expect(toolNames).not.toContain('mcp_big_ask_draw_tides')
+        expect(toolNames).not.toContain('mcp_kit_get')
+      },
+      answer: { calls: [search] },
+    },
+    {
+      expect(request) {
+        expect(request.toolNames).toContain('mcp_big_ask_draw_tides')
+        expect(told(request)).not.toContain('mcp_kit_get')
+      },
+      answer: { calls: [{ name: 'mcp_big_ask_draw_tides', arguments: { of: 'Ann' } }] },
+    },
+    {
+      expect(request) {
+        expect(request.toolNames).toContain('mcp_big_ask_draw_tides')
+        expect(told(request)).toContain('tides done')
+      },
+      answer: 'Drawn.',
+    },
+  ])
+  const paused = await world.run([{ ...node, tools: ['kit.write', 'big'] }], { input: { what: 'it' } })
+  expect([paused.status, server.requests.length]).toEqual(['paused', 2])
+  expect(await world.answer(paused, 'allow')).toMatchObject({ status: 'completed', output: 'Drawn.' })
+  expect(made).toEqual(['draw tides'])
+  server.done()
+})
+
+it('a search of a node finds nothing outside of it', async () => {
+  await registerMany([])
+  await model([
+    { answer: { calls: [{ name: 'search_tools', arguments: { query: 'write', names: ['kit.write'] } }] } },
+    {
+      expect(request) {
+        expect(told(request)).toContain('There is no tool \\"kit.write\\"')
+        expect(request.toolNames).not.toContain('mcp_kit_write')
+      },
+      answer: 'No.',
+    },
+  ])
+  const done = await world.run([{ ...node, tools: ['big'] }], { input: { what: 'it' } })
+  expect(done.error).toBeUndefined()
+  server.done()
+})
+
 it('a model without a key fails its node, and says what to do', async () => {
   await model([])
   const done = await world.run([{ ...node, model: 'openai:gpt-5.6' }], { input: { what: 'it' } })

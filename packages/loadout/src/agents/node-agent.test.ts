@@ -41,6 +41,10 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
   return {
     ...{ said, made, controller },
     async request(more: Partial<AgentRequest> = {}): Promise<AgentRequest> {
+      const call: AgentRequest['call'] = (one) => {
+        made.set(one.id, one)
+        return thread.call(one)
+      }
       return {
         ...{ userId: 'ann', threadId: undefined, runId: 'run_1', node: 'sum', model: undefined, system: 'Be brief.' },
         ...{
@@ -50,9 +54,10 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
           loadout: await thread.loadout(),
           signal: controller.signal,
         },
-        call: (call) => {
-          made.set(call.id, call)
-          return thread.call(call)
+        call,
+        async resolve(options) {
+          const selection = await thread.resolve(options)
+          return { ...selection, call: (one) => (more.call ?? call)({ id: '', ...one }) }
         },
         async remember<T extends Json>(name: string, ask: () => Promise<T>) {
           if (!said.has(name)) said.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
@@ -70,7 +75,8 @@ it('asks, calls, answers; a second run hears the same and asks nobody', async ()
   const run = await start([{ answer: add }, { answer: { text: 'Two.', usage: { input: 30, output: 2 } } }])
   const log = logged()
   const first = await run(await log.request())
-  expect(first).toEqual({ output: 'Two.', usage: { inputTokens: 50, outputTokens: 6, modelSteps: 2 } })
+  const usage = { inputTokens: 50, outputTokens: 6, modelSteps: 2 }
+  expect(first).toEqual({ output: 'Two.', usage, warnings: [] })
   expect([...log.said.keys()]).toEqual(['model-0', 'model-1'])
   expect(JSON.stringify(server.requests[0]?.body.system)).toContain('Be brief.')
   const again = logged(log.said)

@@ -18,12 +18,16 @@ import type { Agent, AgentRequest } from '../workflow/agent.ts'
 import { settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
 import type { Models, OpenModel } from './models.ts'
+import { lostLines } from './selection-data.ts'
 
 export interface NodeAgentOptions {
   models: Pick<Models, 'open'>
   /** Tokens that one node may use. @default none */
   budget?: number
 }
+
+/** As much of a prompt as tools are chosen by. */
+const LONGEST_PROMPT = 100_000
 
 export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
   return async (request) => {
@@ -32,10 +36,11 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
     const model = wrapLanguageModel({ model: opened.model as never, middleware: remembering(request, opened) })
     const limits = { maxSteps: request.maxSteps, budget }
-    const { settings } = settingsOf({
-      ...{ ...limits, model, signal: request.signal, system: request.system },
-      messages: [{ role: 'user', content: request.prompt }],
-      selection: { tools: toolsOf(request), deferred: [], call: (call) => called(request, call) },
+    const { prompt, signal, system } = request
+    const selection = await request.resolve({ prompt: prompt.slice(0, LONGEST_PROMPT), model: opened.name })
+    const { settings, warnings, lostIn } = settingsOf({
+      ...{ ...limits, model, signal, system, selection },
+      messages: [{ role: 'user', content: prompt }],
     })
     try {
       const { output } = request
@@ -50,21 +55,13 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       return {
         output: output ? (result.output as Json) : result.text,
         usage: { inputTokens, outputTokens, modelSteps: result.steps.length },
+        warnings: [...selection.warnings, ...warnings, ...lostLines(lostIn(selection.next()))],
       }
     } catch (error) {
       throw modelFailure(error, opened)
     }
   }
 }
-
-/** What a node was given by name is shown from the beginning: somebody chose it. */
-const toolsOf = ({ loadout }: AgentRequest) =>
-  loadout.tools.map((entry) => ({ entry, by: 'always' as const, reasons: [], tokens: entry.tokens }))
-
-const called = (
-  request: AgentRequest,
-  { id = '', name, arguments: args }: { id?: string; name: string; arguments: JsonObject },
-) => request.call({ id, name, arguments: args })
 
 /** An answer that is none must not pass for one. */
 function assertDone(

@@ -1,10 +1,16 @@
-/** What a chat tells of a selection: which tools, why, what they cost, and how many more there are. */
+/** What is told of a selection: which tools, why, what they cost, what their schemas lost, and how many more there are. */
+import type { LostInTool } from '../ai/form-schema.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { SelectionData } from '../schema/selection.ts'
 
 const MOST_DROPPED = 50
+const MOST_LOST = 100
+const MOST_OF_ONE = 5
 
-export function selectionData(selection: SelectionData, warnings: readonly string[]): JsonObject {
+export function selectionData(
+  selection: SelectionData,
+  { warnings, lost }: { warnings: readonly string[]; lost: readonly LostInTool[] },
+): JsonObject {
   const { tools, deferred, dropped, tokens, strategy } = selection
   return {
     tools: tools.map(({ entry: { ref, modelName, toolkit }, by, score, reasons, tokens: cost }) => ({
@@ -15,5 +21,18 @@ export function selectionData(selection: SelectionData, warnings: readonly strin
     dropped: dropped.slice(0, MOST_DROPPED),
     ...{ tokens, strategy },
     warnings: [...selection.warnings, ...warnings],
+    ...(lost.length > 0 ? { lost: lost.slice(0, MOST_LOST) as unknown as JsonObject[] } : {}),
   }
+}
+
+/** A line a tool, for who reads lines: what its schema lost on the way to the model, the worst first. */
+export function lostLines(lost: readonly LostInTool[]): string[] {
+  const byRef = Map.groupBy(lost, ({ ref }) => ref)
+  return [...byRef].slice(0, MOST_LOST).map(([ref, all]) => {
+    const ordered = [...all.filter(({ narrows }) => narrows), ...all.filter(({ narrows }) => !narrows)]
+    const shown = ordered.slice(0, MOST_OF_ONE).map(({ path, what }) => `${path === '' ? '' : `${path}: `}${what}`)
+    const more = all.length > shown.length ? `; and ${all.length - shown.length} more` : ''
+    const less = ordered[0]?.narrows ? ', which takes less than the tool does' : ''
+    return `The model is shown a simpler schema of '${ref}'${less}. Lost: ${shown.join('; ')}${more}.`
+  })
 }

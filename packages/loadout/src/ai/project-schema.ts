@@ -191,25 +191,26 @@ function keywordOf(
   { word, value, node }: { word: string; value: unknown; node: JsonObject },
   place: Place,
 ): unknown {
-  const { keeps, formats, anyEnum, refs } = walk.rules
+  const { keeps, formats, enums, refs } = walk.rules
+  const isKept = !keeps || keeps.has(word)
   const path = `${place.path}/${escaped(word)}`
   const inside = { ...place, path, depth: place.depth + 1, level: place.level + 1 }
   if (word === '$defs' || word === 'definitions') return refs === 'keep' ? recordOf(walk, value, inside) : undefined
   if (word === 'properties') return recordOf(walk, value, inside)
-  if (!keeps && INSIDE.has(word) && isObject(value)) return project(walk, value, inside)
+  if (isKept && INSIDE.has(word) && isObject(value)) return project(walk, value, inside)
   if (word === 'items') return project(walk, value, inside)
-  if (word === 'anyOf' || ((word === 'oneOf' || word === 'allOf' || word === 'prefixItems') && !keeps)) {
+  if (word === 'anyOf' || ((word === 'oneOf' || word === 'allOf' || word === 'prefixItems') && isKept)) {
     if (!Array.isArray(value) || value.length === 0) return undefined
     // Forms are the same level, not a deeper one.
     return value.map((form, index) => project(walk, form, { ...inside, path: `${path}/${index}`, depth: place.depth }))
   }
-  if (word === 'const' && !anyEnum) return enumOf(walk, [value], path)
-  if (word === 'enum' && !anyEnum) return enumOf(walk, value, path)
+  if (word === 'const' && enums) return enumOf(walk, [value], path)
+  if (word === 'enum' && enums) return enumOf(walk, value, path)
   if (word === 'format' && formats && !formats.has(value as string)) {
     lose(walk, path, typeof value === 'string' ? `the format ${value.slice(0, 100)}` : 'a format that is no text')
     return undefined
   }
-  if (!keeps || keeps.has(word)) return value
+  if (isKept) return value
   if (!REMARKS.has(word) && !isSaid(word, value, node)) lose(walk, path, word)
   return undefined
 }
@@ -222,7 +223,8 @@ const isSaid = (word: string, value: unknown, node: JsonObject) =>
 
 function enumOf(walk: Walk, value: unknown, path: string): unknown {
   const values = Array.isArray(value) ? value : []
-  if (values.every((one) => typeof one === 'string')) return values
+  const { enums } = walk.rules
+  if (values.every((one) => enums?.has(typeof one))) return values
   lose(walk, path, `that it is one of ${values.length} values`)
   return undefined
 }

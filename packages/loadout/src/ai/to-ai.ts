@@ -70,8 +70,8 @@ export interface AIForm {
   instructions?: string
   /** Limits that are near, and what was left out. */
   warnings: string[]
-  /** What the schemas lost, where they were projected. */
-  lost: LostInTool[]
+  /** What the schemas lost, where they were projected. Worked out when it is asked for. */
+  readonly lost: LostInTool[]
 }
 
 type Approval = undefined | { type: 'user-approval'; reason: string }
@@ -105,7 +105,9 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
     ...(options.approvals === 'sdk' && selection.ask ? { toolApproval: approvalOf(selection.ask) } : {}),
     ...instructionsFor(search, plan.waiting),
     warnings: plan.warnings,
-    lost: lostIn(all, schemas),
+    get lost() {
+      return lostIn(all, schemas)
+    },
   }
 }
 
@@ -213,10 +215,11 @@ function toolOf(entry: LoadoutEntry, { door, schemas, approvals, onPending }: Ma
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
   const options = merged(providerOptions, more)
-  const { schema, strict } = formSchema(entry, schemas)
+  // Of many that wait, few are ever sent: only those that may be strict are looked at before.
+  const strict = schemas === 'openai-strict' && formSchema(entry, schemas).strict
   return dynamicTool({
     ...(description === undefined ? {} : { description }),
-    inputSchema: jsonSchema(schema),
+    inputSchema: jsonSchema(() => formSchema(entry, schemas).schema),
     ...(strict ? { strict } : {}),
     // Not sent to the model: for who shows or judges the call.
     metadata: { ref, toolkit, tool, annotations: { ...manifest.annotations } },

@@ -7,6 +7,8 @@ import type { Connector } from '../connections/connector.ts'
 import type { ExecutionContext } from '../context.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
+import { type Narrowing, narrow } from '../loadout/narrow.ts'
+import type { Loadout } from '../loadout/overlay.ts'
 import { type Setup, type SetupOptions, type SetupParts, setupToolkits } from '../loadout/setup-toolkits.ts'
 import type { ResolveOptions } from '../schema/selection.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
@@ -23,11 +25,20 @@ import type { ProgramDoor } from './program-door.ts'
 import { failed } from './resolve.ts'
 import type { Results } from './results.ts'
 
-export interface Invocation extends Omit<Setup, 'brought'>, AsyncDisposable {
-  /** What a model gets with this prompt, of what the invocation carries. */
-  resolve(options: ResolveOptions): Promise<Selection>
+type Door = (call: NamedCall) => Promise<CallOutcome>
+
+/** What an invocation carries, or a part of it. */
+export interface InvocationTools {
+  readonly loadout: Loadout
+  /** What a model gets with this prompt, of what is carried. `through`: the door that its calls take on their way to `call`. */
+  resolve(options: ResolveOptions, through?: Door): Promise<Selection>
   /** Calls a tool by the name that a model saw, or by its ref. */
-  call(call: NamedCall): Promise<CallOutcome>
+  call: Door
+}
+
+export interface Invocation extends Omit<Setup, 'brought' | 'loadout'>, InvocationTools, AsyncDisposable {
+  /** A part of it, for one that may use no more. */
+  narrowed(narrowing: Narrowing): InvocationTools
   /** The end of the run: its connections go back to the pool, where the next run of this user may find them. */
   release(): Promise<void>
   /** The same, and the connections of toolkits that it carried are closed. */
@@ -75,35 +86,66 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
-function createInvocation(
-  parts: Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>,
-  setup: Setup,
-  { context, trace, hasAny }: { context: ExecutionContext; trace: Context; hasAny: boolean },
-): Invocation {
+type CreateParts = Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>
+
+interface Invoked {
+  context: ExecutionContext
+  trace: Context
+  hasAny: boolean
+}
+
+function createInvocation(parts: CreateParts, setup: Setup, invoked: Invoked): Invocation {
   const { brought, loadout, ...told } = setup
-  let shown = withReadResult(loadout, hasAny)
-  const { userId } = context.principal
-  const { threadId } = context.scope
-  const { runId } = context
   const over = new AbortController()
   const underWay = new Set<Promise<CallOutcome>>()
   const release = async () => {
     over.abort()
     await Promise.allSettled(underWay)
   }
-  const invocation: Invocation = {
+  const toolsOf = (carried: Loadout) => carrying(parts, carried, { ...invoked, brought, over: over.signal, underWay })
+  const all = toolsOf(loadout)
+  return {
     ...told,
+    get loadout() {
+      return all.loadout
+    },
+    resolve: all.resolve,
+    call: all.call,
+    narrowed: (narrowing) => toolsOf(narrow(loadout, narrowing)),
+    release,
+    async close() {
+      await release()
+      await Promise.all([...brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
+    },
+    [Symbol.asyncDispose]: release,
+  }
+}
+
+interface Carrying extends Invoked {
+  brought: Setup['brought']
+  over: AbortSignal
+  underWay: Set<Promise<CallOutcome>>
+}
+
+/** The tools of a loadout, as long as the invocation lasts. */
+function carrying(parts: CreateParts, loadout: Loadout, way: Carrying): InvocationTools {
+  const { context, trace, brought, over, underWay } = way
+  let shown = withReadResult(loadout, way.hasAny)
+  const { userId } = context.principal
+  const { threadId } = context.scope
+  const { runId } = context
+  const tools: InvocationTools = {
     get loadout() {
       return shown
     },
-    async resolve(options) {
+    async resolve(options, through = (call) => tools.call(call)) {
       const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
       const { selection, ...counting } = await parts.resolver.resolve(place, options)
       return liveSelection(
         {
           ...counting,
-          call: (call) => invocation.call({ prompt: options.prompt, ...call }),
+          call: (call) => through({ prompt: options.prompt, ...call }),
           ask: (call) =>
             parts.ahead.ask({ calls: parts.calls, loadout: shown, userId, threadId, runId, brought }, call),
           follow: (programs) => parts.programs.follow({ userId, threadId }, programs),
@@ -112,11 +154,10 @@ function createInvocation(
       )
     },
     async call(call) {
-      if (over.signal.aborted)
+      if (over.aborted)
         return failed(new HostError('cancelled', { detail: 'The invocation is over.', action: 'Set up a new one.' }))
-      const signals = [over.signal, context.signal, call.signal].filter((signal) => signal !== undefined)
-      const whose = { userId, threadId, runId, brought }
-      const place = { calls: parts.calls, loadout: shown, ...whose }
+      const signals = [over, context.signal, call.signal].filter((signal) => signal !== undefined)
+      const place = { calls: parts.calls, loadout: shown, userId, threadId, runId, brought }
       const outcome = (call.asked ? parts.ahead : parts.programs).call(place, {
         ...call,
         trace: call.trace ?? trace,
@@ -128,12 +169,6 @@ function createInvocation(
       if ('resultHandle' in result && result.resultHandle !== undefined) shown = withReadResult(loadout, true)
       return result
     },
-    release,
-    async close() {
-      await release()
-      await Promise.all([...brought.values()].map((stored) => parts.connector.retire(stored.uscoId)))
-    },
-    [Symbol.asyncDispose]: release,
   }
-  return invocation
+  return tools
 }

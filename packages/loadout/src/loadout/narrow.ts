@@ -12,6 +12,8 @@ export interface Narrowing {
   /** Nothing but these: toolkits, tools, or globs over them. */
   only?: readonly string[] | undefined
   except?: readonly string[] | undefined
+  /** Tools by their refs that do not wait to be found: somebody chose each of them. */
+  atOnce?: readonly string[] | undefined
   maxTools?: number | undefined
   maxTokens?: number | undefined
   /** How this call shows its tools. */
@@ -19,13 +21,14 @@ export interface Narrowing {
 }
 
 export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
-  const { only, except = [], maxTools, maxTokens, transform = [] } = narrowing
+  const { only, except = [], atOnce = [], maxTools, maxTokens, transform = [] } = narrowing
   if (Object.values(narrowing).every((value) => value === undefined)) return loadout
   const limit = (name: string, value: number | undefined) =>
     value === undefined ? undefined : { name, value, tier: 'call' as const }
   const counter = new Counter(limit('maxTools', maxTools), limit('maxTokens', maxTokens))
   const listed = compileLayer({ tier: 'call', rules: only === undefined ? [] : exclusively(only) })
   const left = compileLayer({ tier: 'call', rules: except.map((ref) => ({ ref, on: false })) })
+  const chosen = new Set(atOnce)
   const verdicts = new Map<string, readonly ToolkitVerdicts[]>()
   const counts = new Map<string, number>()
   const shown = loadout.entries.map((entry) => {
@@ -35,7 +38,8 @@ export function narrow(loadout: Loadout, narrowing: Narrowing): Loadout {
       about = [listed(entry.toolkit), left(entry.toolkit)]
       verdicts.set(entry.toolkit, about)
     }
-    return transformed(judge(entry, about), transform)
+    const judged = judge(entry, about)
+    return transformed(judged.deferred && chosen.has(entry.ref) ? { ...judged, deferred: false } : judged, transform)
   })
   const renamed: ReadonlyMap<LoadoutEntry, string> = transform.length === 0 ? new Map() : nameApart(named(shown))
   const entries = shown.map((entry) => {

@@ -1,13 +1,16 @@
 /** An agent within a workflow: what the model said and each call it made are steps, so that it is run again without either. */
 import { findTool } from '../calls/call-by-name.ts'
+import type { InvocationTools } from '../calls/invocation.ts'
 import { isRepeatable } from '../calls/is-repeatable.ts'
 import { jsonOf, outcomeOf } from '../calls/outcome-json.ts'
+import { READ_ENTRY } from '../calls/own-tools.ts'
 import { ERRORS, type ErrorCode, HostError } from '../errors.ts'
-import { narrow } from '../loadout/narrow.ts'
 import type { RunLog, Standing, StepAnswer, StepResult } from '../runs/engine.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { NodeOf } from '../schema/workflow.ts'
+import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import type { Agent, AgentCall, AgentRequest, AgentResult } from './agent.ts'
 import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, failure, render, requestOf } from './node-end.ts'
@@ -43,8 +46,9 @@ export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> 
     },
   )
   if ('value' in answer) {
-    const { output, usage } = answer.value as AgentResult
+    const { output, usage, warnings } = answer.value as AgentResult
     if (usage) parts.onUsage(usage)
+    if (warnings) parts.onWarnings(warnings)
     return { value: output, at: answer.at }
   }
   return attemptOf(answer)
@@ -89,20 +93,26 @@ class AgentRun {
     if (this.#stands) return this.#stands
     if (isLate()) return error
     if ('error' in result) return result
-    const { output, usage } = result.value as AgentResult
-    return fitting(node.output, { output, usage: { ...usage, calls: this.#calls } })
+    const given = result.value as AgentResult
+    return fitting(node.output, { ...given, usage: { ...given.usage, calls: this.#calls } })
   }
 
   #request({ id, model, output, maxSteps, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
     const { userId, threadId, runId } = this.#parts.run
-    const loadout = narrow(this.#parts.invocation.loadout, { only: tools })
+    // Only what it was given: what the node names, not what the workflow has.
+    const own = this.#parts.invocation.narrowed({ only: tools, atOnce: tools })
+    const call = async (made: AgentCall) => {
+      const answer = await this.#inside(signal, () => this.#call(made, own, signal))
+      if ('value' in answer) return outcomeOf(answer.value as JsonObject)
+      throw new HostError('internal')
+    }
     return {
-      ...{ userId, threadId, runId, node: id, model, output, maxSteps, loadout, signal, ...this.#texts },
-      call: async (call) => {
-        const answer = await this.#inside(signal, () => this.#call(call, loadout, signal))
-        if ('value' in answer) return outcomeOf(answer.value as JsonObject)
-        throw new HostError('internal')
-      },
+      ...{ userId, threadId, runId, node: id, model, output, maxSteps, loadout: own.loadout, signal, ...this.#texts },
+      call,
+      resolve: (options) =>
+        own.resolve(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>
+          call({ id: callId, name, arguments: args, given, prompt }),
+        ),
       remember: async (name, ask) => {
         const answer = await this.#inside(signal, () => this.#remember(name, ask, signal))
         if ('value' in answer) return answer.value as never
@@ -133,11 +143,11 @@ class AgentRun {
   }
 
   async #call(
-    { id, name, arguments: args }: AgentCall,
-    loadout: AgentRequest['loadout'],
+    { id, name, arguments: args, given, prompt }: AgentCall,
+    own: InvocationTools,
     signal: AbortSignal,
   ): Promise<StepAnswer> {
-    const entry = findTool(loadout, name)
+    const entry = findTool(own.loadout, name) ?? hostsOwn(name)
     const place = `call:${encodeURIComponent(id)}`
     const { runId } = this.#parts.run
     this.#note(place)
@@ -156,10 +166,10 @@ class AgentRun {
         }),
         execute: async ({ stepId: callId, approvalId }) => {
           if (approvalId === undefined) await this.#caughtUp()
-          // Only what it was given: the loadout of the node, not of the workflow.
           if (!entry?.included) return { value: jsonOf({ status: 'failed', error: notGiven(name) }) }
-          const call = { name: entry.modelName, arguments: args, caller: { type: 'direct' as const, toolId: runId } }
-          return callAsStep(this.#parts, { ...call, callId, signal, pauses: { approvalId } }, (outcome) => ({
+          const caller = { type: 'direct' as const, toolId: runId }
+          const call = { name: entry.modelName, arguments: args, caller, given, prompt }
+          return callAsStep({ invocation: own }, { ...call, callId, signal, pauses: { approvalId } }, (outcome) => ({
             value: jsonOf(outcome),
           }))
         },
@@ -207,8 +217,8 @@ class AgentRun {
 
 async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> {
   try {
-    const { output, usage } = await agent(request)
-    return { value: { output, ...(usage ? { usage } : {}) } }
+    const { output, usage, warnings = [] } = await agent(request)
+    return { value: { output, ...(usage ? { usage } : {}), ...(warnings.length > 0 ? { warnings } : {}) } }
   } catch (error) {
     return failure(error)
   }
@@ -222,6 +232,10 @@ function fitting(schema: JsonObject | undefined, result: AgentResult): StepResul
   const why = checked.errors.map(({ path, message }) => `${path}: ${message}`).join('; ')
   return { error: { code: 'invalid-output', message: `The agent gave what does not fit: ${why}` } }
 }
+
+/** What the host itself gives an agent: to find what waits, and to read what was too large. */
+const hostsOwn = (name: string): LoadoutEntry | undefined =>
+  [SEARCH_ENTRY, READ_ENTRY].find(({ modelName, ref }) => name === modelName || name === ref)
 
 const notGiven = (name: string) =>
   new HostError('tool-not-found', { detail: `There is no tool '${name.slice(0, 100)}' for this agent.` })

@@ -3,7 +3,7 @@
 import type { CallAudit } from '../audit/call-audit.ts'
 import type { CallOutcome } from '../calls/call.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
-import type { Invocation } from '../calls/invocation.ts'
+import type { Invocation, InvocationTools } from '../calls/invocation.ts'
 import type { Executor, LogLine, ProgramLimits } from '../code-mode/executor.ts'
 import type { Approvals } from '../policy/approvals.ts'
 import type { ActiveRun, StepAnswer, StepResult } from '../runs/engine.ts'
@@ -17,7 +17,7 @@ import type { PlannedNode } from './plan.ts'
 
 export interface LeafParts {
   run: ActiveRun
-  invocation: Pick<Invocation, 'loadout' | 'call'>
+  invocation: Pick<Invocation, 'loadout' | 'call' | 'narrowed'>
   approvals: Pick<Approvals, 'put' | 'answerTo'>
   audit: Pick<CallAudit, 'show'>
   searcher: Searcher
@@ -30,6 +30,7 @@ export interface LeafParts {
   /** What came with it: numbers that are added up, and what programs logged. */
   onUsage(usage: Readonly<Record<string, number>>): void
   onLogs(logs: readonly LogLine[]): void
+  onWarnings(warnings: readonly string[]): void
 }
 
 export interface Leaf {
@@ -41,7 +42,7 @@ export type StepOutcome = StepResult | { pause: { approvalId: string; until: Dat
 
 /** Makes a call as a step does: where a person must answer first, it ends and says for what it waits. */
 export async function callAsStep(
-  { invocation }: Pick<LeafParts, 'invocation'>,
+  { invocation }: { invocation: Pick<InvocationTools, 'call'> },
   call: NamedCall,
   resultOf: (outcome: CallOutcome) => StepResult,
 ): Promise<StepOutcome> {
