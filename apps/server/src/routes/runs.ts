@@ -27,6 +27,7 @@ const start = createRoute({
 const page = z.object({
   cursor: idText.optional(),
   threadId: idText.optional(),
+  workflowId: idText.optional(),
   limit: z.coerce.number().int().min(1).max(500).default(50),
 })
 const list = createRoute({

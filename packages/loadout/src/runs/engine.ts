@@ -22,6 +22,8 @@ export interface NewRun {
   input: JsonObject
   /** What of another run is taken over: completed, and not done again. */
   steps?: readonly TakenStep[] | undefined
+  /** A run that holds a place waits for it: it needs none of its own. */
+  isInside?: boolean | undefined
   /** Given up where this is aborted before it was begun, or while it is worked on here. */
   signal?: AbortSignal | undefined
 }
@@ -109,7 +111,12 @@ export interface Engine {
   get(userId: string, runId: string): Promise<RunView>
   list(
     userId: string,
-    page?: { cursor?: string | undefined; limit?: number | undefined; threadId?: string | undefined },
+    page?: {
+      cursor?: string | undefined
+      limit?: number | undefined
+      threadId?: string | undefined
+      workflowId?: string | undefined
+    },
   ): Promise<RunView[]>
   /** The run as soon as it is over or stands. */
   settled(userId: string, runId: string, options?: { signal?: AbortSignal | undefined }): Promise<RunView>

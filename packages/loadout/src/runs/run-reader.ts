@@ -1,7 +1,7 @@
 /** Runs as their users look at them, and wait for them. Another's run does not exist. */
 import type { RowChanges } from '../calls/row-changes.ts'
 import type { RunRow, RunView, StepRow } from '../schema/run.ts'
-import type { Storage } from '../storage/storage.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
 import type { Engine } from './engine.ts'
 import { noRun, stands, viewOf } from './run-rows.ts'
 
@@ -9,6 +9,7 @@ import { noRun, stands, viewOf } from './run-rows.ts'
 const WAIT_MS = 1000
 const PAGE = 100
 const MOST_STEPS = 100_000
+const MOST_VERSIONS = 100
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined
@@ -39,11 +40,13 @@ export class RunReader {
   }
 
   async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {
-    const { cursor: after, limit = PAGE, threadId } = page
+    const { cursor: after, limit = PAGE, threadId, workflowId } = page
     const where = { userId, ...(threadId === undefined ? {} : { threadId }) }
     const query = { where, order: 'desc' as const, limit, ...(after === undefined ? {} : { after }) }
-    const rows = await this.#storage.transaction({ userId }, (tx) => tx.list('runs', query))
-    return rows.map((row) => viewOf(row, []))
+    const rows = await this.#storage.transaction({ userId }, (tx) =>
+      workflowId === undefined ? tx.list('runs', query) : ofWorkflow(tx, workflowId, query),
+    )
+    return rows.map((row) => viewOf(row))
   }
 
   async settled(userId: string, runId: string, { signal, isOver }: WaitOptions): Promise<RunView> {
@@ -67,4 +70,21 @@ export class RunReader {
       }
     }
   }
+}
+
+interface RunQuery {
+  where: Partial<RunRow> & { userId: string }
+  order: 'desc'
+  limit: number
+  after?: string
+}
+
+/** A run names the version that it is of: those of the latest versions, together in their order. */
+async function ofWorkflow(tx: Transaction, workflowId: string, query: RunQuery): Promise<RunRow[]> {
+  const { userId } = query.where
+  const versions = { where: { userId, workflowId }, order: 'desc' as const, limit: MOST_VERSIONS }
+  const found: RunRow[] = []
+  for (const { workflowVersionId } of await tx.list('workflowVersions', versions))
+    found.push(...(await tx.list('runs', { ...query, where: { ...query.where, workflowVersionId } })))
+  return found.sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, query.limit)
 }

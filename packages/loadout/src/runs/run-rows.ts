@@ -5,6 +5,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
 import type { NewRun, RunEnd, TakenStep } from './engine.ts'
 import { keepable } from './keepable.ts'
+import { beginningOf, outputs, workflowOf } from './shown-run.ts'
 import { waitsOf } from './step-log.ts'
 
 export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
@@ -50,21 +51,29 @@ interface Output {
   toolkits?: RunToolkits
 }
 
-export function viewOf(row: RunRow, steps: readonly StepRow[]): RunView {
+/** Without steps as a list has it. */
+export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
   return {
     ...{ id: row.runId, kind: row.kind, status: row.status },
     ...(row.threadId === null ? {} : { threadId: row.threadId }),
     ...(row.workflowVersionId === null ? {} : { workflowVersionId: row.workflowVersionId }),
+    ...workflowOf(row),
+    ...(steps ? beginningOf(row) : {}),
     ...(row.status === 'completed' ? { output: value ?? null } : {}),
     ...(row.errorJson === null ? {} : { error: row.errorJson as RunView['error'] }),
     logs,
     ...(usage === undefined ? {} : { usage }),
     ...toolkits,
-    steps: [...steps].sort((a, b) => a.seq - b.seq).map(stepView),
+    steps: stepViews(steps ?? []),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }
+}
+
+function stepViews(steps: readonly StepRow[]): RunView['steps'] {
+  const outputOf = outputs()
+  return [...steps].sort((a, b) => a.seq - b.seq).map((step) => ({ ...stepView(step), ...outputOf(step) }))
 }
 
 function stepView(step: StepRow): RunView['steps'][number] {

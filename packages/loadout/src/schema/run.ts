@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { userId } from './ids.ts'
 import { json, jsonObject } from './json.ts'
+import { workflowDefinition } from './workflow.ts'
 
 export const RUN_STATUSES = [
   'queued',
@@ -63,6 +64,12 @@ export const runView = z.object({
   status: runStatus,
   threadId: z.string().optional(),
   workflowVersionId: z.string().optional(),
+  /** Of which workflow it is; without an id where that was not stored. */
+  workflow: z.object({ name: z.string(), id: z.string().optional(), version: z.number().int().optional() }).optional(),
+  /** What it was given, without secrets, and what it follows. Not in lists. */
+  input: json.optional(),
+  definition: workflowDefinition.optional(),
+  program: z.string().optional(),
   /** What it gave, once it is completed. */
   output: json.optional(),
   error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
@@ -77,6 +84,9 @@ export const runView = z.object({
       /** What it did: the tool, and its arguments without secrets. */
       request: json,
       status: stepRow.shape.status,
+      /** What it gave; where that is long, the beginning of it as JSON, and `cut`. */
+      output: json.optional(),
+      cut: z.literal(true).optional(),
       error: z.object({ code: z.string(), message: z.string() }).optional(),
       /** What it waits for. */
       approvalId: z.string().optional(),

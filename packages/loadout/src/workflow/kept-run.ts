@@ -13,6 +13,8 @@ import type { Storage } from '../storage/storage.ts'
 
 export interface KeptRun {
   definition: WorkflowDefinition
+  /** Of which stored one it is. */
+  workflow?: { id: string; version: number } | undefined
   input: Json
   principal: PrincipalInput
   rules?: readonly PolicyRuleInput[] | undefined

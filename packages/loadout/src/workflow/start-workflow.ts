@@ -41,11 +41,18 @@ export interface StartParts {
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
 }
 
+/** The workflow that is meant; one that is not stored has neither a version nor an id. */
+export interface Found {
+  plan: Plan
+  workflowVersionId: string | undefined
+  workflow?: KeptRun['workflow']
+}
+
 const MOST_STEPS = 100_000
 
 export async function startWorkflow(
   parts: StartParts,
-  { userId, plan, workflowVersionId }: { userId: string; plan: Plan; workflowVersionId: string | undefined },
+  { userId, plan, workflow, workflowVersionId }: Found & { userId: string },
   options: StartOptions,
 ): Promise<RunView> {
   const {
@@ -58,7 +65,7 @@ export async function startWorkflow(
   } = options
   const { definition } = plan
   const input = checkInput(definition, options.input ?? {})
-  const kept: KeptRun = { definition, input, principal, ...(rules ? { rules } : {}) }
+  const kept: KeptRun = { definition, input, principal, ...(workflow ? { workflow } : {}), ...(rules ? { rules } : {}) }
   const runId =
     idempotencyKey === undefined
       ? undefined

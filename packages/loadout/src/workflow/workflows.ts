@@ -10,6 +10,7 @@ import type { Plan } from './plan.ts'
 import type { Preflight, PreflightScope } from './preflight.ts'
 import { planOf } from './read-definition.ts'
 import {
+  type Found,
   type RerunOptions,
   rerunWorkflow,
   type StartOptions,
@@ -48,16 +49,14 @@ export interface WorkflowParts extends StartParts, DefinitionParts {
 export function createWorkflows(parts: WorkflowParts): Workflows {
   const stored = createStoredWorkflows(parts.storage)
   const checked = (userId: string, definition: unknown) => checkDefinition(parts, userId, definition)
-  const find = async (
-    userId: string,
-    which: WhichWorkflow,
-  ): Promise<{ plan: Plan; workflowVersionId: string | undefined }> => {
+  const find = async (userId: string, which: WhichWorkflow): Promise<Found> => {
     // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.
     if ('definition' in which) return { plan: planOf(which.definition), workflowVersionId: undefined }
     const view = await ('workflowId' in which
       ? stored.get(userId, which.workflowId)
       : stored.byVersion(userId, which.workflowVersionId))
-    return { plan: planOf(view.definition), workflowVersionId: view.workflowVersionId }
+    const { id, version, workflowVersionId } = view
+    return { plan: planOf(view.definition), workflowVersionId, workflow: { id, version } }
   }
   const start: Workflows['start'] = async (userId, options) =>
     startWorkflow(parts, { userId, ...(await find(userId, options)) }, options)
