@@ -1,6 +1,6 @@
 /** The typed client, what can go wrong with it, and one query factory for each thing that is read. */
 import type { AppType } from '@loadout/server'
-import { QueryClient, queryOptions } from '@tanstack/react-query'
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
 import { type ClientResponse, hc, type InferRequestType, type InferResponseType } from 'hono/client'
 
 export const client = hc<AppType>('/')
@@ -76,7 +76,15 @@ export const healthQuery = () =>
 // A refusal stays a refusal; only what may pass by itself is asked again.
 const mayPass = (error: Error) => [0, 502, 503, 504].includes(problemOf(error).status)
 
-export const createQueryClient = () =>
-  new QueryClient({
+export function createQueryClient(): QueryClient {
+  // Whose session has ended hears of it from whatever is asked next; the shell then asks them to sign in again.
+  const onError = (error: Error) => {
+    if (problemOf(error).code === 'unauthenticated') client.invalidateQueries({ queryKey: ['session'] })
+  }
+  const client = new QueryClient({
+    queryCache: new QueryCache({ onError }),
+    mutationCache: new MutationCache({ onError }),
     defaultOptions: { queries: { staleTime: 5_000, retry: (count, error) => count < 2 && mayPass(error) } },
   })
+  return client
+}

@@ -104,13 +104,11 @@ const signIn = createRoute({
   validateSearch: readDoor,
   component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
-/** Where one-time links lead: the first operator's, an invitation, a new password. */
-const welcome = createRoute({
-  getParentRoute: () => root,
-  path: '/welcome',
-  validateSearch: readDoor,
-  component: lazyRouteComponent(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage'),
-})
+/** Where one-time links lead. The token stands after the `#`, where no log sees it. */
+const welcome = lazyRouteComponent(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage')
+const setup = createRoute({ getParentRoute: () => root, path: '/setup', component: welcome })
+const invite = createRoute({ getParentRoute: () => root, path: '/invite', component: welcome })
+const reset = createRoute({ getParentRoute: () => root, path: '/reset', component: welcome })
 
 const inside = [
   connectors,
@@ -129,7 +127,7 @@ const inside = [
 
 export const createAppRouter = () =>
   createRouter({
-    routeTree: root.addChildren([home, signIn, welcome, shell.addChildren(inside)]),
+    routeTree: root.addChildren([home, signIn, setup, invite, reset, shell.addChildren(inside)]),
     scrollRestoration: true,
     defaultPreload: 'intent',
     defaultPendingComponent: PendingPage,

@@ -1,9 +1,6 @@
-import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { DIST, type OpenApp, openApp } from './open-app.ts'
+import { type OpenApp, openApp } from './open-app.ts'
 
 const SECRET = 'planted-secret-5f2c'
 const LATER_SECRET = 'planted-secret-91ab'
@@ -200,14 +197,6 @@ describe('MCP servers', () => {
     await page.getByRole('link', { name: 'Go to MCP servers' }).click()
     await page.getByRole('heading', { name: 'Your servers' }).waitFor()
   })
-})
-
-it('sends at most 250 KB of script, compressed', async () => {
-  const scripts = (await readdir(join(DIST, 'assets'))).filter((name) => name.endsWith('.js'))
-  const sizes = await Promise.all(
-    scripts.map(async (name) => gzipSync(await readFile(join(DIST, 'assets', name))).length),
-  )
-  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000)
 })
 
 const focusedId = (page: Page) => page.evaluate(() => document.activeElement?.id)

@@ -23,7 +23,7 @@ export type Topic =
   | 'app'
   | 'users'
 
-const CONCERNED: Record<string, readonly Topic[]> = {
+export const CONCERNED: Record<string, readonly Topic[]> = {
   'toolkit-registered': ['toolkits', 'tools', 'app', 'audit'],
   'toolkit-updated': ['toolkits', 'tools', 'app', 'audit'],
   'toolkit-switched': ['toolkits', 'tools', 'threads'],
@@ -51,21 +51,29 @@ const CONCERNED: Record<string, readonly Topic[]> = {
 }
 
 /** Changes that another process wrote are told by the collection that they are in. */
-const STORED: Record<string, readonly Topic[]> = {
-  configs: ['toolkits', 'tools'],
-  tools: ['toolkits', 'tools'],
-  appConfig: ['app'],
+export const STORED: Record<string, readonly Topic[]> = {
+  userServerConfigs: ['toolkits', 'tools', 'app'],
+  userServerTools: ['toolkits', 'tools'],
+  personalCatalogs: ['toolkits', 'tools'],
+  pins: ['toolkits', 'tools'],
+  signIns: ['toolkits'],
+  credentials: ['toolkits', 'models'],
+  appConfig: ['app', 'toolkits'],
+  policyRules: ['app', 'tools', 'preferences'],
   approvals: ['approvals', 'runs'],
   grants: ['grants'],
+  calls: ['audit', 'usage'],
   runs: ['runs'],
   steps: ['runs'],
   workflows: ['workflows'],
+  workflowVersions: ['workflows'],
   threads: ['threads'],
   activations: ['threads', 'toolkits'],
+  loadedTools: ['threads'],
   messages: ['threads'],
   preferences: ['preferences'],
-  usage: ['usage'],
-  audit: ['audit', 'usage'],
+  apiKeys: ['keys'],
+  users: ['users'],
 }
 
 export type Live = 'connecting' | 'live' | 'away'
@@ -73,31 +81,49 @@ export type Live = 'connecting' | 'live' | 'away'
 /** A burst of events is one reading. */
 const GATHER_MS = 120
 
+/** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
+const AGAIN_MS = 3_000
+
 export function useLive(): Live {
   const queryClient = useQueryClient()
   const [live, setLive] = useState<Live>('connecting')
-  useEffect(() => {
-    const gathered = gather(queryClient)
-    const source = new EventSource('/api/events')
-    let missed = false
-    source.addEventListener('ready', () => {
-      setLive('live')
+  useEffect(() => follow(queryClient, setLive), [queryClient])
+  return live
+}
+
+function follow(queryClient: QueryClient, tell: (live: Live) => void): () => void {
+  const gathered = gather(queryClient)
+  let missed = false
+  let again: number | undefined
+  let source = open()
+
+  function open(): EventSource {
+    const opened = new EventSource('/api/events')
+    opened.addEventListener('ready', () => {
+      tell('live')
       if (missed) queryClient.invalidateQueries()
       missed = false
     })
-    source.addEventListener('behind', () => queryClient.invalidateQueries())
-    source.addEventListener('stored-changed', ({ data }) => gathered.add(STORED[collectionOf(data)] ?? []))
-    for (const [type, topics] of Object.entries(CONCERNED)) source.addEventListener(type, () => gathered.add(topics))
-    source.addEventListener('error', () => {
+    opened.addEventListener('behind', () => queryClient.invalidateQueries())
+    opened.addEventListener('stored-changed', ({ data }) => gathered.add(STORED[collectionOf(data)] ?? []))
+    for (const [type, topics] of Object.entries(CONCERNED)) opened.addEventListener(type, () => gathered.add(topics))
+    opened.addEventListener('error', () => {
       missed = true
-      setLive('away')
+      tell('away')
+      if (opened.readyState !== EventSource.CLOSED) return
+      queryClient.invalidateQueries({ queryKey: ['session'] })
+      again = window.setTimeout(() => {
+        source = open()
+      }, AGAIN_MS)
     })
-    return () => {
-      source.close()
-      gathered.stop()
-    }
-  }, [queryClient])
-  return live
+    return opened
+  }
+
+  return () => {
+    window.clearTimeout(again)
+    source.close()
+    gathered.stop()
+  }
 }
 
 const collectionOf = (data: string): string => (JSON.parse(data) as { collection: string }).collection

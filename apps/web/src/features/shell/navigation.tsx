@@ -1,20 +1,27 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { LogOut, Search } from 'lucide-react'
 import { healthQuery } from '../../api.ts'
 import { Brand } from '../../ui/brand.tsx'
+import { Button } from '../../ui/button.tsx'
 import { PAGES } from './pages.ts'
+import { type SignedIn, useSession, useSignOutHere } from './session.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
+import { waitingQuery } from './waiting.ts'
 
 /** The column beside every page, and the drawer that stands for it on a small screen. */
-export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
+export function Navigation({ onNavigate, onSearch }: { onNavigate?: () => void; onSearch?: () => void }) {
+  const session = useSession()
+  const isOperator = session?.user?.operator ?? false
   return (
     <>
-      <div className="px-5 py-5">
+      <div className="px-5 pt-5 pb-4">
         <Brand />
       </div>
+      {onSearch && <SearchButton onClick={onSearch} />}
       <nav aria-label="Pages" className="flex-1 overflow-y-auto px-3">
         <ul className="grid gap-0.5">
-          {PAGES.map(({ to, label, icon: Icon }) => (
+          {PAGES.filter(({ operator }) => !operator || isOperator).map(({ to, label, icon: Icon }) => (
             <li key={to}>
               <Link
                 to={to}
@@ -23,16 +30,70 @@ export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
               >
                 <Icon aria-hidden className="size-4" strokeWidth={1.75} />
                 {label}
+                {to === '/approvals' && <WaitingCount />}
               </Link>
             </li>
           ))}
         </ul>
       </nav>
+      {session?.mode === 'multi-user' && session.user && <Who user={session.user} />}
       <div className="flex items-center justify-between gap-3 px-5 py-4">
         <ThemeSwitch />
         <Version />
       </div>
     </>
+  )
+}
+
+function SearchButton({ onClick }: { onClick: () => void }) {
+  const isMac = navigator.platform.startsWith('Mac')
+  return (
+    <div className="px-3 pb-3">
+      <button
+        type="button"
+        onClick={onClick}
+        aria-haspopup="dialog"
+        className="flex h-9 w-full items-center gap-2.5 rounded-lg border bg-canvas px-2.5 text-sm text-ink-muted transition-colors hover:border-line-strong hover:text-ink"
+      >
+        <Search aria-hidden className="size-4" strokeWidth={1.75} />
+        <span className="flex-1 text-left">Search and go</span>
+        <kbd className="font-sans text-xs text-ink-faint">{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+    </div>
+  )
+}
+
+function WaitingCount() {
+  const { data: count = 0 } = useQuery(waitingQuery())
+  if (count === 0) return null
+  return (
+    <span className="ml-auto flex h-5 min-w-5 items-center justify-center rounded-full bg-act-soft px-1.5 text-xs font-semibold text-act tabular-nums">
+      {count > 99 ? '99+' : count}
+      <span className="sr-only"> waiting</span>
+    </span>
+  )
+}
+
+function Who({ user }: { user: SignedIn }) {
+  const signOut = useSignOutHere()
+  return (
+    <div className="mx-3 flex items-center gap-2 rounded-lg border px-2.5 py-2">
+      <div className="grid min-w-0 flex-1">
+        <p className="truncate text-sm font-medium">{user.name || user.email}</p>
+        <p className="truncate text-xs text-ink-muted">{user.operator ? 'Operator' : user.email}</p>
+      </div>
+      <Button
+        variant="quiet"
+        size="icon"
+        aria-label="Sign out"
+        title="Sign out"
+        className="-mr-1 size-8"
+        disabled={signOut.isPending}
+        onClick={() => signOut.mutate()}
+      >
+        <LogOut aria-hidden />
+      </Button>
+    </div>
   )
 }
 

@@ -1,15 +1,21 @@
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { Menu as MenuIcon } from 'lucide-react'
+import { Menu as MenuIcon, Search } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Brand } from '../../ui/brand.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, Drawer } from '../../ui/dialog.tsx'
 import { Toaster } from '../../ui/toaster.tsx'
+import { SessionGuard } from '../sign-in/session-guard.tsx'
+import { AwayBar } from './away-bar.tsx'
+import { useLive } from './live.ts'
 import { Navigation } from './navigation.tsx'
+import { Palette, usePalette } from './palette.tsx'
 
 /** What stays while pages change: the way around, and the place where the page is. */
 export function Shell() {
   const main = useFocusOnPageChange()
+  const live = useLive()
+  const palette = usePalette()
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
       <a
@@ -19,33 +25,40 @@ export function Shell() {
         Skip to the page
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col border-r bg-surface lg:flex" aria-label="Loadout">
-        <Navigation />
+        <Navigation onSearch={palette.open} />
       </aside>
-      <TopBar />
+      <TopBar onSearch={palette.open} />
       <main ref={main} id="main" tabIndex={-1} className="min-w-0 focus:outline-none">
+        <AwayBar live={live} />
         <Outlet />
       </main>
+      <Palette {...palette} />
+      <SessionGuard />
       <Toaster />
     </div>
   )
 }
 
-function TopBar() {
+function TopBar({ onSearch }: { onSearch: () => void }) {
   const [open, setOpen] = useState(false)
   return (
     <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b bg-surface px-4 lg:hidden">
       <Brand />
-      <Button
-        variant="quiet"
-        size="icon"
-        aria-label="Open navigation"
-        aria-haspopup="dialog"
-        aria-expanded={open}
-        onClick={() => setOpen(true)}
-        className="-mr-2"
-      >
-        <MenuIcon aria-hidden />
-      </Button>
+      <span className="-mr-2 flex">
+        <Button variant="quiet" size="icon" aria-label="Search and go" aria-haspopup="dialog" onClick={onSearch}>
+          <Search aria-hidden />
+        </Button>
+        <Button
+          variant="quiet"
+          size="icon"
+          aria-label="Open navigation"
+          aria-haspopup="dialog"
+          aria-expanded={open}
+          onClick={() => setOpen(true)}
+        >
+          <MenuIcon aria-hidden />
+        </Button>
+      </span>
       <Dialog open={open} onOpenChange={setOpen}>
         <Drawer title="Navigation">
           <Navigation onNavigate={() => setOpen(false)} />

@@ -1,9 +1,15 @@
-/** What of this page stands in the address. */
+/** Where to go after signing in, and what went wrong on the way here. */
 import { pickStrings } from '../shell/search.ts'
 
 export interface DoorSearch {
-  next?: string
-  token?: string
+  returnTo?: string
+  problem?: string
 }
 
-export const readDoor = (search: Record<string, unknown>): DoorSearch => pickStrings(search, ['next', 'token'])
+export function readDoor(search: Record<string, unknown>): DoorSearch {
+  const { returnTo, problem } = pickStrings(search, ['returnTo', 'problem'])
+  return { ...(returnTo && isOwnPath(returnTo) && { returnTo }), ...(problem && { problem }) }
+}
+
+/** A link must not send who has just signed in to somebody else's page. */
+export const isOwnPath = (path: string): boolean => /^\/(?![/\\])/.test(path)

@@ -1,5 +1,70 @@
-import { Page } from '../../ui/page.tsx'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Navigate, useRouter } from '@tanstack/react-router'
+import { Notice } from '../../ui/notice.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { sessionQuery } from '../shell/session.ts'
+import { Door } from './door.tsx'
+import { SignInForm } from './sign-in-form.tsx'
+
+const route = getRouteApi('/sign-in')
 
 export function SignInPage() {
-  return <Page title="Sign in">{null}</Page>
+  const { returnTo = '/connectors', problem } = route.useSearch()
+  const { data: session, error } = useQuery(sessionQuery())
+  const queryClient = useQueryClient()
+  const router = useRouter()
+  const enter = async () => {
+    await queryClient.invalidateQueries()
+    router.history.replace(returnTo)
+  }
+  if (session?.user) return <Navigate to={returnTo} replace />
+  if (session?.setupNeeded) return <NobodyYet />
+  return (
+    <Door title="Sign in" description="Your servers, threads and keys are yours alone.">
+      {problem && <Notice {...(PROBLEMS[problem] ?? FAILED)} />}
+      {error && <ProblemNotice error={error} />}
+      {session ? <SignInForm returnTo={returnTo} onSignedIn={enter} /> : !error && <Waiting />}
+    </Door>
+  )
+}
+
+const FAILED = {
+  title: 'That did not work',
+  detail: 'The sign-in was not finished.',
+  action: 'Try again. If it stays so, ask an operator.',
+}
+const PROBLEMS: Record<string, typeof FAILED> = {
+  'no-account': {
+    title: 'There is no account for you here',
+    detail: 'You are known to the provider, not to this server.',
+    action: 'Ask an operator to invite you.',
+  },
+  'sign-in-link-invalid': {
+    title: 'That took too long',
+    detail: 'The sign-in was begun somewhere else, or too long ago.',
+    action: 'Try again from here.',
+  },
+}
+
+function NobodyYet() {
+  return (
+    <Door title="Nobody operates this server yet">
+      <p className="text-sm text-ink-muted">
+        At its start the server printed a link that makes the first operator. Open it once, in this browser. Where it is
+        too old, start the server again: it prints a new one.
+      </p>
+    </Door>
+  )
+}
+
+function Waiting() {
+  return (
+    <div role="status" className="grid gap-4">
+      <span className="sr-only">Looking who you are</span>
+      <Skeleton className="h-9 w-full" />
+      <Skeleton className="h-9 w-full" />
+      <Skeleton className="h-10 w-full" />
+    </div>
+  )
 }

@@ -1,5 +1,143 @@
-import { Page } from '../../ui/page.tsx'
+/** What a one-time link opens: the first operator's place, an invitation, or a new password. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { answer, client, problemOf } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { Door } from './door.tsx'
+import { PasswordInput } from './password-input.tsx'
+
+interface Opened {
+  kind: 'setup' | 'invite' | 'reset'
+  email?: string | undefined
+  name?: string | undefined
+}
+
+const WORDS: Record<Opened['kind'], { title: string; description: string; done: string }> = {
+  setup: {
+    title: 'Set up this server',
+    description: 'You become its first operator: you see to users, limits and what everyone may use.',
+    done: 'Become the operator',
+  },
+  invite: { title: 'Welcome', description: 'Choose a password, and you are in.', done: 'Come in' },
+  reset: {
+    title: 'Choose a new password',
+    description: 'You are signed out everywhere else.',
+    done: 'Save and sign in',
+  },
+}
 
 export function WelcomePage() {
-  return <Page title="Welcome">{null}</Page>
+  // Read once: the address is cleaned behind it, so that the token is not left in the history.
+  const [token] = useState(() => takeToken())
+  const { data: link, error } = useQuery({
+    queryKey: ['sign-in-link', token],
+    queryFn: (): Promise<Opened> => answer(client.api.auth.link.$post({ json: { token } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
+  if (error)
+    return (
+      <Door title="This link does not work">
+        <ProblemNotice error={error} />
+      </Door>
+    )
+  if (!link)
+    return (
+      <Door title="One moment">
+        <div role="status">
+          <span className="sr-only">Looking at the link</span>
+          <Skeleton className="h-28 w-full" />
+        </div>
+      </Door>
+    )
+  const { title, description } = WORDS[link.kind]
+  return (
+    <Door title={title} description={description}>
+      <WelcomeForm link={link} token={token} />
+    </Door>
+  )
+}
+
+function takeToken(): string {
+  const token = window.location.hash.slice(1)
+  if (token) window.history.replaceState(window.history.state, '', window.location.pathname)
+  return token
+}
+
+function WelcomeForm({ link, token }: { link: Opened; token: string }) {
+  const [email, setEmail] = useState(link.email ?? '')
+  const [name, setName] = useState(link.name ?? '')
+  const [password, setPassword] = useState('')
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+  const enter = useMutation({
+    mutationFn: () => send(link.kind, { token, email: email.trim(), name: name.trim(), password }),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey: ['session'] })
+      navigate({ to: '/connectors', replace: true })
+    },
+  })
+  const errorAt = (path: string) =>
+    enter.error ? problemOf(enter.error).errors?.find((one) => one.path === path)?.message : undefined
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!enter.isPending) enter.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="grid gap-4">
+      {enter.error && <ProblemNotice error={enter.error} />}
+      <Field label="Email" error={errorAt('email')}>
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            autoComplete="username"
+            required
+            readOnly={link.kind !== 'setup'}
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      {link.kind !== 'reset' && (
+        <Field label="Name" error={errorAt('name')}>
+          {(control) => (
+            <Input
+              {...control}
+              autoComplete="name"
+              required
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="New password" hint="At least 10 characters." error={errorAt('password')}>
+        {(control) => (
+          <PasswordInput {...control} autoComplete="new-password" value={password} onChange={setPassword} />
+        )}
+      </Field>
+      <Button type="submit" variant="primary" className="h-10" aria-disabled={enter.isPending}>
+        {enter.isPending ? 'One moment…' : WORDS[link.kind].done}
+      </Button>
+    </form>
+  )
+}
+
+interface Filled {
+  token: string
+  email: string
+  name: string
+  password: string
+}
+
+function send(kind: Opened['kind'], { token, email, name, password }: Filled) {
+  if (kind === 'setup') return answer(client.api.auth.setup.$post({ json: { token, email, name, password } }))
+  if (kind === 'invite') return answer(client.api.auth.invite.$post({ json: { token, name, password } }))
+  return answer(client.api.auth.reset.$post({ json: { token, password } }))
 }

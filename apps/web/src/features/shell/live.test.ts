@@ -1,0 +1,20 @@
+import { readFile } from 'node:fs/promises'
+import { expect, it } from 'vitest'
+import { CONCERNED, STORED } from './live.ts'
+
+const source = (path: string) =>
+  readFile(new URL(`../../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
+
+// A name that nobody sends would be a page that never learns.
+it('listens to collections that there are', async () => {
+  const collections = await source('storage/collections.ts')
+  const known = new Set([...collections.matchAll(/^ {2}(\w+): spec\(/gm)].map(([, name]) => name))
+  expect(known.size).toBeGreaterThan(20)
+  expect(Object.keys(STORED).filter((name) => !known.has(name))).toEqual([])
+})
+
+it('listens to events that there are', async () => {
+  const known = new Set([...(await source('events.ts')).matchAll(/type: '([a-z-]+)'/g)].map(([, name]) => name))
+  expect(known.size).toBeGreaterThan(20)
+  expect(Object.keys(CONCERNED).filter((name) => !known.has(name))).toEqual([])
+})

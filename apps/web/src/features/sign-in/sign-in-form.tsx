@@ -1,0 +1,89 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { answer, client, problemOf } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { type SignedIn, useSession } from '../shell/session.ts'
+import { PasswordInput } from './password-input.tsx'
+
+interface SignInFormProps {
+  email?: string | undefined
+  /** Where a provider's sign-in leads back to. @default the page that is shown */
+  returnTo?: string | undefined
+  onSignedIn: (user: SignedIn) => void
+}
+
+/** The ways in that this server has. */
+export function SignInForm({ email, returnTo, onSignedIn }: SignInFormProps) {
+  const methods = useSession()?.methods
+  if (!methods) return null
+  return (
+    <div className="grid gap-5">
+      {methods.oidc && <ProviderLink name={methods.oidc.name} returnTo={returnTo} />}
+      {methods.oidc && methods.password && (
+        <p className="flex items-center gap-3 text-xs text-ink-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+          or
+        </p>
+      )}
+      {methods.password && <PasswordForm email={email} onSignedIn={onSignedIn} />}
+      {!methods.oidc && !methods.password && (
+        <p className="text-sm text-ink-muted">People sign in to this server through the app that it belongs to.</p>
+      )}
+    </div>
+  )
+}
+
+function ProviderLink({ name, returnTo }: { name: string; returnTo: string | undefined }) {
+  const back = returnTo ?? `${window.location.pathname}${window.location.search}`
+  return (
+    <a
+      href={`/api/auth/oidc/start?${new URLSearchParams({ returnTo: back })}`}
+      className="flex h-10 items-center justify-center rounded-lg border bg-surface px-3.5 text-sm font-medium shadow-flat hover:bg-sunken"
+    >
+      Continue with {name}
+    </a>
+  )
+}
+
+function PasswordForm({ email: known, onSignedIn }: Pick<SignInFormProps, 'email' | 'onSignedIn'>) {
+  const [email, setEmail] = useState(known ?? '')
+  const [password, setPassword] = useState('')
+  const signIn = useMutation({
+    mutationFn: () => answer(client.api.auth['sign-in'].$post({ json: { email: email.trim(), password } })),
+    onSuccess: ({ user }) => onSignedIn(user),
+    onError: () => setPassword(''),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!signIn.isPending) signIn.mutate()
+  }
+  const field = signIn.error ? problemOf(signIn.error).errors?.[0]?.path : undefined
+  return (
+    <form onSubmit={submit} className="grid gap-4">
+      {signIn.error && <ProblemNotice error={signIn.error} />}
+      <Field label="Email" error={field === 'email' ? 'This is not an email address.' : undefined}>
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            name="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Password" hint="Forgotten? An operator can make you a link to choose a new one.">
+        {(control) => (
+          <PasswordInput {...control} autoComplete="current-password" value={password} onChange={setPassword} />
+        )}
+      </Field>
+      <Button type="submit" variant="primary" className="h-10" aria-disabled={signIn.isPending}>
+        {signIn.isPending ? 'Signing in…' : 'Sign in'}
+      </Button>
+    </form>
+  )
+}

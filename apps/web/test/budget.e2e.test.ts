@@ -1,0 +1,19 @@
+/** What a first visit loads: little, and nothing of the pages that are not shown. */
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { expect, it } from 'vitest'
+import { DIST, openApp } from './open-app.ts'
+
+it('sends at most 250 KB of script for the first page, compressed', async () => {
+  await using app = await openApp()
+  const page = await app.open()
+  await page.getByRole('heading', { name: 'Your servers' }).waitFor()
+  const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
+  const scripts = [...new Set(loaded.filter((name) => name.includes('/assets/') && name.endsWith('.js')))]
+  expect(scripts.length).toBeGreaterThan(2)
+  const sizes = await Promise.all(
+    scripts.map(async (url) => gzipSync(await readFile(join(DIST, 'assets', basename(url)))).length),
+  )
+  expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000)
+})
