@@ -5,33 +5,27 @@
 
 import { createRowChanges, type RowChanges } from '../calls/row-changes.ts'
 import { HostError } from '../errors.ts'
-import { isAlive, type Presence } from '../policy/presence.ts'
+import { isAlive } from '../policy/presence.ts'
 import type { RunRow, RunView, StepRow } from '../schema/run.ts'
-import type { Storage, Transaction } from '../storage/storage.ts'
+import type { Transaction } from '../storage/storage.ts'
 import { answerUnknown } from './answer-unknown.ts'
-import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
+import { cancelRun } from './cancel-run.ts'
+import type { Engine, NewRun } from './engine.ts'
 import { answeredRuns, findLeft } from './left-runs.ts'
 import { ELSEWHERE, givenUp } from './provider-rows.ts'
+import { RunPlaces } from './run-places.ts'
 import { RunReader } from './run-reader.ts'
-import { CANCELLED, endOf, newRun, OVER, QUEUED, takenStep, toldBy, viewOf } from './run-rows.ts'
-import { StepLog } from './step-log.ts'
+import { newRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
+import { type WorkParts, workOn } from './work-run.ts'
 
-export interface EmbeddedParts {
-  storage: Storage
-  presence: Presence
-  /** What runs of a kind do. */
-  works: Partial<Record<RunRow['kind'], RunWork>>
-  /** Whether one of these questions has its answer by now. */
-  isAnswered(userId: string, approvalIds: readonly string[]): Promise<boolean>
-  /** It is over: what it waits for is of no use any more. */
-  onOver?: ((userId: string, runId: string) => Promise<void>) | undefined
-  /** How many this process works on at once. @default 16 */
+export interface EmbeddedParts extends WorkParts {
+  /** How many this process works on at once, of all users. @default 24 */
   atOnce?: number | undefined
   /** How often it looks for what nobody has. @default 10_000 */
   lookMs?: number | undefined
 }
 
-const AT_ONCE = 16
+const AT_ONCE = 24
 const LOOK_MS = 10_000
 /** A run's own steps change its row, too: it is looked at once for many of them. */
 const CHECK_MS = 100
@@ -46,28 +40,38 @@ interface Active {
   row: RunRow
   controller: AbortController
   done: Promise<void>
+  /** Gives its place back. */
+  leave(): void
   /** Somebody looks at its row in a moment. */
   looking?: boolean
+  /** It is to go on, and was about to end here. */
+  again?: boolean
 }
+
+type Placed = Pick<Active, 'row' | 'leave'>
+const NO_PLACE = () => {}
 
 class EmbeddedEngine implements Engine {
   readonly name = 'embedded'
   readonly #parts: EmbeddedParts
   readonly #active = new Map<string, Active>()
+  readonly #places: RunPlaces
   /** Between the row and the work. */
   readonly #claiming = new Set<string>()
   readonly #changes: RowChanges
   readonly #reader: RunReader
   readonly #starting = new Set<string>()
-  /** Something was left: for lack of room, or because it is about to end here. */
+  /** Something may have been left for lack of room. */
   #hasLeft = false
   #timer: ReturnType<typeof setInterval> | undefined
   #looking: Promise<void> | undefined
   #isClosed = false
   #looks = 0
+  #after: string | undefined
 
   constructor(parts: EmbeddedParts) {
     this.#parts = parts
+    this.#places = new RunPlaces(parts.atOnce ?? AT_ONCE)
     this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
     this.#reader = new RunReader(parts.storage, this.#changes)
   }
@@ -83,9 +87,10 @@ class EmbeddedEngine implements Engine {
         await tx.insert('runs', row)
         if (steps.length > 0) await tx.insertAll('steps', steps)
       })
-      const mine = await this.#claim(row)
+      // Who waits for it holds a place already.
+      const mine = await this.#claim(row, run.isInside ? NO_PLACE : this.#places.take(row))
       if (mine) this.#begin(mine, steps, run.signal)
-      return viewOf(mine ?? row, steps)
+      return viewOf(mine?.row ?? row, steps)
     } finally {
       this.#starting.delete(row.runId)
     }
@@ -110,11 +115,7 @@ class EmbeddedEngine implements Engine {
   }
 
   async cancel(userId: string, runId: string): Promise<RunView> {
-    const { row } = await this.#reader.read(userId, runId)
-    if (OVER.has(row.status))
-      throw new HostError('conflict', { detail: `The run is ${row.status} already.`, action: 'Nothing: it is over.' })
-    const set = { status: 'cancelled' as const, leaseOwner: null, leaseUntil: null, updatedAt: new Date() }
-    await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status: row.status } }))
+    await cancelRun(this.#parts.storage, { userId, runId })
     this.#active.get(runId)?.controller.abort(new HostError('cancelled'))
     await this.#parts.onOver?.(userId, runId)
     return this.get(userId, runId)
@@ -162,7 +163,7 @@ class EmbeddedEngine implements Engine {
     // Looked at by who it belongs to: cancelled, or taken over.
     if (active) this.#checkSoon(active)
     else if (this.#starting.has(runId)) return
-    else if (!this.#hasRoom) this.#hasLeft = true
+    else if (!this.#places.hasRoom(userId)) this.#hasLeft = true
     else if (!this.#isClosed)
       void this.#user(userId, (tx) => tx.get('runs', runId))
         .then((row) => row && this.#take(row))
@@ -188,106 +189,76 @@ class EmbeddedEngine implements Engine {
       controller.abort(new HostError('run-lost'))
   }
 
-  get #hasRoom(): boolean {
-    return this.#active.size < (this.#parts.atOnce ?? AT_ONCE)
-  }
-
   /** Works on it, where nobody else does. */
   async #take(row: RunRow): Promise<void> {
-    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null) return
-    if (this.#active.has(row.runId)) {
-      this.#hasLeft = true
+    if (this.#isClosed || row.status !== 'queued' || row.leaseOwner !== null || !this.#parts.works[row.kind]) return
+    const active = this.#active.get(row.runId)
+    if (active) {
+      active.again = true
       return
     }
-    if (!this.#parts.works[row.kind]) return
-    const mine = await this.#claim(row)
+    const mine = await this.#claim(row, this.#places.take(row))
     if (!mine) return
     try {
       const { steps } = await this.#reader.read(row.userId, row.runId)
       this.#begin(mine, steps, undefined)
+    } catch (error) {
+      mine.leave()
+      throw error
     } finally {
       this.#claiming.delete(row.runId)
     }
   }
 
-  async #claim({ userId, runId }: RunRow): Promise<RunRow | undefined> {
-    if (!this.#hasRoom) {
-      this.#hasLeft = true
-      return undefined
-    }
+  async #claim({ userId, runId }: RunRow, leave: (() => void) | undefined): Promise<Placed | undefined> {
+    if (!leave) return undefined
     const { processId } = this.#parts.presence
     const set = { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
     const where = { status: 'queued' as const, leaseOwner: null }
     this.#claiming.add(runId)
-    let mine: RunRow | undefined
+    let row: RunRow | undefined
     try {
-      mine = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
-      return mine
+      row = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
+      return row && { row, leave }
     } finally {
-      if (!mine) this.#claiming.delete(runId)
+      if (!row) {
+        this.#claiming.delete(runId)
+        leave()
+        void this.#serve().catch(() => {})
+      }
     }
   }
 
-  #begin(row: RunRow, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
+  #begin({ row, leave }: Placed, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
     const controller = new AbortController()
     const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
-    const active: Active = { row, controller, done: Promise.resolve() }
+    const active: Active = { row, leave, controller, done: Promise.resolve() }
     this.#active.set(row.runId, active)
     this.#claiming.delete(row.runId)
-    active.done = this.#work(active, steps)
+    active.done = workOn(this.#parts, active, steps)
+      .then((isAnswered) => (isAnswered ? this.wake(row.userId, row.runId) : undefined))
       .catch(() => {})
       .finally(() => {
         signal?.removeEventListener('abort', stop)
         this.#active.delete(row.runId)
-        if (this.#isClosed || !this.#hasLeft) return
-        this.#hasLeft = false
-        void this.#look().catch(() => {})
+        leave()
+        if (active.again) this.#changed(row.userId, row.runId)
+        void this.#serve().catch(() => {})
       })
   }
 
-  async #work({ row, controller }: Active, recorded: readonly StepRow[]): Promise<void> {
-    const { storage, presence, works } = this.#parts
-    const letGo = await presence.hold()
-    const { signal } = controller
-    const log = new StepLog({
-      storage,
-      run: row,
-      recorded,
-      signal,
-      onLost: () => controller.abort(new HostError('run-lost')),
-    })
-    try {
-      const { runId, userId, inputJson: input, createdAt: startedAt } = row
-      const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-      const work = works[row.kind] as RunWork
-      // Given up before it began: it does not begin.
-      const end = signal.aborted
-        ? failedBy(signal.reason)
-        : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
-      await log.flush().catch(() => {})
-      await this.#end(row, log, { end, signal })
-    } finally {
-      letGo()
+  /** A place is free again: those who were left are served. */
+  async #serve(): Promise<void> {
+    for (let next = this.#places.next(); next && !this.#isClosed; next = this.#places.next()) {
+      const { userId, runId } = next
+      const left = await this.#user(userId, (tx) => tx.get('runs', runId))
+      if (left) await this.#take(left)
     }
-  }
-
-  async #end(row: RunRow, log: StepLog, { end, signal }: { end: RunEnd; signal: AbortSignal }): Promise<void> {
-    const { userId, runId, leaseOwner } = row
-    const code = HostError.is(signal.reason) ? signal.reason.code : undefined
-    // Somebody else has it, or it was cancelled: nothing of this counts.
-    if (signal.aborted && code === 'run-lost') return
-    const where = { leaseOwner, status: 'running' as const }
-    if (signal.aborted && code === 'shutting-down')
-      return void (await this.#user(userId, (tx) => tx.update('runs', runId, { set: QUEUED(), where })))
-    const set = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
-    const ended = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
-    // Nobody comes back for an answer to what is over.
-    if (ended && OVER.has(ended.status) && log.hasAsked) await this.#parts.onOver?.(userId, runId)
-    // An answer that came before the row said that it waits has woken nobody.
-    if (ended?.status === 'paused' && (await this.#parts.isAnswered(userId, log.approvals)))
-      await this.wake(userId, runId)
+    if (this.#isClosed || !this.#hasLeft) return
+    this.#hasLeft = false
+    await this.#look()
   }
 
   /** What nobody works on: left by processes that are gone, not begun yet, or past its time to wait. */
@@ -306,7 +277,8 @@ class EmbeddedEngine implements Engine {
 
   async #lookAround(): Promise<void> {
     const { storage } = this.#parts
-    const { queued, freed } = await findLeft(storage, (tx, row) => this.#isLeft(tx, row))
+    const { queued, freed, after } = await findLeft(storage, (tx, row) => this.#isLeft(tx, row), this.#after)
+    this.#after = after
     for (const { runId, userId, status, leaseOwner } of freed) {
       const set = leaseOwner === ELSEWHERE ? givenUp() : QUEUED()
       const row = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status, leaseOwner } }))
@@ -317,5 +289,3 @@ class EmbeddedEngine implements Engine {
     for (const { userId, runId } of await answeredRuns(storage, this.#parts.isAnswered)) await this.wake(userId, runId)
   }
 }
-
-const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })

@@ -7,11 +7,20 @@ import { waitsOf } from './step-log.ts'
 const caller = 'run-engine'
 const PAGE = 100
 
-/** What is to be freed (left by processes that are gone, or past its time to wait), and what waits to begin. */
+export interface Left {
+  /** Left by processes that are gone, or past its time to wait. */
+  freed: RunRow[]
+  /** What waits to begin. */
+  queued: RunRow[]
+  /** Where the next look goes on: many of one user must not hide those behind them. */
+  after: string | undefined
+}
+
 export function findLeft(
   storage: Storage,
   isLeft: (tx: Transaction, row: RunRow) => Promise<boolean>,
-): Promise<{ freed: RunRow[]; queued: RunRow[] }> {
+  after?: string | undefined,
+): Promise<Left> {
   return storage.transaction({ caller }, async (tx) => {
     const freed: RunRow[] = []
     for (const row of await tx.list('runs', { where: { status: 'running' } }))
@@ -20,7 +29,11 @@ export function findLeft(
       ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
     })
     freed.push(...late)
-    return { freed, queued: await tx.list('runs', { where: { status: 'queued' }, limit: PAGE }) }
+    const first = await tx.list('runs', { where: { status: 'queued' }, limit: PAGE })
+    const from = [after ?? '', first.at(-1)?.runId ?? ''].sort().at(-1) as string
+    const more = { where: { status: 'queued' as const }, after: from, limit: PAGE }
+    const next = first.length < PAGE ? [] : await tx.list('runs', more)
+    return { freed, queued: [...first, ...next], after: next.length < PAGE ? undefined : next.at(-1)?.runId }
   })
 }
 
