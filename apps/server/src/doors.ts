@@ -105,10 +105,12 @@ const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   // They change nothing.
   'POST /api/workflows/:id/check': ['read', 'call'],
   'POST /api/workflows/validate': ['read', 'write'],
+  'POST /api/mcp/config/check': ['read', 'write'],
   // A model calls what it likes.
   'POST /api/threads/:id/messages': ['call'],
   'POST /api/inputs/:id': ['call'],
   'POST /api/approvals/:id/answer': ['approve'],
+  'POST /api/grants': ['approve'],
   'GET /api/approvals': ['read', 'call', 'approve'],
   'GET /api/approvals/:id': ['read', 'call', 'approve'],
   'GET /api/results/:id': ['read', 'call'],

@@ -50,6 +50,11 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
     { name: 'n5', config_json: COMMAND },
     { name: 'n6', config_json: ADDRESS },
   ],
+  'post /api/mcp/config/check': () => [
+    { name: 'n11', config_json: COMMAND },
+    { name: 'n12', config_json: ADDRESS },
+  ],
+  'post /api/grants': (toolkit) => [{ ref: `${toolkit}.go`, decision: 'allow' }],
   'post /api/mcp/config/introspect': (uscoId) => [{ uscoId }],
   'post /api/mcp/config/try': () => [
     { config_json: COMMAND, tool: 'go' },
@@ -92,6 +97,7 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
 }
 
 const QUERIES: Record<string, string> = {
+  'get /api/policy/decisions': '?toolkit=x',
   'get /api/mcp/{id}/resources/read': '?uri=a:b',
   'get /api/mcp/{id}/skills/read': '?skill=x',
   'get /api/oauth/callback': '?state=x&code=y&iss=http://127.0.0.1:9',

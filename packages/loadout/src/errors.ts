@@ -191,6 +191,8 @@ export interface HostErrorOptions {
   errors?: FieldError[]
   /** When the same request may succeed, where that is known. */
   retryAfterMs?: number
+  /** What a process printed last, with its lines, for who may read it. Never holds a secret. */
+  output?: string
   cause?: unknown
 }
 
@@ -205,6 +207,7 @@ export class HostError extends Error {
   readonly action: string
   readonly errors: FieldError[] | undefined
   readonly retryAfterMs: number | undefined
+  readonly output: string | undefined
 
   constructor(code: ErrorCode, options: HostErrorOptions = {}) {
     const entry = ERRORS[code]
@@ -217,6 +220,7 @@ export class HostError extends Error {
     this.action = options.action ?? entry.action
     this.errors = options.errors
     this.retryAfterMs = options.retryAfterMs
+    this.output = options.output
   }
 
   /** What happened and what to do, as one line for a terminal. */

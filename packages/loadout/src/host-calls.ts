@@ -35,6 +35,7 @@ import type { PreferenceStore } from './loadout/preferences.ts'
 import type { Threads } from './loadout/threads.ts'
 import { createApprovals } from './policy/approvals.ts'
 import { createBudgets } from './policy/budgets.ts'
+import { createDecisions } from './policy/decisions.ts'
 import { createFingerprinter } from './policy/fingerprints.ts'
 import { createGrants } from './policy/grants.ts'
 import { createLeaving, withoutLeaving } from './policy/leaving.ts'
@@ -162,7 +163,8 @@ function createPolicies(base: CallBase, { options, audit, catalog }: CallWay) {
   })
   const policy = createPolicy({ rules, grants, app })
   const show = (call: ResolvedCall) => audit.calls.show(call, known(call))
-  return { rules, grants, approvals, decision: { policy, approvals, fingerprinter, app, show } }
+  const decisions = createDecisions({ policy, grants, registry, catalog })
+  return { rules, grants, approvals, decisions, decision: { policy, approvals, fingerprinter, app, show } }
 }
 
 /** How much: limits, and results that are too large to hand on. */

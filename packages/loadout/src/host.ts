@@ -39,6 +39,7 @@ import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.t
 import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
 import type { Approvals } from './policy/approvals.ts'
 import type { Budgets } from './policy/budgets.ts'
+import type { Decisions } from './policy/decisions.ts'
 import type { Grants } from './policy/grants.ts'
 import { createPresence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
@@ -90,6 +91,8 @@ export interface Host extends AsyncDisposable {
   readonly rules: PolicyRules
   readonly grants: Grants
   readonly approvals: Approvals
+  /** What would be decided about tools, before they are called. */
+  readonly decisions: Decisions
   /** Calls that are asked for later, or again with the same key. */
   readonly records: CallRecords
   /** Results that were too large to hand on. */

@@ -37,6 +37,25 @@ const save = createRoute({
     ...problemResponses,
   },
 })
+const check = createRoute({
+  method: 'post',
+  path: '/mcp/config/check',
+  summary: 'What saving a config would say of it; nothing is stored and nothing is run',
+  request: {
+    body: jsonBodyOf(configBody.pick({ uscoId: true, name: true, config_json: true }).openapi('ConfigCheckInput')),
+  },
+  responses: {
+    200: json(
+      z.object({
+        valid: z.boolean(),
+        errors: z.array(z.object({ path: z.string(), message: z.string() })),
+        warnings: z.array(z.string()),
+      }),
+      'Every error with its place',
+    ),
+    ...problemResponses,
+  },
+})
 const list = createRoute({
   method: 'get',
   path: '/mcp/config',
@@ -80,6 +99,20 @@ export function configRoutes(host: Host) {
       // Behind: the caller asks for the outcome when they want it.
       if (stored.enabled) host.catalog.introspect(stored, userId).catch(() => {})
       return c.json({ usco_id: stored.uscoId, ...(warnings.length > 0 ? { warnings } : {}) }, 200)
+    })
+    .openapi(check, async (c) => {
+      const { userId } = c.var.principal
+      const { uscoId, name, config_json } = c.req.valid('json')
+      const [changed] = uscoId === undefined ? [] : await own(userId, uscoId)
+      // Its tools are named by the id that it has, whatever it is called now.
+      const record = { ...config_json, name, id: changed?.toolkit.id }
+      try {
+        const warnings = await host.toolkits.check(record, { tier: 'user', userId })
+        return c.json({ valid: true, errors: [], warnings }, 200)
+      } catch (error) {
+        if (!HostError.is(error) || error.code !== 'invalid-input') throw error
+        return c.json({ valid: false, errors: error.errors ?? [], warnings: [] }, 200)
+      }
     })
     .openapi(list, async (c) => {
       const configs = await own(c.var.principal.userId)

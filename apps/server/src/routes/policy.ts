@@ -1,7 +1,7 @@
 /** Who may do what, what was asked and answered, and what was used of the limits. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
-import { approvalAnswer, approvalStatus, approvalView, policyRules } from 'loadout/schema'
+import { approvalAnswer, approvalStatus, approvalView, policyRules, tier } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
@@ -58,6 +58,17 @@ const listGrants = createRoute({
   summary: 'Answers that the caller wanted remembered',
   responses: { 200: json(z.object({ items: z.array(grant) }), 'Them'), ...problemResponses },
 })
+const addGrant = createRoute({
+  method: 'post',
+  path: '/grants',
+  summary: 'Remember an answer for a tool before it is asked for; refused where answers may not be remembered',
+  request: {
+    body: jsonBodyOf(
+      z.strictObject({ ref: z.string().min(1).max(400), decision: z.enum(['allow', 'deny']) }).openapi('GrantInput'),
+    ),
+  },
+  responses: { 201: json(grant, 'It'), ...problemResponses },
+})
 const revokeGrant = createRoute({
   method: 'delete',
   path: '/grants/{id}',
@@ -101,6 +112,24 @@ const setThread = createRoute({
   ...place('/threads/{id}/policy', 'Replace the rules of a thread'),
   request: { params: idParam, body: jsonBodyOf(rulesInput) },
 })
+const decided = z.object({ decision: z.enum(['allow', 'ask', 'deny']), reason: z.string() })
+const toolDecision = decided
+  .extend({
+    ref: z.string(),
+    rule: z.string().optional().openapi({ description: 'The pattern of the rule that decides' }),
+    tier: tier.optional(),
+    inherited: decided.extend({
+      allowRemember: z.boolean().openapi({ description: 'Whether an answer may be remembered' }),
+    }),
+  })
+  .openapi('ToolDecision')
+const listDecisions = createRoute({
+  method: 'get',
+  path: '/policy/decisions',
+  summary: 'What would be decided about each tool of a toolkit, and what without what the caller said themselves',
+  request: { query: z.object({ toolkit: idText }) },
+  responses: { 200: json(z.object({ items: z.array(toolDecision) }), 'For each tool'), ...problemResponses },
+})
 const counter = z.object({ used: z.number(), limit: z.number().optional(), resetsAt: z.string() })
 const usage = createRoute({
   method: 'get',
@@ -133,6 +162,11 @@ export function policyRoutes(host: Host) {
       const items = await host.grants.list(c.var.principal.userId)
       return c.json({ items: items.map((one) => ({ ...one, createdAt: one.createdAt.toISOString() })) }, 200)
     })
+    .openapi(addGrant, async (c) => {
+      const { ref, decision } = c.req.valid('json')
+      const one = await host.decisions.remember(c.var.principal.userId, ref, decision)
+      return c.json({ ...one, createdAt: one.createdAt.toISOString() }, 201)
+    })
     .openapi(revokeGrant, async (c) => {
       await host.grants.revoke(c.var.principal.userId, c.req.valid('param').id)
       return c.body(null, 204)
@@ -155,6 +189,9 @@ export function policyRoutes(host: Host) {
     .openapi(setOwn, async (c) => {
       const { userId } = c.var.principal
       return c.json({ rules: await host.rules.set({ userId }, c.req.valid('json').rules) }, 200)
+    })
+    .openapi(listDecisions, async (c) => {
+      return c.json({ items: await host.decisions.of(c.var.principal.userId, c.req.valid('query').toolkit) }, 200)
     })
     .openapi(showThread, async (c) => {
       const { userId } = c.var.principal

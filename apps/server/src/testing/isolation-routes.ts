@@ -78,6 +78,7 @@ export const QUERIES: Record<string, string> = {
   // All of it would repeat what was asked for, and looking is itself a call that it tells of.
   'GET /api/audit': '?action=toolkit_registered',
   'GET /api/tools': '?q=echo',
+  'GET /api/policy/decisions': '?toolkit=kit',
   'GET /api/mcp/{id}/skills/read': '?skill=skill://x/SKILL.md',
   'GET /api/mcp/{id}/resources/read': `?uri=${encodeURIComponent('demo://resource/static/document/architecture.md')}`,
 }
@@ -125,6 +126,12 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   }),
   'POST /api/workflows/validate': () => ({ body: { name: 'w', nodes: [] }, status: 200 }),
   'GET /api/workflows': ({ workflowId }) => ({ query: `?cursor=${workflowId}`, status: 200 }),
+  'POST /api/mcp/config/check': ({ onlyUscoId }) => ({
+    body: { uscoId: onlyUscoId, name: 'looked at', config_json: custom },
+    status: 404,
+  }),
+  'GET /api/policy/decisions': ({ onlyUscoId }) => ({ query: `?toolkit=${onlyUscoId}`, status: 404 }),
+  'POST /api/grants': ({ onlyKit }) => ({ body: { ref: `${onlyKit}.echo`, decision: 'allow' }, status: 404 }),
   'POST /api/mcp/config/introspect': ({ onlyUscoId }) => ({ body: { uscoId: onlyUscoId }, status: 404 }),
   'POST /api/mcp/config/try': ({ onlyUscoId }) => ({
     body: { uscoId: onlyUscoId, config_json: custom, tool: 'a', allow: true },

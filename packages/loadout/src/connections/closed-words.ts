@@ -33,19 +33,24 @@ export function closedFor(error: unknown, { tier, toolkit, carried }: StoredTool
 /** What was said before it was closed, for those who may read it. */
 export const openWords = (error: HostError): HostError => (HostError.is(error.cause) ? error.cause : error)
 
-export const closedState = (state: ToolkitState): ToolkitState =>
-  state.status === 'error' ? { ...state, reason: CLOSED_REASON } : state
+export function closedState(state: ToolkitState): ToolkitState {
+  if (state.status !== 'error') return state
+  const { output: _, ...open } = state
+  return { ...open, reason: CLOSED_REASON }
+}
 
 /** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
 export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
   if (!HostError.is(error)) return error
   const detail = redact(error.message, secrets)
-  if (detail === error.message) return error
+  const output = error.output === undefined ? undefined : redact(error.output, secrets)
+  if (detail === error.message && output === error.output) return error
   const { action, errors, retryAfterMs } = error
   return new HostError(error.code, {
     detail,
     action,
     ...(errors ? { errors } : {}),
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(output === undefined ? {} : { output }),
   })
 }

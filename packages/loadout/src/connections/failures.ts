@@ -99,3 +99,15 @@ const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
 
 /** A server's own words, short and without characters that a terminal or a model would obey. */
 export const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ').slice(0, 500)
+
+const MOST_OUTPUT = 8000
+
+/** The end of what a process printed, line by line, without characters that a terminal or a model would obey. */
+export const lines = (text: string) =>
+  text
+    .replace(/\r\n?/g, '\n')
+    // Colours of a terminal are no text.
+    .replace(/\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu, '')
+    .replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cn}]/gu, ' ')
+    .trim()
+    .slice(-MOST_OUTPUT)

@@ -6,7 +6,7 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import { redact } from '../toolkits/redact.ts'
-import { plain } from './failures.ts'
+import { lines, plain } from './failures.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
 import { MAX_RESPONSE_BYTES } from './response-limit.ts'
 import { createRing } from './ring.ts'
@@ -70,6 +70,11 @@ export class StdioTransport implements Transport {
     // Not awaited until drained: an answer may come before the pipe is empty, and the request has its own deadline.
     stdin.write(`${JSON.stringify(message)}\n`)
     return Promise.resolve()
+  }
+
+  /** What it printed so far, without secrets. */
+  get output(): string {
+    return lines(redact(this.stderr.text(), this.#secrets))
   }
 
   /** Whether bytes that we sent still wait to be read. */
@@ -151,7 +156,9 @@ function crashed(code: number | null, signal: string | null, stderr: string): Ho
   const how = signal === null ? `with code ${code}` : `by ${signal}`
   // The end is where the reason stands.
   const words = plain(stderr.trim().slice(-WORDS))
+  const output = lines(stderr)
   return new HostError('server-crashed', {
     detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,
+    ...(output === '' ? {} : { output }),
   })
 }

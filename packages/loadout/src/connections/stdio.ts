@@ -66,8 +66,15 @@ async function openOrExplain(open: () => Promise<Connection>, transport: StdioTr
   try {
     return explained(await open(), transport)
   } catch (error) {
-    throw transport.failure ?? error
+    throw transport.failure ?? withOutput(error, transport.output)
   }
+}
+
+/** One that never answers may have said why on its other pipe. */
+function withOutput(error: unknown, output: string): unknown {
+  if (!HostError.is(error) || output === '') return error
+  const { code, message: detail, action, cause } = error
+  return new HostError(code, { detail, action, output, cause })
 }
 
 /** The connection, whose failures are told with the process's own reason where it has one. */

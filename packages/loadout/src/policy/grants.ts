@@ -42,6 +42,8 @@ export interface Grants {
   list(userId: string): Promise<Grant[]>
   /** Inside the transaction of the answer that it remembers. It takes the place of one for the same. */
   add(tx: Transaction, grant: NewGrant): Promise<Grant>
+  /** The same for a tool that nobody asked about yet. */
+  give(call: GrantedCall, decision: Grant['decision']): Promise<Grant>
   revoke(userId: string, id: string): Promise<void>
   /** What was remembered for this call, where it still holds. A denial outweighs. */
   remembered(call: GrantedCall): Promise<Grant['decision'] | undefined>
@@ -67,22 +69,32 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       }),
     )
 
+  async function add(tx: Transaction, { threadId = '', ...grant }: NewGrant): Promise<Grant> {
+    const { userId, target, ref } = grant
+    const createdAt = new Date()
+    const where = { userId, threadId, target, ref, revokedAt: null }
+    for (const { grantId } of await tx.list('grants', { where, limit: LIST_LIMIT }))
+      await tx.update('grants', grantId, { set: { revokedAt: createdAt } })
+    const row: GrantRow = { grantId: newId('grant'), ...grant, threadId, createdAt, revokedAt: null }
+    await tx.insert('grants', row)
+    return viewOf(row)
+  }
+
   return {
+    add,
+    async give({ userId, threadId, stored, found }, decision) {
+      const ref = `${stored.toolkit.id}.${found.manifest.name}`
+      const { tool: fingerprint } = await fingerprinter.of(stored, found)
+      const given = { userId, threadId, target: 'tool' as const, ref, decision, fingerprint }
+      const grant = await storage.transaction({ userId }, (tx) => add(tx, given))
+      events.emit({ type: 'grant-added', userId, ...told(grant) })
+      return grant
+    },
     async list(userId) {
       const rows = [...(await active(userId)).values()].flat()
       if (rows.every((row) => row.decision === 'deny')) return rows.map((row) => viewOf(row))
       const now = await offered(userId)
       return Promise.all(rows.map(async (row) => viewOf(row, await isVoid(row, now, fingerprinter))))
-    },
-    async add(tx, { threadId = '', ...grant }) {
-      const { userId, target, ref } = grant
-      const createdAt = new Date()
-      const where = { userId, threadId, target, ref, revokedAt: null }
-      for (const { grantId } of await tx.list('grants', { where, limit: LIST_LIMIT }))
-        await tx.update('grants', grantId, { set: { revokedAt: createdAt } })
-      const row: GrantRow = { grantId: newId('grant'), ...grant, threadId, createdAt, revokedAt: null }
-      await tx.insert('grants', row)
-      return viewOf(row)
     },
     async revoke(userId, id) {
       const row = await storage.transaction({ userId }, (tx) =>

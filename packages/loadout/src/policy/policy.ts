@@ -4,7 +4,7 @@ import { tighten } from '../loadout/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { Caller } from '../schema/tool.ts'
 import { isTrusted } from '../toolkits/trust.ts'
-import { type Decided, decide } from './decide.ts'
+import { type Decided, type DecisionInput, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
 import type { CallScope, PolicyRules } from './rules.ts'
 
@@ -14,6 +14,8 @@ export interface PolicyCall extends GrantedCall, CallScope {
 
 export interface Policy {
   decide(call: PolicyCall): Promise<Decided>
+  /** The same, and what would be decided without what the user said themselves. */
+  look(call: PolicyCall): Promise<{ decided: Decided; inherited: Decided }>
 }
 
 export interface PolicyParts {
@@ -23,26 +25,36 @@ export interface PolicyParts {
 }
 
 export function createPolicy({ rules, grants, app }: PolicyParts): Policy {
+  async function inputOf(call: PolicyCall): Promise<DecisionInput> {
+    const { stored, found, caller } = call
+    const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])
+    const { id, overrides } = stored.toolkit
+    const { name } = found.manifest
+    const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
+    return {
+      toolkit: id,
+      tool: name,
+      caller,
+      annotations: tighten(found.manifest.annotations, override?.annotations),
+      trusted: isTrusted(stored, config),
+      rules: tiers,
+    }
+  }
+
+  async function withMemory(call: PolicyCall, input: DecisionInput): Promise<Decided> {
+    const plain = decide(input)
+    // Only a question can have been answered before, and only a user's block makes an allowed call denied.
+    if (plain.decision === 'deny') return plain
+    const remembered = await grants.remembered(call)
+    return remembered === undefined ? plain : decide({ ...input, remembered })
+  }
+
   return {
-    async decide(call) {
-      const { stored, found, caller } = call
-      const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])
-      const { id, overrides } = stored.toolkit
-      const { name } = found.manifest
-      const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
-      const input = {
-        toolkit: id,
-        tool: name,
-        caller,
-        annotations: tighten(found.manifest.annotations, override?.annotations),
-        trusted: isTrusted(stored, config),
-        rules: tiers,
-      }
-      const plain = decide(input)
-      // Only a question can have been answered before, and only a user's block makes an allowed call denied.
-      if (plain.decision === 'deny') return plain
-      const remembered = await grants.remembered(call)
-      return remembered === undefined ? plain : decide({ ...input, remembered })
+    decide: async (call) => withMemory(call, await inputOf(call)),
+    async look(call) {
+      const input = await inputOf(call)
+      const { app: ofApp = [] } = input.rules
+      return { decided: await withMemory(call, input), inherited: decide({ ...input, rules: { app: ofApp } }) }
     },
   }
 }

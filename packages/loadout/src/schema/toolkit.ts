@@ -87,6 +87,8 @@ export const toolkitState = z.object({
   reason: z.string().optional(),
   action: z.string().optional(),
   url: z.string().optional(),
+  /** What its process printed last, where it failed and this is who may read it. */
+  output: z.string().optional(),
 })
 export type ToolkitState = z.infer<typeof toolkitState>
 

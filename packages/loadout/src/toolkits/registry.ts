@@ -7,6 +7,7 @@
 import type { Emitter, HostEvent } from '../events.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import { readToolkit } from '../schema/read-toolkit.ts'
 import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
@@ -45,6 +46,8 @@ export interface RegisterOptions extends Omit<WriteOptions, 'defaults'> {
 export interface Registry {
   /** Adds, or updates the one with the same id or name. */
   register(input: unknown, owner: ToolkitOwner, options?: RegisterOptions): Promise<Registered>
+  /** What registering it would say of the record: throws, or gives warnings. Writes nothing. */
+  check(input: unknown, owner: ToolkitOwner): Promise<string[]>
   /** Changes some fields of one. `id` is the toolkit's id or its `usco_…`. */
   update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
   /** Removes it with its tools and credentials. Calls in flight finish. `source` is who defined it, where that was not a person. */
@@ -124,6 +127,7 @@ export function createRegistry(parts: RegistryParts): Registry {
       emitSecrets(written, owner)
       return { stored: fromRow(row), created, warnings: [...warnings, ...noticed] }
     },
+    check: (input, owner) => checkRecord(parts, input, owner),
     async update(id, changes, owner) {
       const all = owner.tier === 'app' ? await appToolkits() : await list(owner.userId)
       const before = all.find((one) => one.tier === owner.tier && (one.uscoId === id || one.toolkit.id === id))
@@ -152,6 +156,15 @@ export function createRegistry(parts: RegistryParts): Registry {
       events.emit({ type: 'toolkit-switched', userId, toolkit: toolkit.id, uscoId })
     },
   }
+}
+
+async function checkRecord(
+  { defaults, check }: Pick<RegistryParts, 'defaults' | 'check'>,
+  input: unknown,
+  owner: ToolkitOwner,
+): Promise<string[]> {
+  const noticed = (await check?.(input, owner)) ?? []
+  return [...readToolkit(input, { defaults: await defaults() }).warnings, ...noticed]
 }
 
 /** For the user, and for each thread that had one of them loaded. */

@@ -1,0 +1,72 @@
+/**
+ * What would be decided about each tool of a toolkit if its user called it now, and what without what they said themselves:
+ * so that who sets a rule sees what it changes. Nobody is asked and nothing is called.
+ */
+import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { HostError } from '../errors.ts'
+import { parseToolRef } from '../schema/tool.ts'
+import type { Registry } from '../toolkits/registry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { Decided } from './decide.ts'
+import type { Grant, Grants } from './grants.ts'
+import type { Policy } from './policy.ts'
+
+export interface ToolDecision extends Pick<Decided, 'decision' | 'reason' | 'rule' | 'tier'> {
+  ref: string
+  /** What the app says, where its user says nothing. */
+  inherited: Pick<Decided, 'decision' | 'reason' | 'allowRemember'>
+}
+
+export interface Decisions {
+  of(userId: string, toolkit: string): Promise<ToolDecision[]>
+  /** Remembers an answer for a tool before anybody is asked. Refused where an answer may not be remembered. */
+  remember(userId: string, ref: string, decision: Grant['decision']): Promise<Grant>
+}
+
+export interface DecisionParts {
+  policy: Pick<Policy, 'look'>
+  grants: Pick<Grants, 'give'>
+  registry: Pick<Registry, 'find'>
+  catalog: Pick<Catalog, 'tools'>
+}
+
+const caller = { type: 'direct' as const }
+
+export function createDecisions({ policy, grants, registry, catalog }: DecisionParts): Decisions {
+  const toolsOf = async (userId: string, id: string) => {
+    const stored = await registry.find(userId, id)
+    const tools = (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
+    return { stored, tools: tools.filter(({ inactive }) => inactive === undefined) }
+  }
+  const look = (userId: string, stored: StoredToolkit, found: CatalogTool) =>
+    policy.look({ userId, stored, found, caller })
+
+  return {
+    async of(userId, id) {
+      const { stored, tools } = await toolsOf(userId, id)
+      return Promise.all(
+        tools.map(async (found) => {
+          const { decided, inherited } = await look(userId, stored, found)
+          const { allowEdits: _, allowRemember: _remember, ...now } = decided
+          const { decision, reason, allowRemember } = inherited
+          const ref = `${stored.toolkit.id}.${found.manifest.name}`
+          return { ref, ...now, inherited: { decision, reason, allowRemember } }
+        }),
+      )
+    },
+    async remember(userId, ref, decision) {
+      const address = parseToolRef(ref)
+      if (!address) throw refused('must be "toolkit.tool"')
+      const { stored, tools } = await toolsOf(userId, address.toolkit)
+      const found = tools.find(({ manifest }) => manifest.name === address.tool)
+      if (!found) throw new HostError('not-found', { detail: `There is no tool "${ref.slice(0, 100)}" of yours.` })
+      const { inherited } = await look(userId, stored, found)
+      if (decision === 'allow' && (inherited.decision === 'deny' || !inherited.allowRemember))
+        throw refused('cannot be allowed ahead: the rule that decides does not permit it')
+      return grants.give({ userId, stored, found }, decision)
+    },
+  }
+}
+
+const refused = (message: string) =>
+  new HostError('invalid-input', { detail: `ref ${message}`, errors: [{ path: 'ref', message }] })
