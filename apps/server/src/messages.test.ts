@@ -27,11 +27,15 @@ afterEach(async () => {
   await host.close()
 })
 
-const MODELS = ['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'openai-compatible:qwen3'] as const
+const MODELS = [
+  ...['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'google:gemini-3-pro-preview', 'openai-compatible:qwen3'],
+] as const
+
+const KEYS = { anthropic: 'k', openai: 'k', google: 'k', 'openai-compatible': 'k' }
 
 async function start(
   script: Script,
-  { model = 'anthropic:claude-opus-5-5', paceMs }: { model?: string; paceMs?: number } = {},
+  { model = 'anthropic:claude-opus-5-5', paceMs, keys = KEYS }: { model?: string; paceMs?: number; keys?: object } = {},
 ) {
   called = []
   host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
@@ -46,9 +50,8 @@ async function start(
   const tools = [tool('orders', 'Lists orders.', ['a-1']), tool('refund', 'Pays an order back.', 'paid back')]
   await host.toolkits.register({ name: 'shop', tools }, { tier: 'app' })
   server = await startModelServer(script, paceMs === undefined ? {} : { paceMs })
-  const { openai, aiSdkAnthropic: anthropic } = server.baseUrl
-  const keys = { anthropic: 'k', openai: 'k', 'openai-compatible': 'k' }
-  const baseUrls = { anthropic, openai, 'openai-compatible': openai }
+  const { openai, google, aiSdkAnthropic: anthropic } = server.baseUrl
+  const baseUrls = { anthropic, openai, google, 'openai-compatible': openai }
   const models = createModels({ ...host, model, keys, baseUrls })
   app = createApp({
     ...{ host, models },
@@ -116,10 +119,22 @@ describe('a chat', () => {
     expect(dataOf(message, 'data-usage')).toMatchObject([
       { inputTokens: 250, outputTokens: 15, totalTokens: 265, steps: 2, stopped: 'done' },
     ])
+    expect(selection?.lost).toBeUndefined()
     const kept = await history()
     expect(kept.map(({ role }: UIMessage) => role)).toEqual(['assistant', 'user'])
     expect(kept[0]).toMatchObject({ id: message.id, metadata: { model, usage: { totalTokens: 265 } } })
     expect(textOf(kept[0])).toBe('One: a-1.')
+  })
+
+  it('tells which schemas were made simpler for the model, and what they lost', async () => {
+    await start([{ answer: 'Hello.' }])
+    const inputSchema = { type: 'object', properties: { 'a b': { type: 'string' } } }
+    const odd = { name: 'odd', deferLoading: false, tools: [{ name: 'one', inputSchema, execute: () => 'x' }] }
+    await host.toolkits.register(odd, { tier: 'app' })
+    const [selection] = dataOf(await readMessage(await say('Hi')), 'data-selection')
+    expect(selection?.lost).toEqual([
+      { ref: 'odd.one', path: '/properties/a b', what: expect.stringContaining('its name'), narrows: true },
+    ])
   })
 
   it('goes on with what was said before, results as they were told', async () => {
@@ -205,7 +220,7 @@ describe('a chat', () => {
   })
 
   it('without a key says what to do, and keeps nothing', async () => {
-    await start(() => 'Hi')
+    await start(() => 'Hi', { keys: { anthropic: 'k' } })
     const answer = await say('Hi', { model: 'google:gemini-3' })
     expect(answer.status).toBe(409)
     expect(await answer.json()).toMatchObject({

@@ -10,7 +10,7 @@ import { createModels, type Models } from './models.ts'
 
 const ORDERS = 'mcp_shop_orders'
 const REFUND = 'mcp_shop_refund'
-const KEYS = { anthropic: 'key-of-all', openai: 'key-of-all', 'openai-compatible': 'key-of-all' }
+const KEYS = { anthropic: 'key-of-all', openai: 'key-of-all', google: 'key-of-all', 'openai-compatible': 'key-of-all' }
 let host: Host
 let server: ModelServer
 let models: Models
@@ -28,10 +28,10 @@ async function start(script: ModelScript, options: { keys?: { anthropic: string 
   ]
   await host.toolkits.register({ name: 'shop', tools }, { tier: 'app' })
   server = await startModelServer(script)
-  const { openai, aiSdkAnthropic } = server.baseUrl
+  const { openai, google, aiSdkAnthropic } = server.baseUrl
   models = createModels({
     ...{ credentials: host.credentials, storage: host.storage, keys: options.keys ?? KEYS },
-    baseUrls: { anthropic: aiSdkAnthropic, openai, 'openai-compatible': openai },
+    baseUrls: { anthropic: aiSdkAnthropic, openai, google, 'openai-compatible': openai },
     model: 'anthropic:claude-opus-5-5',
   })
 }
@@ -46,7 +46,7 @@ const orders = { calls: [{ name: ORDERS, arguments: {} }], usage: { input: 100, 
 const last = ({ history }: ModelRequest) => JSON.stringify(history.at(-1))
 
 describe('an agent', () => {
-  it.each(['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'openai-compatible:qwen3'])(
+  it.each(['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'google:gemini-3-pro-preview', 'openai-compatible:qwen3'])(
     '%s: calls and answers',
     async (name) => {
       await start([
@@ -135,7 +135,7 @@ describe('models', () => {
     expect(await models.keys('bob')).toEqual({
       anthropic: 'app',
       openai: 'app',
-      google: 'none',
+      google: 'app',
       'openai-compatible': 'app',
     })
     await models.clearKey('ann', 'anthropic')
@@ -144,7 +144,9 @@ describe('models', () => {
 
   it('says what is missing, and what to do', async () => {
     await start(() => 'Hello.')
-    await expect(models.open('ann', 'google:gemini-3')).rejects.toMatchObject({
+    const { google: _, ...keys } = KEYS
+    const without = createModels({ credentials: host.credentials, storage: host.storage, keys })
+    await expect(without.open('ann', 'google:gemini-3')).rejects.toMatchObject({
       code: 'model-unavailable',
       message: expect.stringContaining("no key for the models of 'google'"),
       action: expect.stringContaining('PUT /api/models/google/key'),

@@ -141,6 +141,17 @@ it('a search of a node finds nothing outside of it', async () => {
   server.done()
 })
 
+it('tells in its run what schemas lost on their way to the model', async () => {
+  const inputSchema = { type: 'object', properties: { 'a b': { type: 'string' }, plain: { type: 'string' } } }
+  const odd = { name: 'odd', tools: [{ name: 'one', inputSchema, execute: () => 'x' }] }
+  await world.host.toolkits.register(odd, { tier: 'user', userId: 'ann' })
+  await model([{ answer: 'Fine.' }])
+  const { warnings } = await world.run([{ ...node, tools: ['odd.one'] }], { input: { what: 'it' } })
+  expect(warnings).toEqual([
+    "The model is shown a simpler schema of 'odd.one', which takes less than the tool does. Lost: /properties/a b: the field: its name is not one that the provider takes.",
+  ])
+})
+
 it('a model without a key fails its node, and says what to do', async () => {
   await model([])
   const done = await world.run([{ ...node, model: 'openai:gpt-5.6' }], { input: { what: 'it' } })

@@ -3,6 +3,7 @@
  * is found by `search_tools` first. What was called, what was not, and what the log says is the same whoever asked.
  */
 import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import Anthropic from '@anthropic-ai/sdk'
 import { generateText, isStepCount, type LanguageModel } from 'ai'
@@ -16,6 +17,7 @@ import type { ModelRequest, ModelStep } from '../testing/model-server-script.ts'
 import type { Thread } from '../thread.ts'
 import { answerAnthropic, callAll, readAnthropic, toAnthropic } from './anthropic.ts'
 import { answerOpenAI, answerOpenAIChat, readOpenAI, readOpenAIChat, toOpenAI, toOpenAIChat } from './openai.ts'
+import type { SchemaProvider } from './schema-rules.ts'
 import { toAI } from './to-ai.ts'
 
 const [ORDERS, REFUND, SHIP] = ['mcp_shop_orders', 'mcp_shop_refund', 'mcp_post_ship_parcel']
@@ -115,9 +117,9 @@ async function byChat(thread: Thread): Promise<string> {
   }
 }
 
-const bySDK = (model: () => LanguageModel) => async (thread: Thread) => {
+const bySDK = (model: () => LanguageModel, schemas?: SchemaProvider) => async (thread: Thread) => {
   const selection = await thread.resolve({ prompt: PROMPT, limit: 0 })
-  const form = toAI(selection, { onPending: (_, approval) => person(approval) })
+  const form = toAI(selection, { schemas, onPending: (_, approval) => person(approval) })
   return (await generateText({ model: model(), prompt: PROMPT, maxRetries: 0, stopWhen: isStepCount(9), ...form })).text
 }
 
@@ -132,6 +134,10 @@ const WAYS: Record<string, [search: keyof typeof searches, (thread: Thread) => P
   'the AI SDK, OpenAI': [
     'ours',
     bySDK(() => createOpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai })('gpt-5.6')),
+  ],
+  'the AI SDK, Google': [
+    'ours',
+    bySDK(() => createGoogle({ apiKey: 'key', baseURL: server.baseUrl.google })('gemini-3-pro-preview'), 'gemini-json'),
   ],
 }
 

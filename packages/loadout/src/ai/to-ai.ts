@@ -246,8 +246,8 @@ function merged(options: JsonObject = {}, more: JsonObject): JsonObject {
 }
 
 function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonly LoadoutEntry[]): ToolSet {
-  const { search, door, waiting } = how
-  const own = toolOf(SEARCH_ENTRY, { search, door })
+  const { search, door, waiting, schemas } = how
+  const own = toolOf(SEARCH_ENTRY, { search, door, schemas })
   if (search.by === 'steps') return { [SEARCH_NAME]: own }
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(door, { query })

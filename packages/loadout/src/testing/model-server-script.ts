@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../schema/json.ts'
 
-export const MODEL_APIS = ['anthropic', 'responses', 'chat'] as const
+export const MODEL_APIS = ['anthropic', 'responses', 'chat', 'google'] as const
 export type ModelApi = (typeof MODEL_APIS)[number]
 
 /** A request as it came, and what tests look at most. */

@@ -1,6 +1,6 @@
 /**
- * A model that says what a script tells it to, over real HTTP on loopback, for Anthropic Messages, OpenAI Responses and
- * OpenAI Chat Completions. Requests are checked as those APIs document it: what they would refuse is refused with their
+ * A model that says what a script tells it to, over real HTTP on loopback, for Anthropic Messages, OpenAI Responses,
+ * OpenAI Chat Completions and Gemini. Requests are checked as those APIs document it: what they would refuse is refused with their
  * status and body, and uses no step of the script. A step whose `expect` throws is refused too, and `done()` tells.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -8,6 +8,7 @@ import type { AddressInfo } from 'node:net'
 import type { JsonObject } from '../schema/json.ts'
 import { anthropicForm } from './model-server-anthropic.ts'
 import { chatForm } from './model-server-chat.ts'
+import { GOOGLE_PATH, googleForm } from './model-server-google.ts'
 import { responsesForm } from './model-server-responses.ts'
 import {
   type ApiForm,
@@ -26,7 +27,7 @@ import {
 export interface ModelServer extends AsyncDisposable {
   url: string
   /** What the official SDKs take as `baseURL`: Anthropic's has no version in it, OpenAI's has. */
-  baseUrl: { anthropic: string; openai: string; aiSdkAnthropic: string }
+  baseUrl: { anthropic: string; openai: string; aiSdkAnthropic: string; google: string }
   /** All that came, also what was refused. */
   requests: RecordedRequest[]
   /** Throws where a request was refused by an `expect` or met no step, or where steps are left. */
@@ -70,7 +71,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
   const http = createServer(async (incoming, outgoing) => {
     outgoing.on('error', () => {})
     const path = new URL(incoming.url ?? '/', 'http://localhost').pathname
-    const api = Object.hasOwn(PATHS, path) ? (PATHS[path] as ModelApi) : undefined
+    const api = apiOf(path)
     const form = forms[api ?? (path.includes('messages') ? 'anthropic' : 'responses')]
     let recorded: RecordedRequest | undefined
     try {
@@ -103,7 +104,7 @@ export async function startModelServer(script: ModelScript, options: ModelServer
     })
   return {
     url,
-    baseUrl: { anthropic: url, openai: `${url}/v1`, aiSdkAnthropic: `${url}/v1` },
+    baseUrl: { anthropic: url, openai: `${url}/v1`, aiSdkAnthropic: `${url}/v1`, google: `${url}/v1beta` },
     requests,
     done() {
       if (failures[0]) throw failures[0]
@@ -117,7 +118,17 @@ export async function startModelServer(script: ModelScript, options: ModelServer
 function createForms(): Record<ModelApi, ApiForm> {
   let count = 0
   const newId: NewId = (prefix) => `${prefix}_${String(++count).padStart(6, '0')}`
-  return { anthropic: anthropicForm(newId), responses: responsesForm(newId), chat: chatForm(newId) }
+  return {
+    anthropic: anthropicForm(newId),
+    responses: responsesForm(newId),
+    chat: chatForm(newId),
+    google: googleForm(newId),
+  }
+}
+
+function apiOf(path: string): ModelApi | undefined {
+  if (GOOGLE_PATH.test(path)) return 'google'
+  return Object.hasOwn(PATHS, path) ? PATHS[path] : undefined
 }
 
 function createSteps(script: ModelScript, failures: Error[]) {
@@ -155,14 +166,16 @@ function requestOf({
   headers,
   body,
 }: Pick<ModelRequest, 'api' | 'path' | 'headers' | 'body'>): ModelRequest {
-  const tools = objects(body.tools)
+  const given = objects(body.tools)
+  const tools = api === 'google' ? given.flatMap((tool) => objects(tool.functionDeclarations)) : given
   const all = tools.flatMap((tool) => (tool.type === 'namespace' ? objects(tool.tools) : [tool]))
   const nameOf = (tool: JsonObject) => (isObject(tool.function) ? tool.function.name : tool.name)
   const names = (among: readonly JsonObject[]) =>
     among.map(nameOf).filter((name): name is string => typeof name === 'string')
-  const history = objects(api === 'responses' ? body.input : body.messages)
+  const history = objects(api === 'responses' ? body.input : api === 'google' ? body.contents : body.messages)
+  const stream = api === 'google' ? path.endsWith(':streamGenerateContent') : body.stream === true
   return {
-    ...{ api, path, headers, body, stream: body.stream === true, history, tools },
+    ...{ api, path, headers, body, stream, history, tools },
     toolNames: names(all),
     deferredNames: names(all.filter((tool) => tool.defer_loading === true)),
   }
@@ -170,7 +183,8 @@ function requestOf({
 
 function checkKey({ api, headers }: ModelRequest, apiKey: string | undefined): void {
   const bearer = headers.authorization?.replace(/^Bearer /, '')
-  const given = api === 'anthropic' ? (headers['x-api-key'] ?? bearer) : bearer
+  const own = { anthropic: headers['x-api-key'], google: headers['x-goog-api-key'] }
+  const given = (api === 'anthropic' || api === 'google' ? own[api] : undefined) ?? bearer
   if (given !== undefined && given !== '' && (apiKey === undefined || given === apiKey)) return
   const message = api === 'anthropic' ? 'invalid x-api-key' : 'Incorrect API key provided.'
   throw new ApiProblem(message, { status: 401, type: 'authentication_error', code: 'invalid_api_key' })
