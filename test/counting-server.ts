@@ -20,6 +20,8 @@ export interface CountingServer {
   requests: number
   /** While it is set, every request is answered with this status. */
   refuses?: number
+  /** What every request waits for. */
+  gate?: Promise<void>
   close(): Promise<void>
 }
 
@@ -43,6 +45,7 @@ export async function startCountingServer(name: string, tools: CountedTool[], po
   const http = createServer(async (incoming, outgoing) => {
     running.requests++
     const body = Buffer.concat(await incoming.toArray())
+    await running.gate
     if (running.refuses !== undefined) return void outgoing.writeHead(running.refuses).end()
     const headers = new Headers(Object.entries(incoming.headers).map(([key, value]) => [key, String(value)]))
     const init = { method: incoming.method ?? 'GET', headers, ...(body.length > 0 ? { body } : {}) }
