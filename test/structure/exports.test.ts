@@ -97,6 +97,7 @@ const PINNED: Record<string, string[]> = {
     'workflowDefinition',
     'workflowView',
   ],
+  './json-schema': ['compileSchema'],
   './transformers': ['describe', 'filter', 'prefix', 'providerOptions', 'tighten'],
   './storage/memory': ['memory'],
   './storage/pglite': ['pglite', 'restorePglite'],

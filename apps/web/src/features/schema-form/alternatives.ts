@@ -1,0 +1,81 @@
+/** Choices between schemas: which types are meant, what is only "or nothing", and what each choice is called. */
+import { isRecord, type JsonRecord } from './keywords.ts'
+
+/** A place for any JSON. The form has no type for it, so that it is drawn as an editor of JSON. */
+export const ANY: JsonRecord = { 'x-any-json': true }
+
+const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
+const CALLED: Record<string, string> = {
+  object: 'Object',
+  array: 'List',
+  string: 'Text',
+  number: 'Number',
+  integer: 'Whole number',
+  boolean: 'Yes or no',
+  null: 'Nothing (null)',
+}
+
+export function typesOf({ type }: JsonRecord): { types: string[]; nullable: boolean } {
+  const said = (Array.isArray(type) ? type : [type]).filter((one) => typeof one === 'string')
+  const types = TYPES.filter((one) => said.includes(one))
+  // Every whole number is a number.
+  return {
+    types: types.includes('number') ? types.filter((one) => one !== 'integer') : types,
+    nullable: said.includes('null'),
+  }
+}
+
+export const isNullSchema = (schema: unknown): boolean =>
+  isRecord(schema) && (schema.type === 'null' || (schema.const === null && 'const' in schema))
+
+/** One choice a type, where a schema allows several. */
+export function byType(known: JsonRecord, types: readonly string[], nullable: boolean): JsonRecord {
+  const { title, description, default: given, ...rest } = known
+  const choices = types.map((type) => ({
+    ...rest,
+    type,
+    title: CALLED[type],
+    ...(type === 'object' && !rest.properties ? ANY : {}),
+  }))
+  if (nullable) choices.push({ ...rest, type: 'null', title: CALLED.null as string })
+  return {
+    ...(title === undefined ? {} : { title }),
+    ...(description === undefined ? {} : { description }),
+    ...(given === undefined ? {} : { default: given }),
+    anyOf: choices.map((choice) => (ANY_KEY in choice ? withoutType(choice) : choice)),
+  }
+}
+
+const ANY_KEY = 'x-any-json'
+
+function withoutType({ type: _, ...choice }: JsonRecord): JsonRecord {
+  return choice
+}
+
+/** `anyOf` and `oneOf` with names for their choices; "this or nothing" is this, where it may be left away. */
+export function alternativesOf(known: JsonRecord, required: boolean): JsonRecord {
+  for (const key of ['anyOf', 'oneOf']) {
+    const choices = known[key]
+    if (!Array.isArray(choices)) continue
+    const [only, ...others] = choices.filter((choice) => !isNullSchema(choice))
+    if (isRecord(only) && others.length === 0 && (!required || choices.length === 1)) {
+      const { [key]: _, default: given, ...rest } = known
+      return { ...only, ...rest, ...(given === undefined || given === null ? {} : { default: given }) }
+    }
+    return { ...known, [key]: choices.map((choice, index) => ({ title: titleOf(choice, index), ...choice })) }
+  }
+  return known
+}
+
+function titleOf(choice: JsonRecord, index: number): string {
+  if ('const' in choice) return asText(choice.const)
+  const mark = isRecord(choice.properties)
+    ? Object.values(choice.properties).find((property) => isRecord(property) && 'const' in property)
+    : undefined
+  if (isRecord(mark)) return asText(mark.const)
+  if (isRecord(choice.properties) && Array.isArray(choice.required) && choice.required.length > 0)
+    return `With ${choice.required.slice(0, 3).join(', ')}`
+  return CALLED[String(choice.type)] ?? `Choice ${index + 1}`
+}
+
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, 60)

@@ -1,0 +1,32 @@
+import { isRecord, type JsonRecord } from './keywords.ts'
+
+/** How many schemas there are with each reference followed, once around where it leads to itself; undefined above the limit. */
+export function expandedSize(schema: JsonRecord, limit: number): number | undefined {
+  const defs = isRecord(schema.$defs) ? schema.$defs : {}
+  const known = new Map<string, number>()
+  const open = new Set<string>()
+
+  const sizeOf = (value: unknown): number => {
+    if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + sizeOf(item), 0)
+    if (!isRecord(value)) return 0
+    const inner = Object.entries(value).reduce((sum, [key, item]) => {
+      if (key === '$defs' || key === 'default' || key === 'enum' || key === 'const' || key === 'examples') return sum
+      return sum + (key === '$ref' ? sizeOfRef(String(item)) : sizeOf(item))
+    }, 1)
+    return Math.min(inner, limit + 1)
+  }
+  const sizeOfRef = (ref: string): number => {
+    const name = ref.slice('#/$defs/'.length)
+    const kept = known.get(name)
+    if (kept !== undefined) return kept
+    if (open.has(name)) return 1
+    open.add(name)
+    const size = sizeOf(defs[name])
+    open.delete(name)
+    known.set(name, size)
+    return size
+  }
+
+  const size = sizeOf(schema)
+  return size > limit ? undefined : size
+}

@@ -1,0 +1,19 @@
+import type { RJSFSchema } from '@rjsf/utils'
+
+/** What the parts of one form know of it. */
+export interface FormContext {
+  /** What all of it is called. */
+  label: string
+  idPrefix: string
+  /** Told of texts that cannot be read as JSON, so that nobody sends what is not on the screen. */
+  onText: (id: string, isReadable: boolean) => void
+}
+
+/** The ids of what is said about a control, for `aria-describedby`. */
+export function describedBy(id: string, { errors, schema }: { errors: string[] | undefined; schema: RJSFSchema }) {
+  const ids = [errors && errors.length > 0 && errorsId(id), schema.description && describedId(id)].filter(Boolean)
+  return ids.length > 0 ? ids.join(' ') : undefined
+}
+
+export const errorsId = (id: string): string => `${id}__error`
+export const describedId = (id: string): string => `${id}__description`

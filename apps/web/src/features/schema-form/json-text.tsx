@@ -1,0 +1,69 @@
+/** A value as its JSON text. What cannot be read stays on the screen with its mistake, and is not told as a value. */
+import { useId, useRef, useState } from 'react'
+import { CodeEditor } from '../../ui/code-editor.tsx'
+import { FieldError } from '../../ui/field.tsx'
+import { inText } from './problem-places.ts'
+import { readJson } from './read-json.ts'
+import type { ValueProblem } from './validator.ts'
+
+export interface JsonTextProps {
+  label: string
+  value: unknown
+  onChange: (value: unknown) => void
+  /** Whether the text can be read. */
+  onText?: ((isReadable: boolean) => void) | undefined
+  problems?: readonly ValueProblem[] | undefined
+  readOnly?: boolean | undefined
+  lines?: number
+  id?: string
+  'aria-describedby'?: string | undefined
+}
+
+const textOf = (value: unknown): string => (value === undefined ? '' : JSON.stringify(value, undefined, 2))
+
+export function JsonText({ label, value, onChange, onText, problems = [], readOnly, ...rest }: JsonTextProps) {
+  const [text, setText] = useState(() => textOf(value))
+  const told = useRef(value)
+  const messageId = useId()
+  // Somebody else changed the value: the text follows.
+  if (value !== told.current && textOf(value) !== textOf(told.current)) {
+    told.current = value
+    setText(textOf(value))
+  }
+  const read = readJson(text)
+  const isEmpty = text.trim() === ''
+  const mistake = read.ok || isEmpty ? undefined : read
+  const shown = mistake
+    ? [{ from: mistake.at, to: mistake.at + 1, message: mistake.message }]
+    : inText(problems, read.ok ? read.node : undefined, value)
+  const change = (next: string) => {
+    setText(next)
+    const outcome = readJson(next)
+    const isReadable = outcome.ok || next.trim() === ''
+    onText?.(isReadable)
+    if (!isReadable) return
+    told.current = outcome.ok ? outcome.value : undefined
+    onChange(told.current)
+  }
+  const described = [rest['aria-describedby'], shown.length > 0 && messageId].filter(Boolean).join(' ')
+  return (
+    <div className="grid min-w-0 gap-1.5">
+      <CodeEditor
+        {...rest}
+        label={label}
+        value={text}
+        language="json"
+        problems={shown}
+        onChange={change}
+        {...(readOnly ? { readOnly: true } : {})}
+        aria-invalid={shown.length > 0 ? true : undefined}
+        aria-describedby={described || undefined}
+      />
+      <div id={messageId} aria-live="polite" className="grid gap-0.5 empty:hidden">
+        {shown.map(({ from, message }) => (
+          <FieldError key={`${from}-${message}`}>{message}</FieldError>
+        ))}
+      </div>
+    </div>
+  )
+}

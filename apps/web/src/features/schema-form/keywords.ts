@@ -1,0 +1,44 @@
+/** The keywords that the form reads as they stand, each with what it must be. */
+
+export type JsonRecord = Record<string, unknown>
+
+export const isRecord = (value: unknown): value is JsonRecord =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Formats with a field of their own; the others are text. */
+const FORMATS = new Set(['date', 'date-time', 'email', 'uri', 'password'])
+const MAX_TEXT = 4000
+const MAX_CHOICES = 1000
+const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties']
+const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', ...COUNTS]
+
+const isNumber = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+
+export function readKeywords(schema: JsonRecord): JsonRecord {
+  const known: JsonRecord = {}
+  for (const key of ['title', 'description'])
+    if (typeof schema[key] === 'string' && schema[key] !== '') known[key] = schema[key].slice(0, MAX_TEXT)
+  for (const key of NUMBERS) if (isNumber(schema[key])) known[key] = schema[key]
+  for (const key of ['uniqueItems', 'readOnly', 'deprecated']) if (schema[key] === true) known[key] = true
+  if (typeof schema.format === 'string' && FORMATS.has(schema.format)) known.format = schema.format
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) known.enum = schema.enum.slice(0, MAX_CHOICES)
+  if (schema.const !== undefined) {
+    known.const = schema.const
+    known.enum = [schema.const]
+  }
+  if (schema.default !== undefined) known.default = schema.default
+  if (Array.isArray(schema.examples)) known.examples = schema.examples.filter(isPrimitive).slice(0, 20)
+  if (Array.isArray(schema.required)) known.required = schema.required.filter((name) => typeof name === 'string')
+  return known
+}
+
+const isPrimitive = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+
+/** Whether a value is of a type, as JSON Schema has them. */
+export function fits(value: unknown, type: string): boolean {
+  if (type === 'null') return value === null
+  if (type === 'array') return Array.isArray(value)
+  if (type === 'object') return isRecord(value)
+  if (type === 'integer') return Number.isInteger(value)
+  return typeof value === type
+}

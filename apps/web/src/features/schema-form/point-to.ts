@@ -1,0 +1,33 @@
+import { isRecord } from './keywords.ts'
+
+const MAX_LENGTH = 1000
+
+/** What a reference inside a schema leads to: a JSON pointer, or the name of an anchor in `$defs`. */
+export function pointTo(root: unknown, ref: string): unknown {
+  if (ref.length > MAX_LENGTH || !ref.startsWith('#')) return undefined
+  if (ref === '#') return root
+  if (!ref.startsWith('#/')) return anchored(root, ref.slice(1))
+  let at: unknown = root
+  for (const part of ref.slice(2).split('/')) {
+    const key = decoded(part)
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as Record<string, unknown>)[key]
+  }
+  return at
+}
+
+function anchored(root: unknown, name: string): unknown {
+  const places = isRecord(root) ? [root.$defs, root.definitions] : []
+  return places
+    .flatMap((place) => (isRecord(place) ? Object.values(place) : []))
+    .find((schema) => isRecord(schema) && schema.$anchor === name)
+}
+
+function decoded(part: string): string {
+  const plain = part.replaceAll('~1', '/').replaceAll('~0', '~')
+  try {
+    return decodeURIComponent(plain)
+  } catch {
+    return plain
+  }
+}

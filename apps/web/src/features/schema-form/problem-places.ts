@@ -1,0 +1,68 @@
+/** From the places of problems to where they are shown: the fields of the form, or the text of the JSON. */
+import type { ErrorSchema } from '@rjsf/utils'
+import type { JsonNode } from './read-json.ts'
+import type { ValueProblem } from './validator.ts'
+
+const ROOT = '(root)'
+
+/** The keys on the way to a place. Names may have dots in them, so what the value has comes first. */
+export function keysOf(path: string, value: unknown): string[] {
+  if (path === ROOT || path === '') return []
+  const keys: string[] = []
+  let rest = path
+  let at = value
+  while (rest !== '') {
+    const key = firstKey(rest, at)
+    keys.push(key)
+    rest = rest.slice(key.length + 1)
+    at =
+      typeof at === 'object' && at !== null && Object.hasOwn(at, key) ? (at as Record<string, unknown>)[key] : undefined
+  }
+  return keys
+}
+
+function firstKey(rest: string, at: unknown): string {
+  const own = typeof at === 'object' && at !== null ? Object.keys(at) : []
+  const known = own.filter((key) => key !== '' && (rest === key || rest.startsWith(`${key}.`)))
+  const longest = known.reduce((best, key) => (key.length > best.length ? key : best), '')
+  return longest || (rest.split('.')[0] as string) || rest
+}
+
+export function toErrorSchema(problems: readonly ValueProblem[], value: unknown): ErrorSchema {
+  const root: ErrorSchema = {}
+  for (const { path, message } of problems) {
+    let at = root as Record<string, unknown>
+    for (const key of keysOf(path, value)) {
+      if (!Object.hasOwn(at, key)) Object.defineProperty(at, key, { value: {}, enumerable: true })
+      at = at[key] as Record<string, unknown>
+    }
+    at.__errors = [...((at.__errors as string[] | undefined) ?? []), asSentence(message)]
+  }
+  return root
+}
+
+/** Where in a text they are; what is missing is shown at the name of what it is missing from. */
+export function inText(problems: readonly ValueProblem[], root: JsonNode | undefined, value: unknown) {
+  return problems.map(({ path, message }) => {
+    let at = root
+    let missing = ''
+    for (const key of keysOf(path, value)) {
+      const next: JsonNode | undefined = at?.children?.get(key)
+      if (!next) {
+        missing = key
+        break
+      }
+      at = next
+    }
+    const { from, to } = at ?? { from: 0, to: 0 }
+    // A whole object underlined says nothing; its first brace does.
+    const end = at?.children ? from + 1 : to
+    return { from, to: end, message: asSentence(missing === '' ? message : `${missing} ${message}`) }
+  })
+}
+
+/** The host's messages go on from a name: `is required: a string`. */
+export function asSentence(message: string): string {
+  const text = message.charAt(0).toUpperCase() + message.slice(1)
+  return /[.!?…]$/.test(text) ? text : `${text}.`
+}

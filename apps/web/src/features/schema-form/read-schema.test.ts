@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { readSchema } from './read-schema.ts'
+
+const read = (schema: unknown) => {
+  const outcome = readSchema(schema)
+  if (!outcome.ok) throw new Error(outcome.reason)
+  return outcome.schema
+}
+const field = (schema: unknown, required: string[] = []) =>
+  (read({ type: 'object', properties: { x: schema }, required }).properties as Record<string, unknown>).x
+
+describe('a schema for the form', () => {
+  it('keeps references, also those that lead to themselves', () => {
+    const schema = read({
+      type: 'object',
+      properties: { tree: { $ref: '#/$defs/Node' } },
+      $defs: { Node: { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/Node' } } } } },
+    })
+    expect(schema.properties).toEqual({ tree: { $ref: '#/$defs/ref0' } })
+    expect(schema.$defs?.ref0).toMatchObject({
+      title: 'Node',
+      properties: { children: { items: { $ref: '#/$defs/ref0' } } },
+    })
+  })
+
+  it('reads a reference into any place, and makes one that leads nowhere a place for any JSON', () => {
+    const schema = read({
+      properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' }, c: { $ref: 'https://elsewhere.example/x' } },
+    })
+    expect(schema.properties?.c).toEqual({ 'x-any-json': true })
+    expect(schema.$defs?.ref0).toEqual({ title: 'a', type: 'string' })
+  })
+
+  it('takes "this or nothing" as this, where it may be left away', () => {
+    const either = { anyOf: [{ type: 'string', minLength: 2 }, { type: 'null' }], default: null, title: 'Name' }
+    expect(field(either)).toEqual({ type: 'string', minLength: 2, title: 'Name' })
+    expect(field(either, ['x'])).toMatchObject({
+      anyOf: [
+        { title: 'Text', type: 'string' },
+        { title: 'Nothing (null)', type: 'null' },
+      ],
+    })
+    expect(field({ type: ['integer', 'null'] })).toEqual({ type: 'integer' })
+    expect(field({ type: ['integer', 'null'] }, ['x'])).toMatchObject({
+      anyOf: [{ type: 'integer' }, { type: 'null' }],
+    })
+  })
+
+  it('makes several types a choice, with names', () => {
+    expect(field({ type: ['string', 'number', 'integer'], description: 'd' })).toEqual({
+      description: 'd',
+      anyOf: [
+        { title: 'Text', type: 'string' },
+        { title: 'Number', type: 'number' },
+      ],
+    })
+  })
+
+  it('names choices by what tells them apart', () => {
+    const oneOf = [
+      { type: 'object', properties: { kind: { const: 'circle' } }, required: ['kind'] },
+      { type: 'object', properties: { side: { type: 'number' } }, required: ['side'] },
+      { const: 5 },
+      { type: 'boolean' },
+    ]
+    const { oneOf: choices } = field({ oneOf }) as { oneOf: { title: string }[] }
+    expect(choices.map(({ title }) => title)).toEqual(['circle', 'With side', '5', 'Yes or no'])
+  })
+
+  it('knows tuples by both spellings', () => {
+    const tuple = { items: [{ type: 'string' }, { type: 'number' }], additionalItems: false, type: 'array' }
+    expect(field({ type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] })).toEqual(tuple)
+    expect(field({ items: [{ type: 'string' }, { type: 'number' }] })).toEqual(tuple)
+  })
+
+  it('leaves away defaults that do not fit, and keywords that nobody knows', () => {
+    expect(field({ type: 'integer', default: 'x', $id: 'StringField', 'ui:field': 'evil', minimum: 'no' })).toEqual({
+      type: 'integer',
+    })
+    expect(field({ type: 'integer', default: 3 })).toEqual({ type: 'integer', default: 3 })
+  })
+
+  it('gives free objects and unknown types an editor of JSON', () => {
+    for (const free of [{}, true, { type: 'object' }, { description: 'd' }, 5])
+      expect(field(free)).toHaveProperty('x-any-json')
+  })
+})
+
+describe('a hostile schema', () => {
+  const deep = (levels: number): unknown =>
+    levels === 0 ? { type: 'string' } : { type: 'object', properties: { a: deep(levels - 1) } }
+  const laughs = {
+    $ref: '#/$defs/l0',
+    $defs: Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `l${n}`,
+        { type: 'object', properties: { a: { $ref: `#/$defs/l${n + 1}` }, b: { $ref: `#/$defs/l${n + 1}` } } },
+      ]),
+    ),
+  }
+  const wide = { properties: Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`p${n}`, {}])) }
+  const CASES: Record<string, unknown> = {
+    deep: deep(300),
+    'a billion fields': laughs,
+    wide,
+    'a reserved name': JSON.parse('{"properties": {"__proto__": {"type": "string"}}}'),
+    'no schema': 'x',
+    nothing: null,
+    list: [],
+  }
+  for (const [name, schema] of Object.entries(CASES))
+    it(`is refused in words: ${name}`, () => {
+      const began = performance.now()
+      const outcome = readSchema(schema)
+      expect(outcome.ok ? '' : outcome.reason).toMatch(/^[A-Z].*\.$/)
+      expect(performance.now() - began).toBeLessThan(1000)
+    })
+
+  const ODD: unknown[] = [
+    { $ref: '#' },
+    { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } },
+    { type: 'object', properties: [], required: {}, anyOf: {}, allOf: 5, items: 'x' },
+    { type: 'array', items: { $ref: '#' }, minItems: 1e9 },
+    { anyOf: [], oneOf: [null, true, false, 3] },
+    { $ref: '#/%E0%A4%A' },
+    { enum: [] },
+    { type: ['nonsense'] },
+    JSON.parse('{"if": true, "then": false, "else": 7}'),
+  ]
+  for (const schema of ODD)
+    it(`never throws: ${JSON.stringify(schema)}`, () => {
+      expect(() => readSchema(schema)).not.toThrow()
+    })
+})

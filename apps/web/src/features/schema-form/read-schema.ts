@@ -1,0 +1,162 @@
+/**
+ * A stranger's JSON Schema as the form can draw it, or why it cannot.
+ *
+ * - The outcome is bounded (levels, schemas, schemas with every reference followed) and holds only keywords that are known.
+ * - Every reference in it leads into its own `$defs`; one that leads nowhere is a place for any JSON.
+ * - It is for drawing alone: what fits is decided by the schema as it was given.
+ */
+import type { RJSFSchema } from '@rjsf/utils'
+import { ANY, alternativesOf, byType, typesOf } from './alternatives.ts'
+import { expandedSize } from './expanded-size.ts'
+import { fits, isRecord, type JsonRecord, readKeywords } from './keywords.ts'
+import { pointTo } from './point-to.ts'
+
+export type ReadSchema = { ok: true; schema: RJSFSchema } | { ok: false; reason: string }
+
+const MAX_DEPTH = 24
+const MAX_SCHEMAS = 1500
+const MAX_EXPANDED = 4000
+/** Names that would be something else on a plain object of the form. */
+const ODD_NAMES = new Set(['__proto__', '__errors'])
+
+class TooMuch extends Error {}
+
+export function readSchema(given: unknown): ReadSchema {
+  if (given === true) return { ok: true, schema: { ...ANY } as RJSFSchema }
+  if (!isRecord(given)) return { ok: false, reason: 'It is not a schema.' }
+  try {
+    const reading = new Reading(given)
+    const { title: _, description: __, ...root } = reading.root()
+    const schema = { ...root, $defs: reading.defs }
+    if (expandedSize(schema, MAX_EXPANDED) === undefined) throw new TooMuch('Its references lead to too many fields.')
+    return { ok: true, schema: schema as RJSFSchema }
+  } catch (error) {
+    if (error instanceof TooMuch) return { ok: false, reason: error.message }
+    throw error
+  }
+}
+
+class Reading {
+  readonly defs: JsonRecord = {}
+  private readonly given: JsonRecord
+  private readonly names = new Map<string, string>()
+  private left = MAX_SCHEMAS
+
+  constructor(given: JsonRecord) {
+    this.given = given
+  }
+
+  root(): JsonRecord {
+    return this.node(this.given, { depth: 0, required: true })
+  }
+
+  private node(schema: unknown, at: { depth: number; required: boolean }): JsonRecord {
+    if (--this.left < 0) throw new TooMuch('It has too many fields.')
+    if (at.depth > MAX_DEPTH) throw new TooMuch('Its fields lie too deep inside one another.')
+    if (!isRecord(schema)) return { ...ANY }
+    const known = { ...readKeywords(schema), ...this.children(schema, at.depth + 1) }
+    if (typeof schema.$ref === 'string') return this.reference(schema.$ref, known, at.depth)
+    const { types, nullable } = typesOf(schema)
+    // Leaving it away says the same as null, where that is allowed.
+    if (types.length > 1 || (nullable && at.required && types.length > 0)) return byType(known, types, nullable)
+    return typed(alternativesOf(known, at.required), types[0] ?? (nullable ? 'null' : undefined))
+  }
+
+  private reference(ref: string, known: JsonRecord, depth: number): JsonRecord {
+    const target = pointTo(this.given, ref)
+    if (target === undefined) return { ...ANY, ...labels(known) }
+    let name = this.names.get(ref)
+    if (name === undefined) {
+      name = `ref${this.names.size}`
+      this.names.set(ref, name)
+      this.defs[name] = { title: nameIn(ref), ...this.node(target, { depth: depth + 1, required: true }) }
+    }
+    return { ...known, $ref: `#/$defs/${name}` }
+  }
+
+  private children(schema: JsonRecord, depth: number): JsonRecord {
+    const one = (value: unknown, required = true) => this.node(value, { depth, required })
+    const list = (value: unknown) => (Array.isArray(value) ? value.map((item) => one(item)) : undefined)
+    const needed = new Set(Array.isArray(schema.required) ? schema.required : [])
+    const map = (value: unknown) =>
+      isRecord(value) ? this.named(value, (item, name) => one(item, needed.has(name))) : undefined
+    const found: JsonRecord = {
+      properties: map(schema.properties),
+      patternProperties: map(schema.patternProperties),
+      additionalProperties: isRecord(schema.additionalProperties)
+        ? one(schema.additionalProperties)
+        : schema.additionalProperties === true
+          ? { ...ANY }
+          : undefined,
+      ...tuple(schema, one),
+      allOf: list(schema.allOf),
+      anyOf: list(schema.anyOf),
+      oneOf: list(schema.oneOf),
+      ...conditions(schema, one),
+      dependencies: map(schema.dependentSchemas),
+    }
+    return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined))
+  }
+
+  private named(value: JsonRecord, read: (item: unknown, name: string) => JsonRecord): JsonRecord {
+    const entries = Object.entries(value).filter(([, item]) => item !== false)
+    if (entries.some(([name]) => ODD_NAMES.has(name))) throw new TooMuch('It has a field with a reserved name.')
+    return Object.fromEntries(entries.map(([name, item]) => [name, read(item, name)]))
+  }
+}
+
+/** The form knows tuples by their older spelling. */
+function tuple(schema: JsonRecord, one: (value: unknown) => JsonRecord): JsonRecord {
+  const first = Array.isArray(schema.prefixItems)
+    ? schema.prefixItems
+    : Array.isArray(schema.items)
+      ? schema.items
+      : undefined
+  if (!first) return schema.items === undefined || schema.items === false ? {} : { items: one(schema.items) }
+  const rest = Array.isArray(schema.prefixItems) ? schema.items : schema.additionalItems
+  return { items: first.map(one), additionalItems: isRecord(rest) ? one(rest) : false }
+}
+
+const conditions = (schema: JsonRecord, one: (value: unknown) => JsonRecord): JsonRecord =>
+  Object.fromEntries(['if', 'then', 'else'].flatMap((key) => (isRecord(schema[key]) ? [[key, one(schema[key])]] : [])))
+
+const labels = ({ title, description }: JsonRecord): JsonRecord => ({
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+})
+
+/** With the type that is meant where none is said; free JSON where none can be told. */
+function typed(known: JsonRecord, said: string | undefined): JsonRecord {
+  const type = said ?? guess(known)
+  const combined = ['$ref', 'allOf', 'anyOf', 'oneOf', 'enum', 'if'].some((key) => key in known)
+  if (
+    type === 'object' &&
+    !combined &&
+    !['properties', 'additionalProperties', 'patternProperties'].some((key) => key in known)
+  )
+    return { ...ANY, ...labels(known), ...(isRecord(known.default) ? { default: known.default } : {}) }
+  if (type === 'array' && !combined && known.items === undefined) return { ...known, type, items: { ...ANY } }
+  if (type === undefined) return combined ? known : { ...known, ...ANY }
+  const { default: given, ...rest } = known
+  return { ...rest, type, ...(given !== undefined && fits(given, type) ? { default: given } : {}) }
+}
+
+const HINTS: ReadonlyArray<[type: string, keywords: readonly string[]]> = [
+  ['object', ['properties', 'additionalProperties', 'patternProperties']],
+  ['array', ['items', 'minItems', 'maxItems', 'uniqueItems']],
+  ['string', ['minLength', 'maxLength', 'format']],
+  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+]
+
+const guess = (known: JsonRecord): string | undefined =>
+  HINTS.find(([, keywords]) => keywords.some((key) => key in known))?.[0]
+
+const nameIn = (ref: string): string => decodeURIComponentSafe(ref.split('/').at(-1) ?? '').replace(/^#$/, '')
+
+function decodeURIComponentSafe(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

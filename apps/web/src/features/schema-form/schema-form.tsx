@@ -1,0 +1,152 @@
+/**
+ * A form made from a stranger's JSON Schema, and the same value as JSON beside it. A schema that cannot be drawn, or that
+ * breaks what draws it, leaves the JSON with a note.
+ */
+import { Info } from 'lucide-react'
+import { Component, lazy, type ReactNode, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { JsonText } from './json-text.tsx'
+import { readSchema } from './read-schema.ts'
+import type { ValueProblem } from './validator.ts'
+
+export interface ValueProps {
+  schema: unknown
+  value: unknown
+  onChange: (value: unknown) => void
+  /** What is wrong, by its place: `items.0.name`, or `(root)`. */
+  problems?: readonly ValueProblem[] | undefined
+  /** What all of it is called, for who does not see it. */
+  label: string
+  readOnly?: boolean
+  /** Told whether everything on the screen can be read; what cannot is not part of the value. */
+  onReadable?: ((isReadable: boolean) => void) | undefined
+}
+
+const NONE: readonly ValueProblem[] = []
+const RjsfForm = lazy(() => import('./rjsf-form.tsx').then((module) => ({ default: module.RjsfForm })))
+
+export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: string }) {
+  const { schema, value, onChange, problems = NONE, label, readOnly = false, onReadable } = props
+  const ownId = `f${useId().replaceAll(/[^a-zA-Z0-9]/g, '')}`
+  const read = useMemo(() => readSchema(schema), [schema])
+  const onText = useReadable(onReadable)
+  const asJson = (reason: string) => (
+    <div className="grid gap-2">
+      <NotDrawn reason={reason} />
+      <JsonText
+        {...{ label, value, onChange, problems, readOnly }}
+        onText={(isReadable) => onText('json', isReadable)}
+      />
+    </div>
+  )
+  if (!read.ok) return asJson(read.reason)
+  if (!isDrawable(read.schema.type, value)) return asJson('The value is not of the kind that the fields are for.')
+  return (
+    <Catch of={schema} fallback={asJson('Its fields cannot be drawn.')}>
+      <Suspense fallback={<Loading />}>
+        <RjsfForm
+          {...{ value, onChange, problems, label, readOnly, onText }}
+          schema={read.schema}
+          idPrefix={idPrefix ?? ownId}
+        />
+      </Suspense>
+    </Catch>
+  )
+}
+
+/** The value twice: as a form, and as JSON. */
+export function ValueEditor(props: ValueProps) {
+  const { label, value, onChange, problems = NONE, readOnly, onReadable } = props
+  const [view, setView] = useState('form')
+  const [isReadable, setReadable] = useState(true)
+  const onText = (next: boolean) => {
+    setReadable(next)
+    onReadable?.(next)
+  }
+  // Leaving a text that cannot be read would throw it away.
+  const choose = (next: string) => (isReadable || next === view) && setView(next)
+  return (
+    <Tabs value={view} onValueChange={choose} activationMode="manual">
+      <TabList aria-label={`${label} as`}>
+        <Tab value="form" disabled={!isReadable && view !== 'form'}>
+          Form
+        </Tab>
+        <Tab value="json" disabled={!isReadable && view !== 'json'}>
+          JSON
+        </Tab>
+      </TabList>
+      <TabPanel value="form" className="pt-4">
+        <SchemaForm {...props} onReadable={onText} />
+      </TabPanel>
+      <TabPanel value="json" className="pt-4">
+        <JsonText {...{ label, value, onChange, problems, readOnly, onText }} />
+      </TabPanel>
+    </Tabs>
+  )
+}
+
+/** Several texts of one form: all of them must be readable. */
+function useReadable(onReadable: ValueProps['onReadable']) {
+  const broken = useRef(new Set<string>())
+  const latest = useRef(onReadable)
+  latest.current = onReadable
+  return useCallback((id: string, isReadable: boolean) => {
+    const before = broken.current.size
+    if (isReadable) broken.current.delete(id)
+    else broken.current.add(id)
+    if ((before === 0) !== (broken.current.size === 0)) latest.current?.(broken.current.size === 0)
+  }, [])
+}
+
+function isDrawable(type: unknown, value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  if (type === 'object') return typeof value === 'object' && !Array.isArray(value)
+  return type !== 'array' || Array.isArray(value)
+}
+
+function NotDrawn({ reason }: { reason: string }) {
+  return (
+    <p className="flex items-start gap-2 rounded-lg border border-line bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted">
+      <Info aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+      <span>There is no form for this schema, so it is written as JSON. {reason}</span>
+    </p>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="grid gap-4">
+      <span className="sr-only">Loading the form</span>
+      {['w-24', 'w-32'].map((width) => (
+        <div key={width} className="grid gap-2">
+          <Skeleton className={`h-4 ${width}`} />
+          <Skeleton className="h-9 w-full rounded-lg" />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+interface CatchProps {
+  /** With another one there is another try. */
+  of: unknown
+  fallback: ReactNode
+  children: ReactNode
+}
+
+class Catch extends Component<CatchProps, { broken: boolean; of: unknown }> {
+  override state = { broken: false, of: this.props.of }
+
+  static getDerivedStateFromError() {
+    return { broken: true }
+  }
+
+  static getDerivedStateFromProps({ of }: CatchProps, state: { of: unknown }) {
+    return of === state.of ? null : { of, broken: false }
+  }
+
+  override render() {
+    return this.state.broken ? this.props.fallback : this.props.children
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What decides whether a value fits, without code made at run time: the page's policy forbids that. It is the host's own
+ * validator, so that the form and a call say the same.
+ */
+import type { ErrorSchema, RJSFSchema, ValidatorType } from '@rjsf/utils'
+import { type Compiled, compileSchema } from 'loadout/json-schema'
+
+/** What is wrong at a place of a value: `items.0.name`, or `(root)` for all of it. */
+export interface ValueProblem {
+  path: string
+  message: string
+}
+
+/** What does not fit; nothing where it fits, or where nobody can tell. */
+export function checkValue(schema: unknown, value: unknown): ValueProblem[] {
+  const compiled = compileSchema(schema)
+  const result = compiled.ok ? compiled.validate(value) : undefined
+  return result?.valid === false ? result.errors : []
+}
+
+const KEPT = 500
+
+/** For the form, which asks which of several schemas a value is meant for. Their references lead into the root's `$defs`. */
+export function createValidator(): ValidatorType {
+  const kept = new Map<string, Compiled>()
+  const compile = (schema: RJSFSchema, root: RJSFSchema): Compiled => {
+    const whole = { ...schema, $defs: root.$defs }
+    const key = JSON.stringify(schema)
+    const found = kept.get(key)
+    if (found) return found
+    if (kept.size >= KEPT) kept.clear()
+    const compiled = compileSchema(whole)
+    kept.set(key, compiled)
+    return compiled
+  }
+  return {
+    isValid(schema, value, root) {
+      const compiled = compile(schema, root)
+      return !compiled.ok || compiled.validate(value).valid !== false
+    },
+    // The page tells the form what is wrong; it never validates by itself.
+    validateFormData: () => ({ errors: [], errorSchema: {} as ErrorSchema }),
+    rawValidation: () => ({ errors: [] }),
+    reset: () => kept.clear(),
+  }
+}
