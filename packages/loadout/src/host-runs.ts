@@ -2,10 +2,9 @@
 
 import type { Stage } from './calls/compose.ts'
 import type { OwnTool } from './calls/own-tools.ts'
-import { failed } from './calls/resolve.ts'
 import { type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
 import { createProgramWork, type ProgramParts, type ProgramScope, startProgram } from './code-mode/programs.ts'
-import { outcomeOf, RUN_CODE } from './code-mode/run-code.ts'
+import { answerRunCode, RUN_CODE } from './code-mode/run-code.ts'
 import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
 import type { HostOptions } from './host-options.ts'
@@ -14,7 +13,6 @@ import type { Presence } from './policy/presence.ts'
 import { createEmbeddedEngine } from './runs/embedded.ts'
 import type { Engine, RunWork } from './runs/engine.ts'
 import { createProviderRuns, type ProviderRuns } from './runs/provider-runs.ts'
-import { OVER } from './runs/run-rows.ts'
 import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
@@ -84,27 +82,17 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
   const stop = events.on('approval-answered', ({ userId, runId }) => {
     if (runId !== undefined) void engine.wake(userId, runId).catch(() => {})
   })
-  const run: HostRuns['run'] = async (scope, given, { signal, wait = true } = {}) => {
+  const run = async (scope: ProgramScope, given: unknown, options: RunOptions & { isInside?: boolean } = {}) => {
     if (!executor) throw noExecutor()
-    const started = await startProgram({ engine, loadouts }, scope, given)
+    const { signal, wait = true, isInside } = options
+    const started = await startProgram({ engine, loadouts }, { ...scope, isInside }, given)
     return wait ? engine.settled(scope.userId, started.id, { signal }) : started
-  }
-  const answer: OwnTool['answer'] = async ({ userId, threadId, caller, arguments: given, signal, carried, rules }) => {
-    if (caller.type === 'code') return failed(new HostError('not-carried', { detail: 'A program starts no other.' }))
-    try {
-      const found = await run({ userId, threadId, carried, rules }, given, { signal })
-      if (!signal?.aborted || OVER.has(found.status)) return outcomeOf(found)
-      // Who gave up the call gave up the program.
-      await engine.cancel(userId, found.id)
-      return failed(new HostError('cancelled'))
-    } catch (error) {
-      return failed(HostError.from(error))
-    }
   }
   const close = async () => {
     await engine.close()
     await executor?.close()
   }
+  const answer = answerRunCode({ engine, run })
   const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
   const offer: HostRuns['offer'] = (selection, options) =>
     executor ? offerPrograms(selection, options) : { ...selection, warnings: [...selection.warnings, NO_PROGRAMS] }

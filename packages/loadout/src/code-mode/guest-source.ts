@@ -21,6 +21,7 @@ export const GUEST = `(() => {
   const { apply, ownKeys } = Reflect
   const { defineProperty, freeze, hasOwn, setPrototypeOf } = Object
   const { now } = Date
+  const { toPrimitive } = Symbol
   const OwnError = Error, OwnTypeError = TypeError, OwnPromise = Promise, OwnProxy = Proxy, text = String, number = Number
   const then = Promise.prototype.then
   const slice = String.prototype.slice, join = Array.prototype.join, isArray = Array.isArray
@@ -80,10 +81,14 @@ export const GUEST = `(() => {
     const functions = { __proto__: null }
     for (let i = 0; i < names.length; i++) functions[names[i]] = makeFunction(object, names[i])
     const some = apply(slice, text(apply(join, names, [', '])), [0, 600])
+    const noText = () => {
+      throw new OwnTypeError(object + ' is a toolkit and no value: call a function of it, and await what it gives. It has: ' + some)
+    }
     return new OwnProxy(freeze(functions), {
       __proto__: null,
       get(target, key) {
         if (hasOwn(target, key)) return target[key]
+        if (key === toPrimitive) return noText
         if (typeof key === 'symbol' || QUIET[key]) return undefined
         throw new OwnTypeError(object + ' has no function "' + cut(key) + '". It has: ' + some)
       },

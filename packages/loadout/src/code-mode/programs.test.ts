@@ -161,7 +161,14 @@ describe('thread.run', () => {
     const paused = await run('return await shop.refund({ id: 1 })')
     await host.runs.cancel('ann', paused.id)
     expect((await host.approvals.get('ann', paused.steps[0]?.approvalId ?? '')).status).toBe('expired')
-    expect((await host.runs.get('ann', paused.id)).status).toBe('cancelled')
+    const { status, steps } = await host.runs.get('ann', paused.id)
+    expect([status, steps]).toMatchObject(['cancelled', [{ status: 'failed', error: { code: 'cancelled' } }]])
+    expect(steps[0]?.approvalId).toBeUndefined()
+  })
+
+  it('what cannot be read tells its place once', async () => {
+    const { error } = await run('const a = 1\nconst b = (')
+    expect(error?.message.match(/line 2/g)).toHaveLength(1)
   })
 
   it.each([
@@ -183,6 +190,26 @@ describe('thread.run', () => {
       .call({ name: 'run_code', arguments: { program: 'console.log("here"); nothing()' } })
     expect(failed).toMatchObject({ status: 'tool-error' })
     expect(JSON.stringify(failed)).toContain('here')
+  })
+
+  it('as a tool that had to wait is read by its run, where it was begun and by whose it is', async () => {
+    const code = (given: object, thread = ann) =>
+      host.thread(thread).call({ name: 'run_code', arguments: { ...given } })
+    const paused = await code({ program: 'return [await shop.refund({ id: 4 })]' })
+    const { runId: id = '' } = (paused as { structuredContent?: { runId?: string } }).structuredContent ?? {}
+    expect(JSON.stringify(paused)).toContain(`run_code({ run: \\"${id}\\" })`)
+    expect(await code({ run: id })).toMatchObject({ status: 'ok', structuredContent: { status: 'paused' } })
+    const { steps } = await host.runs.get('ann', id)
+    await host.approvals.answer('ann', steps[0]?.approvalId ?? '', { decision: 'allow' })
+    expect(await code({ run: id })).toMatchObject({ content: [{ text: '["refunded 4"]' }] })
+    for (const thread of [
+      { ...ann, userId: 'bea' },
+      { ...ann, threadId: 'other' },
+    ])
+      expect(await code({ run: id }, thread)).toMatchObject({ status: 'failed', error: { code: 'not-found' } })
+    for (const given of [{}, { run: id, program: 'return 1' }, { run: 1 }])
+      expect(await code(given)).toMatchObject({ status: 'failed', error: { code: 'invalid-input' } })
+    expect(made).toEqual(['refund'])
   })
 
   it('as a tool keeps to what its call was given, and to its rules', async () => {

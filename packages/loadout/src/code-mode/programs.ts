@@ -40,6 +40,8 @@ export interface ProgramScope {
   carried?: Loadout | undefined
   /** Rules of the call that starts it. They only tighten, and hold for every call of the program. */
   rules?: readonly PolicyRuleInput[] | undefined
+  /** A run waits for it. */
+  isInside?: boolean | undefined
 }
 
 /** Starts a program as a run. What it can call is fixed here. */
@@ -49,7 +51,7 @@ export async function startProgram(
   given: unknown,
 ): Promise<RunView> {
   const { program, language, input = null, limits, only, except } = parse(programInput, given)
-  const { userId, threadId, carried, rules = [] } = scope
+  const { userId, threadId, carried, rules = [], isInside } = scope
   const own = await loadouts.of({ userId, threadId }, { narrow: { only, except } })
   const bounds = carried ? boundsOf(own, carried) : {}
   const loadout = narrow(own, bounds)
@@ -65,7 +67,7 @@ export async function startProgram(
     ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
     ...(rules.length === 0 ? {} : { rules: [...rules] }),
   }
-  return engine.start({ userId, threadId, kind: 'program', input: kept as unknown as JsonObject })
+  return engine.start({ userId, threadId, kind: 'program', isInside, input: kept as unknown as JsonObject })
 }
 
 /** What is kept of a program, to run it again to where it stood. */
@@ -173,7 +175,9 @@ function endOf(execution: Execution): RunEnd {
 }
 
 function failed({ code, message, line, stack }: ProgramError, action?: string): RunEnd & { status: 'failed' } {
-  const where = line === undefined ? '' : ` (line ${line})`
+  // What cannot be read says so itself, with the column.
+  const isTold = line === undefined || message.includes(`(line ${line},`)
+  const where = isTold ? '' : ` (line ${line})`
   const error = new HostError('program-failed', { detail: `${message}${where}`, ...(action ? { action } : {}) })
   const about = { reason: code, ...(line === undefined ? {} : { line }), ...(stack === undefined ? {} : { stack }) }
   return { status: 'failed', error, about }

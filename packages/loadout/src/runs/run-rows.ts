@@ -65,7 +65,7 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
     logs,
     ...(usage === undefined ? {} : { usage }),
     ...toolkits,
-    steps: stepViews(steps ?? []),
+    steps: stepViews((steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step))),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }
@@ -74,6 +74,13 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
 function stepViews(steps: readonly StepRow[]): RunView['steps'] {
   const outputOf = outputs()
   return [...steps].sort((a, b) => a.seq - b.seq).map((step) => ({ ...stepView(step), ...outputOf(step) }))
+}
+
+/** Nobody is asked any more about what a run waited for that is over. */
+function unasked({ updatedAt: endedAt }: RunRow, step: StepRow): StepRow {
+  if (step.status !== 'paused') return step
+  const error = { code: 'cancelled', message: 'The run was over before somebody answered.' }
+  return { ...step, status: 'failed', resultJson: { result: { error } }, endedAt }
 }
 
 function stepView(step: StepRow): RunView['steps'][number] {

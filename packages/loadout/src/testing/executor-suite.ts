@@ -56,6 +56,10 @@ const cases: Record<string, ExecutorCase> = {
     check(/kit.*ecko.*echo, fail/.test(message), `the message names what there is: ${message}`)
     same(line, 2, 'the line')
     same(await value(executor, 'return await (async () => kit)() === kit'), true, 'a toolkit is no promise')
+    for (const used of ['String(kit)', '`of ${kit}`', 'kit + 1']) {
+      const wrong = await failure(executor, `return ${used}`)
+      check(/kit is a toolkit.*echo, fail/.test(wrong.message), `${used} says what it is: ${wrong.message}`)
+    }
   },
 
   'calls go at once and wait together': async (executor) => {
