@@ -1,5 +1,6 @@
 /** The form itself, with all that it brings: loaded when the first one is shown. */
-import Form, { type IChangeEvent } from '@rjsf/core'
+// The package's front door also opens its test tools, which need what is not installed.
+import Form, { type IChangeEvent } from '@rjsf/core/lib/components/Form.js'
 import type { RJSFSchema } from '@rjsf/utils'
 import { useEffect, useMemo, useRef } from 'react'
 import { ArrayItemTemplate, ArrayTemplate } from './form-arrays.tsx'
