@@ -97,6 +97,9 @@ const text = (value: string): JsonObject => ({ type: 'text', text: value })
 /** What a function or code gave, as the result of its tool. */
 export function customResult(value: unknown): CallOutcome {
   if (value === undefined || value === null) return { status: 'ok', content: [] }
+  // A number is no text to who calculates with it.
+  if (typeof value === 'boolean' || Number.isFinite(value))
+    return { status: 'ok', content: [text(String(value))], structuredContent: value }
   if (typeof value !== 'object') return { status: 'ok', content: [text(String(value))] }
   const { content, structuredContent, isError } = value as JsonObject
   if (Array.isArray(content) && content.every((block) => typeof block?.type === 'string'))

@@ -64,6 +64,19 @@ describe('code of a custom tool', () => {
     expect(textOf(await call('greet', { text: 5 }))).toContain('invalid-input')
   })
 
+  it('gives programs values as they are, a text as a text', async () => {
+    const values = ['5', 'false', 'null', '[1, "a", null]', '"false"', '"5"', '0']
+    await save(values.map((value, n) => tool(`v${n}`, `return ${value}`)))
+    const plain = [1.5, true, null, [false], 'true'].map((value, n) => ({ ...tool(`f${n}`, ''), execute: () => value }))
+    await host.toolkits.register({ name: 'plain', tools: plain }, ann)
+    const program = `const all = []
+      for (const n of [0, 1, 2, 3, 4, 5, 6]) all.push(await call('mine.v' + n, {}))
+      for (const n of [0, 1, 2, 3, 4]) all.push(await call('plain.f' + n, {}))
+      return all`
+    const { output } = await host.thread({ userId: 'ann', threadId: 't' }).run(program)
+    expect(output).toEqual([...values.map((value) => JSON.parse(value)), 1.5, true, null, [false], 'true'])
+  })
+
   it('names a function of the app; one that is missing is told when it is saved and when it is called', async () => {
     await save([tool('loud', 'ref:shout')])
     expect(textOf(await call('loud', { text: 'hey' }))).toBe('HEY ann')
