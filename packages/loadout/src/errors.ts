@@ -23,7 +23,12 @@ export const ERRORS = {
     'The content type is not supported',
     'Send the body with content type application/json.',
   ),
-  unauthenticated: kind(401, 'Sign-in is needed', 'Send an API key as `Authorization: Bearer lo_…`.'),
+  unauthenticated: kind(401, 'Sign-in is needed', 'Sign in, or send an API key as `Authorization: Bearer lo_…`.'),
+  'wrong-password': kind(
+    401,
+    'The email or the password is not right',
+    'Try again, or ask an operator for a link to choose a new password.',
+  ),
   forbidden: kind(403, 'This is not allowed', 'Use a principal that has the role or scope named in the detail.'),
   'foreign-origin': kind(
     403,

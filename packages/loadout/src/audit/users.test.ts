@@ -17,6 +17,7 @@ import {
   toolVectorRow,
   usageRow,
 } from '../testing/rows.ts'
+import { accountRow, sessionRow, signInLinkRow, userRow } from '../testing/user-rows.ts'
 
 const WHO = 'ann-7f3a91'
 const at = new Date()
@@ -219,6 +220,12 @@ describe('a user who goes', () => {
       { collection: 'userServerConfigs', owner: APP_OWNER, id: 'usco_app', row: shared, before: undefined },
       { collection: 'pins', owner: APP_OWNER, id: accepted.pinId, row: accepted, before: undefined },
     ])
+    await storage.transaction({ caller: 'sign-in' }, async (tx) => {
+      await tx.insert('users', userRow(WHO))
+      await tx.insert('accounts', accountRow(WHO))
+      await tx.insert('sessions', sessionRow(WHO))
+      await tx.insert('signInLinks', signInLinkRow(WHO))
+    })
     const everything = async () =>
       JSON.stringify(await Promise.all(COLLECTION_NAMES.map(async (name) => [name, await backend.scan(name)])))
     expect((await everything()).split(WHO).length).toBeGreaterThan(owned.length)

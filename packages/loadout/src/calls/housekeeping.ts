@@ -115,6 +115,21 @@ function rulesAt(now: number): Rule[] {
       isKept: async (_, { status }) => status === 'queued' || status === 'running',
     }),
     rule({
+      collection: 'sessions',
+      id: 'sessionId',
+      over: { field: 'expiresAt', to: before(0) },
+      unchanged: 'expiresAt',
+    }),
+    rule({
+      ...{ collection: 'signInLinks', id: 'linkId', over: { field: 'expiresAt', to: before(0) } },
+      // Whether somebody operates already is asked under this one.
+      isKept: async (_, { kind }) => kind === 'setup',
+    }),
+    rule({
+      ...{ collection: 'signInAttempts', id: 'attemptsId', unchanged: 'endsAt' },
+      over: { field: 'endsAt', to: before(0) },
+    }),
+    rule({
       collection: 'processes',
       id: 'processId',
       over: { field: 'aliveUntil', to: before(HOUR_MS) },

@@ -15,7 +15,7 @@ interface Place {
 export function may(access: Access, verb: Verb, { collection, owner }: Place): boolean {
   const spec = specOf(collection)
   if (access.caller !== undefined) return systemMay(access, verb, { collection, owner })
-  if (spec.owner === 'shared') return verb === 'read'
+  if (spec.owner !== 'user') return verb === 'read' && spec.owner === 'shared'
   if (owner === access.userId)
     return verb === 'read' || spec.userMay === 'write' || (verb === 'insert' && spec.userMay === 'append')
   return verb === 'read' && spec.appRows && owner === APP_OWNER
@@ -33,7 +33,7 @@ function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { coll
 /** Refuses what no row of a collection could allow, before any is looked for: whether there is one must not matter. */
 export function assertCollection(access: Access, verb: Verb, collection: Collection): void {
   const { owner, userMay } = specOf(collection)
-  if (verb === 'read' && (owner === 'shared' || access.caller === undefined)) return
+  if (verb === 'read' && (owner === 'shared' || (access.caller === undefined && owner === 'user'))) return
   if (access.caller !== undefined) {
     if (callerReach(access.caller, collection) !== undefined) return
     throw new HostError('forbidden', { detail: `The caller "${access.caller}" has no reach into "${collection}".` })
@@ -56,9 +56,19 @@ export function assertAccess(access: Access): void {
     throw new HostError('forbidden', { detail: 'An access must name a user or a system caller.' })
 }
 
+/** The owner of a row: only what belongs to users has one, whomever else a row may name. */
+export function rowOwner(collection: Collection, row: Record<string, unknown>): string {
+  return specOf(collection).owner === 'user' && typeof row.userId === 'string' ? row.userId : APP_OWNER
+}
+
+/** Who is told that a row changed: its owner; of what no user reads, the one that it names. */
+export function toldTo(collection: Collection, row: Record<string, unknown>): string {
+  return specOf(collection).owner !== 'shared' && typeof row.userId === 'string' ? row.userId : APP_OWNER
+}
+
 /** The owner that a keyed operation addresses. */
 export function ownerOf(access: Access, collection: Collection): string {
-  if (specOf(collection).owner === 'shared') return APP_OWNER
+  if (specOf(collection).owner !== 'user') return APP_OWNER
   if (access.userId !== undefined) return access.userId
   throw new HostError('forbidden', {
     detail: `A row of "${collection}" is addressed by its user and its id; name the user.`,

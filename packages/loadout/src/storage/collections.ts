@@ -33,28 +33,30 @@ import { loadedToolRow, toolUseRow, toolVectorRow } from '../schema/search.ts'
 import { signInRow } from '../schema/sign-in.ts'
 import { threadRow } from '../schema/thread.ts'
 import { usageRow } from '../schema/usage.ts'
+import { accountRow, sessionRow, signInAttemptsRow, signInLinkRow, userRow } from '../schema/user.ts'
 import { workflowRow, workflowVersionRow } from '../schema/workflow.ts'
 
 interface CollectionSpec<R extends z.ZodObject = z.ZodObject> {
   row: R
   /** The field that identifies a row, together with its owner. */
   id: keyof z.infer<R> & string
-  /** `user`: every row carries the user it belongs to. `shared`: the same for everyone. */
-  owner: 'user' | 'shared'
+  /** `user`: every row carries the user it belongs to. `shared`: the same for everyone. `system`: for named callers alone. */
+  owner: 'user' | 'shared' | 'system'
   /** What a user may do with their own rows. `append` writes and never changes. */
-  userMay: 'write' | 'append' | 'read'
+  userMay: 'write' | 'append' | 'read' | 'nothing'
   /** Whether every user may also read the app's own rows. */
   appRows: boolean
-  /** Unique per owner (for shared ones: over all). */
+  /** Unique per owner (for those without a user as owner: over all). */
   unique: ReadonlyArray<readonly (keyof z.infer<R> & string)[]>
   /** Rows go with their parent, which has the same owner. */
   parent?: { collection: string; field: keyof z.infer<R> & string }
-  /** Whether changes are told through `watch()`, and which field says what changed. */
+  /** Whether changes are told through `watch()`, and which field says what changed. A `system` row is told to the user it names. */
   watch?: keyof z.infer<R> & string
 }
 
 const own = { owner: 'user', userMay: 'write', appRows: false, unique: [] } as const
 const shared = { owner: 'shared', userMay: 'read', appRows: false, unique: [] } as const
+const system = { owner: 'system', userMay: 'nothing', appRows: false, unique: [] } as const
 
 export const COLLECTIONS = {
   servers: spec({ ...shared, row: marketServerRow, id: 'serverId', unique: [['name']] }),
@@ -182,6 +184,24 @@ export const COLLECTIONS = {
     parent: { collection: 'runs', field: 'runId' },
   }),
   apiKeys: spec({ ...own, row: apiKeyRow, id: 'keyId', watch: 'keyId' }),
+  users: spec({ ...system, row: userRow, id: 'userId', unique: [['email']], watch: 'userId' }),
+  accounts: spec({
+    ...system,
+    row: accountRow,
+    id: 'accountId',
+    unique: [['provider', 'subject']],
+    parent: { collection: 'users', field: 'userId' },
+  }),
+  sessions: spec({
+    ...system,
+    row: sessionRow,
+    id: 'sessionId',
+    unique: [['tokenHash']],
+    parent: { collection: 'users', field: 'userId' },
+    watch: 'userId',
+  }),
+  signInLinks: spec({ ...system, row: signInLinkRow, id: 'linkId', unique: [['tokenHash']] }),
+  signInAttempts: spec({ ...system, row: signInAttemptsRow, id: 'attemptsId' }),
 }
 
 export type Collection = keyof typeof COLLECTIONS
@@ -194,8 +214,11 @@ export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as Collection[]
  * a policy for each entry and none besides.
  */
 export const SYSTEM_CALLERS = {
-  /** Finds the key that a request carries, and notes its use. */
-  'sign-in': { apiKeys: 'any' },
+  /** Finds the key or the session that a request carries, lets people in and out, and counts who tries. */
+  'sign-in': {
+    ...{ apiKeys: 'any', users: 'any', accounts: 'any', sessions: 'any' },
+    ...{ signInLinks: 'any', signInAttempts: 'any' },
+  },
   /** Writes what a server said of its tools; users may only read that. */
   introspection: { userServerTools: 'named', userServerConfigs: 'named', pins: 'named' },
   /** Operators change what belongs to the app. */
@@ -223,6 +246,7 @@ export const SYSTEM_CALLERS = {
   housekeeping: {
     ...{ approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
     ...{ removedUsers: 'any', loadedTools: 'any', toolUses: 'any', toolVectors: 'any', runs: 'any' },
+    ...{ sessions: 'any', signInLinks: 'any', signInAttempts: 'any' },
   },
   /** Keeps vectors of the app's own tools, which serve everyone. */
   embedding: { toolVectors: 'app' },
@@ -232,6 +256,8 @@ export const SYSTEM_CALLERS = {
   presence: { processes: 'any' },
   /** Operators make and revoke keys of any user. */
   'key-admin': { apiKeys: 'any' },
+  /** Operators invite, change and disable users; whoever is removed goes with their ways in. */
+  'user-admin': { users: 'any', accounts: 'any', sessions: 'any', signInLinks: 'any' },
 } as const satisfies Record<string, Partial<Record<Collection, 'any' | 'named' | 'app'>>>
 
 export type SystemCaller = keyof typeof SYSTEM_CALLERS

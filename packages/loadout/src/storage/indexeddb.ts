@@ -11,7 +11,7 @@ export interface IndexedDbOptions {
   database?: string
 }
 
-const VERSION = 6
+const VERSION = 7
 
 /** The storage of a browser: kept over reloads, shared by the tabs of one origin. */
 export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Storage {

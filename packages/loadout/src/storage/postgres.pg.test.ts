@@ -56,7 +56,7 @@ describe('one PostgreSQL, several processes', () => {
       'select count(*)::int as applied, count(distinct hash)::int as different from loadout_migrations.applied',
     )
     await client.end()
-    expect(rows).toEqual([{ applied: 11, different: 11 }])
+    expect(rows).toEqual([{ applied: 12, different: 12 }])
   })
 
   it('a change by one is told to another within a second, and again after its listener was cut off', async () => {
@@ -140,6 +140,7 @@ describe('the database says what the table of collections says', () => {
         write: ['user_delete', 'user_insert', 'user_read', 'user_update'],
         append: ['user_insert', 'user_read'],
         read: ['user_read'],
+        nothing: [],
       }
       expect(mine.map((policy) => policy.name).sort(), name).toEqual(
         spec.owner === 'shared' ? ['everyone_reads'] : expected[spec.userMay],
@@ -173,6 +174,7 @@ describe('the database says what the table of collections says', () => {
       'run-engine',
       'presence',
       'key-admin',
+      'user-admin',
     ])
   })
 
@@ -217,7 +219,7 @@ describe('the database says what the table of collections says', () => {
     const expected = COLLECTION_NAMES.filter((name) => COLLECTIONS[name].watch).map((name) => {
       const spec = COLLECTIONS[name]
       const column = TABLES[name][spec.watch as never] as { name: string }
-      return `${name} ${column.name} ${spec.owner}`
+      return `${name} ${column.name} ${spec.owner === 'shared' ? 'shared' : 'user'}`
     })
     expect(told.sort()).toEqual(expected.sort())
   })

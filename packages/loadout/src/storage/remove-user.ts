@@ -1,6 +1,6 @@
 /**
  * Removes a user's rows from every collection that has any: those that users write, and with them their children. The log
- * is not among them: it keeps its lines without the person, which is the audit's own work.
+ * is not among them: it keeps its lines without the person, which is the audit's own work. Whoever can sign in loses that first.
  */
 import { APP_OWNER } from '../schema/ids.ts'
 import { COLLECTION_NAMES, type Collection, specOf } from './collections.ts'
@@ -16,7 +16,9 @@ export const REMOVED_COLLECTIONS: readonly Collection[] = COLLECTION_NAMES.filte
 
 /** How many rows went, children not counted. */
 export async function removeUserRows(storage: Storage, userId: string): Promise<number> {
-  return (await removeUserRowsIn(storage, userId, REMOVED_COLLECTIONS)) + (await forgetInAppPins(storage, userId))
+  const waysIn = await removeWaysIn(storage, userId)
+  const rows = await removeUserRowsIn(storage, userId, REMOVED_COLLECTIONS)
+  return waysIn + rows + (await forgetInAppPins(storage, userId))
 }
 
 export async function removeUserRowsIn(
@@ -40,6 +42,15 @@ async function removeFrom(storage: Storage, collection: Collection, userId: stri
     removed += count
     if (count < PAGE) return removed
   }
+}
+
+/** Their passwords and sessions go with them. */
+function removeWaysIn(storage: Storage, userId: string): Promise<number> {
+  return storage.transaction({ caller: 'user-admin' }, async (tx) => {
+    const links = await tx.list('signInLinks', { where: { userId }, limit: 10_000 })
+    for (const { linkId } of links) await tx.delete('signInLinks', linkId)
+    return links.length + Number(await tx.delete('users', userId))
+  })
 }
 
 /** What an operator accepted for all stays accepted, by nobody in particular. */

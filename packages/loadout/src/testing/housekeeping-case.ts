@@ -15,6 +15,7 @@ import {
   toolVectorRow,
   usageRow,
 } from './rows.ts'
+import { sessionRow, signInLinkRow, userRow } from './user-rows.ts'
 
 const DAY_MS = 86_400_000
 const YEAR_MS = 365 * DAY_MS
@@ -69,8 +70,10 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
   await storage.transaction({ caller: 'audit-shipping' }, (tx) =>
     tx.insertAll('removedUsers', [went('a', 364), went('b', 366)]),
   )
+  await insertWaysIn(storage, daysAgo)
   const housekeeping = createHousekeeping(storage)
-  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1 + 4) + 2, 'how many went')
+  equal(await housekeeping.sweep(), 2 * (1 + (MANY + 1) + 1 + 3 + 1 + 4) + 2 + 3, 'how many went')
+  await checkWaysIn(storage)
   for (const userId of ['ann', 'bob']) {
     const left = (collection: Collection, id: string) =>
       storage.transaction({ userId }, async (tx) =>
@@ -92,6 +95,50 @@ export async function housekeepingCase(storage: Storage): Promise<void> {
   equal(await housekeeping.sweep(), 0, 'how many went the second time')
   letGo()
   await presence.close()
+}
+
+const signIn = { caller: 'sign-in' } as const
+
+/** Sessions, links and counted tries, before and after their end. */
+function insertWaysIn(storage: Storage, daysAgo: (days: number) => Date): Promise<void> {
+  const [past, future] = [daysAgo(0.001), daysAgo(-0.1)]
+  return storage.transaction(signIn, async (tx) => {
+    await tx.insert('users', userRow('ann'))
+    await tx.insertAll('sessions', [
+      sessionRow('ann', { sessionId: 'kept', expiresAt: future }),
+      sessionRow('ann', { expiresAt: past }),
+    ])
+    await tx.insertAll('signInLinks', [
+      signInLinkRow('ann', { linkId: 'kept', expiresAt: future }),
+      signInLinkRow(null, { linkId: 'setup', kind: 'setup', expiresAt: past }),
+      signInLinkRow('ann', { expiresAt: past }),
+    ])
+    await tx.insertAll('signInAttempts', [
+      { attemptsId: 'kept', count: 1, endsAt: future },
+      { attemptsId: 'over', count: 1, endsAt: past },
+    ])
+  })
+}
+
+function checkWaysIn(storage: Storage): Promise<void> {
+  return storage.transaction(signIn, async (tx) => {
+    const links = await tx.list('signInLinks')
+    equal(
+      (await tx.list('sessions')).map(({ sessionId }) => sessionId),
+      ['kept'],
+      'sessions',
+    )
+    equal(
+      links.map(({ linkId }) => linkId),
+      ['kept', 'setup'],
+      'links',
+    )
+    equal(
+      (await tx.list('signInAttempts')).map(({ attemptsId }) => attemptsId),
+      ['kept'],
+      'tries',
+    )
+  })
 }
 
 /** What searches keep, on both sides of how long it is kept without use. */

@@ -4,6 +4,7 @@ import type { Access, Transaction } from '../storage/storage.ts'
 import { equal, rejects } from './check.ts'
 import { apiKeyRow, auditRow, configRow, threadRow, toolRow } from './rows.ts'
 import type { CaseBody } from './suite-case.ts'
+import { accountRow, sessionRow, userRow } from './user-rows.ts'
 
 const ANN = { userId: 'ann' }
 const BOB = { userId: 'bob' }
@@ -169,6 +170,61 @@ export const accessCases: Record<string, CaseBody> = {
     )
     await forbidden(ANN, 'a deletion from what is shared', (tx) => tx.delete('appConfig', 'nothing'))
     await storage.transaction(introspection, (tx) => tx.list('appConfig'))
+  },
+
+  'no user reads how people come in, not even their own; the callers that may do': async (storage) => {
+    const signIn: Access = { caller: 'sign-in' }
+    const heard: unknown[] = []
+    const stop = await storage.watch((change) => {
+      if (change.kind === 'row') heard.push([change.collection, change.userId, change.id])
+    })
+    await storage.transaction(signIn, async (tx) => {
+      await tx.insert('users', userRow('ann'))
+      await tx.insert('accounts', accountRow('ann'))
+      await tx.insert('sessions', sessionRow('ann', { sessionId: 's' }))
+    })
+    const own = { where: { userId: 'ann' } }
+    for (const collection of ['users', 'accounts', 'sessions'] as const) {
+      const read = storage.transaction(ANN, (tx) => tx.list(collection, own))
+      await rejects(read, 'forbidden', `${collection} listed by their user`)
+      await rejects(
+        storage.transaction(ANN, (tx) => tx.get(collection, 'ann')),
+        'forbidden',
+        `${collection} read`,
+      )
+    }
+    await rejects(
+      storage.transaction(ANN, (tx) => tx.update('users', 'ann', { set: { role: 'operator' } })),
+      'forbidden',
+      'a user who makes themselves an operator',
+    )
+    await rejects(
+      storage.transaction({ caller: 'key-admin' }, (tx) => tx.get('users', 'ann')),
+      'forbidden',
+      'a user read by a caller of another list',
+    )
+    await rejects(
+      storage.transaction(signIn, (tx) => tx.insert('users', userRow('bob', { email: 'ann@example.com' }))),
+      'conflict',
+      'an email that somebody has',
+    )
+    await rejects(
+      storage.transaction(signIn, (tx) => tx.insert('sessions', sessionRow('nobody'))),
+      'not-found',
+      'a session of nobody',
+    )
+    const changed = await storage.transaction(signIn, (tx) => tx.update('users', 'ann', { set: { name: 'Ann' } }))
+    equal(changed?.name, 'Ann', 'a user changed by the caller')
+    equal(await storage.transaction({ caller: 'user-admin' }, (tx) => tx.delete('users', 'ann')), true, 'removed')
+    equal(await storage.transaction(signIn, (tx) => tx.list('sessions')), [], 'sessions of who is gone')
+    equal(await storage.transaction(signIn, (tx) => tx.list('accounts')), [], 'ways in of who is gone')
+    stop()
+    equal(
+      heard.every((one) => (one as string[])[1] === 'ann'),
+      true,
+      'whom the changes are told to',
+    )
+    equal(heard.length >= 5, true, 'that they are told')
   },
 
   'an access that names nobody is refused': async (storage) => {

@@ -4,7 +4,7 @@
  */
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
-import { assertCollection, assertMay, may, ownerOf } from '../access.ts'
+import { assertCollection, assertMay, may, ownerOf, rowOwner } from '../access.ts'
 import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import { type Access, DEFAULT_LIST_LIMIT, type ListQuery, type Transaction, type Update } from '../storage.ts'
@@ -155,7 +155,7 @@ export class Draft implements Transaction {
       caller === undefined && kind === 'user'
         ? [...(await this.#rows(collection, userId)), ...(appRows ? await this.#rows(collection, APP_OWNER) : [])]
         : await this.#rows(collection)
-    return rows.filter((row) => may(this.#access, 'read', { collection, owner: rowOwner(row) }))
+    return rows.filter((row) => may(this.#access, 'read', { collection, owner: rowOwner(collection, row) }))
   }
 
   async #rows(collection: Collection, owner?: string): Promise<RowObject[]> {
@@ -166,7 +166,7 @@ export class Draft implements Transaction {
     )
     if (drafted.length === 0) return stored
     const hidden = new Set(drafted.map((write) => key(collection, write.owner, write.id)))
-    const kept = stored.filter((row) => !hidden.has(key(collection, rowOwner(row), String(row[id]))))
+    const kept = stored.filter((row) => !hidden.has(key(collection, rowOwner(collection, row), String(row[id]))))
     return [...kept, ...drafted.flatMap((write) => (write.row ? [write.row] : []))]
   }
 
@@ -180,11 +180,10 @@ export class Draft implements Transaction {
   }
 
   #address(collection: Collection, row: RowObject): { owner: string; id: string } {
-    return { owner: rowOwner(row), id: String(row[specOf(collection).id]) }
+    return { owner: rowOwner(collection, row), id: String(row[specOf(collection).id]) }
   }
 }
 
-const rowOwner = (row: RowObject) => (typeof row.userId === 'string' ? row.userId : APP_OWNER)
 const key = (...parts: [Collection, string, string]) => JSON.stringify(parts)
 // Code units, as PostgreSQL's "C" collation orders the ASCII ids that we make.
 const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,4 +1,4 @@
-import { assertAccess } from '../access.ts'
+import { assertAccess, toldTo } from '../access.ts'
 import { specOf } from '../collections.ts'
 import { guardTransaction } from '../guard-transaction.ts'
 import { keepOpened } from '../keep-opened.ts'
@@ -57,9 +57,10 @@ export function createKvStorage(options: KvOptions): Storage {
   }
 }
 
-function changeOf({ collection, owner, id, row, before }: Write): Change[] {
+function changeOf({ collection, id, row, before }: Write): Change[] {
   const { watch } = specOf(collection)
   if (watch === undefined) return []
-  const told = (row ?? before)?.[watch]
-  return [{ kind: 'row', collection, userId: owner, id: typeof told === 'string' ? told : id }]
+  const changed = row ?? before ?? {}
+  const told = changed[watch]
+  return [{ kind: 'row', collection, userId: toldTo(collection, changed), id: typeof told === 'string' ? told : id }]
 }

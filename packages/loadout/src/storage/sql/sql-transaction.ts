@@ -3,7 +3,7 @@ import { and, asc, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, type SQL
 import type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core'
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
-import { assertCollection, ownerOf } from '../access.ts'
+import { assertCollection, ownerOf, rowOwner, toldTo } from '../access.ts'
 import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import {
@@ -42,7 +42,7 @@ export class SqlTransaction implements Transaction {
       .where(eq(column(columns, specOf(collection).id), id))
     const visible = specOf(collection).appRows ? [owner, APP_OWNER] : [owner]
     for (const candidate of visible) {
-      const row = rows.find((found) => rowOwner(found) === candidate)
+      const row = rows.find((found) => rowOwner(collection, found) === candidate)
       if (row) return row as Row<C>
     }
     return undefined
@@ -113,7 +113,7 @@ export class SqlTransaction implements Transaction {
       .returning()
     if (!row) return undefined
     if (
-      rowOwner(row as RowObject) !== ownerOf(this.#access, collection) ||
+      rowOwner(collection, row as RowObject) !== ownerOf(this.#access, collection) ||
       (row as RowObject)[specOf(collection).id] !== id
     )
       throw new HostError('forbidden', { detail: `A row of "${collection}" keeps its owner and its id.` })
@@ -136,14 +136,14 @@ export class SqlTransaction implements Transaction {
   #at(collection: Collection, id: string): SQL | undefined {
     const { columns } = tableOf(collection)
     const byId = eq(column(columns, specOf(collection).id), id)
-    if (specOf(collection).owner === 'shared') return byId
+    if (specOf(collection).owner !== 'user') return byId
     return and(eq(column(columns, 'userId'), ownerOf(this.#access, collection)), byId)
   }
 
   #tell(collection: Collection, row: RowObject): void {
     const { watch } = specOf(collection)
     if (watch !== undefined)
-      this.changes.push({ kind: 'row', collection, userId: rowOwner(row), id: String(row[watch]) })
+      this.changes.push({ kind: 'row', collection, userId: toldTo(collection, row), id: String(row[watch]) })
   }
 
   // The database takes children along without a query of ours, so they are told from here.
@@ -152,7 +152,7 @@ export class SqlTransaction implements Transaction {
     for (const child of COLLECTION_NAMES) {
       const { parent, watch } = specOf(child)
       if (parent?.collection === collection && watch === parent.field)
-        this.changes.push({ kind: 'row', collection: child, userId: rowOwner(row), id })
+        this.changes.push({ kind: 'row', collection: child, userId: toldTo(collection, row), id })
     }
   }
 }
@@ -174,5 +174,3 @@ function column(columns: Record<string, PgColumn>, field: string): PgColumn {
   if (!found) throw new HostError('internal', { detail: `There is no field "${field}" to ask for.` })
   return found
 }
-
-const rowOwner = (row: RowObject) => (typeof row.userId === 'string' ? row.userId : APP_OWNER)

@@ -46,4 +46,9 @@ export const agreed: {
   runs: true,
   steps: true,
   apiKeys: true,
+  users: true,
+  accounts: true,
+  sessions: true,
+  signInLinks: true,
+  signInAttempts: true,
 }

@@ -32,9 +32,11 @@ import {
   threads,
 } from './tables/threads.ts'
 import { credentials, personalCatalogs, pins, signIns, userServerConfigs, userServerTools } from './tables/toolkits.ts'
+import { accounts, sessions, signInAttempts, signInLinks, users } from './tables/users.ts'
 
 export { mcp } from './tables/columns.ts'
 export {
+  accounts,
   activations,
   apiKeys,
   appConfig,
@@ -58,6 +60,9 @@ export {
   runs,
   servers,
   serverVersions,
+  sessions,
+  signInAttempts,
+  signInLinks,
   signIns,
   steps,
   threads,
@@ -67,6 +72,7 @@ export {
   usage,
   userServerConfigs,
   userServerTools,
+  users,
   workflows,
   workflowVersions,
 }
@@ -106,4 +112,9 @@ export const TABLES = {
   runs,
   steps,
   apiKeys,
+  users,
+  accounts,
+  sessions,
+  signInLinks,
+  signInAttempts,
 } satisfies Record<Collection, unknown>
