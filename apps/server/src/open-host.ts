@@ -64,8 +64,8 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
 export function modelsOf(host: Host, { model, modelUrl, modelKey }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
-  const { credentials, storage } = host
-  return createModels({ credentials, storage, model, baseUrls: of(modelUrl), keys: of(modelKey) })
+  const { credentials, storage, tokens, fetchFor } = host
+  return createModels({ credentials, storage, tokens, fetchFor, model, baseUrls: of(modelUrl), keys: of(modelKey) })
 }
 
 /** What is missing for commands of users, or weaker than elsewhere. Nobody waits for it. */

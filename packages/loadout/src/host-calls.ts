@@ -42,6 +42,7 @@ import { createLeaving, withoutLeaving } from './policy/leaving.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { Presence } from './policy/presence.ts'
 import { createPolicyRules } from './policy/rules.ts'
+import { createTokenMeters } from './policy/token-limits.ts'
 import type { Engine } from './runs/engine.ts'
 import type { Learned } from './search/learned.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
@@ -178,5 +179,6 @@ function createUse(
   const results = createResults({ storage, cache })
   const concurrency = createConcurrency({ storage, presence })
   const limits = withLimits({ app, budgets, concurrency, preferences, threads })
-  return { budgets, results, concurrency, limits, large: withResults({ results, app }) }
+  const tokens = createTokenMeters({ app, preferences, threads, budgets })
+  return { budgets, tokens, results, concurrency, limits, large: withResults({ results, app }) }
 }

@@ -25,7 +25,7 @@ import { createCallWay } from './host-calls.ts'
 import { createCustom } from './host-custom.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
-import { createReach } from './host-reach.ts'
+import { createReach, type Reach } from './host-reach.ts'
 import { createRuns, type Runs } from './host-runs.ts'
 import { createHostWorkflows } from './host-workflows.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
@@ -43,6 +43,7 @@ import type { Decisions } from './policy/decisions.ts'
 import type { Grants } from './policy/grants.ts'
 import { createPresence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
+import type { TokenMeters } from './policy/token-limits.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
 import { createSearch } from './search/index-host.ts'
@@ -103,6 +104,10 @@ export interface Host extends AsyncDisposable {
   readonly workflows: Workflows
   /** What was used of each limit. */
   readonly budgets: Budgets
+  /** What models use, counted with what calls bring: `createModels({ ...host })` asks it. */
+  readonly tokens: TokenMeters
+  /** What leaves for other reasons than a call of a server: through the drivers, as they guard it. */
+  readonly fetchFor: Reach['fetchFor']
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   /** Users who sign in to servers. */
@@ -182,7 +187,7 @@ export function createHost(options: HostOptions = {}): Host {
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, messages: createMessages(kept), activations, loadouts, preferences, ...policy },
-    ...{ results: use.results, budgets: use.budgets, records },
+    ...{ results: use.results, budgets: use.budgets, tokens: use.tokens, records, fetchFor },
     toolkits: registry,
     runs: runs.engine,
     tryTool: custom.tryTool,

@@ -78,7 +78,7 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
       await host.threads.get(userId, threadId)
       const { message: one, messages, model, system, maxSteps, budget, ...resolve } = c.req.valid('json')
       const said = partsOf(one ?? messages?.at(-1))
-      const opened = await models.open(userId, model)
+      const opened = await models.open(userId, model, { threadId })
       const tools = host.thread({ userId, threadId }, { mustExist: true })
       // Loaded with the first that is said: who only looks at tools needs none of it.
       const { streamChat } = await import('loadout/agents')

@@ -5,6 +5,9 @@ import { type LostInTool, lostIn } from '../ai/form-schema.ts'
 import type { LimitedProvider } from '../ai/limits.ts'
 import type { SchemaProvider } from '../ai/schema-rules.ts'
 import { type CallableSelection, type ToAIOptions, toAI } from '../ai/to-ai.ts'
+import type { HostError } from '../errors.ts'
+import type { TokenMeter } from '../policy/token-limits.ts'
+import { atMost } from './metered-model.ts'
 
 export interface GenerationLimits {
   /** How often the model may be asked. @default 10 */
@@ -13,6 +16,8 @@ export interface GenerationLimits {
   budget?: number | undefined
   /** Further conditions to end it. */
   stop?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[] | undefined
+  /** What is left of who asks, as `models.open` gives it: it ends with the step that leaves nothing. @default no limit */
+  tokens?: TokenMeter | undefined
 }
 
 export interface GenerationInput extends GenerationLimits {
@@ -37,6 +42,7 @@ export function settingsOf(input: GenerationInput) {
   const instructions = [input.system, form.instructions].filter((text) => text !== undefined).join('\n\n')
   const stops = [input.stop ?? []].flat() as StopCondition<ToolSet>[]
   const isSpent: StopCondition<ToolSet> = ({ steps }) => budget !== undefined && totalOf(steps) >= budget
+  const isOut: StopCondition<ToolSet> = async () => (await input.tokens?.state())?.reached !== undefined
   return {
     warnings,
     /** What the schemas of these tools lost on their way to this model. */
@@ -50,13 +56,11 @@ export function settingsOf(input: GenerationInput) {
       ...(toolApproval ? { toolApproval } : {}),
       ...(instructions === '' ? {} : { instructions }),
       ...(signal ? { abortSignal: signal } : {}),
-      stopWhen: [isStepCount(maxSteps), isSpent, ...stops],
+      stopWhen: [isStepCount(maxSteps), isSpent, isOut, ...stops],
       prepareStep: ({ steps, stepNumber }: { steps: StepResult<ToolSet>[]; stepNumber: number }) => {
         const { activeTools = Object.keys(tools) } = form.prepareStep?.() ?? form
         input.onStep?.(stepNumber, activeTools)
-        // It cannot say more than is left.
-        const left = budget === undefined ? {} : { maxOutputTokens: Math.max(1, budget - totalOf(steps)) }
-        return { activeTools, ...left }
+        return { activeTools, ...atMost(budget === undefined ? Number.POSITIVE_INFINITY : budget - totalOf(steps)) }
       },
     },
   }
@@ -68,15 +72,25 @@ const SCHEMAS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
 }
 
 /** Why a generation ended. */
-export type Stopped = 'done' | 'max-steps' | 'budget' | 'stop'
+export type Stopped = 'done' | 'max-steps' | 'budget' | 'limit' | 'length' | 'stop'
 
 export function stoppedBy(
   steps: readonly StepResult<ToolSet>[],
-  { maxSteps = USUAL_STEPS, budget }: GenerationLimits,
+  { maxSteps = USUAL_STEPS, budget, reached }: GenerationLimits & { reached?: HostError | undefined },
 ): Stopped {
-  if (steps.at(-1)?.finishReason !== 'tool-calls') return 'done'
+  const reason = steps.at(-1)?.finishReason
+  if (reason !== 'tool-calls' && reason !== 'length') return 'done'
   if (budget !== undefined && totalOf(steps) >= budget) return 'budget'
+  if (reached) return 'limit'
+  // It said as much as it can at once, and was not done.
+  if (reason === 'length') return 'length'
   return steps.length >= maxSteps ? 'max-steps' : 'stop'
+}
+
+/** Who has none left is refused before anything is asked. */
+export async function assertLeft(tokens: TokenMeter | undefined): Promise<void> {
+  const { reached } = (await tokens?.state()) ?? {}
+  if (reached) throw reached
 }
 
 export interface TokensUsed {

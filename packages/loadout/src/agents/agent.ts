@@ -10,6 +10,7 @@ import type { ApprovalView } from '../schema/approval.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { ResolveOptions } from '../schema/selection.ts'
 import {
+  assertLeft,
   type GenerationLimits,
   type Stopped,
   settingsOf,
@@ -59,12 +60,15 @@ export interface AgentAnswer {
   messages: ModelMessage[]
   /** Limits that are near, and what did not go as asked. */
   warnings: string[]
+  /** Where that ended it: which limit of the user's, and when it resets. */
+  reached?: HostError
   /** What the schemas of the tools lost on their way to the model. */
   lost: LostInTool[]
 }
 
 export async function agent(options: AgentOptions): Promise<AgentAnswer> {
-  const { model, output, maxRetries } = options
+  const { model, output, maxRetries, tokens } = options
+  await assertLeft(tokens)
   const messages = messagesOf(options)
   const { prompt, history } = lastPrompt(messages)
   const name = nameOf(model)
@@ -79,7 +83,8 @@ export async function agent(options: AgentOptions): Promise<AgentAnswer> {
       ...(maxRetries === undefined ? {} : { maxRetries }),
     })
     const { text, steps, usage, responseMessages } = result
-    const stopped = stoppedBy(steps, options)
+    const { reached } = (await tokens?.state()) ?? {}
+    const stopped = stoppedBy(steps, { ...options, reached })
     return {
       // An answer that was cut off fits no schema.
       output: output && stopped === 'done' ? (result.output as Json) : text,
@@ -95,6 +100,7 @@ export async function agent(options: AgentOptions): Promise<AgentAnswer> {
       })),
       warnings: [...selection.warnings, ...warnings],
       lost: lostIn(selection.next()),
+      ...(stopped === 'limit' && reached ? { reached } : {}),
     }
   } catch (error) {
     throw modelFailure(error, { name, secrets: options.secrets ?? [] })

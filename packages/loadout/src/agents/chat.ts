@@ -25,7 +25,7 @@ import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { MessageView, SaidPart } from '../schema/message.ts'
 import type { ResolveOptions } from '../schema/selection.ts'
-import { type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { assertLeft, type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { drained } from './drained.ts'
 import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
@@ -55,6 +55,7 @@ const KEEP_ALIVE_MS = 15_000
 /** What is refused before it begins is thrown; what goes wrong later is told in the stream. */
 export async function streamChat(options: ChatOptions): Promise<Response> {
   const { userId, threadId, messages } = options
+  await assertLeft(options.model.tokens)
   const before = await messages.list(userId, threadId, { limit: HEARD })
   const said = await messages.add(userId, threadId, { role: 'user', parts: [...options.said] })
   const conversation = [...before.reverse(), said]
@@ -92,7 +93,7 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const watched = withApprovals(options, writer)
   writer.write({ type: 'start' })
   const { settings, warnings, lostIn } = settingsOf({
-    ...{ ...options, model: model.model, messages: heard, selection: watched.selection, signal },
+    ...{ ...options, model: model.model, tokens: model.tokens, messages: heard, selection: watched.selection, signal },
     form: { onPending: watched.onPending },
     onStep: () => {
       const shown = selection.next()
@@ -115,7 +116,12 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const [usage, steps] = await Promise.all([result.usage, result.steps]).catch(() => [])
   if (!usage || !steps) return
   const { before, after } = selection.next().tokens
-  const data = { ...usedOf(usage), steps: steps.length, stopped: stoppedBy(steps, options), tools: { before, after } }
+  const { reached } = (await model.tokens?.state()) ?? {}
+  const stopped = stoppedBy(steps, { ...options, reached })
+  const data = {
+    ...{ ...usedOf(usage), steps: steps.length, stopped, tools: { before, after } },
+    ...(stopped === 'limit' && reached ? { limit: reached.message } : {}),
+  }
   writer.write({ type: 'data-usage', id: 'usage', data })
 }
 

@@ -1,14 +1,18 @@
 /**
  * Models by configuration: `provider:model`. A key is the user's own first, then the app's, then the operator's setting; it is
- * opened for one use, given to the provider's package, and told to nobody. Nothing is read from the environment.
+ * opened for one use, given to the provider's package, and told to nobody. Nothing is read from the environment. What is sent
+ * leaves through the host's drivers, and what a model uses counts into its user's tokens of the day.
  */
 import type { LanguageModel } from 'ai'
 import { z } from 'zod'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
+import type { TokenMeter, TokenMeters } from '../policy/token-limits.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import { parse } from '../schema/json.ts'
+import type { Tier } from '../schema/scope.ts'
 import type { Access, Storage } from '../storage/storage.ts'
+import { type Fetch, modelFetch } from './model-fetch.ts'
 import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
 
 export { MODEL_PROVIDERS, type ModelProvider }
@@ -22,6 +26,12 @@ export interface ModelsOptions {
   baseUrls?: Partial<Record<ModelProvider, string>> | undefined
   /** The operator's keys, for all users who have none. */
   keys?: Partial<Record<ModelProvider, string>> | undefined
+  /** Whose word the addresses are. With `user`, those that the host keeps users from are refused. @default 'app' */
+  addressesBy?: 'app' | 'user' | undefined
+  /** How requests leave: the host's. @default fetch */
+  fetchFor?: ((tier: Tier) => Fetch) | undefined
+  /** What counts tokens, and says when there are none left: the host's. @default nobody counts */
+  tokens?: TokenMeters | undefined
 }
 
 /** A model that can be asked, for one user. */
@@ -32,13 +42,15 @@ export interface OpenModel {
   name: string
   /** What an error of it must not tell. */
   secrets: readonly string[]
+  /** What is left of the tokens of who asks. The model asks it by itself; who goes by steps may end before it is refused. */
+  tokens?: TokenMeter | undefined
 }
 
 export interface Models {
   /** The model where none is named. */
   readonly model: string | undefined
   /** `model-unavailable` says what is missing: a name, a package, an address or a key. */
-  open(userId: string, name?: string): Promise<OpenModel>
+  open(userId: string, name?: string, scope?: { threadId?: string | undefined }): Promise<OpenModel>
   /** Which providers can be asked, and with whose key. No key is told. */
   keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
   /** For a user, or with `APP_OWNER` for the app. */
@@ -60,7 +72,9 @@ export const modelName = z
   .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
   .refine((name) => isProvider(name.slice(0, name.indexOf(':'))), `must begin with ${MODEL_PROVIDERS.join(', ')}`)
 
-export function createModels({ credentials, storage, model, baseUrls = {}, keys = {} }: ModelsOptions): Models {
+export function createModels(options: ModelsOptions): Models {
+  const { credentials, storage, model, baseUrls = {}, keys = {}, addressesBy = 'app' } = options
+  const fetch = modelFetch(options.fetchFor?.(addressesBy))
   const ownerOf = (userId: string, provider: ModelProvider) => ({ userId, toolkit: `model:${provider}` })
   const keyOf = async (userId: string, provider: ModelProvider) =>
     (await credentials.open(ownerOf(userId, provider), [FIELD]))[FIELD] ??
@@ -71,15 +85,19 @@ export function createModels({ credentials, storage, model, baseUrls = {}, keys 
 
   return {
     model,
-    async open(userId, name = model) {
+    async open(userId, name = model, { threadId } = {}) {
       if (name === undefined) throw noModel()
       const [provider, id] = readName(name)
       const apiKey = await keyOf(userId, provider)
       const baseUrl = baseUrls[provider]
       if (provider === 'openai-compatible' && baseUrl === undefined) throw noAddress()
       if (provider !== 'openai-compatible' && apiKey === undefined) throw noKey(provider)
-      const create = await createProvider(provider, { apiKey, baseUrl })
-      return { model: create(id), provider, name, secrets: apiKey === undefined ? [] : [apiKey] }
+      const create = await createProvider(provider, { apiKey, baseUrl, fetch })
+      const opened = { provider, name, secrets: apiKey === undefined ? [] : [apiKey] }
+      const tokens = options.tokens?.({ userId, threadId })
+      if (!tokens) return { ...opened, model: create(id) }
+      const { metered } = await import('./metered-model.ts')
+      return { ...opened, model: metered(create(id), tokens), tokens }
     },
     async keys(userId) {
       const found = MODEL_PROVIDERS.map(async (provider) => {

@@ -31,7 +31,7 @@ const LONGEST_PROMPT = 100_000
 
 export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
   return async (request) => {
-    const opened = await models.open(request.userId, request.model)
+    const opened = await models.open(request.userId, request.model, { threadId: request.threadId })
     if (typeof opened.model === 'string')
       throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
     const model = wrapLanguageModel({ model: opened.model as never, middleware: remembering(request, opened) })
@@ -76,7 +76,12 @@ function assertDone(
           `The agent of '${node}' used its ${budget} tokens before it had an answer.`,
           'Raise the budget, or ask for less.',
         ]
-      : [`The agent of '${node}' had no answer after ${maxSteps} steps.`, 'Raise "maxSteps", or ask for less.']
+      : stopped === 'length'
+        ? [
+            `The answer of the agent of '${node}' was cut off: it was longer than the model says at once.`,
+            'Ask for less.',
+          ]
+        : [`The agent of '${node}' had no answer after ${maxSteps} steps.`, 'Raise "maxSteps", or ask for less.']
   throw new HostError('limit-reached', { detail, action })
 }
 

@@ -8,6 +8,8 @@ export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
 export interface ProviderSettings {
   apiKey: string | undefined
   baseUrl: string | undefined
+  /** @default the platform's */
+  fetch?: typeof globalThis.fetch | undefined
 }
 
 /** Said here, so that no package looks for it, or for a key, in the environment. */
@@ -17,7 +19,11 @@ const ADDRESSES = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 } as const
 
-type Create = (settings: { apiKey: string; baseURL: string }) => (id: string) => LanguageModel
+type Create = (settings: {
+  apiKey: string
+  baseURL: string
+  fetch?: typeof globalThis.fetch
+}) => (id: string) => LanguageModel
 
 const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promise<Create> }>> = {
   anthropic: {
@@ -37,11 +43,11 @@ const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promis
     load: async () => {
       const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
       // A server of one's own often wants no key; without numbers there is no budget.
-      return ({ apiKey, baseURL }) =>
+      return ({ apiKey, ...settings }) =>
         createOpenAICompatible({
           name: 'openai-compatible',
           includeUsage: true,
-          baseURL,
+          ...settings,
           ...(apiKey === '' ? {} : { apiKey }),
         })
     },
@@ -50,7 +56,7 @@ const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promis
 
 export async function createProvider(
   provider: ModelProvider,
-  { apiKey = '', baseUrl }: ProviderSettings,
+  { apiKey = '', baseUrl, fetch }: ProviderSettings,
 ): Promise<(id: string) => LanguageModel> {
   const { package: name, load } = OPEN[provider]
   const create = await load().catch((cause: unknown) => {
@@ -60,5 +66,6 @@ export async function createProvider(
       cause,
     })
   })
-  return create({ apiKey, baseURL: baseUrl ?? (provider === 'openai-compatible' ? '' : ADDRESSES[provider]) })
+  const baseURL = baseUrl ?? (provider === 'openai-compatible' ? '' : ADDRESSES[provider])
+  return create({ apiKey, baseURL, ...(fetch ? { fetch } : {}) })
 }

@@ -3,6 +3,7 @@ import { HostError } from '../errors.ts'
 import type { PreferenceStore } from '../loadout/preferences.ts'
 import type { Threads } from '../loadout/threads.ts'
 import { type BudgetKey, type Budgets, DAY_MS, HOUR_MS } from '../policy/budgets.ts'
+import { type Limit, limitReached, tokenLimitsOf, tokensBy } from '../policy/token-limits.ts'
 import { least } from '../policy/usage.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { CallOutcome, ResolvedCall } from './call.ts'
@@ -22,13 +23,6 @@ export interface LimitParts {
 /** A run may take its time: its counter is not reset while it can still be going on. */
 const RUN_MS = 365 * DAY_MS
 const BYTES_A_TOKEN = 4
-
-interface Limit {
-  /** As people know it. */
-  name: string
-  value: number
-  key: BudgetKey
-}
 
 export function withLimits(parts: LimitParts): Stage {
   const { app, budgets, concurrency } = parts
@@ -66,7 +60,7 @@ async function takeAll(budgets: Budgets, limits: readonly Limit[]): Promise<Call
     for (const one of limits) {
       const taking = budgets.take(one.key, one.value)
       const taken = taking instanceof Promise ? await taking : taking
-      if (!taken.ok) return reached(one, taken.resetsAt)
+      if (!taken.ok) return limited(limitReached(one, taken.resetsAt))
       held.push(one.key)
     }
     held.length = 0
@@ -111,19 +105,14 @@ const callsOf = (userId: string, subject: string, windowMs = HOUR_MS): BudgetKey
   windowMs,
 })
 
-const tokensBy = (userId: string, subject: string): BudgetKey => ({
-  userId,
-  subject,
-  counter: 'tokens',
-  windowMs: DAY_MS,
-})
-
 /** All that hold for a call: of its user, its thread and its run. */
 async function limitsOf(
-  { preferences, threads }: Pick<LimitParts, 'preferences' | 'threads'>,
+  parts: Pick<LimitParts, 'preferences' | 'threads'>,
   { userId, threadId, runId }: ResolvedCall,
-  { limits }: AppConfig,
+  config: AppConfig,
 ): Promise<Limit[]> {
+  const { preferences, threads } = parts
+  const { limits } = config
   const { costLimits } = await preferences.get(userId)
   const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
   // What is counted later is counted where it was taken, also when the hour has ended since.
@@ -135,8 +124,8 @@ async function limitsOf(
   add('maxCallsPerHour', least(limits.maxCallsPerHour, costLimits.maxCallsPerHour), () => callsOf(userId, 'user'))
   add('maxCallsPerHour', own?.maxCallsPerHour, () => callsOf(userId, `thread:${threadId}`))
   if (runId !== undefined) add('maxCallsPerRun', limits.maxCallsPerRun, () => callsOf(userId, `run:${runId}`, RUN_MS))
-  add('maxTokensPerDay', least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), () => tokensBy(userId, 'user'))
-  add('maxTokensPerDay', own?.maxTokensPerDay, () => tokensBy(userId, `thread:${threadId}`))
+  for (const { name, value, key } of await tokenLimitsOf(parts, { userId, threadId }, config))
+    add(name, value, () => key)
   return found
 }
 
@@ -147,16 +136,6 @@ function tokensOf({ notes }: ResolvedCall, outcome: CallOutcome): number {
 }
 
 const limited = (error: HostError): CallOutcome => ({ status: 'limited', error })
-
-function reached({ name, value, key }: Limit, resetsAt: Date): CallOutcome {
-  const [of] = key.subject.split(':')
-  return limited(
-    new HostError('limit-reached', {
-      detail: `${name} is ${value} for this ${of}; it resets at ${resetsAt.toISOString()}.`,
-      retryAfterMs: Math.max(0, resetsAt.getTime() - Date.now()),
-    }),
-  )
-}
 
 function checkArguments(call: ResolvedCall, most: number): CallOutcome | undefined {
   const bytes = utf8Size(JSON.stringify(call.arguments))

@@ -1,0 +1,73 @@
+/**
+ * A model whose tokens count: before each request there must be some left, and what a provider took is counted, also of an answer
+ * that was given up in the middle, for which nobody says what it cost.
+ */
+import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from 'ai'
+import type { TokenMeter } from '../policy/token-limits.ts'
+
+const CHARACTERS_A_TOKEN = 4
+/** Every model says so much at once; some refuse to be allowed more than they can say. */
+const SAFE_OUTPUT = 4096
+
+export function metered(model: LanguageModel, meter: TokenMeter): LanguageModel {
+  // One that is only a name is opened by somebody else.
+  return typeof model === 'string' ? model : wrapLanguageModel({ model: model as never, middleware: counting(meter) })
+}
+
+/** No more than is left, once that is little. */
+export const atMost = (left: number): { maxOutputTokens?: number } =>
+  left < SAFE_OUTPUT ? { maxOutputTokens: Math.max(1, left) } : {}
+
+function counting(meter: TokenMeter): LanguageModelMiddleware {
+  return {
+    specificationVersion: 'v4',
+    async transformParams({ params }) {
+      const { left, reached } = await meter.state()
+      if (reached) throw reached
+      const { maxOutputTokens } = atMost(Math.min(left, params.maxOutputTokens ?? Number.POSITIVE_INFINITY))
+      return maxOutputTokens === undefined ? params : { ...params, maxOutputTokens }
+    },
+    async wrapGenerate({ doGenerate, params }) {
+      const result = await doGenerate()
+      meter.spend(taken(result.usage) ?? guessed(params.prompt, sizeOf(result.content)))
+      return result
+    },
+    async wrapStream({ doStream, params }) {
+      const { stream, ...rest } = await doStream()
+      let said = 0
+      let isCounted = false
+      const count = (tokens: number) => {
+        if (!isCounted) meter.spend(tokens)
+        isCounted = true
+      }
+      const guess = () => count(guessed(params.prompt, said))
+      const counted = new TransformStream<Part, Part>({
+        transform(part, controller) {
+          if ('delta' in part) said += part.delta.length
+          if (part.type === 'finish') count(taken(part.usage) ?? guessed(params.prompt, said))
+          controller.enqueue(part)
+        },
+        flush: guess,
+        cancel: guess,
+      } as Transformer<Part, Part>)
+      return { stream: stream.pipeThrough(counted), ...rest }
+    },
+  }
+}
+
+type Streamed = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapStream']>>>
+type Part = Streamed['stream'] extends ReadableStream<infer P> ? P : never
+type Finish = Extract<Part, { type: 'finish' }>
+type Prompt = Parameters<NonNullable<LanguageModelMiddleware['wrapGenerate']>>[0]['params']['prompt']
+
+function taken({ inputTokens, outputTokens }: Finish['usage']): number | undefined {
+  const { total: input } = inputTokens
+  const { total: output } = outputTokens
+  return input === undefined && output === undefined ? undefined : (input ?? 0) + (output ?? 0)
+}
+
+/** Files cost by other measures than their size: they are not guessed. */
+const sizeOf = (value: unknown) =>
+  JSON.stringify(value, (key, inner: unknown) => (key === 'data' ? undefined : inner)).length
+
+const guessed = (prompt: Prompt, said: number) => Math.ceil((sizeOf(prompt) + said) / CHARACTERS_A_TOKEN)
