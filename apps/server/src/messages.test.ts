@@ -208,6 +208,21 @@ describe('a chat', () => {
     expect(dataOf(byBudget, 'data-usage')).toMatchObject([{ steps: 2, stopped: 'budget' }])
   })
 
+  it('counts into the tokens of the day: it ends with the limit, says when that resets, and is then refused', async () => {
+    await start(() => orders)
+    await host.app.update({ limits: { maxTokensPerDay: 150 } })
+    const message = await readMessage(await say('Go on.'))
+    const { resetsAt, used } = (await host.usage('ann')).tokensToday
+    expect(dataOf(message, 'data-usage')).toMatchObject([
+      { steps: 2, stopped: 'limit', limit: `maxTokensPerDay is 150 for this user; it resets at ${resetsAt}.` },
+    ])
+    expect(used).toBeGreaterThanOrEqual(220)
+    const refused = await say('And now?')
+    expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([429, true])
+    expect(await refused.json()).toMatchObject({ code: 'limit-reached', detail: expect.stringContaining(resetsAt) })
+    expect([server.requests.length, (await history()).length]).toEqual([2, 2])
+  })
+
   it('tells in the stream what the model failed with, without a key', async () => {
     await start(() => ({
       raw: { status: 401, body: { type: 'error', error: { type: 'authentication_error', message: 'no' } } },

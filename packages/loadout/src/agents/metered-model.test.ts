@@ -1,0 +1,123 @@
+/** Tokens of models, counted with those of calls: by agents, nodes of workflows and streams that are given up. */
+import { streamText } from 'ai'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHost, type Host } from '../host.ts'
+import { rule } from '../policy/rule.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelScript } from '../testing/model-server-script.ts'
+import type { Agent } from '../workflow/agent.ts'
+import { agent } from './agent.ts'
+import { createModels, type Models } from './models.ts'
+import { nodeAgent } from './node-agent.ts'
+
+let host: Host
+let server: ModelServer
+let models: Models
+beforeEach(async () => {
+  const run: Agent = (request) => nodeAgent({ models })(request)
+  host = createHost({ policy: [rule('kit.ask', 'ask'), rule('*', 'allow')], agent: run })
+  const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: () => null })
+  await host.toolkits.register({ name: 'kit', tools: [tool('look'), tool('ask')] }, { tier: 'app' })
+  await host.ready()
+})
+afterEach(async () => {
+  await server.close()
+  await host.close()
+})
+
+async function start(script: ModelScript, paceMs?: number) {
+  server = await startModelServer(script, paceMs === undefined ? {} : { paceMs })
+  const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
+  models = createModels({ ...host, baseUrls, keys: { anthropic: 'k' }, model: 'anthropic:claude-opus-5-5' })
+}
+
+const ask = async (userId = 'ann', threadId = 't') =>
+  agent({
+    ...(await models.open(userId, undefined, { threadId })),
+    ...{ tools: host.thread({ userId, threadId }), prompt: 'Look.', maxRetries: 0 },
+  })
+const used = async (userId = 'ann') => (await host.usage(userId)).tokensToday.used
+const look = { calls: [{ name: 'mcp_kit_look', arguments: {} }], usage: { input: 100, output: 10 } }
+const done = { text: 'Done.', usage: { input: 100, output: 10 } }
+
+describe('an agent', () => {
+  it("counts into its user's tokens of the day, and nobody else's", async () => {
+    await start([{ answer: look }, { answer: done }])
+    await ask()
+    expect([await used(), await used('bob')]).toEqual([220, 0])
+  })
+
+  it('ends with the step that uses them up, says which limit that was and when it resets, and is then refused', async () => {
+    await host.preferences.update('ann', { costLimits: { maxTokensPerDay: 150 } })
+    await start(() => look)
+    const { stopped, reached, steps } = await ask()
+    expect([stopped, steps.length]).toEqual(['limit', 2])
+    const { resetsAt } = (await host.usage('ann')).tokensToday
+    expect(reached?.message).toBe(`maxTokensPerDay is 150 for this user; it resets at ${resetsAt}.`)
+    expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([150, 150 - 110])
+    await expect(ask()).rejects.toMatchObject({ code: 'limit-reached', message: expect.stringContaining(resetsAt) })
+    expect(server.requests).toHaveLength(2)
+    await expect(ask('bob')).resolves.toMatchObject({ stopped: 'max-steps' })
+  })
+
+  it('of a thread with a limit of its own ends with that', async () => {
+    await host.threads.create('ann', { id: 't' })
+    await host.threads.update('ann', 't', { settings: { limits: { maxTokensPerDay: 50 } } })
+    await start(() => look)
+    expect((await ask()).reached?.message).toContain('maxTokensPerDay is 50 for this thread')
+    expect((await ask('ann', 'other')).stopped).toBe('max-steps')
+  })
+
+  it('whose answer is longer than the model says at once is not done', async () => {
+    await start([{ answer: { text: 'And so', stop: 'max_tokens' } }])
+    expect((await ask()).stopped).toBe('length')
+  })
+
+  it('whatever wires the model, a request without tokens left is not made', async () => {
+    await host.app.update({ limits: { maxTokensPerDay: 5 } })
+    await start(() => done)
+    const { model } = await models.open('ann')
+    const { generateText } = await import('ai')
+    await generateText({ model, prompt: 'Hi' })
+    await expect(generateText({ model, prompt: 'Hi' })).rejects.toMatchObject({ code: 'limit-reached' })
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('a stream', () => {
+  it('counts when it is over, and when it is given up by what was sent and said until then', async () => {
+    await start(() => ({ text: 'A long answer. '.repeat(100), usage: { input: 1000, output: 500 } }), 2)
+    const { model } = await models.open('ann')
+    await streamText({ model, prompt: 'Talk.' }).consumeStream()
+    expect(await used()).toBe(1500)
+    const gone = new AbortController()
+    const { textStream } = streamText({ model, prompt: 'x'.repeat(4000), abortSignal: gone.signal, onError: () => {} })
+    for await (const _ of textStream) gone.abort()
+    await expect.poll(() => used(), { timeout: 3000 }).toBeGreaterThan(2500)
+    expect(await used()).toBeLessThan(2700)
+  })
+})
+
+describe('a node of a workflow', () => {
+  const node = { id: 'g', type: 'agent', prompt: 'Look.', tools: ['kit'] }
+  const run = () => host.workflows.run('ann', { definition: { name: 'w', nodes: [node] } })
+
+  it('counts once, also where its run goes on later', async () => {
+    await start([{ answer: { ...look, calls: [{ name: 'mcp_kit_ask' }] } }, { answer: done }])
+    const { id, steps, status } = await run()
+    expect([status, await used()]).toEqual(['paused', 110])
+    const { approvalId } = steps.find((step) => step.status === 'paused') ?? {}
+    await host.approvals.answer('ann', approvalId ?? '', { decision: 'allow' })
+    expect((await host.runs.settled('ann', id)).status).toBe('completed')
+    expect(await used()).toBe(220)
+  })
+
+  it('fails where they are used up, with the limit and when it resets', async () => {
+    await host.app.update({ limits: { maxTokensPerDay: 105 } })
+    await start(() => look)
+    const { status, error } = await run()
+    expect(status).toBe('failed')
+    expect(error?.message).toContain('maxTokensPerDay is 105 for this user; it resets at')
+    expect(server.requests).toHaveLength(1)
+  })
+})

@@ -1,0 +1,78 @@
+/** Requests to models leave as all else does: through the proxy, past the guard, and to no other address than the API's. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { generateText } from 'ai'
+import { afterEach, expect, it } from 'vitest'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { createHost, type Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import { createModels, type ModelsOptions } from './models.ts'
+
+let host: Host
+let server: ModelServer
+const others: Server[] = []
+afterEach(async () => {
+  for (const one of others.splice(0)) one.close()
+  await server.close()
+  await host.close()
+})
+
+async function start(drivers: HostOptions['drivers'], more: (url: string) => Partial<ModelsOptions> = () => ({})) {
+  server = await startModelServer(() => 'Hello.')
+  host = createHost(drivers ? { drivers } : {})
+  const baseUrls = { openai: server.baseUrl.openai }
+  const models = createModels({ ...host, baseUrls, keys: { openai: 's3cr3t' }, ...more(server.url) })
+  const { model } = await models.open('ann', 'openai:gpt-5.6')
+  return () => generateText({ model, prompt: 'Hi', maxRetries: 0 })
+}
+
+async function listen(answer: Parameters<typeof createServer>[1]): Promise<string> {
+  const http = createServer(answer)
+  others.push(http)
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+}
+
+it('through the proxy of the host', async () => {
+  const asked: string[] = []
+  const proxy = await listen(async (request, response) => {
+    asked.push(request.url ?? '')
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const { method = 'POST', headers } = request
+    const { pathname } = new URL(request.url ?? '')
+    const kept = { authorization: headers.authorization ?? '', 'content-type': 'application/json' }
+    const sent = await fetch(server.url + pathname, { method, headers: kept, body: Buffer.concat(chunks) })
+    response.writeHead(sent.status, { 'content-type': 'application/json' }).end(await sent.text())
+  })
+  const ask = await start(nodeDrivers({ guard: { proxy: { url: proxy } } }), () => ({
+    baseUrls: { openai: 'http://models.invalid/v1' },
+  }))
+  expect((await ask()).text).toBe('Hello.')
+  expect(asked).toEqual(['http://models.invalid/v1/responses'])
+})
+
+it('an address that the operator gave may be anywhere; one that a user gave only where users may go', async () => {
+  const drivers = () => nodeDrivers({ guard: { privateNetwork: false } })
+  expect((await (await start(drivers()))()).text).toBe('Hello.')
+  await server.close()
+  await host.close()
+  const ask = await start(drivers(), () => ({ addressesBy: 'user' }))
+  await expect(ask()).rejects.toMatchObject({ code: 'address-blocked' })
+  expect(server.requests).toEqual([])
+})
+
+it('a key goes to no other address, whatever the API answers', async () => {
+  let heard = 0
+  const elsewhere = await listen((_, response) => void response.writeHead(200).end(String(++heard)))
+  const moved = await listen((_, response) => void response.writeHead(307, { location: elsewhere }).end())
+  const ask = await start(nodeDrivers(), () => ({ baseUrls: { openai: moved } }))
+  await expect(ask()).rejects.toMatchObject({ statusCode: 307 })
+  expect(heard).toBe(0)
+})
+
+it('nobody there is told as such, to be tried again', async () => {
+  const ask = await start(nodeDrivers(), () => ({ baseUrls: { openai: 'http://127.0.0.1:9/v1' } }))
+  await expect(ask()).rejects.toMatchObject({ name: 'AI_APICallError', isRetryable: true })
+})
