@@ -4,6 +4,9 @@ import { isRecord, type JsonRecord } from './keywords.ts'
 /** A place for any JSON. The form has no type for it, so that it is drawn as an editor of JSON. */
 export const ANY: JsonRecord = { 'x-any-json': true }
 
+/** What a reference is to, by its own word: the name of a choice. */
+export const NAME = 'x-name'
+
 const TYPES = ['object', 'array', 'string', 'number', 'integer', 'boolean']
 const CALLED: Record<string, string> = {
   object: 'Object',
@@ -62,12 +65,17 @@ export function alternativesOf(known: JsonRecord, required: boolean): JsonRecord
       const { [key]: _, default: given, ...rest } = known
       return { ...only, ...rest, ...(given === undefined || given === null ? {} : { default: given }) }
     }
-    return { ...known, [key]: choices.map((choice, index) => ({ title: titleOf(choice, index), ...choice })) }
+    const named = choices.map((choice, index) => ({ title: titleOf(choice, index), ...choice }))
+    return { ...known, [key]: choices.every((choice) => 'const' in choice) ? named.map(asChoice) : named }
   }
   return known
 }
 
+/** A constant would be taken at once; here it is one of several answers. */
+const asChoice = ({ const: _, ...choice }: JsonRecord): JsonRecord => choice
+
 function titleOf(choice: JsonRecord, index: number): string {
+  if (typeof choice[NAME] === 'string' && choice[NAME] !== '') return choice[NAME]
   if ('const' in choice) return asText(choice.const)
   const mark = isRecord(choice.properties)
     ? Object.values(choice.properties).find((property) => isRecord(property) && 'const' in property)

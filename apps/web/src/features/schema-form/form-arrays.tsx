@@ -15,7 +15,7 @@ export function ArrayTemplate(props: ArrayFieldTemplateProps) {
   const id = fieldPathId.$id
   const name = id === idPrefix ? label : title
   return (
-    <Group id={id} title={name} description={schema.description} required={required}>
+    <Group id={id} title={name} description={schema.description} required={required || id === idPrefix}>
       {items.length > 0 && <ol className="grid min-w-0 gap-2">{items}</ol>}
       <Errors id={errorsId(id)} messages={rawErrors} />
       {canAdd && (

@@ -6,39 +6,123 @@ import {
   type FieldTemplateProps,
   type MultiSchemaFieldTemplateProps,
   type ObjectFieldTemplateProps,
+  type RJSFSchema,
   type WrapIfAdditionalTemplateProps,
 } from '@rjsf/utils'
 import { ChevronDown, Plus, X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { createContext, type ReactNode, useContext } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { FieldError, FieldHint } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { describedId, errorsId, type FormContext } from './form-context.ts'
+import { isRecord } from './keywords.ts'
+
+/** The field whose choice was made: what stands inside has the same id and is the same field. */
+const Chosen = createContext('')
 
 export function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, children, hidden, required, displayLabel, rawErrors, rawDescription, schema, registry } = props
+  const isInsideChoice = useContext(Chosen) === id
   if (hidden) return <div hidden>{children}</div>
+  if (!isInsideChoice && isLeftAway(props)) return <AddField {...props} />
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
   const isChoice = (schema.anyOf ?? schema.oneOf) !== undefined && !registry.schemaUtils.isSelect(schema)
   const isBoolean = schema.type === 'boolean' && !isChoice
   const isGroup = schema.type === 'object' || (schema.type === 'array' && !displayLabel)
   const control = isChoice ? `${id}__${schema.oneOf ? 'oneof' : 'anyof'}_select` : id
-  const isNamed = displayLabel && label && !isAdditional && !isBoolean
+  const context = registry.formContext as FormContext
+  const name = label || (id === context.idPrefix ? context.label : '')
+  const isNamed = displayLabel && name && !isAdditional && !isBoolean
   return (
     <Additional {...props}>
       <div className="grid min-w-0 gap-1.5">
-        {isNamed && <Label id={control} text={label} required={required} />}
-        {children}
+        {isNamed && (
+          <Label id={control} text={name} required={required || id === context.idPrefix} hidden={isInsideChoice} />
+        )}
+        {isChoice ? <Chosen value={id}>{children}</Chosen> : children}
         <Errors id={errorsId(id)} messages={isChoice ? undefined : rawErrors} />
         {rawDescription && !isGroup && <FieldHint id={describedId(id)}>{rawDescription}</FieldHint>}
+        {!isInsideChoice && isLeavable(props) && <LeaveAway {...props} />}
       </div>
     </Additional>
   )
 }
 
-export function Label({ id, text, required }: { id: string; text: string; required?: boolean | undefined }) {
+const isObject = (schema: unknown): boolean =>
+  isRecord(schema) && (schema.type === 'object' || isRecord(schema.properties))
+
+/** Objects that may be left away are: an empty one is something else than none. */
+function isLeavable({ required, schema, fieldPathId, registry }: FieldTemplateProps): boolean {
+  const choices = schema.anyOf ?? schema.oneOf ?? []
+  const isOne = isObject(schema) || isTuple(schema) || choices.some((choice) => isObject(retrieved(choice, registry)))
+  const isRoot = fieldPathId.$id === (registry.formContext as FormContext).idPrefix
+  const isItem = typeof fieldPathId.path.at(-1) === 'number'
+  return isOne && !required && !isRoot && !isItem && !(ADDITIONAL_PROPERTY_FLAG in schema)
+}
+
+/** A list of fixed places has no button to add one. */
+const isTuple = ({ items }: RJSFSchema): boolean => Array.isArray(items)
+
+const isLeftAway = (props: FieldTemplateProps): boolean =>
+  props.formData === undefined && (isTuple(props.schema) || isLeavable(props))
+
+const retrieved = (choice: unknown, { schemaUtils }: FieldTemplateProps['registry']): unknown =>
+  isRecord(choice) ? schemaUtils.retrieveSchema(choice) : choice
+
+function AddField({ id, label, schema, registry, fieldPathId, onChange, ...props }: FieldTemplateProps) {
+  const [choice] = schema.anyOf ?? schema.oneOf ?? []
+  const add = () => {
+    const first = isRecord(choice) ? choice : schema
+    if (Array.isArray(schema.items))
+      onChange(
+        schema.items.map(() => undefined),
+        fieldPathId.path,
+      )
+    else onChange(registry.schemaUtils.getDefaultFormState(first, {}) ?? {}, fieldPathId.path)
+  }
   return (
-    <label htmlFor={id} id={`${id}__label`} className="flex items-baseline gap-2 text-sm font-medium">
+    <div className="grid min-w-0 gap-1.5">
+      <Button
+        id={`${id}__add`}
+        size="small"
+        className="w-fit max-w-full"
+        disabled={props.disabled || props.readonly}
+        onClick={add}
+        aria-describedby={props.rawDescription ? describedId(id) : undefined}
+      >
+        <Plus aria-hidden /> <span className="truncate">Add {label}</span>
+      </Button>
+      <Errors id={errorsId(id)} messages={props.rawErrors} />
+      {props.rawDescription && <FieldHint id={describedId(id)}>{props.rawDescription}</FieldHint>}
+    </div>
+  )
+}
+
+function LeaveAway({ label, fieldPathId, onChange, disabled, readonly }: FieldTemplateProps) {
+  return (
+    <Button
+      size="small"
+      variant="quiet"
+      className="w-fit max-w-full"
+      disabled={disabled || readonly}
+      onClick={() => onChange(undefined, fieldPathId.path)}
+    >
+      <X aria-hidden /> <span className="truncate">Leave {label} away</span>
+    </Button>
+  )
+}
+
+interface LabelProps {
+  id: string
+  text: string
+  required?: boolean | undefined
+  /** Whether it is only read out, because it stands above already. */
+  hidden: boolean
+}
+
+function Label({ id, text, required, hidden }: LabelProps) {
+  return (
+    <label htmlFor={id} className={hidden ? 'sr-only' : 'flex items-baseline gap-2 text-sm font-medium'}>
       <span className="min-w-0 wrap-anywhere">{text}</span>
       {!required && <span className="text-xs font-normal text-ink-faint">optional</span>}
     </label>
@@ -61,15 +145,17 @@ interface GroupProps {
   title: string | undefined
   description: ReactNode
   required?: boolean | undefined
+  /** Whether the name stands above already. */
+  untitled?: boolean
   children: ReactNode
 }
 
 /** Fields that belong together, under a name. */
-export function Group({ id, title, description, required, children }: GroupProps) {
+export function Group({ id, title, description, required, untitled = false, children }: GroupProps) {
   return (
     <fieldset id={id} className="grid min-w-0 gap-3 rounded-lg border border-line bg-surface p-3">
       {title && (
-        <legend className="-ml-1 flex items-baseline gap-2 px-1 text-sm font-medium">
+        <legend className={untitled ? 'sr-only' : '-ml-1 flex items-baseline gap-2 px-1 text-sm font-medium'}>
           <span className="min-w-0 wrap-anywhere">{title}</span>
           {!required && <span className="text-xs font-normal text-ink-faint">optional</span>}
         </legend>
@@ -84,6 +170,7 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
   const { title, description, properties, fieldPathId, formData, schema, uiSchema, required, registry } = props
   const { label, idPrefix } = registry.formContext as FormContext
   const isRoot = fieldPathId.$id === idPrefix
+  const isInsideChoice = useContext(Chosen) === fieldPathId.$id
   const isChoiceAlone = (schema.oneOf ?? schema.anyOf) !== undefined && properties.length === 0
   if (isChoiceAlone) return null
   const name = isRoot ? label : title
@@ -113,7 +200,13 @@ export function ObjectTemplate(props: ObjectFieldTemplateProps) {
     )
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
   return (
-    <Group id={fieldPathId.$id} title={isAdditional ? undefined : title} description={description} required={required}>
+    <Group
+      id={fieldPathId.$id}
+      title={isAdditional ? undefined : title}
+      description={description}
+      required={required}
+      untitled={isInsideChoice}
+    >
       {inside}
     </Group>
   )
@@ -154,9 +247,9 @@ export function WrapIfAdditional({ children }: WrapIfAdditionalTemplateProps) {
 
 export function ChoiceTemplate({ selector, optionSchemaField }: MultiSchemaFieldTemplateProps) {
   return (
-    <div className="grid min-w-0 gap-3">
+    <div className="grid min-w-0 gap-2">
       {selector}
-      {optionSchemaField && <div className="grid min-w-0 border-l-2 border-line pl-3">{optionSchemaField}</div>}
+      {optionSchemaField}
     </div>
   )
 }

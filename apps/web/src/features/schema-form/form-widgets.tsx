@@ -28,8 +28,16 @@ const isLong = ({ name, schema, value }: WidgetProps): boolean =>
   (schema.maxLength === undefined ? LONG.test(name) : schema.maxLength > SHORT_LENGTH && LONG.test(name))
 
 function placeholderOf(schema: RJSFSchema): string | undefined {
+  const given = schema.default
+  if (typeof given === 'string' || typeof given === 'number') return `${given} (default)`
   const [example] = Array.isArray(schema.examples) ? schema.examples : []
-  return example === undefined ? undefined : String(example)
+  return example === undefined ? undefined : `${example}`
+}
+
+/** What it means to choose nothing. */
+function unset({ default: given }: RJSFSchema): string {
+  if (given === undefined) return 'Not set'
+  return `Not set (default: ${given === true ? 'Yes' : given === false ? 'No' : String(given)})`
 }
 
 export function TextWidget(props: WidgetProps) {
@@ -104,7 +112,9 @@ export function SelectWidget(props: WidgetProps) {
       value={chosen < 0 ? '' : String(chosen)}
       onChange={({ target }) => onChange(target.value === '' ? undefined : enumOptions[Number(target.value)]?.value)}
     >
-      {!isChoiceOfSchema && (chosen < 0 || !required) && <option value="">{required ? 'Choose…' : 'Not set'}</option>}
+      {!isChoiceOfSchema && (chosen < 0 || !required) && (
+        <option value="">{required ? 'Choose…' : unset(schema)}</option>
+      )}
       {enumOptions.map((option, index) => (
         <option key={String(option.value)} value={String(index)}>
           {option.label}
@@ -147,7 +157,7 @@ export function CheckboxesWidget(props: WidgetProps) {
 /** A box to tick where there are two answers; a choice of three where it may also be left away. */
 export function BooleanWidget(props: WidgetProps) {
   const { id, value, onChange, label, required, schema } = props
-  if (!required && schema.default === undefined)
+  if (!required)
     return (
       <div className="grid gap-1.5">
         <label htmlFor={id} className="flex items-baseline gap-2 text-sm font-medium">
@@ -158,7 +168,7 @@ export function BooleanWidget(props: WidgetProps) {
           value={value === undefined ? '' : String(value)}
           onChange={({ target }) => onChange(target.value === '' ? undefined : target.value === 'true')}
         >
-          <option value="">Not set</option>
+          <option value="">{unset(schema)}</option>
           <option value="true">Yes</option>
           <option value="false">No</option>
         </Select>

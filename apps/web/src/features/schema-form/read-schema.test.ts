@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { defaultsOf } from './defaults-of.ts'
 import { readSchema } from './read-schema.ts'
 
 const read = (schema: unknown) => {
@@ -6,8 +7,9 @@ const read = (schema: unknown) => {
   if (!outcome.ok) throw new Error(outcome.reason)
   return outcome.schema
 }
+const $defs = { Point: { type: 'number' } }
 const field = (schema: unknown, required: string[] = []) =>
-  (read({ type: 'object', properties: { x: schema }, required }).properties as Record<string, unknown>).x
+  (read({ type: 'object', properties: { x: schema }, required, $defs }).properties as Record<string, unknown>).x
 
 describe('a schema for the form', () => {
   it('keeps references, also those that lead to themselves', () => {
@@ -16,9 +18,8 @@ describe('a schema for the form', () => {
       properties: { tree: { $ref: '#/$defs/Node' } },
       $defs: { Node: { type: 'object', properties: { children: { type: 'array', items: { $ref: '#/$defs/Node' } } } } },
     })
-    expect(schema.properties).toEqual({ tree: { $ref: '#/$defs/ref0' } })
+    expect(schema.properties).toMatchObject({ tree: { title: 'tree', $ref: '#/$defs/ref0' } })
     expect(schema.$defs?.ref0).toMatchObject({
-      title: 'Node',
       properties: { children: { items: { $ref: '#/$defs/ref0' } } },
     })
   })
@@ -28,7 +29,7 @@ describe('a schema for the form', () => {
       properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' }, c: { $ref: 'https://elsewhere.example/x' } },
     })
     expect(schema.properties?.c).toEqual({ 'x-any-json': true })
-    expect(schema.$defs?.ref0).toEqual({ title: 'a', type: 'string' })
+    expect(schema.$defs?.ref0).toEqual({ type: 'string' })
   })
 
   it('takes "this or nothing" as this, where it may be left away', () => {
@@ -61,10 +62,11 @@ describe('a schema for the form', () => {
       { type: 'object', properties: { kind: { const: 'circle' } }, required: ['kind'] },
       { type: 'object', properties: { side: { type: 'number' } }, required: ['side'] },
       { const: 5 },
+      { $ref: '#/$defs/Point' },
       { type: 'boolean' },
     ]
     const { oneOf: choices } = field({ oneOf }) as { oneOf: { title: string }[] }
-    expect(choices.map(({ title }) => title)).toEqual(['circle', 'With side', '5', 'Yes or no'])
+    expect(choices.map(({ title }) => title)).toEqual(['circle', 'With side', '5', 'Point', 'Yes or no'])
   })
 
   it('knows tuples by both spellings', () => {
@@ -131,4 +133,17 @@ describe('a hostile schema', () => {
     it(`never throws: ${JSON.stringify(schema)}`, () => {
       expect(() => readSchema(schema)).not.toThrow()
     })
+})
+
+it('begins with the defaults that fit', () => {
+  const schema = {
+    properties: {
+      a: { type: 'integer', default: 3 },
+      b: { type: 'string', default: 4 },
+      c: { anyOf: [{ type: 'null' }] },
+    },
+  }
+  expect(defaultsOf(schema)).toEqual({ a: 3 })
+  expect(defaultsOf({ default: { x: 1 }, type: 'object', properties: { x: { default: 2 } } })).toEqual({ x: 1 })
+  expect(defaultsOf('nonsense')).toEqual({})
 })

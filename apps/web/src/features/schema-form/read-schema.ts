@@ -6,7 +6,7 @@
  * - It is for drawing alone: what fits is decided by the schema as it was given.
  */
 import type { RJSFSchema } from '@rjsf/utils'
-import { ANY, alternativesOf, byType, typesOf } from './alternatives.ts'
+import { ANY, alternativesOf, byType, NAME, typesOf } from './alternatives.ts'
 import { expandedSize } from './expanded-size.ts'
 import { fits, isRecord, type JsonRecord, readKeywords } from './keywords.ts'
 import { pointTo } from './point-to.ts'
@@ -69,17 +69,21 @@ class Reading {
     if (name === undefined) {
       name = `ref${this.names.size}`
       this.names.set(ref, name)
-      this.defs[name] = { title: nameIn(ref), ...this.node(target, { depth: depth + 1, required: true }) }
+      this.defs[name] = this.node(target, { depth: depth + 1, required: true })
     }
-    return { ...known, $ref: `#/$defs/${name}` }
+    return { ...known, [NAME]: nameIn(ref), $ref: `#/$defs/${name}` }
   }
 
   private children(schema: JsonRecord, depth: number): JsonRecord {
     const one = (value: unknown, required = true) => this.node(value, { depth, required })
     const list = (value: unknown) => (Array.isArray(value) ? value.map((item) => one(item)) : undefined)
+    // What a reference is called by is told by who refers to it.
+    const property = (value: unknown, name: string) => {
+      const read = one(value, needed.has(name))
+      return '$ref' in read && read.title === undefined ? { ...read, title: name } : read
+    }
     const needed = new Set(Array.isArray(schema.required) ? schema.required : [])
-    const map = (value: unknown) =>
-      isRecord(value) ? this.named(value, (item, name) => one(item, needed.has(name))) : undefined
+    const map = (value: unknown) => (isRecord(value) ? this.named(value, property) : undefined)
     const found: JsonRecord = {
       properties: map(schema.properties),
       patternProperties: map(schema.patternProperties),

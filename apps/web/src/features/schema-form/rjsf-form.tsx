@@ -24,8 +24,8 @@ const TEMPLATES = {
 const FIELDS = { FallbackField: JsonField, CyclicSchemaField: CyclicField }
 const DEFAULTS = {
   arrayMinItems: { populate: 'never' },
-  emptyObjectFields: 'skipEmptyDefaults',
-  constAsDefaults: 'skipOneOf',
+  emptyObjectFields: 'populateRequiredDefaults',
+  constAsDefaults: 'always',
   requiredBooleanDefault: 'populateFalse',
 } as const
 
