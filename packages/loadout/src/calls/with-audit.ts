@@ -39,7 +39,9 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   }
 }
 
-export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'ofNobody' | 'mask'>, next: CallHandler): CallHandler {
+type Told = Pick<CallAudit, 'outcome' | 'ofNobody' | 'mask' | 'show'>
+
+export function withOutcome(audit: Told, next: CallHandler): CallHandler {
   return async (call) => {
     const started = performance.now()
     let outcome: CallOutcome
@@ -58,7 +60,8 @@ export function withOutcome(audit: Pick<CallAudit, 'outcome' | 'ofNobody' | 'mas
     } catch {
       // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
     }
-    return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
+    if ('error' in outcome) return { ...outcome, error: await unquoted(audit, call, outcome.error) }
+    return outcome.status === 'tool-error' ? unspoken(audit, call, outcome) : outcome
   }
 }
 
@@ -72,6 +75,22 @@ async function unquoted(audit: Pick<CallAudit, 'mask'>, call: ToolCall, error: H
   } catch {
     return new HostError(error.code, { action: error.action })
   }
+}
+
+type ToldOutcome = Extract<CallOutcome, { content: unknown }>
+
+/** What a tool says when it fails is kept and shown in many places; of that, stored secrets are told no further. */
+async function unspoken(audit: Told, call: ToolCall, outcome: ToldOutcome): Promise<CallOutcome> {
+  const { content, structuredContent } = outcome
+  const said = { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
+  const of = { stored: call.notes.resolved?.stored, inputSchema: {} }
+  try {
+    const shown = await audit.show({ userId: call.userId, arguments: said }, of)
+    if (Array.isArray(shown.content)) return { ...outcome, ...shown }
+  } catch {
+    // What cannot be looked through is not told.
+  }
+  return { status: 'tool-error', content: [{ type: 'text', text: 'The tool failed.' }] }
 }
 
 /** What stages noted of a call. */

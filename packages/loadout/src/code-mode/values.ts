@@ -10,8 +10,10 @@ export function resultOf(outcome: CallOutcome): StepResult {
   }
   const { status, content, structuredContent, resultHandle } = outcome
   const text = textOf(content)
-  if (status === 'tool-error')
-    return { error: { code: 'tool-error', message: text ?? 'The tool failed.', data: { content } } }
+  if (status === 'tool-error') {
+    const said = structuredContent === undefined ? {} : { structuredContent }
+    return { error: { code: 'tool-error', message: text || 'The tool failed.', data: { content, ...said } } }
+  }
   // Too large to hand over: `read_result` reads it by its handle.
   if (resultHandle !== undefined) return { value: { resultHandle, preview: text ?? '' } }
   return { value: structuredContent ?? plainOf(content, text) }
