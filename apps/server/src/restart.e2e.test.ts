@@ -28,29 +28,31 @@ afterEach(async () => {
 })
 
 interface Served {
+  url: string
   ask(route: `${string} ${string}`, body?: unknown): Promise<Answer>
   kill(): Promise<void>
 }
 
-async function serve(env: Record<string, string>, key?: string): Promise<Served> {
+async function serve(env: Record<string, string>): Promise<Pick<Served, 'url' | 'kill'>> {
   const program = start(['apps/server/src/main.ts'], { PORT: '0', LOG_LEVEL: 'silent', ...env })
   programs.push(program)
   const [, url = ''] = await program.says(/Loadout is at (http:\S+)/)
-  return {
-    async ask(route, body) {
-      const [method = 'GET', path] = route.split(' ')
-      const headers = {
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      }
-      const sent = body === undefined ? {} : { body: JSON.stringify(body) }
-      const answer = await fetch(`${url}${path}`, { method, headers, ...sent })
-      const text = await answer.text()
-      return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as Body) }
-    },
-    kill: async () => void (await program.end('SIGKILL')),
-  }
+  return { url, kill: async () => void (await program.end('SIGKILL')) }
 }
+
+const asking =
+  (url: string, key?: string): Served['ask'] =>
+  async (route, body) => {
+    const [method = 'GET', path] = route.split(' ')
+    const headers = {
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    }
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) }
+    const answer = await fetch(`${url}${path}`, { method, headers, ...sent })
+    const text = await answer.text()
+    return { status: answer.status, body: text === '' ? undefined : (JSON.parse(text) as Body) }
+  }
 
 const note = (id: string, after: string[]) => ({
   ...{ id, type: 'tool', ref: 'counting.note', after, arguments: { at: id, for: '{{ input.who }}' } },
@@ -72,6 +74,8 @@ const workflow = () => ({
   output: ['{{ nodes.write.status }}', '{{ nodes.after.output.arguments.for }}'],
 })
 const files = () => ({ command: process.execPath, args: [FILESYSTEM, folder], env: { TOKEN: 'planted-of-a-run' } })
+const RULES = { rules: [rule('counting.*', 'allow'), rule('files.*', 'ask')] }
+const KEY_SCOPES = ['read', 'write', 'call', 'approve']
 const made = () => counting.calls.map((call) => call.arguments.at)
 
 /** Twice killed while it waits, each time answered by the one that came after. */
@@ -124,8 +128,9 @@ describe('a run that waits for approval survives a restart of everything, and go
     const env = { LOADOUT_DATA_DIR: join(folder, 'data') }
     const open = async () => {
       const served = await serve(env)
-      await served.ask('PUT /api/policy', { rules: [rule('counting.*', 'allow'), rule('files.*', 'ask')] })
-      return served
+      const ask = asking(served.url)
+      await ask('PUT /api/policy', RULES)
+      return { ...served, ask }
     }
     await expectOnce(await killedWhileItWaits(open))
   })
@@ -139,13 +144,11 @@ describe('a run that waits for approval survives a restart of everything, and go
     }
     let key: string | undefined
     const open = async () => {
-      if (key !== undefined) return serve(env, key)
-      const served = await serve(env, BOOTSTRAP)
-      await served.ask('PUT /api/policy', { rules: [rule('counting.*', 'allow'), rule('files.*', 'ask')] })
-      const scopes = ['read', 'write', 'call', 'approve']
-      key = (await served.ask('POST /api/keys', { name: 'k', userId: 'ann', scopes })).body.key as string
-      await served.kill()
-      return serve(env, key)
+      const served = await serve(env)
+      const operator = asking(served.url, BOOTSTRAP)
+      await operator('PUT /api/policy', RULES)
+      key ??= (await operator('POST /api/keys', { name: 'k', userId: 'ann', scopes: KEY_SCOPES })).body.key as string
+      return { ...served, ask: asking(served.url, key) }
     }
     await expectOnce(await killedWhileItWaits(open))
     await Promise.all(programs.map((program) => program.end('SIGKILL')))
