@@ -12,6 +12,8 @@ describe('patterns of hosts', () => {
     expect(fits('*.example.com', 'a.b.example.com')).toBe(true)
     expect(fits('*.example.com', 'example.com')).toBe(false)
     expect(fits('*.example.com', 'badexample.com')).toBe(false)
+    expect(fits('api.example.com', 'xapi.example.com')).toBe(false)
+    expect(fits('api.example.com', '')).toBe(false)
     expect(fits('*', 'anything.at.all')).toBe(true)
     expect(fits('*', 'anything.at.all', 22)).toBe(false)
   })

@@ -5,7 +5,6 @@ import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Inside, openInside, sandboxed } from '../../testing/inside.ts'
 import type { Drivers } from '../drivers.ts'
-import { readHosts } from './egress.ts'
 
 const PUBLIC = { 'api.example': '127.0.0.1', 'other.example': '127.0.0.1', 'private.example': '10.0.0.7' } as Record<
   string,
@@ -136,26 +135,4 @@ describe('this machine', () => {
       await open.close()
     }
   })
-})
-
-it('hosts are names, suffixes and ports', () => {
-  const declared = readHosts(['api.example.com', '*.example.org', 'db.example:5432'])
-  for (const [host, at] of [
-    ['api.example.com', 443],
-    ['api.example.com', 80],
-    ['a.example.org', 443],
-    ['a.b.example.org', 443],
-    ['db.example', 5432],
-  ] as const)
-    expect([host, declared(host, at)]).toEqual([host, true])
-  for (const [host, at] of [
-    ['example.com', 443],
-    ['api.example.com', 22],
-    ['xapi.example.com', 443],
-    ['example.org', 443],
-    ['xexample.org', 443],
-    ['db.example', 443],
-    ['', 443],
-  ] as const)
-    expect([host, declared(host, at)]).toEqual([host, false])
 })

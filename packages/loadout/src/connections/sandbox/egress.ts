@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { HostError } from '../../errors.ts'
+import { fitsHost } from '../../schema/host-pattern.ts'
 import { type AddressGuard, createAddressGuard, hostOf } from '../address-guard.ts'
 import type { GuardOptions } from '../guarded-fetch.ts'
 import { openTunnel, type ProxyServer, readProxy } from '../proxy.ts'
@@ -37,7 +38,7 @@ const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 
 
 export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
   const dir = await mkdtemp(join(tmpdir(), EGRESS_PREFIX))
-  const dial = createDial(guard, readHosts(hosts))
+  const dial = createDial(guard, (host, port) => fitsHost(hosts, { host, port }))
   const open = new Set<Duplex>()
   const server = createServer((request, response) => void forward(request, response, dial))
   server.maxConnections = MAX_CONNECTIONS
@@ -199,18 +200,4 @@ function refuse(response: ServerResponse, status: number, words: string): void {
 function explain(error: unknown): { status: number; words: string } {
   if (HostError.is(error)) return { status: error.status === 403 ? 403 : 502, words: error.message }
   return { status: 502, words: 'The host cannot be reached.' }
-}
-
-/** `name`, `*.name`, each with a port or, without one, for the ports of http and https. */
-export function readHosts(entries: readonly string[]): (host: string, port: number) => boolean {
-  const rules = entries.map((entry) => {
-    const [, name = '', port] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? []
-    const isName = name.startsWith('*.')
-      ? (host: string) => host.endsWith(name.slice(1))
-      : (host: string) => host === name
-    const isPort =
-      port === undefined ? (given: number) => given === 443 || given === 80 : (given: number) => given === Number(port)
-    return (host: string, given: number) => isName(host) && isPort(given)
-  })
-  return (host, port) => rules.some((rule) => rule(host, port))
 }
