@@ -95,6 +95,8 @@ export function late({ status, expiresAt }: ApprovalRow): HostError {
   })
 }
 
+const isRemember = (value: unknown): value is Remember => value === 'thread' || value === 'tool' || value === 'toolkit'
+
 export function viewOf(row: ApprovalRow): ApprovalView {
   const { approvalId: id, ref, argumentsJson, reason, callerJson, expiresAt, createdAt, callId, threadId } = row
   return {
@@ -109,6 +111,9 @@ export function viewOf(row: ApprovalRow): ApprovalView {
     createdAt: createdAt.toISOString(),
     callId,
     ...(threadId === null ? {} : { threadId }),
+    ...(row.runId === null ? {} : { runId: row.runId }),
+    ...(row.answeredAt === null ? {} : { answeredAt: row.answeredAt.toISOString() }),
+    ...(isRemember(row.answerJson?.remember) ? { remembered: row.answerJson.remember } : {}),
     allowEdits: row.allowEdits,
     allowRemember: row.allowRemember,
   }

@@ -47,6 +47,11 @@ export const approvalView = z.object({
   createdAt: z.iso.datetime(),
   callId: z.string(),
   threadId: z.string().optional(),
+  /** The run that asks, where it is one. */
+  runId: z.string().optional(),
+  answeredAt: z.iso.datetime().optional(),
+  /** For how much the answer was to hold, where for more than this call. */
+  remembered: z.enum(['thread', 'tool', 'toolkit']).optional(),
   /** Whether the answer may change the arguments, and whether it may be remembered. */
   allowEdits: z.boolean(),
   allowRemember: z.boolean(),

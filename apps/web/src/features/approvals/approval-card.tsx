@@ -1,0 +1,153 @@
+/**
+ * One question about a call: what, of which server, with what, why it is asked and how dangerous it is. For the inbox, and
+ * in the middle of threads, tries and runs. With the focus on the card itself, Y allows once and N denies.
+ */
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { CircleHelp, Clock, Eye, type LucideIcon, PencilLine, TriangleAlert } from 'lucide-react'
+import { type KeyboardEvent, useId } from 'react'
+import { problemOf, toolkitsQuery } from '../../api.ts'
+import { cn } from '../../ui/cn.ts'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { AnswerButtons } from './answer-buttons.tsx'
+import { ApprovalArguments } from './approval-arguments.tsx'
+import { useApprovalKeys } from './approval-keys.ts'
+import { ApprovalOutcome } from './approval-outcome.tsx'
+import { type Approval, type ApprovalAnswer, useAnswerApproval } from './queries.ts'
+import { type AskedTool, type RiskLevel, toolOf } from './risk.ts'
+import { timeLeft } from './time-left.ts'
+import { useEdit } from './use-edit.ts'
+import { useNow } from './use-now.ts'
+
+export interface ApprovalCardProps {
+  approval: Approval
+  /** Once it is answered here. */
+  onAnswered?: ((answered: Approval) => void) | undefined
+}
+
+export const cardId = ({ id }: Pick<Approval, 'id'>): string => `approval-${id}`
+
+export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
+  const titleId = useId()
+  const { data: toolkits } = useQuery(toolkitsQuery())
+  const tool = toolOf(approval.ref, toolkits)
+  const edit = useEdit(approval, tool)
+  const answering = useAnswerApproval(approval, onAnswered)
+  const shown = answering.data ?? approval
+  const now = useNow(1000)
+  const isOpen = shown.status === 'pending' && timeLeft(shown.expiresAt, now) !== undefined
+  const isLate = answering.isError && problemOf(answering.error).code === 'conflict'
+  const give = (given: ApprovalAnswer) => {
+    if (answering.isPending || !isOpen) return
+    const edited = given.decision === 'allow' ? edit.edited() : {}
+    if (edited) answering.mutate({ ...given, ...edited })
+  }
+  const [keysOn] = useApprovalKeys()
+  const onKeyDown = (event: KeyboardEvent<HTMLElement>) => {
+    // Only on the card itself: inside of it keys belong to what has the focus.
+    if (!keysOn || event.target !== event.currentTarget || event.metaKey || event.ctrlKey || event.altKey) return
+    if (event.key.toLowerCase() === 'y') give({ decision: 'allow' })
+    if (event.key.toLowerCase() === 'n') give({ decision: 'deny' })
+  }
+  return (
+    <article
+      id={cardId(approval)}
+      aria-labelledby={titleId}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the focus moves to a card, and its keys are those of the card
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      className="group grid min-w-0 gap-3 rounded-xl border bg-surface p-4 shadow-flat sm:p-5"
+    >
+      <CardHeader approval={shown} tool={tool} titleId={titleId} isOpen={isOpen} />
+      <p className="text-sm wrap-anywhere">{approval.reason}</p>
+      <ApprovalArguments approval={approval} tool={tool} edit={edit} isOpen={isOpen} />
+      {answering.isError && !isLate && <ProblemNotice error={answering.error} />}
+      {isOpen && !isLate ? (
+        <AnswerButtons approval={approval} tool={tool} busy={answering.isPending} onAnswer={give} keysOn={keysOn} />
+      ) : (
+        <ApprovalOutcome
+          approval={shown}
+          isLate={isLate}
+          lateDetail={isLate ? problemOf(answering.error).detail : ''}
+        />
+      )}
+    </article>
+  )
+}
+
+const RISKS: Record<RiskLevel, { label: string; icon: LucideIcon; className: string }> = {
+  reads: { label: 'Reads', icon: Eye, className: 'bg-good-soft text-good' },
+  changes: { label: 'Changes', icon: PencilLine, className: 'bg-act-soft text-act' },
+  destroys: { label: 'May destroy', icon: TriangleAlert, className: 'bg-bad-soft text-bad' },
+  unknown: { label: 'Unknown effect', icon: CircleHelp, className: 'bg-act-soft text-act' },
+}
+
+interface HeaderProps {
+  approval: Approval
+  tool: AskedTool
+  titleId: string
+  isOpen: boolean
+}
+
+function CardHeader({ approval, tool, titleId, isOpen }: HeaderProps) {
+  const { label, icon: Icon, className } = RISKS[tool.risk.level]
+  return (
+    <header className="grid gap-1.5">
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+        <h3 id={titleId} className="min-w-0 font-medium wrap-anywhere">
+          {tool.title}
+          <span className="font-normal text-ink-muted"> on {tool.toolkitName}</span>
+          {tool.account && <span className="font-normal text-ink-muted"> as {tool.account}</span>}
+        </h3>
+        <span className={cn('inline-flex h-6 items-center gap-1.5 rounded-full px-2 text-xs font-medium', className)}>
+          <Icon aria-hidden className="size-3.5" />
+          {label}
+        </span>
+        {isOpen && <TimeLeft until={approval.expiresAt} />}
+      </div>
+      <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
+        <Asker approval={approval} /> <code className="font-mono">{approval.ref}</code>. {tool.risk.words}
+      </p>
+    </header>
+  )
+}
+
+/** The seconds are for the eye alone: read out, they would drown everything else. */
+function TimeLeft({ until }: { until: string }) {
+  const left = timeLeft(until, useNow(1000))
+  return (
+    <span className="ml-auto inline-flex items-center gap-1.5 text-[0.8125rem] text-ink-muted tabular-nums">
+      <Clock aria-hidden className="size-3.5" />
+      {left ? `${left} left` : 'Expired'}
+    </span>
+  )
+}
+
+const link = 'font-medium text-accent underline underline-offset-4'
+
+function Asker({ approval: { caller, runId, threadId } }: { approval: Approval }) {
+  const who = { direct: 'A direct call', code: 'A program', workflow: 'A workflow' }[caller.type]
+  return (
+    <>
+      {who}
+      {threadId && (
+        <>
+          {' in '}
+          <Link to="/threads/$id" params={{ id: threadId }} className={link}>
+            a conversation
+          </Link>
+        </>
+      )}
+      {runId && (
+        <>
+          {' ('}
+          <Link to="/runs/$id" params={{ id: runId }} className={link}>
+            its run
+          </Link>
+          )
+        </>
+      )}
+      {' wants'}
+    </>
+  )
+}

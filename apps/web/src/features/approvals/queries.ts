@@ -1,0 +1,74 @@
+/** What is asked of the user, and the answers. */
+import { infiniteQueryOptions, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { InferRequestType, InferResponseType } from 'hono/client'
+import { answer, client } from '../../api.ts'
+
+export type Approval = InferResponseType<typeof client.api.approvals.$get, 200>['items'][number]
+export type ApprovalAnswer = InferRequestType<(typeof client.api.approvals)[':id']['answer']['$post']>['json']
+export type ServerInput = InferResponseType<typeof client.api.inputs.$get, 200>['items'][number]
+export type InputAnswer = InferRequestType<(typeof client.api.inputs)[':id']['$post']>['json']
+
+export const pendingApprovalsQuery = () =>
+  queryOptions({
+    queryKey: ['approvals', 'pending'],
+    queryFn: async ({ signal }) =>
+      (await answer(client.api.approvals.$get({ query: { status: 'pending' } }, { init: { signal } }))).items,
+  })
+
+/** What stands open, the newest first. */
+export function usePendingApprovals(): { approvals: readonly Approval[]; count: number; isPending: boolean } {
+  const { data, isPending } = useQuery(pendingApprovalsQuery())
+  return { approvals: data ?? [], count: data?.length ?? 0, isPending }
+}
+
+export const approvalQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['approvals', 'one', id],
+    queryFn: ({ signal }) => answer(client.api.approvals[':id'].$get({ param: { id } }, { init: { signal } })),
+  })
+
+export type AnsweredStatus = 'allowed' | 'denied' | 'expired'
+const PAGE = '25'
+
+/** Those that are over, by how they ended; without a status all of them, the open ones among them. */
+export const answeredApprovalsQuery = (status: AnsweredStatus | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ['approvals', 'answered', status ?? 'all'],
+    queryFn: ({ signal, pageParam }) =>
+      answer(
+        client.api.approvals.$get(
+          { query: { limit: PAGE, ...(status ? { status } : {}), ...(pageParam ? { cursor: pageParam } : {}) } },
+          { init: { signal } },
+        ),
+      ),
+    initialPageParam: '',
+    getNextPageParam: (page) => page.nextCursor,
+  })
+
+export const inputsQuery = () =>
+  queryOptions({
+    queryKey: ['inputs'],
+    queryFn: async ({ signal }) => (await answer(client.api.inputs.$get({}, { init: { signal } }))).items,
+  })
+
+/** The answer, and everything that shows the question read again, also where somebody was faster. */
+export function useAnswerApproval(approval: Approval, onAnswered: ((answered: Approval) => void) | undefined) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (json: ApprovalAnswer) =>
+      answer(client.api.approvals[':id'].answer.$post({ param: { id: approval.id }, json })),
+    onSuccess: (answered) => onAnswered?.(answered),
+    onSettled: () => {
+      for (const topic of ['approvals', 'runs', 'grants']) void queryClient.invalidateQueries({ queryKey: [topic] })
+    },
+  })
+}
+
+export function useAnswerInput(id: string, onAnswered: ((given: InputAnswer['action']) => void) | undefined) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: (json: InputAnswer) => answer(client.api.inputs[':id'].$post({ param: { id }, json })),
+    onSuccess: (_, { action }) => onAnswered?.(action),
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['inputs'] }),
+  })
+}

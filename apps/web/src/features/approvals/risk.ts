@@ -1,0 +1,49 @@
+/** How dangerous a call is, in words, by what its server claims of the tool. Claims: a server that is not believed has none. */
+import type { Toolkit } from '../../api.ts'
+
+export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown'
+
+export interface Risk {
+  level: RiskLevel
+  words: string
+}
+
+type Annotations = Toolkit['tools'][number]['annotations']
+
+export function riskOf(annotations: Annotations, isTrusted: boolean): Risk {
+  if (!isTrusted || annotations === undefined)
+    return { level: 'unknown', words: 'Nobody says what it does. It may change or destroy something.' }
+  const outside = annotations.openWorldHint ? ', also outside of this server' : ''
+  if (annotations.readOnlyHint) return { level: 'reads', words: `Says that it only reads${outside}.` }
+  if (annotations.destructiveHint === false) return { level: 'changes', words: `May change something${outside}.` }
+  const again = annotations.idempotentHint ? ' Doing it twice does no more than once.' : ''
+  return { level: 'destroys', words: `May destroy something${outside}.${again}` }
+}
+
+export interface AskedTool {
+  toolkit: string
+  tool: string
+  toolkitName: string
+  title: string
+  account: string | undefined
+  risk: Risk
+  inputSchema: unknown
+}
+
+/** What is known here of the tool that a question is about. */
+export function toolOf(ref: string, toolkits: readonly Toolkit[] | undefined): AskedTool {
+  const dot = ref.indexOf('.')
+  const toolkit = ref.slice(0, dot)
+  const tool = ref.slice(dot + 1)
+  const known = toolkits?.find(({ id }) => id === toolkit)
+  const found = known?.tools.find(({ name }) => name === tool)
+  return {
+    toolkit,
+    tool,
+    toolkitName: known?.name ?? toolkit,
+    title: found?.title ?? found?.annotations?.title ?? tool,
+    account: known?.options.account,
+    risk: riskOf(found?.annotations, known !== undefined && !known.options.untrusted),
+    inputSchema: found?.inputSchema ?? { type: 'object' },
+  }
+}

@@ -1,0 +1,22 @@
+/** What is left until a moment, as people say it; the nearer, the finer. */
+export function timeLeft(until: string, now: number): string | undefined {
+  const seconds = Math.ceil((Date.parse(until) - now) / 1000)
+  if (!(seconds > 0)) return undefined
+  if (seconds < 60) return `${seconds} s`
+  const minutes = Math.floor(seconds / 60)
+  if (minutes < 10) return `${minutes} min ${seconds % 60} s`
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}
+
+/** When something was, from now. */
+export function timeAgo(at: string, now: number): string {
+  const seconds = Math.max(0, Math.round((now - Date.parse(at)) / 1000))
+  if (seconds < 45) return 'just now'
+  const words = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
+  const minutes = Math.round(seconds / 60)
+  if (minutes < 60) return words.format(-minutes, 'minute')
+  const hours = Math.round(minutes / 60)
+  return hours < 24 ? words.format(-hours, 'hour') : words.format(-Math.round(hours / 24), 'day')
+}

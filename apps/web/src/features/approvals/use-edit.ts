@@ -1,0 +1,46 @@
+/** Arguments that are changed before the answer, where the rule that asks permits it. */
+import { useState } from 'react'
+import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
+import type { Approval, ApprovalAnswer } from './queries.ts'
+import type { AskedTool } from './risk.ts'
+
+export interface Edit {
+  isOpen: boolean
+  begin: () => void
+  drop: () => void
+  value: unknown
+  change: (value: unknown) => void
+  problems: readonly ValueProblem[]
+  setReadable: (isReadable: boolean) => void
+  /** What goes along with the answer; nothing at all where it cannot be sent as it is. */
+  edited: () => Pick<ApprovalAnswer, 'arguments'> | undefined
+}
+
+export function useEdit(approval: Approval, tool: AskedTool): Edit {
+  const [value, setValue] = useState<unknown>(undefined)
+  const [problems, setProblems] = useState<readonly ValueProblem[]>([])
+  const [isReadable, setReadable] = useState(true)
+  const isOpen = value !== undefined
+  return {
+    isOpen,
+    value,
+    problems,
+    begin: () => setValue(approval.arguments),
+    drop: () => {
+      setValue(undefined)
+      setProblems([])
+      setReadable(true)
+    },
+    change: (next) => {
+      setValue(next ?? {})
+      setProblems([])
+    },
+    setReadable,
+    edited: () => {
+      if (!isOpen) return {}
+      const found = checkValue(tool.inputSchema, value)
+      setProblems(found)
+      return found.length > 0 || !isReadable ? undefined : { arguments: value as ApprovalAnswer['arguments'] }
+    },
+  }
+}
