@@ -6,7 +6,7 @@ import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
 import type { NewRun, RunEnd, TakenStep } from './engine.ts'
 import { keepable } from './keepable.ts'
 import { beginningOf, outputs, workflowOf } from './shown-run.ts'
-import { waitsOf } from './step-log.ts'
+import { placeIn, waitsOf } from './step-log.ts'
 
 export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** It does nothing until something comes from outside. */
@@ -65,15 +65,21 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
     logs,
     ...(usage === undefined ? {} : { usage }),
     ...toolkits,
-    steps: stepViews((steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step))),
+    steps: stepViews(
+      row.kind,
+      (steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step)),
+    ),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }
 }
 
-function stepViews(steps: readonly StepRow[]): RunView['steps'] {
+function stepViews(kind: RunRow['kind'], steps: readonly StepRow[]): RunView['steps'] {
   const outputOf = outputs()
-  return [...steps].sort((a, b) => a.seq - b.seq).map((step) => ({ ...stepView(step), ...outputOf(step) }))
+  const placeOf = ({ key }: StepRow) => (kind === 'workflow' ? { place: placeIn(key) } : {})
+  return [...steps]
+    .sort((a, b) => a.seq - b.seq)
+    .map((step) => ({ ...stepView(step), ...placeOf(step), ...outputOf(step) }))
 }
 
 /** Nobody is asked any more about what a run waited for that is over. */

@@ -24,7 +24,9 @@ it('shows what a run began with, without secrets, and what each step gave, bound
   expect(run.input).toEqual({ pin: expect.not.stringContaining('4711'), n: 3 })
   expect(run.definition?.nodes.map((node) => node.id)).toEqual(['two', 'long'])
   const given = run.steps.filter((step) => step.kind === 'code')
-  expect(given.find((step) => (step.request as { node: string }).node === 'two')).toMatchObject({ output: { n: 6 } })
+  expect(given.find((step) => (step.request as { node: string }).node === 'two')).toMatchObject({
+    ...{ place: 'two', output: { n: 6 } },
+  })
   const long = given.find((step) => (step.request as { node: string }).node === 'long')
   expect([long?.cut, String(long?.output).length]).toEqual([true, 16_000])
 })

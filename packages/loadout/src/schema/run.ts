@@ -81,6 +81,8 @@ export const runView = z.object({
       id: z.string(),
       seq: z.number(),
       kind: z.string(),
+      /** Where in its workflow: `each[3]@2` is the second attempt for the fourth item of `each`, `program/0` is inside it. */
+      place: z.string().optional(),
       /** What it did: the tool, and its arguments without secrets. */
       request: json,
       status: stepRow.shape.status,
