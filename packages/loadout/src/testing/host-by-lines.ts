@@ -40,7 +40,7 @@ export type LineCommand =
   | { do: 'run'; userId: string; program: string; wait: boolean }
   | { do: 'run-view'; userId: string; runId: string }
   /** A workflow that is not stored, begun; and all runs of a user. */
-  | { do: 'workflow'; userId: string; definition: object; input: object }
+  | { do: 'workflow'; userId: string; definition: object; input: object; idempotencyKey?: string }
   | { do: 'runs'; userId: string }
   | { do: 'run-step'; userId: string; runId: string; stepId: string; decision: 'repeat' | 'fail' }
 
