@@ -4,7 +4,7 @@ import type { Executor, ProgramLimits } from './code-mode/executor.ts'
 import type { Drivers } from './connections/drivers.ts'
 import type { PoolOptions } from './connections/pool.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
-import type { LocalFiles } from './loadout/find-toolkits.ts'
+import type { LocalFiles, Transports } from './loadout/find-toolkits.ts'
 import type { OverlayInput } from './loadout/overlay.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import type { PolicyRule } from './schema/policy.ts'
@@ -29,6 +29,11 @@ export interface HostOptions {
   mcpServers?: Record<string, unknown>
   /** The app's own functions as tools for all users: the toolkit `app`. */
   tools?: readonly DefinedTool[]
+  /**
+   * Transports that the app built, by the name of their toolkit, for invocations and workflows that ask for it; each is asked for
+   * one when it connects. Stored nowhere.
+   */
+  transports?: Transports
   /** Functions that custom toolkits name in `execute` as `ref:<name>`, whoever's they are: each is told who calls. */
   functions?: Readonly<Record<string, ToolFunction>>
   /** Toolkits that are defined outside the database. `fileSource()` of `loadout/node` reads a file. */

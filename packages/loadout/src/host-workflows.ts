@@ -21,6 +21,7 @@ import type { SignIns } from './sign-in/sign-ins.ts'
 import type { Storage } from './storage/storage.ts'
 import type { AppConfigStore } from './toolkits/app-config.ts'
 import type { Registry } from './toolkits/registry.ts'
+import { createGivenTransports } from './workflow/given-transports.ts'
 import type { Plan } from './workflow/plan.ts'
 import { type PreflightScope, preflight } from './workflow/preflight.ts'
 import { createWorkflowWork } from './workflow/work.ts'
@@ -59,14 +60,22 @@ export function createHostWorkflows(
     usage: (userId: string) => limited(parts, userId),
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
+  const transports = createGivenTransports()
   const before = (plan: Plan, scope: PreflightScope) => preflight(look, plan, scope)
-  const work = createWorkflowWork({ ...parts, executor, agent, limits: programs?.limits, preflight: before })
+  const work = createWorkflowWork({
+    ...parts,
+    transports,
+    executor,
+    agent,
+    limits: programs?.limits,
+    preflight: before,
+  })
   const engine = {
     start: (...given: Parameters<Engine['start']>) => parts.engine().start(...given),
     get: (...given: Parameters<Engine['get']>) => parts.engine().get(...given),
     settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
   }
-  return { work, workflows: createWorkflows({ ...parts, engine, preflight: before }) }
+  return { work, workflows: createWorkflows({ ...parts, transports, engine, preflight: before }) }
 }
 
 /** What was used is looked up only where there is a limit to hold it against. */

@@ -149,7 +149,7 @@ export function createHost(options: HostOptions = {}): Host {
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
   const activations = createActivations(kept)
-  const { mayWiden, files } = options
+  const { mayWiden, files, transports } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, unrecord } = createLog(base, options, signIns)
   const finding = createFinding(base, preferences, options)
@@ -181,7 +181,7 @@ export function createHost(options: HostOptions = {}): Host {
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
   const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
-  const started = { ...shared, registry, catalog, credentials, files, connector, telemetry }
+  const started = { ...shared, registry, catalog, credentials, files, transports, connector, telemetry }
   const setup: Host['setupToolkits'] = (names, how) =>
     invoke({ ...started, calls: withRules(calls, how.context.rules) }, names, how)
   return {

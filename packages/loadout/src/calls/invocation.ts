@@ -36,7 +36,7 @@ export interface InvocationTools {
   call: Door
 }
 
-export interface Invocation extends Omit<Setup, 'brought' | 'loadout'>, InvocationTools, AsyncDisposable {
+export interface Invocation extends Omit<Setup, 'loadout'>, InvocationTools, AsyncDisposable {
   /** A part of it, for one that may use no more. */
   narrowed(narrowing: Narrowing): InvocationTools
   /** The end of the run: its connections go back to the pool, where the next run of this user may find them. */
@@ -95,7 +95,8 @@ interface Invoked {
 }
 
 function createInvocation(parts: CreateParts, setup: Setup, invoked: Invoked): Invocation {
-  const { brought, loadout, ...told } = setup
+  const { loadout, ...told } = setup
+  const { brought } = setup
   const over = new AbortController()
   const underWay = new Set<Promise<CallOutcome>>()
   const release = async () => {

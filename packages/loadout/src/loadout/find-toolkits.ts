@@ -30,14 +30,18 @@ export interface FindParts {
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'open'>
   files?: LocalFiles | undefined
+  /** Transports that the app built for all invocations. What a user stored under the name comes before them. */
+  transports?: Transports | undefined
 }
+
+export type Transports = Readonly<Record<string, () => unknown>>
 
 export interface FindOptions {
   context: ExecutionContext
   /** A file that is looked at before the others. For the local principal alone. */
   path?: string | undefined
   /** Transports that the app built, by the name of their toolkit. Each is asked for one when it connects. */
-  transports?: Readonly<Record<string, () => unknown>> | undefined
+  transports?: Transports | undefined
 }
 
 export interface Found {
@@ -79,9 +83,8 @@ export class ToolkitFinder {
   async find(name: string): Promise<Found | undefined> {
     const { context, transports = {}, path } = this.#options
     const carried = Object.values(context.toolkits).find((one) => one.id === name || one.name === name)
-    if (carried) return this.#carry(name, 'context', () => carried)
-    if (Object.hasOwn(transports, name))
-      return this.#carry(name, 'transport', () => readNamed(name, { server: IN_PROCESS }))
+    if (carried) return this.#carry({ name, from: 'context' }, () => carried)
+    if (Object.hasOwn(transports, name)) return this.#inProcess(name, transports)
     // What a caller points at comes before what is stored; what lies around comes after it.
     const [explicit, ...around] = path === undefined ? [undefined, ...this.#local()] : this.#local()
     const inPath = explicit ? await this.#inFile(name, explicit) : undefined
@@ -89,6 +92,8 @@ export class ToolkitFinder {
     const all = await this.#stored()
     const stored = all.find((one) => one.toolkit.id === name) ?? all.find((one) => one.toolkit.name === name)
     if (stored) return { name, from: 'stored', stored }
+    const ofApp = this.#parts.transports ?? {}
+    if (Object.hasOwn(ofApp, name)) return this.#inProcess(name, ofApp)
     for (const file of around) {
       const found = file && (await this.#inFile(name, file))
       if (found) return found
@@ -100,7 +105,8 @@ export class ToolkitFinder {
   async available(looked: boolean): Promise<string[]> {
     const files = looked ? await Promise.all(this.#local().map((file) => this.#read(file))) : []
     const stored = (await this.#stored()).map(({ toolkit }) => toolkit.id)
-    return [...new Set([...this.carried(), ...stored, ...files.flatMap((records) => Object.keys(records))])]
+    const ofApp = Object.keys(this.#parts.transports ?? {})
+    return [...new Set([...this.carried(), ...stored, ...ofApp, ...files.flatMap((records) => Object.keys(records))])]
   }
 
   #stored(): Promise<readonly StoredToolkit[]> {
@@ -113,7 +119,7 @@ export class ToolkitFinder {
     this.warnings.push(
       `"${name}" comes from ${file.name}, because no toolkit of that name is stored or in the context. Add it to your servers to use it elsewhere.`,
     )
-    return this.#carry(name, file.name, () => readNamed(name, records[name]))
+    return this.#carry({ name, from: file.name }, () => readNamed(name, records[name]))
   }
 
   /** A session or a key is somebody else's: no file and no environment of this machine is theirs. */
@@ -137,18 +143,21 @@ export class ToolkitFinder {
     return reading
   }
 
-  async #carry(name: string, from: string, read: () => Toolkit): Promise<Found> {
-    const { context, transports = {} } = this.#options
+  #inProcess(name: string, transports: Transports): Promise<Found> {
+    return this.#carry({ name, from: 'transport' }, () => readNamed(name, { server: IN_PROCESS }), transports[name])
+  }
+
+  async #carry(asked: Pick<Found, 'name' | 'from'>, read: () => Toolkit, transport?: () => unknown): Promise<Found> {
+    const { context } = this.#options
     try {
       const toolkit = read()
       const secrets = await this.#secretsOf(toolkit)
-      const transport = from === 'transport' ? transports[name] : undefined
       // Another invocation's transport of the same name is another server.
       const own = transport ? { ...toolkit, account: crypto.randomUUID() } : toolkit
       const stored = await carryToolkit(own, { userId: context.principal.userId, secrets, transport })
-      return { name, from, stored }
+      return { ...asked, stored }
     } catch (error) {
-      return { name, from, error: HostError.from(error) }
+      return { ...asked, error: HostError.from(error) }
     }
   }
 

@@ -35,7 +35,7 @@ async function programProblems({ nodes }: Plan): Promise<FieldError[]> {
 async function toolProblems(parts: DefinitionParts, userId: string, plan: Plan): Promise<FieldError[]> {
   const { brings } = plan.definition
   const needs = needsOf(plan).filter(({ toolkit }) => !brings.includes(toolkit))
-  const around = await surroundingsOf(parts, userId, needs)
+  const around = await surroundingsOf(parts, { userId }, needs)
   const problems: Problem[] = []
   const tell = ({ path, ref, planned }: Need, message: string) =>
     problems.push({ path, ref, node: planned.node.id, code: 'invalid-input', message, action: '' })

@@ -17,7 +17,7 @@ export async function checkTool(parts: PreflightParts, need: Need, world: World)
   const tell: Tell = (code, message, action) =>
     problems.push({ path, node: planned.node.id, ref, code, message, action })
   const brought = world.loadout.entries.find((entry) => entry.ref === ref && entry.tier === 'call')
-  if (brought) return checkEntry(need, brought, problems)
+  if (brought) return checkBrought(parts, need, { world, entry: brought, problems, tell })
   const failed = world.failed?.find(({ id }) => id === toolkit)
   if (failed && !world.stored.has(toolkit))
     tell(failed.code, `The toolkit '${toolkit}' does not serve: ${failed.reason}`, failed.action)
@@ -163,7 +163,7 @@ async function checkConnection(
 async function decided(
   { policy }: PreflightParts,
   { ref, caller }: Need,
-  { world, stored, cataloged, tell }: Found & { cataloged: CatalogTool },
+  { world, stored, cataloged, tell }: Pick<Found, 'world' | 'stored' | 'tell'> & { cataloged: CatalogTool },
 ): Promise<boolean> {
   const { userId, threadId, rules } = world
   const { decision, reason } = await policy.decide({
@@ -184,13 +184,19 @@ async function decided(
 }
 
 /** One that the invocation brings: it was looked at just now. */
-function checkEntry(need: Need, entry: LoadoutEntry, problems: Problem[]): Checked {
-  const tell: Tell = (code, message, action) =>
-    problems.push({ path: need.path, node: need.planned.node.id, ref: need.ref, code, message, action })
+async function checkBrought(
+  parts: PreflightParts,
+  need: Need,
+  { world, entry, problems, tell }: Pick<Found, 'world' | 'problems' | 'tell'> & { entry: LoadoutEntry },
+): Promise<Checked> {
   if (!entry.included) notCarried(entry, tell)
   callerProblems(need, entry.allowedCallers, tell)
   argumentProblems(need, entry.manifest.inputSchema, problems)
-  return { problems, warnings: [] }
+  const stored = world.brought?.get(need.toolkit)
+  const known = stored ? (world.tools.get(stored.uscoId) ?? []) : []
+  const cataloged = known.find(({ manifest }) => manifest.name === need.tool)
+  const asks = stored && cataloged ? await decided(parts, need, { world, stored, cataloged, tell }) : false
+  return { problems, warnings: [], asks }
 }
 
 export function argumentProblems({ planned, ref }: Need, schema: JsonObject | undefined, problems: Problem[]): void {

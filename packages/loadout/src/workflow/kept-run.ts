@@ -20,6 +20,8 @@ export interface KeptRun {
   rules?: readonly PolicyRuleInput[] | undefined
   /** How many steps it took over from another run. */
   taken?: number | undefined
+  /** Toolkits of the call whose transports the app built, by name: the process that began it has them, and no other. */
+  transports?: readonly string[] | undefined
   /** Toolkits of the call, with their secrets: sealed, and gone once the run is over. */
   toolkits?: { field: string; envelope: Envelope } | undefined
 }

@@ -51,7 +51,7 @@ export async function preflight(parts: PreflightParts, plan: Plan, scope: Prefli
 }
 
 async function look(parts: PreflightParts, scope: PreflightScope, needs: readonly Need[]) {
-  const around = await surroundingsOf(parts, scope.userId, needs)
+  const around = await surroundingsOf(parts, scope, needs)
   const carried = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
   return { ...scope, ...around, available: [...new Set([...carried, ...around.stored.keys()])] }
 }

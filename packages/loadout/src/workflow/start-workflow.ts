@@ -3,6 +3,7 @@ import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Engine, TakenStep } from '../runs/engine.ts'
+import { newId } from '../schema/ids.ts'
 import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
 import type { PolicyRuleInput } from '../schema/policy.ts'
@@ -11,6 +12,7 @@ import type { RunView } from '../schema/run.ts'
 import type { WorkflowDefinition } from '../schema/workflow.ts'
 import type { Storage } from '../storage/storage.ts'
 import { claimRun } from './claim-run.ts'
+import type { GivenTransports, Transports } from './given-transports.ts'
 import { type KeptRun, sealToolkits } from './kept-run.ts'
 import type { Plan } from './plan.ts'
 import { planOf } from './read-definition.ts'
@@ -23,6 +25,11 @@ export interface StartOptions {
   threadId?: string | undefined
   /** Toolkits of this run alone, by name, in any spelling. They go before what is stored. */
   mcpServers?: Record<string, unknown> | undefined
+  /**
+   * Transports that the app built, by the name of their toolkit; each is asked for one when it connects. They are stored nowhere:
+   * a run that goes on in another process has none of them, and says so.
+   */
+  transports?: Transports | undefined
   /** Rules of this run alone. They only tighten. */
   rules?: readonly PolicyRuleInput[] | undefined
   /** The same key is the same run, for a day: it is started once. `conflict` where it was asked for something else. */
@@ -30,7 +37,7 @@ export interface StartOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface RerunOptions extends Pick<StartOptions, 'principal' | 'mcpServers' | 'signal'> {
+export interface RerunOptions extends Pick<StartOptions, 'principal' | 'mcpServers' | 'transports' | 'signal'> {
   /** The node that is done again, with all that waits for it. */
   from: string
 }
@@ -39,6 +46,7 @@ export interface StartParts {
   storage: Storage
   engine: Pick<Engine, 'start' | 'get'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+  transports: Pick<GivenTransports, 'keep' | 'forget'>
 }
 
 /** The workflow that is meant; one that is not stored has neither a version nor an id. */
@@ -59,6 +67,7 @@ export async function startWorkflow(
     principal = { kind: 'session' as const, userId },
     threadId,
     mcpServers,
+    transports,
     rules,
     signal,
     idempotencyKey,
@@ -69,10 +78,15 @@ export async function startWorkflow(
   const runId =
     idempotencyKey === undefined
       ? undefined
-      : await claimRun(parts.storage, { userId, threadId, idempotencyKey }, [kept, workflowVersionId, mcpServers ?? {}])
+      : await claimRun(parts.storage, { userId, threadId, idempotencyKey }, [
+          kept,
+          workflowVersionId,
+          mcpServers ?? {},
+          ...Object.keys(transports ?? {}),
+        ])
   const known = runId === undefined ? undefined : await parts.engine.get(userId, runId).catch(unless('not-found'))
   if (known) return known
-  const begun = begin(parts, userId, { kept, mcpServers, threadId, workflowVersionId, signal, runId })
+  const begun = begin(parts, userId, { kept, mcpServers, transports, threadId, workflowVersionId, signal, runId })
   // Two with one key at once: one of them began it.
   return begun.catch(async (error: unknown) => {
     if (runId === undefined) throw error
@@ -90,7 +104,7 @@ const unless = (code: HostError['code']) => (error: unknown) => {
 export async function rerunWorkflow(
   parts: StartParts,
   { userId, runId }: { userId: string; runId: string },
-  { from, principal, mcpServers, signal }: RerunOptions,
+  { from, principal, mcpServers, transports, signal }: RerunOptions,
 ): Promise<RunView> {
   const { row, steps } = await parts.storage.transaction({ userId }, async (tx) => {
     const run = await tx.get('runs', runId)
@@ -108,10 +122,10 @@ export async function rerunWorkflow(
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const taken = stepsBefore(plan, from, steps)
   const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
-  return begin(parts, userId, { kept: again, mcpServers, signal, ...about, steps: taken })
+  return begin(parts, userId, { kept: again, mcpServers, transports, signal, ...about, steps: taken })
 }
 
-interface Beginning extends Pick<StartOptions, 'mcpServers' | 'threadId' | 'signal'> {
+interface Beginning extends Pick<StartOptions, 'mcpServers' | 'transports' | 'threadId' | 'signal'> {
   kept: KeptRun
   workflowVersionId: string | undefined
   runId?: string | undefined
@@ -119,15 +133,25 @@ interface Beginning extends Pick<StartOptions, 'mcpServers' | 'threadId' | 'sign
 }
 
 async function begin(parts: StartParts, userId: string, beginning: Beginning): Promise<RunView> {
-  const { kept, mcpServers = {}, threadId, workflowVersionId, signal, steps, runId } = beginning
+  const { kept, mcpServers = {}, transports = {}, threadId, workflowVersionId, signal, steps } = beginning
+  const { runId = newId('run') } = beginning
   if (kept.principal.userId !== userId)
     throw invalidFields([{ path: 'principal.userId', message: 'must be the user who runs it' }])
   // What is wrong with them is told now, and not by the run.
   createExecutionContext({ principal: kept.principal, toolkits: mcpServers })
   const toolkits = await sealToolkits(parts.credentials, userId, mcpServers)
-  const { toolkits: _, ...rest } = kept
-  const input = { ...rest, ...(toolkits ? { toolkits } : {}) } as unknown as JsonObject
-  return parts.engine.start({ runId, userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps })
+  const { toolkits: _, transports: __, ...rest } = kept
+  const names = Object.keys(transports)
+  const brought = { ...(toolkits ? { toolkits } : {}), ...(names.length > 0 ? { transports: names } : {}) }
+  const input = { ...rest, ...brought } as unknown as JsonObject
+  if (names.length > 0) parts.transports.keep(runId, transports)
+  const started = parts.engine.start({
+    ...{ runId, userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps },
+  })
+  return started.catch((error: unknown) => {
+    parts.transports.forget(runId)
+    throw error
+  })
 }
 
 /** Held against its schema; what is left out and has a default has that. */

@@ -52,6 +52,8 @@ export interface PreflightScope {
   threadId?: string | undefined
   /** What is carried. */
   loadout: Loadout
+  /** What the run itself brings, by id. */
+  brought?: ReadonlyMap<string, StoredToolkit> | undefined
   /** Toolkits that did not start. */
   failed?: readonly FailedToolkit[] | undefined
   rules?: readonly PolicyRuleInput[] | undefined
@@ -74,12 +76,12 @@ export interface Surroundings {
 /** The user's toolkits, and the tools of those that are meant. */
 export async function surroundingsOf(
   parts: Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>,
-  userId: string,
+  { userId, brought }: Pick<PreflightScope, 'userId' | 'brought'>,
   needs: readonly Need[],
 ): Promise<Surroundings> {
   const all = await parts.registry.list(userId)
   const stored = new Map(all.map((one) => [one.toolkit.id, one]))
   const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
-  const tools = await parts.catalog.tools(userId, wanted)
+  const tools = await parts.catalog.tools(userId, [...wanted, ...(brought?.values() ?? [])])
   return { stored, tools, market: await marketTools(parts.storage, userId, wanted) }
 }

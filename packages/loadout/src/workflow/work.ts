@@ -14,6 +14,7 @@ import { agentNode } from './agent-node.ts'
 import { approvalNode } from './approval-node.ts'
 import { branchNode } from './branch-node.ts'
 import { codeNode } from './code-node.ts'
+import type { GivenTransports, Transports } from './given-transports.ts'
 import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
 import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
 import type { Leaf, LeafParts } from './leaf.ts'
@@ -33,6 +34,7 @@ export interface WorkParts
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+  transports: Pick<GivenTransports, 'of' | 'forget'>
   events: Emitter
   storage: Storage
 }
@@ -45,7 +47,8 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
     const plan = planOf(kept.definition)
     const context = await contextOf(parts.credentials, run, kept)
     const stored = await parts.registry.list(run.userId)
-    const carried = Object.keys(context.toolkits)
+    const transports = parts.transports.of(run.runId)
+    const carried = [...Object.keys(context.toolkits), ...Object.keys(transports)]
     const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
     const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
     await lookAgain(
@@ -54,14 +57,16 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
       run.userId,
     )
     // Only so many serve one run: what its nodes name comes before what was merely brought along.
-    const invocation = await parts.setup([...new Set([...needed, ...carried])], { context })
+    const invocation = await parts.setup([...new Set([...needed, ...carried])], { context, transports })
+    const gone = goneTransports(kept, transports)
     try {
       const warnings = new Set(invocation.warnings)
-      const end = await work(parts, { run, kept, plan, invocation, warnings })
+      const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
       const isOver = end.status === 'completed' || end.status === 'failed'
+      if (isOver) parts.transports.forget(run.runId)
       if (isOver && kept.toolkits) await forgetToolkits(parts.storage, run)
       const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
-      return { ...end, toolkits: toolkitsTold(invocation, { broken: brokenAmong(unused), warnings }) }
+      return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...brokenAmong(unused)], warnings }) }
     } finally {
       await invocation.close()
     }
@@ -73,16 +78,21 @@ interface Working {
   kept: KeptRun
   plan: Plan
   invocation: Invocation
+  /** What the run was begun with, and this process does not have. */
+  gone: readonly FailedToolkit[]
   /** What is told of it at its end. */
   warnings: Set<string>
 }
 
-async function work(parts: WorkParts, { run, kept, plan, invocation, warnings }: Working): Promise<RunEnd> {
-  const { loadout, failedToolkits: failed } = invocation
+async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warnings }: Working): Promise<RunEnd> {
+  const { loadout, brought } = invocation
+  const failed = [...gone, ...invocation.failedToolkits]
   // Once, before anything was done: what goes on later is looked at by each call.
   if (run.log.recorded <= (kept.taken ?? 0)) {
     const { userId, threadId } = run
-    const { ok, problems } = await parts.preflight(plan, { userId, threadId, loadout, failed, rules: kept.rules })
+    const { ok, problems } = await parts.preflight(plan, {
+      ...{ userId, threadId, loadout, brought, failed, rules: kept.rules },
+    })
     if (!ok) return refused(problems)
   }
   const usage: Record<string, number> = {}
@@ -155,6 +165,15 @@ export function preflightError(problems: readonly Problem[]): HostError {
 
 function refused(problems: readonly Problem[]): RunEnd {
   return { status: 'failed', error: preflightError(problems), about: { problems } }
+}
+
+function goneTransports({ transports = [] }: KeptRun, here: Transports): FailedToolkit[] {
+  return transports
+    .filter((name) => !Object.hasOwn(here, name))
+    .map((id) => ({
+      ...{ id, code: 'server-unreachable' as const, action: 'Run it again where the app gives its transport.' },
+      reason: 'Its transport was built in the process that began the run, which is not this one.',
+    }))
 }
 
 function toolkitsTold(
