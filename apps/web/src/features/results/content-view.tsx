@@ -1,0 +1,115 @@
+/** What a call gave: each block as what it is, structured content as JSON to look into, or all of it as it came. */
+import { ExternalLink, FileDown, Link2 } from 'lucide-react'
+import { useState } from 'react'
+import { Segmented } from '../../ui/choice.tsx'
+import { CopyButton } from './copy-button.tsx'
+import { JsonTree } from './json-tree.tsx'
+import { LargeResult, TextBox } from './large-result.tsx'
+import { jsonIn, readBlock, type Shown, textOfResult } from './read-block.ts'
+
+export interface CallContent {
+  content: readonly unknown[]
+  structuredContent?: unknown
+  resultHandle?: string | undefined
+}
+
+type View = 'shown' | 'structured' | 'raw'
+
+export function ContentView({ result, label = 'The result' }: { result: CallContent; label?: string }) {
+  const { content, structuredContent, resultHandle } = result
+  const [view, setView] = useState<View>('shown')
+  if (resultHandle !== undefined) return <LargeResult handle={resultHandle} />
+  const options = [
+    { value: 'shown' as const, label: 'Content' },
+    ...(structuredContent === undefined ? [] : [{ value: 'structured' as const, label: 'Structured' }]),
+    { value: 'raw' as const, label: 'Raw' },
+  ]
+  const raw = () => JSON.stringify(result, undefined, 2)
+  return (
+    <div className="grid min-w-0 gap-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Segmented label={`${label} as`} value={view} options={options} onChange={setView} />
+        <span className="ml-auto">
+          <CopyButton
+            label={`Copy ${label.toLowerCase()}`}
+            text={() =>
+              view === 'raw' ? raw() : textOfResult(view === 'structured' ? [] : content, structuredContent)
+            }
+          />
+        </span>
+      </div>
+      {view === 'raw' && <TextBox text={raw()} label={`${label}, as it came`} />}
+      {view === 'structured' && <JsonTree value={structuredContent} label={`${label}, structured`} />}
+      {view === 'shown' && <Blocks {...{ content, structuredContent, label }} />}
+    </div>
+  )
+}
+
+function Blocks({ content, structuredContent, label }: CallContent & { label: string }) {
+  if (content.length === 0 && structuredContent !== undefined)
+    return <JsonTree value={structuredContent} label={label} />
+  if (content.length === 0) return <p className="text-sm text-ink-muted">It gave nothing back.</p>
+  return content.map((block, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: blocks have no name and never move
+    <Block key={index} shown={readBlock(block)} label={content.length === 1 ? label : `${label}, part ${index + 1}`} />
+  ))
+}
+
+function Block({ shown, label }: { shown: Shown; label: string }) {
+  switch (shown.kind) {
+    case 'text':
+      return <TextBlock text={shown.text} label={label} />
+    case 'image':
+      return (
+        <img
+          src={`data:${shown.mimeType};base64,${shown.data}`}
+          alt={label}
+          className="max-h-96 max-w-full justify-self-start rounded-lg border bg-sunken"
+        />
+      )
+    case 'audio':
+      return (
+        // biome-ignore lint/a11y/useMediaCaption: a tool's sound comes without a text of it
+        <audio controls src={`data:${shown.mimeType};base64,${shown.data}`} aria-label={`${label}, a sound`} />
+      )
+    case 'link':
+      return <LinkBlock link={shown} />
+    case 'file':
+      return (
+        <a
+          href={`data:application/octet-stream;base64,${shown.data}`}
+          download={shown.uri.split('/').at(-1) || 'result'}
+          className="inline-flex w-fit items-center gap-2 rounded-lg border bg-raised px-3 py-2 text-sm"
+        >
+          <FileDown aria-hidden className="size-4 text-ink-muted" />
+          Save {shown.uri || 'the file'} ({shown.mimeType})
+        </a>
+      )
+    default:
+      return <JsonTree value={shown.value} label={label} />
+  }
+}
+
+function TextBlock({ text, label }: { text: string; label: string }) {
+  const json = jsonIn(text)
+  return json === undefined ? <TextBox text={text} label={label} /> : <JsonTree value={json} label={label} />
+}
+
+function LinkBlock({ link: { name, uri, description, href } }: { link: Extract<Shown, { kind: 'link' }> }) {
+  return (
+    <div className="grid gap-0.5 rounded-lg border border-line bg-raised px-3 py-2 text-sm">
+      <p className="flex items-center gap-2 font-medium wrap-anywhere">
+        <Link2 aria-hidden className="size-4 shrink-0 text-ink-muted" />
+        {href ? (
+          <a href={href} target="_blank" rel="noreferrer" className="text-accent underline underline-offset-4">
+            {name} <ExternalLink aria-hidden className="inline size-3.5" />
+          </a>
+        ) : (
+          name
+        )}
+      </p>
+      {name !== uri && <p className="font-mono text-[0.8125rem] wrap-anywhere text-ink-muted">{uri}</p>}
+      {description && <p className="text-[0.8125rem] text-ink-muted">{description}</p>}
+    </div>
+  )
+}

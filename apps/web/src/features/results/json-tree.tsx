@@ -1,0 +1,82 @@
+/** JSON to look into: what is inside opens when it is wanted, so that a large value costs what is shown of it. */
+import { useState } from 'react'
+
+const FIRST = 100
+const OPEN_SIZE = 12
+
+export function JsonTree({ value, label }: { value: unknown; label: string }) {
+  return (
+    <section
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must scroll by keyboard
+      tabIndex={0}
+      aria-label={label}
+      className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[0.8125rem] leading-relaxed"
+    >
+      <Part value={value} depth={0} />
+    </section>
+  )
+}
+
+const entriesOf = (value: object): [string, unknown][] =>
+  Array.isArray(value) ? value.map((item, index) => [String(index), item]) : Object.entries(value)
+
+interface PartProps {
+  name?: string
+  value: unknown
+  depth: number
+}
+
+function Part({ name, value, depth }: PartProps) {
+  const key = name === undefined ? null : <span className="text-accent">{name}: </span>
+  if (typeof value !== 'object' || value === null)
+    return (
+      <div className="wrap-anywhere whitespace-pre-wrap">
+        {key}
+        <Plain value={value} />
+      </div>
+    )
+  return <Nested name={name} value={value} depth={depth} />
+}
+
+function Nested({ name, value, depth }: { name: string | undefined; value: object; depth: number }) {
+  const entries = entriesOf(value)
+  const [open, setOpen] = useState(depth < 2 && entries.length <= OPEN_SIZE * (2 - depth))
+  const [shown, setShown] = useState(FIRST)
+  const size = Array.isArray(value) ? `[${entries.length}]` : `{${entries.length}}`
+  if (entries.length === 0)
+    return (
+      <div>
+        {name !== undefined && <span className="text-accent">{name}: </span>}
+        {Array.isArray(value) ? '[]' : '{}'}
+      </div>
+    )
+  return (
+    <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary className="w-fit cursor-pointer rounded-sm">
+        {name !== undefined && <span className="text-accent">{name}: </span>}
+        <span className="text-ink-muted">{size}</span>
+      </summary>
+      {open && (
+        <div className="border-l border-line pl-4">
+          {entries.slice(0, shown).map(([key, item]) => (
+            <Part key={key} name={key} value={item} depth={depth + 1} />
+          ))}
+          {entries.length > shown && (
+            <button
+              type="button"
+              className="rounded-sm text-accent underline underline-offset-4"
+              onClick={() => setShown(shown + FIRST)}
+            >
+              {entries.length - shown} more
+            </button>
+          )}
+        </div>
+      )}
+    </details>
+  )
+}
+
+function Plain({ value }: { value: unknown }) {
+  if (typeof value === 'string') return <span className="text-good">{JSON.stringify(value)}</span>
+  return <span className="text-act">{String(value)}</span>
+}

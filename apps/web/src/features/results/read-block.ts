@@ -1,0 +1,70 @@
+/** One content block of a result, as what can be shown of it. What a server sends is shown, never run. */
+
+export type Shown =
+  | { kind: 'text'; text: string }
+  | { kind: 'image' | 'audio'; mimeType: string; data: string }
+  | { kind: 'link'; name: string; uri: string; description?: string; href?: string }
+  | { kind: 'file'; uri: string; mimeType: string; data: string }
+  | { kind: 'other'; value: unknown }
+
+// Pictures that browsers draw without a script in them.
+const PICTURES = /^image\/(png|jpeg|gif|webp|avif|bmp)$/
+const SOUNDS = /^audio\/[\w.+-]{1,40}$/
+const BASE64 = /^[A-Za-z0-9+/\s]*={0,2}\s*$/
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+export function readBlock(block: unknown): Shown {
+  if (typeof block !== 'object' || block === null) return { kind: 'other', value: block }
+  const { type, text, data, resource, name, title, uri, description } = block as Record<string, unknown>
+  const mimeType = textOf((block as Record<string, unknown>).mimeType)
+  if (type === 'text' && typeof text === 'string') return { kind: 'text', text }
+  if ((type === 'image' || type === 'audio') && typeof data === 'string' && isPlayable(mimeType, data))
+    return { kind: type, mimeType, data }
+  if (type === 'resource_link' && typeof uri === 'string')
+    return { kind: 'link', name: textOf(title) || textOf(name) || uri, uri, ...described(description), ...hrefOf(uri) }
+  if (type === 'resource' && typeof resource === 'object' && resource !== null)
+    return readResource(resource as Record<string, unknown>) ?? { kind: 'other', value: block }
+  return { kind: 'other', value: block }
+}
+
+function readResource(resource: Record<string, unknown>): Shown | undefined {
+  const { text, blob } = resource
+  const mimeType = textOf(resource.mimeType)
+  if (typeof text === 'string') return { kind: 'text', text }
+  if (typeof blob !== 'string' || !BASE64.test(blob)) return undefined
+  if (isPlayable(mimeType, blob)) return { kind: PICTURES.test(mimeType) ? 'image' : 'audio', mimeType, data: blob }
+  return { kind: 'file', uri: textOf(resource.uri), mimeType: mimeType || 'application/octet-stream', data: blob }
+}
+
+const isPlayable = (mimeType: string, data: string): boolean =>
+  (PICTURES.test(mimeType) || SOUNDS.test(mimeType)) && BASE64.test(data)
+
+const described = (description: unknown) => (typeof description === 'string' ? { description } : {})
+
+/** Only what a browser opens as a page; a `javascript:` or `file:` is text. */
+function hrefOf(uri: string): { href?: string } {
+  const { protocol } = URL.parse(uri) ?? {}
+  return protocol === 'https:' || protocol === 'http:' ? { href: uri } : {}
+}
+
+/** A text as JSON, where all of it is an object or a list; numbers and words stay text. */
+export function jsonIn(text: string): object | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined
+  try {
+    return JSON.parse(text) as object
+  } catch {
+    return undefined
+  }
+}
+
+/** Everything that can be read of a result, to be copied. */
+export function textOfResult(content: readonly unknown[], structuredContent: unknown): string {
+  const texts = content.map(readBlock).map((shown) => {
+    if (shown.kind === 'text') return shown.text
+    if (shown.kind === 'link') return shown.uri
+    return shown.kind === 'other' ? JSON.stringify(shown.value, undefined, 2) : `[${shown.mimeType}]`
+  })
+  if (texts.length > 0 || structuredContent === undefined) return texts.join('\n\n')
+  return JSON.stringify(structuredContent, undefined, 2)
+}
