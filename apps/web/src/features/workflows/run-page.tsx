@@ -1,5 +1,156 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Ban, Pencil, Play } from 'lucide-react'
+import { useState } from 'react'
+import { Confirm } from '../../ui/alert-dialog.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { durationWords } from '../../ui/time-words.ts'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { GraphView } from './graph-view.tsx'
+import { type Run, runQuery, workflowQuery } from './queries.ts'
+import { RunDialog } from './run-dialog.tsx'
+import { RunFacts } from './run-facts.tsx'
+import { RunFailure } from './run-failure.tsx'
+import { runName } from './run-list.tsx'
+import { runNodes } from './run-nodes.ts'
+import { RunQuestions } from './run-questions.tsx'
+import { RunBadge } from './run-state.tsx'
+import { RunSteps } from './run-steps.tsx'
+import { RunTimeline } from './run-timeline.tsx'
+import { useCancelRun } from './use-workflows.ts'
+
+const route = getRouteApi('/shell/runs/$id')
+const OVER = new Set(['completed', 'failed', 'cancelled'])
+const CANCEL = 'cancel-run'
 
 export function RunPage() {
-  return <Page title="Run">{null}</Page>
+  const { id } = route.useParams()
+  const { data: run, error, refetch } = useQuery(runQuery(id))
+  if (run) return <ShownRun key={id} run={run} />
+  return (
+    <Page wide title="Run">
+      {error ? (
+        <ProblemNotice error={error}>
+          <p className="mt-2">
+            <Button size="small" onClick={() => refetch()}>
+              Try again
+            </Button>
+          </p>
+        </ProblemNotice>
+      ) : (
+        <div role="status" className="grid gap-5">
+          <span className="sr-only">Loading the run</span>
+          <Skeleton className="h-72 w-full rounded-2xl" />
+          <Skeleton className="h-64 w-full rounded-2xl" />
+        </div>
+      )}
+    </Page>
+  )
+}
+
+function ShownRun({ run }: { run: Run }) {
+  const [selected, setSelected] = useState<string>()
+  const nodes = run.definition ? runNodes(run, run.definition) : []
+  return (
+    <Page wide title={runName(run)} description={<Standing run={run} />} actions={<Actions run={run} />}>
+      <RunQuestions run={run} />
+      <RunFailure run={run} />
+      {run.definition && (
+        <GraphView
+          definition={run.definition}
+          selected={selected}
+          onSelect={(id) => {
+            setSelected(id)
+            document.getElementById(`run-node-${id}`)?.scrollIntoView({ block: 'nearest' })
+          }}
+          states={new Map(nodes.map(({ id, state }) => [id, state]))}
+        />
+      )}
+      <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
+        {run.definition ? (
+          <RunTimeline run={run} definition={run.definition} nodes={nodes} selected={selected} onSelect={setSelected} />
+        ) : (
+          <RunSteps title="Steps" steps={run.steps} />
+        )}
+        <RunFacts run={run} />
+      </div>
+    </Page>
+  )
+}
+
+function Standing({ run }: { run: Run }) {
+  const took = Date.parse(run.updatedAt) - Date.parse(run.createdAt)
+  return (
+    <span className="flex flex-wrap items-center gap-x-2.5 gap-y-1 text-sm" aria-live="polite">
+      <RunBadge status={run.status} />
+      <span>
+        {run.workflow?.version !== undefined && `Version ${run.workflow.version} · `}
+        began <TimeAgo at={run.createdAt} />
+        {OVER.has(run.status) && ` · took ${durationWords(took)}`}
+      </span>
+    </span>
+  )
+}
+
+function Actions({ run }: { run: Run }) {
+  const [isAsked, setAsked] = useState(false)
+  const cancel = useCancelRun(run.id)
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {run.workflow?.id && <Again run={run} workflowId={run.workflow.id} />}
+      {!OVER.has(run.status) && (
+        <Button id={CANCEL} onClick={() => setAsked(true)}>
+          <Ban aria-hidden /> Cancel run
+        </Button>
+      )}
+      {isAsked && !OVER.has(run.status) && (
+        <Confirm
+          title="Cancel this run?"
+          cancel="Let it run"
+          confirm={cancel.isPending ? 'Cancelling…' : 'Cancel run'}
+          busy={cancel.isPending}
+          onCancel={() => setAsked(false)}
+          onConfirm={() => cancel.mutate(undefined, { onSuccess: () => setAsked(false) })}
+          onClosed={() => document.getElementById(CANCEL)?.focus()}
+        >
+          <p>It ends now, down to the servers that it calls. What it did stays done.</p>
+          {cancel.error && <ProblemNotice error={cancel.error} />}
+        </Confirm>
+      )}
+    </div>
+  )
+}
+
+const AGAIN = 'run-again'
+
+function Again({ run, workflowId }: { run: Run; workflowId: string }) {
+  const [isOpen, setOpen] = useState(false)
+  // It may be gone; its runs stay.
+  const { data: workflow } = useQuery({ ...workflowQuery(workflowId), retry: false })
+  if (!workflow) return null
+  return (
+    <>
+      <Link
+        to="/workflows/$id"
+        params={{ id: workflowId }}
+        className="inline-flex h-9 items-center gap-2 rounded-lg px-3 text-sm font-medium text-ink-muted hover:bg-sunken hover:text-ink"
+      >
+        <Pencil aria-hidden className="size-4" /> Edit workflow
+      </Link>
+      <Button id={AGAIN} onClick={() => setOpen(true)}>
+        <Play aria-hidden /> Run again
+      </Button>
+      {isOpen && (
+        <RunDialog
+          workflow={workflow}
+          initial={run.input}
+          onClose={() => setOpen(false)}
+          onClosed={() => document.getElementById(AGAIN)?.focus()}
+        />
+      )}
+    </>
+  )
 }

@@ -2,8 +2,14 @@
 import { pickStrings } from '../shell/search.ts'
 
 export interface WorkflowSearch {
+  /** The node that is chosen. */
   node?: string
   view?: string
+  /** A new one begins with an example, or with what was imported. */
+  from?: string
+  /** A new one begins as a copy of this. */
+  copy?: string
 }
 
-export const readWorkflow = (search: Record<string, unknown>): WorkflowSearch => pickStrings(search, ['node', 'view'])
+export const readWorkflow = (search: Record<string, unknown>): WorkflowSearch =>
+  pickStrings(search, ['node', 'view', 'from', 'copy'])

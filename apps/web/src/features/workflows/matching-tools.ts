@@ -1,0 +1,27 @@
+import type { Toolkit } from '../../api.ts'
+
+type Tool = Toolkit['tools'][number]
+
+/** Tools that have all the words, by their servers; with no words all servers, also those without tools. */
+export function matching(toolkits: readonly Toolkit[], query: string): Array<{ toolkit: Toolkit; found: Tool[] }> {
+  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const groups = toolkits.map((toolkit) => ({
+    toolkit,
+    found: toolkit.tools.filter(({ name, title = '', description = '' }) => {
+      const text = `${toolkit.name} ${name} ${title} ${description}`.toLowerCase()
+      return words.every((word) => text.includes(word))
+    }),
+  }))
+  return words.length === 0 ? groups : groups.filter(({ found }) => found.length > 0)
+}
+
+/** What a server says of a tool, in words. */
+export function hintsOf({ annotations = {} }: Tool): string[] {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
+  return [
+    readOnlyHint && 'read-only',
+    destructiveHint && !readOnlyHint && 'destructive',
+    idempotentHint && 'idempotent',
+    openWorldHint && 'open world',
+  ].filter((hint): hint is string => typeof hint === 'string')
+}

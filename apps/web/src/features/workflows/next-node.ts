@@ -1,0 +1,28 @@
+/** The node that an arrow key leads to: the nearest one in that direction. */
+const DIRECTIONS: Readonly<Record<string, readonly [x: number, y: number]>> = {
+  ArrowLeft: [-1, 0],
+  ArrowRight: [1, 0],
+  ArrowUp: [0, -1],
+  ArrowDown: [0, 1],
+}
+
+export function nextTo(
+  places: ReadonlyMap<string, { x: number; y: number }>,
+  from: string,
+  key: string,
+): string | undefined {
+  const direction = DIRECTIONS[key]
+  const here = places.get(from)
+  if (!direction || !here) return undefined
+  const [dx, dy] = direction
+  let best: { id: string; far: number } | undefined
+  for (const [id, place] of places) {
+    const along = (place.x - here.x) * dx + (place.y - here.y) * dy
+    if (id === from || along <= 0) continue
+    // What lies aside counts for more than what lies farther on.
+    const aside = Math.abs((place.x - here.x) * dy) + Math.abs((place.y - here.y) * dx)
+    const far = along + 2 * aside
+    if (!best || far < best.far) best = { id, far }
+  }
+  return best?.id
+}

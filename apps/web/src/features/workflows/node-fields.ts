@@ -1,0 +1,25 @@
+import type { Definition, WorkflowNode } from './definition.ts'
+import type { PlacedProblem } from './problems.ts'
+import type { Suggestion } from './suggestions.ts'
+import type { Tools } from './use-tools.ts'
+
+/** What the form of every kind of node is given. */
+export interface NodeFieldsProps<N extends WorkflowNode = WorkflowNode> {
+  node: N
+  definition: Definition
+  change: (change: Partial<N>) => void
+  problems: readonly PlacedProblem[]
+  suggestions: readonly Suggestion[]
+  tools: Tools
+}
+
+/** Fields that each kind shows itself. */
+export const OWN_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
+  tool: ['ref', 'arguments'],
+  agent: ['model', 'system', 'prompt', 'tools', 'output', 'maxSteps'],
+  code: ['program', 'language', 'input', 'tools'],
+  branch: ['when', 'onTrue', 'onFalse'],
+  map: ['over', 'node', 'as', 'concurrency'],
+  approval: ['message', 'arguments'],
+}
+export const SHARED_FIELDS = ['id', 'title', 'after', 'timeoutMs', 'retry', 'onError']

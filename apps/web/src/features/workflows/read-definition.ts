@@ -1,0 +1,48 @@
+/** Reads the text of a definition: what it is, or why it cannot be one. What is wrong inside it the API tells. */
+import type { Definition, JsonObject, WorkflowNode } from './definition.ts'
+import { NODE_KINDS } from './definition.ts'
+
+export type ReadDefinition = { definition: Definition } | { problem: string; at?: number }
+
+export function readDefinition(text: string): ReadDefinition {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    const said = error instanceof Error ? error.message : 'It is not JSON.'
+    const place = /position (\d+)/.exec(said)?.[1]
+    return { problem: `This is not JSON: ${said}`, ...(place === undefined ? {} : { at: Number(place) }) }
+  }
+  if (!isObject(value)) return { problem: 'A definition is an object with a name and nodes.' }
+  // A workflow as the API gives it has its definition inside.
+  const given = isObject(value.definition) ? value.definition : value
+  const nodes = given.nodes ?? []
+  if (!Array.isArray(nodes)) return { problem: '“nodes” must be a list.' }
+  const wrong = nodes.findIndex((node) => !isNode(node))
+  if (wrong >= 0)
+    return { problem: `Node ${wrong + 1} needs an “id”, and a “type” that is one of ${NODE_KINDS.join(', ')}.` }
+  const name = typeof given.name === 'string' ? given.name : ''
+  return { definition: { ...given, name, nodes: nodes.map(whole) } as Definition }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isNode = (node: unknown): boolean =>
+  isObject(node) && typeof node.id === 'string' && NODE_KINDS.some((kind) => kind === node.type)
+
+/** Texts that a form shows are there, be they empty. */
+function whole(node: JsonObject): WorkflowNode {
+  const texts = TEXTS[node.type as keyof typeof TEXTS]
+  const missing = texts.filter((field) => typeof node[field] !== 'string').map((field) => [field, ''])
+  return { ...node, ...Object.fromEntries(missing) } as unknown as WorkflowNode
+}
+
+const TEXTS = {
+  tool: ['ref'],
+  agent: ['prompt'],
+  code: ['program'],
+  branch: ['when'],
+  map: ['over', 'node'],
+  approval: ['message'],
+} as const

@@ -1,0 +1,33 @@
+import { Notice } from '../../ui/notice.tsx'
+import type { Run } from './queries.ts'
+
+interface Problem {
+  message: string
+  action?: string
+}
+
+/** Why it failed: what a look ahead found stands with what to do about each. */
+export function RunFailure({ run: { error } }: { run: Run }) {
+  if (!error) return null
+  const problems = (error.problems ?? []) as unknown as Problem[]
+  if (problems.length > 0)
+    return (
+      <Notice title="It was not begun" detail="Before anything was called, these were in the way." action="">
+        <ul className="mt-1 grid list-disc gap-1 pl-4">
+          {problems.map(({ message, action }) => (
+            <li key={message} className="wrap-anywhere">
+              {message} {action}
+            </li>
+          ))}
+        </ul>
+      </Notice>
+    )
+  return (
+    <Notice
+      title="It failed"
+      detail={error.message}
+      action={error.action ?? 'Look at the step that failed, mend it, and re-run from there.'}
+      reference={error.code}
+    />
+  )
+}

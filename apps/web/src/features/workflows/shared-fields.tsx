@@ -1,0 +1,127 @@
+import { Field, FieldError, FieldHint } from '../../ui/field.tsx'
+import { Select } from '../../ui/input.tsx'
+import { JsonText } from '../schema-form/json-text.tsx'
+import { CountInput } from './count-input.tsx'
+import type { OnError, WorkflowNode } from './definition.ts'
+import { behindOf, heldIn } from './graph.ts'
+import { NodeChoice, NodeChoices } from './node-choice.tsx'
+import type { NodeFieldsProps } from './node-fields.ts'
+import { atField } from './problems.ts'
+
+/** What every kind of node has: what it waits for, how often it is tried, and what happens where nothing helped. */
+export function SharedFields({ node, definition, change, problems }: NodeFieldsProps) {
+  const { retry } = node
+  const changeRetry = (given: Partial<NonNullable<WorkflowNode['retry']>>) => {
+    const next = { ...retry, ...given }
+    change({ retry: next.attempts === undefined ? undefined : { ...next, attempts: next.attempts } })
+  }
+  return (
+    <div className="grid gap-5">
+      <NodeChoices
+        label="Runs after"
+        definition={definition}
+        except={[node.id, ...heldIn(definition).keys(), ...behindOf(definition, node.id)]}
+        value={node.after ?? []}
+        onChange={(after) => change({ after })}
+        error={atField(problems, 'after')}
+        hint="What its expressions name is waited for anyway."
+      />
+      <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
+        <CountInput
+          optional
+          label="Timeout (ms)"
+          value={node.timeoutMs}
+          onChange={(timeoutMs) => change({ timeoutMs })}
+          error={atField(problems, 'timeoutMs')}
+          hint="Of one attempt."
+        />
+        <CountInput
+          optional
+          label="Attempts"
+          value={retry?.attempts}
+          onChange={(attempts) => changeRetry({ attempts })}
+          error={atField(problems, 'retry.attempts')}
+          hint="In all, up to 10."
+        />
+        <CountInput
+          optional
+          label="Wait between (ms)"
+          value={retry?.backoffMs}
+          onChange={(backoffMs) => changeRetry({ backoffMs })}
+          error={atField(problems, 'retry.backoffMs')}
+          hint="1000 if not given."
+        />
+        <CountInput
+          optional
+          label="Each wait times"
+          value={retry?.factor}
+          onChange={(factor) => changeRetry({ factor })}
+          error={atField(problems, 'retry.factor')}
+          hint="2 if not given."
+        />
+      </div>
+      <OnErrorFields {...{ node, definition, change, problems }} />
+    </div>
+  )
+}
+
+type Way = 'fail' | 'continue' | 'value' | 'node'
+
+const wayOf = (onError: OnError | undefined): Way => {
+  if (onError === undefined || typeof onError === 'string') return onError ?? 'fail'
+  return 'node' in onError ? 'node' : 'value'
+}
+
+const STARTS: Record<Way, OnError> = { fail: 'fail', continue: 'continue', value: { value: null }, node: { node: '' } }
+
+function OnErrorFields({
+  node,
+  definition,
+  change,
+  problems,
+}: Pick<NodeFieldsProps, 'node' | 'definition' | 'change' | 'problems'>) {
+  const { onError } = node
+  const way = wayOf(onError)
+  const held = [...heldIn(definition)].filter(([, by]) => by !== node.id).map(([id]) => id)
+  return (
+    <div className="grid gap-4">
+      <Field
+        label="If it fails"
+        error={way === 'fail' || way === 'continue' ? atField(problems, 'onError') : undefined}
+      >
+        {(control) => (
+          <Select {...control} value={way} onChange={({ target }) => change({ onError: STARTS[target.value as Way] })}>
+            <option value="fail">The run fails</option>
+            <option value="continue">Go on without its output</option>
+            <option value="value">Go on with a value</option>
+            <option value="node">Run another node instead</option>
+          </Select>
+        )}
+      </Field>
+      {typeof onError === 'object' && 'node' in onError && (
+        <NodeChoice
+          label="Node to run instead"
+          definition={definition}
+          except={[node.id, ...held]}
+          value={onError.node}
+          onChange={(id) => change({ onError: { node: id } })}
+          error={atField(problems, 'onError')}
+          hint="It reads why as error.message; its output takes the place."
+        />
+      )}
+      {typeof onError === 'object' && 'value' in onError && (
+        <div className="grid gap-1.5">
+          <span className="text-sm font-medium">Value in its place</span>
+          <JsonText
+            label="Value in its place"
+            value={onError.value}
+            onChange={(value) => change({ onError: { value: value ?? null } })}
+            lines={3}
+          />
+          {atField(problems, 'onError') && <FieldError>{atField(problems, 'onError')}</FieldError>}
+          <FieldHint>Texts may hold expressions: “{'{{ error.message }}'}”.</FieldHint>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,95 @@
+/** The state of the editor: the definition as it is on the page, what is wrong with it, and what is saved of it. */
+import { useState } from 'react'
+import { problemOf } from '../../api.ts'
+import type { Definition } from './definition.ts'
+import { movedWith, type Problem } from './problems.ts'
+import type { Preflight, Workflow } from './queries.ts'
+import { useCheckWorkflow, useSaveWorkflow } from './use-workflows.ts'
+
+export interface Editor {
+  definition: Definition
+  change: (next: Definition) => void
+  problems: readonly Problem[]
+  /** What a look ahead found, of what is saved. */
+  preflight: Preflight | undefined
+  isChanged: boolean
+  /** Whether the last check found nothing. */
+  isFine: boolean
+  save: () => void
+  isSaving: boolean
+  check: () => void
+  isChecking: boolean
+  /** What could not be done, and why. */
+  error: Error | null
+}
+
+interface Options {
+  initial: Definition
+  workflow: Workflow | undefined
+  onSaved: (saved: Workflow) => void
+}
+
+export function useEditor({ initial, workflow, onSaved }: Options): Editor {
+  const [definition, setDefinition] = useState(initial)
+  // A new one is unsaved from the beginning, and nothing is lost with what nobody wrote.
+  const [stored, setStored] = useState(initial)
+  const [problems, setProblems] = useState<readonly Problem[]>([])
+  const [preflight, setPreflight] = useState<Preflight>()
+  const [isFine, setFine] = useState(false)
+  const saving = useSaveWorkflow(workflow?.id)
+  const checking = useCheckWorkflow()
+  const isChanged = !isSame(definition, stored)
+  const [version, setVersion] = useState(workflow?.version)
+  // Saved elsewhere: taken over where nothing would be lost; else the next save makes a version of what is here.
+  if (workflow && workflow.version !== version) {
+    setVersion(workflow.version)
+    setStored(workflow.definition)
+    if (!isChanged) setDefinition(workflow.definition)
+  }
+
+  const change = (next: Definition) => {
+    setProblems((old) => movedWith(old, definition, next))
+    setDefinition(next)
+    setFine(false)
+    setPreflight(undefined)
+  }
+  const found = (errors: readonly Problem[]) => {
+    setProblems(errors)
+    setFine(errors.length === 0)
+  }
+  const save = () => {
+    if (saving.isPending) return
+    saving.mutate(definition, {
+      onSuccess: (saved) => {
+        setStored(saved.definition)
+        setDefinition(saved.definition)
+        setVersion(saved.version)
+        setProblems([])
+        onSaved(saved)
+      },
+      onError: (error) => setProblems(problemOf(error).errors ?? []),
+    })
+  }
+  const check = () => {
+    if (checking.isPending) return
+    saving.reset()
+    const storedId = isChanged ? undefined : workflow?.id
+    checking.mutate(
+      { definition, storedId },
+      {
+        onSuccess: ({ errors, preflight: ahead }) => {
+          found([...errors, ...(ahead?.problems ?? [])])
+          setPreflight(ahead)
+        },
+      },
+    )
+  }
+  return {
+    ...{ definition, change, problems, preflight, isChanged, isFine, save, check },
+    isSaving: saving.isPending,
+    isChecking: checking.isPending,
+    error: saving.error ?? checking.error,
+  }
+}
+
+const isSame = (a: Definition, b: Definition) => JSON.stringify(a) === JSON.stringify(b)

@@ -1,0 +1,46 @@
+/** The tools that can be picked, by their servers, and how they are looked for again. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { toast } from 'sonner'
+import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
+import type { JsonObject } from './definition.ts'
+import type { OutputSchemas } from './suggestions.ts'
+
+export type Tool = Toolkit['tools'][number]
+
+export interface Tools {
+  toolkits: readonly Toolkit[]
+  isLoading: boolean
+  error: Error | null
+  find: (ref: string) => Tool | undefined
+  schemas: OutputSchemas
+}
+
+export function useTools(): Tools {
+  const { data = [], isLoading, error } = useQuery(toolkitsQuery())
+  const byRef = new Map(data.flatMap(({ tools }) => tools.map((tool) => [tool.ref, tool] as const)))
+  return {
+    toolkits: data,
+    isLoading,
+    error,
+    find: (ref) => byRef.get(ref),
+    schemas: (ref) => byRef.get(ref)?.outputSchema as JsonObject | undefined,
+  }
+}
+
+export function useRefreshTools() {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: ({ uscoId }: Toolkit) =>
+      answer(client.api.mcp[':id'].introspect.$post({ param: { id: uscoId }, query: { reconnect: 'true' } })),
+    onSuccess: async (fresh) => {
+      await queryClient.invalidateQueries({ queryKey: toolkitsQuery().queryKey })
+      if (fresh.state.status === 'error')
+        toast.error(`${fresh.name} could not be looked at`, { description: fresh.state.reason })
+      else toast.success(`${fresh.name} has ${fresh.toolCount} ${fresh.toolCount === 1 ? 'tool' : 'tools'}`)
+    },
+    onError: (error) => {
+      const { title, detail, action } = problemOf(error)
+      toast.error(title, { description: `${detail} ${action}` })
+    },
+  })
+}
