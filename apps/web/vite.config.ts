@@ -8,6 +8,8 @@ const EVERYWHERE =
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [react(), tailwindcss()],
+  // The chat's hook brings a copy of its own, one patch away.
+  resolve: { dedupe: ['ai'] },
   // The server's policy takes fonts and scripts from its own origin only, so nothing may become a data: URL.
   build: {
     assetsInlineLimit: 0,

@@ -1,8 +1,15 @@
 /** What of this page stands in the address. */
 import { pickStrings } from '../shell/search.ts'
 
+export const MODES = ['ask', 'find', 'program'] as const
+export type Mode = (typeof MODES)[number]
+
 export interface ThreadSearch {
-  tab?: string
+  /** What the composer does; without it, what can be done: ask where there is a model, else find. */
+  mode?: Mode
 }
 
-export const readThread = (search: Record<string, unknown>): ThreadSearch => pickStrings(search, ['tab'])
+export function readThread(search: Record<string, unknown>): ThreadSearch {
+  const mode = MODES.find((one) => one === pickStrings(search, ['mode']).mode)
+  return mode ? { mode } : {}
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
+import type { StoredMessage } from './queries.ts'
+
+const message = (id: string, role: 'user' | 'assistant', text: string): StoredMessage => ({
+  ...{ id, role, parts: [{ type: 'text', text }], createdAt: `2026-01-01T00:00:0${id}Z` },
+})
+
+describe('stored messages', () => {
+  it('are put in their order, over pages, with their times', () => {
+    const pages = [
+      { items: [message('4', 'assistant', 'D'), message('3', 'user', 'C')] },
+      { items: [message('2', 'assistant', 'B'), message('1', 'user', 'A')] },
+    ]
+    const read = chatMessages(pages)
+    expect(read.map(textOf)).toEqual(['A', 'B', 'C', 'D'])
+    expect(read[0]?.metadata?.createdAt).toBe('2026-01-01T00:00:01Z')
+  })
+
+  it('are said once where an attempt got no answer', () => {
+    const again = [message('3', 'assistant', 'B'), message('2', 'user', 'A'), message('1', 'user', 'A')]
+    expect(chatMessages([{ items: again }]).map(({ id }) => id)).toEqual(['2', '3'])
+    const answered = [message('3', 'user', 'A'), message('2', 'assistant', 'B'), message('1', 'user', 'A')]
+    expect(chatMessages([{ items: answered }])).toHaveLength(3)
+  })
+
+  it('have data by its kind', () => {
+    const parts = [{ type: 'data-usage', data: { steps: 2, stopped: 'done' } }]
+    const read = chatMessages([{ items: [{ ...message('1', 'assistant', ''), parts }] }])
+    expect(read.flatMap((one) => dataOf(one, 'usage'))).toEqual([{ steps: 2, stopped: 'done' }])
+    expect(read.flatMap((one) => dataOf(one, 'selection'))).toEqual([])
+  })
+})
+
+describe('what was saved', () => {
+  it('is a share of what is carried, never less than nothing', () => {
+    expect(savedShare({ before: 1000, after: 250 })).toBe(0.75)
+    expect(savedShare({ before: 0, after: 0 })).toBe(0)
+    expect(savedShare({ before: 100, after: 130 })).toBe(0)
+  })
+})

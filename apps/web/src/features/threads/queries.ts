@@ -1,0 +1,104 @@
+/** What the pages of threads read. All of it but runs and models is under `threads`, so that one event refreshes it. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import type { InferResponseType } from 'hono/client'
+import { answer, client } from '../../api.ts'
+
+const one = client.api.threads[':id']
+
+export type Thread = InferResponseType<typeof one.$get, 200>
+export type Loadout = InferResponseType<typeof one.loadout.$get, 200>
+export type Explained = InferResponseType<typeof one.explain.$get, 200>['items'][number]
+export type StoredMessage = InferResponseType<typeof one.messages.$get, 200>['items'][number]
+export type Selection = InferResponseType<typeof one.resolve.$post, 200>
+export type Run = InferResponseType<(typeof client.api.runs)[':id']['$get'], 200>
+export type Approval = InferResponseType<(typeof client.api.approvals)[':id']['$get'], 200>
+export type Models = InferResponseType<typeof client.api.models.$get, 200>
+
+const param = (id: string) => ({ param: { id } })
+const PAGE = 50
+
+export const threadsQuery = () =>
+  infiniteQueryOptions({
+    queryKey: ['threads', 'list'],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        client.api.threads.$get(
+          { query: { limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+          { init: { signal } },
+        ),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const threadQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['threads', id, 'thread'],
+    queryFn: ({ signal }) => answer(one.$get(param(id), { init: { signal } })),
+  })
+
+export const messagesQuery = (id: string) =>
+  infiniteQueryOptions({
+    queryKey: ['threads', id, 'messages'],
+    queryFn: ({ pageParam, signal }) =>
+      answer(
+        one.messages.$get(
+          { ...param(id), query: { limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) } },
+          { init: { signal } },
+        ),
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  })
+
+export const loadoutQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['threads', id, 'loadout'],
+    queryFn: ({ signal }) => answer(one.loadout.$get({ ...param(id), query: {} }, { init: { signal } })),
+  })
+
+export const activationsQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['threads', id, 'activations'],
+    queryFn: ({ signal }) => answer(one.activations.$get(param(id), { init: { signal } })),
+  })
+
+export const loadedQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['threads', id, 'loaded'],
+    queryFn: async ({ signal }) => (await answer(one.loaded.$get(param(id), { init: { signal } }))).items,
+  })
+
+export const explainQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['threads', id, 'explain'],
+    queryFn: async ({ signal }) =>
+      (await answer(one.explain.$get({ ...param(id), query: {} }, { init: { signal } }))).items,
+  })
+
+export const modelsQuery = () =>
+  queryOptions({
+    queryKey: ['models'],
+    queryFn: ({ signal }) => answer(client.api.models.$get({}, { init: { signal } })),
+  })
+
+/** Programs of a thread, the newest first, without their steps. */
+export const threadRunsQuery = (threadId: string) =>
+  queryOptions({
+    queryKey: ['runs', 'thread', threadId],
+    queryFn: async ({ signal }) =>
+      (await answer(client.api.runs.$get({ query: { threadId, limit: PAGE } }, { init: { signal } }))).items,
+  })
+
+const OVER = new Set<Run['status']>(['completed', 'failed', 'cancelled'])
+export const isOver = (run: Pick<Run, 'status'>): boolean => OVER.has(run.status)
+
+/** While it goes on it is looked at again: not every step is told. */
+const LOOK_AGAIN_MS = 700
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['runs', id],
+    queryFn: ({ signal }) => answer(client.api.runs[':id'].$get(param(id), { init: { signal } })),
+    refetchInterval: ({ state: { data } }) => (data && isOver(data) ? false : LOOK_AGAIN_MS),
+  })

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { ChatMessage } from './chat-message.ts'
+import type { Find } from './find-card.tsx'
+import type { Run } from './queries.ts'
+import { timelineOf } from './timeline.ts'
+
+const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`
+const message = (id: string, second?: number): ChatMessage => ({
+  ...{ id, role: 'user', parts: [] },
+  ...(second === undefined ? {} : { metadata: { createdAt: at(second) } }),
+})
+const run = (id: string, second: number, kind: Run['kind'] = 'program') => ({ id, kind, createdAt: at(second) }) as Run
+const find = (id: string, second: number) => ({ id, at: at(second) }) as Find
+const keys = (parts: Partial<Parameters<typeof timelineOf>[0]>) =>
+  timelineOf({ messages: [], runs: [], finds: [], seenAt: () => at(50), hasOlder: false, ...parts }).map(
+    ({ key }) => key,
+  )
+
+describe('the timeline of a thread', () => {
+  it('is in the order of time', () => {
+    const parts = {
+      messages: [message('a', 1), message('b', 5)],
+      runs: [run('r', 6), run('q', 3)],
+      finds: [find('f', 4)],
+    }
+    expect(keys(parts)).toEqual(['a', 'q', 'f', 'b', 'r'])
+  })
+
+  it('keeps the order of what was said, and what streams at the end', () => {
+    expect(keys({ messages: [message('a', 9), message('b', 5), message('c')], runs: [run('r', 7)] })).toEqual([
+      'r',
+      'a',
+      'b',
+      'c',
+    ])
+  })
+
+  it('leaves away workflows, and programs older than what is shown', () => {
+    const runs = [run('w', 6, 'workflow'), run('r', 7), run('old', 1)]
+    expect(keys({ messages: [message('a', 5)], runs })).toEqual(['old', 'a', 'r'])
+    expect(keys({ messages: [message('a', 5)], runs, hasOlder: true })).toEqual(['a', 'r'])
+  })
+})

@@ -1,0 +1,89 @@
+/**
+ * The chat of one thread. What the server has stored is the truth: whenever it changes while nothing streams, it is taken over.
+ * Until then the page shows what streams.
+ */
+import { useChat } from '@ai-sdk/react'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { DefaultChatTransport } from 'ai'
+import { useEffect, useMemo, useRef } from 'react'
+import { type Problem, ProblemError } from '../../api.ts'
+import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
+import { messagesQuery } from './queries.ts'
+
+export interface AskOptions {
+  model?: string | undefined
+  programs?: boolean | undefined
+}
+
+export function useThreadChat(threadId: string, options: AskOptions) {
+  const queryClient = useQueryClient()
+  const history = useInfiniteQuery(messagesQuery(threadId))
+  const latest = useRef(options)
+  latest.current = options
+  const transport = useMemo(() => transportOf(threadId, () => latest.current), [threadId])
+  const chat = useChat<ChatMessage>({
+    id: threadId,
+    transport,
+    experimental_throttle: 50,
+    onData: ({ type }) => {
+      if (type === 'data-approval') queryClient.invalidateQueries({ queryKey: ['approvals'] })
+    },
+    onFinish: () => queryClient.invalidateQueries({ queryKey: ['threads', threadId] }),
+  })
+  const { status, setMessages } = chat
+  const isBusy = status === 'submitted' || status === 'streaming'
+  const busy = useRef(isBusy)
+  busy.current = isBusy
+  const { data } = history
+  useEffect(() => {
+    if (data && !busy.current) setMessages(chatMessages(data.pages))
+  }, [data, setMessages])
+
+  const say = (text: string) => {
+    chat.clearError()
+    return chat.sendMessage({ text })
+  }
+  return {
+    messages: chat.messages,
+    isBusy,
+    isWaiting: status === 'submitted',
+    error: chat.error ? problemFrom(chat.error) : undefined,
+    say,
+    stop: chat.stop,
+    /** Asks again what was asked last, where no answer came, or not the one that was wanted. */
+    retry: () => {
+      const at = chat.messages.findLastIndex(({ role }) => role === 'user')
+      const asked = chat.messages[at]
+      if (!asked) return
+      // What got no answer is said once.
+      if (!chat.messages.slice(at + 1).some(hasContent)) setMessages(chat.messages.slice(0, at))
+      say(textOf(asked))
+    },
+    history,
+  }
+}
+
+const hasContent = ({ parts }: ChatMessage): boolean =>
+  parts.some(({ type }) => type === 'text' || type === 'dynamic-tool')
+
+const transportOf = (threadId: string, options: () => AskOptions) =>
+  new DefaultChatTransport<ChatMessage>({
+    api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
+    prepareSendMessagesRequest: ({ messages }) => {
+      const { model, programs } = options()
+      // The thread has the history; only what is new is sent.
+      const message = textOf(messages.at(-1) ?? { parts: [] })
+      return { body: { message, ...(model ? { model } : {}), ...(programs ? { programs } : {}) } }
+    },
+  })
+
+/** A refusal comes as the text of a problem document; what fails later, as a line of the stream. */
+export function problemFrom(error: Error): Error {
+  try {
+    const read: unknown = JSON.parse(error.message)
+    if (typeof read === 'object' && read !== null && 'code' in read) return new ProblemError(read as Problem)
+  } catch {
+    // A line, then.
+  }
+  return error
+}
