@@ -21,12 +21,15 @@ export interface OpenApp extends AsyncDisposable {
   open(options?: BrowserContextOptions): Promise<Page>
 }
 
-/** `fill` works on the host before the server opens it, for what only an operator can do. */
-export async function openApp(fill?: (host: Host) => Promise<unknown>): Promise<OpenApp> {
+/** `fill` works on the host before the server opens it, for what only an operator can do; `env` is more of its settings. */
+export async function openApp(
+  fill?: (host: Host) => Promise<unknown>,
+  env: Record<string, string> = {},
+): Promise<OpenApp> {
   if (!ELSEWHERE && isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
   if (fill) await withHost(dataDir, fill)
-  const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent' })
+  const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...env })
   const server = await startServer(config, { webDir: DIST, version: '0.0.0-test' })
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
   return {

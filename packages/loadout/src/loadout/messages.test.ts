@@ -23,6 +23,14 @@ describe('what was said in a thread', () => {
     expect(rest.map(({ parts }) => parts[0]?.text)).toEqual(['two', 'one'])
   })
 
+  it('tells when the thread was used last', async () => {
+    const before = await host.threads.get('ann', 't')
+    const { createdAt } = await host.messages.add('ann', 't', { role: 'user', parts: text('one') })
+    const after = await host.threads.get('ann', 't')
+    expect(after.updatedAt.toISOString()).toBe(createdAt)
+    expect(after.createdAt).toEqual(before.createdAt)
+  })
+
   it('has room for all who say something at once', async () => {
     const many = Array.from({ length: 12 }, (_, i) => String(i))
     await Promise.all(many.map((words) => host.messages.add('ann', 't', { role: 'user', parts: text(words) })))

@@ -48,6 +48,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
           if (position >= MOST_MESSAGES) throw full(threadId)
           const whole: MessageRow = { ...about, position, createdAt: new Date() }
           await tx.insert('messages', whole)
+          await tx.update('threads', threadId, { set: { updatedAt: whole.createdAt } })
           return whole
         }),
       )
