@@ -405,6 +405,7 @@ describe('the OpenAPI document', () => {
       'get /api/threads/{id}/messages',
       'get /api/threads/{id}/policy',
       'get /api/tools',
+      'get /api/tools/explain',
       'get /api/usage',
       'get /api/workflows',
       'get /api/workflows/{id}',

@@ -1,7 +1,8 @@
-/** Which tools fit: exactly as a model would find them. */
+/** Which tools fit: exactly as a model would find them. And of each, whether it is carried, and why. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
-import { idText, json } from '../openapi.ts'
+import { reason as reasonSchema, tier } from 'loadout/schema'
+import { idText, json, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -37,8 +38,42 @@ const search = createRoute({
   },
 })
 
+const explain = createRoute({
+  method: 'get',
+  path: '/tools/explain',
+  summary: 'For every tool of the caller, outside of any thread: what it costs, and why it is carried or not',
+  responses: {
+    200: json(
+      z
+        .object({
+          items: z.array(
+            z.object({
+              ref: z.string(),
+              modelName: z.string(),
+              tier,
+              tokens: z.number().openapi({ description: "About what its definition costs in a model's context" }),
+              included: z.boolean(),
+              reasons: z.array(named(reasonSchema, 'Reason')),
+            }),
+          ),
+        })
+        .openapi('ToolExplanation'),
+      'All of them',
+    ),
+    ...problemResponses,
+  },
+})
+
 export function toolRoutes(host: Host) {
-  return new OpenAPIHono<Env>().openapi(search, async (c) => {
+  const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
+    const { entries } = await host.loadouts.of({ userId: c.var.principal.userId })
+    const items = entries.map(({ ref, modelName, tier, tokens, included, reasons }) => ({
+      ...{ ref, modelName, tier, tokens, included },
+      reasons: [...reasons],
+    }))
+    return c.json({ items }, 200)
+  })
+  return tools.openapi(search, async (c) => {
     const { q, strategy, limit, threadId } = c.req.valid('query')
     const { userId } = c.get('principal')
     // A thread that is not the caller's does not exist.
