@@ -65,8 +65,10 @@ export interface ProgramLimits {
   logBytes: number
   /** Of the value that it returns. @default 1 MiB */
   resultBytes: number
-  /** Of the arguments of one call. @default 1 MiB */
+  /** Of the arguments of one call. @default 256 KiB */
   argumentBytes: number
+  /** Values in the arguments of one call, with those inside others: each is looked at by the host, many times. @default 10_000 */
+  argumentValues: number
 }
 
 export const PROGRAM_ERRORS = [

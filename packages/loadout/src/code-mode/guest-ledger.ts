@@ -1,7 +1,8 @@
 /** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
 import type { LogLine, ProgramErrorCode, ProgramLimits } from './executor.ts'
 import type { DoorArguments } from './sandbox-engine.ts'
-import { WAITING_ARGUMENTS } from './sandbox-limits.ts'
+import { hasMoreValues } from './sandbox-json.ts'
+import { tooManyBytes, tooManyValues, WAITING_ARGUMENTS } from './sandbox-limits.ts'
 import type { SandboxCall } from './sandbox-protocol.ts'
 
 export type Fail = (code: ProgramErrorCode, message: string) => void
@@ -19,8 +20,7 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
     if (sizes.size + 1 > limits.parallelCalls)
       return ['parallel-limit', `More than ${limits.parallelCalls} calls waited for an answer at once.`]
     // A character is a byte at least, so that what is far too long need not be copied.
-    if (args.number(4) > limits.argumentBytes)
-      return ['argument-limit', `The arguments of a call take more than ${limits.argumentBytes} bytes.`]
+    if (args.number(4) > limits.argumentBytes) return ['argument-limit', tooManyBytes(limits)]
     return undefined
   }
 
@@ -37,8 +37,8 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
       const over = tooMuch(args)
       if (over) return fail(...over)
       const { text, bytes } = args.sized(3)
-      if (bytes > limits.argumentBytes)
-        return fail('argument-limit', `The arguments of a call take more than ${limits.argumentBytes} bytes.`)
+      if (bytes > limits.argumentBytes) return fail('argument-limit', tooManyBytes(limits))
+      if (hasMoreValues(text, limits.argumentValues)) return fail('argument-limit', tooManyValues(limits))
       if (waitingBytes + bytes > limits.argumentBytes * WAITING_ARGUMENTS)
         return fail('argument-limit', 'The arguments of the calls that wait for an answer take too much together.')
       out.calls.push({ seq: made, object: args.text(1), name: args.text(2), arguments: text })

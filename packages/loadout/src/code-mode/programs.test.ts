@@ -151,7 +151,7 @@ describe('thread.run', () => {
 
   it('what a step keeps is bounded', async () => {
     const done = await run(
-      'await search("x".repeat(900_000)); return await call("y".repeat(100_000), { text: "z".repeat(500_000) }).catch((error) => error.code)',
+      'await search("x".repeat(200_000)); return await call("y".repeat(100_000), { text: "z".repeat(150_000) }).catch((error) => error.code)',
     )
     expect(done.output).toBe('tool-not-found')
     expect(JSON.stringify(done.steps).length).toBeLessThan(20_000)

@@ -2,12 +2,30 @@
 import { type Json, parseJson } from '../schema/json.ts'
 
 const DEPTH = 60
-const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, QUOTE, BACKSLASH] = [91, 123, 93, 125, 34, 92]
+const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, QUOTE, BACKSLASH, COMMA] = [91, 123, 93, 125, 34, 92, 44]
 
 export function readJson(text: string): Json {
   // A key that is refused, and characters that are, are written like this or with an escape.
   if (text.includes('__proto__') || text.includes('\\u') || !isShallow(text)) return parseJson(text)
   return JSON.parse(text)
+}
+
+/** Whether a text has more values than that, those inside others among them. No value is read for it. */
+export function hasMoreValues(text: string, most: number): boolean {
+  // Each takes a character at least, and one that divides it from the next.
+  if (text.length < 2 * most) return false
+  let values = 1
+  for (let at = 0; at < text.length && values <= most; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfString(text, at + 1)
+    else if (code === COMMA || ((code === OPEN_ARRAY || code === OPEN_OBJECT) && !isEmpty(text, at))) values++
+  }
+  return values > most
+}
+
+const isEmpty = (text: string, at: number) => {
+  const next = text.charCodeAt(at + 1)
+  return next === CLOSE_ARRAY || next === CLOSE_OBJECT
 }
 
 function isShallow(text: string): boolean {

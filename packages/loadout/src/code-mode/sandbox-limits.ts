@@ -11,13 +11,19 @@ export const DEFAULT_LIMITS: ProgramLimits = {
   parallelCalls: 200,
   logBytes: 256 * 1024,
   resultBytes: MiB,
-  argumentBytes: MiB,
+  argumentBytes: 256 * 1024,
+  argumentValues: 10_000,
 }
 
 export function resolveLimits(given: Partial<ProgramLimits> = {}): ProgramLimits {
   const known = Object.entries(given).filter(([, value]) => value !== undefined)
   return { ...DEFAULT_LIMITS, ...Object.fromEntries(known) }
 }
+
+export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>
+  `The arguments of a call take more than ${argumentBytes} bytes.`
+export const tooManyValues = ({ argumentValues }: ProgramLimits) =>
+  `The arguments of a call have more than ${argumentValues} values.`
 
 /** How many times the bytes of one call's arguments those of all waiting calls may be: they lie outside the program's memory. */
 export const WAITING_ARGUMENTS = 16

@@ -17,7 +17,8 @@ import type {
 } from './executor.ts'
 import { lineOf } from './guest-stack.ts'
 import type { Box } from './sandbox-box.ts'
-import { readJson } from './sandbox-json.ts'
+import { hasMoreValues, readJson } from './sandbox-json.ts'
+import { tooManyBytes, tooManyValues } from './sandbox-limits.ts'
 import type { Answer, Ended, FromSandbox, SandboxCall, Turn } from './sandbox-protocol.ts'
 import { createWatch, type Watch, type WatchParts } from './sandbox-watch.ts'
 
@@ -132,6 +133,10 @@ export class Session {
     if (this.#asked.has(seq) || !has(this.#parts.bridge, object, name))
       return this.#fail('sandbox-lost', 'The sandbox asked for something that it does not have.')
     this.#asked.add(seq)
+    // Before anything of it is read.
+    const { limits } = this.#parts
+    if (text.length > limits.argumentBytes) return this.#fail('argument-limit', tooManyBytes(limits))
+    if (hasMoreValues(text, limits.argumentValues)) return this.#fail('argument-limit', tooManyValues(limits))
     const args = readArguments(text)
     if ('refused' in args) return this.#answer(seq, { error: args.refused, at: this.#parts.program.now })
     const broke = () =>

@@ -15,6 +15,7 @@ export const programLimits = z
     logBytes: count(16 * 1024 ** 2),
     resultBytes: count(16 * 1024 ** 2),
     argumentBytes: count(16 * 1024 ** 2),
+    argumentValues: count(1_000_000),
   })
   .partial()
 

@@ -109,6 +109,19 @@ export const limitCases: Record<string, ExecutorCase> = {
     same((await failure(executor, flood, { limits })).code, 'argument-limit', 'of all that wait')
   },
 
+  'arguments: by their values, wherever they are': async (executor) => {
+    const limits = { argumentValues: 100 }
+    const most = 'kit.echo(Array.from({ length: 98 }, (_, n) => n))'
+    same(await value(executor, `return (await ${most}).length`, { limits }), 98)
+    same(await value(executor, "return (await kit.echo(',[{'.repeat(500))).length", { limits }), 1500, 'a text is one')
+    for (const given of [
+      'Array(101).fill(0)',
+      'Array(51).fill([0])',
+      "Object.fromEntries(Array(101).fill(0).map((_, n) => ['k' + n, n]))",
+    ])
+      same((await failure(executor, `await kit.echo(${given})`, { limits })).code, 'argument-limit', given)
+  },
+
   'after each of them the next runs': async (executor) => {
     const bombs = [
       'for (;;);',
