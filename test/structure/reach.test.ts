@@ -21,6 +21,8 @@ const SOCKETS: Record<string, string> = {
     'asks sockets of our own in the temporary folder who listens',
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
+  'apps/server/src/auth/better-auth.ts': "the operator's sign-in provider, asked by better-auth",
+  'apps/server/src/auth/visitor.ts': 'reads addresses, and opens none',
   'apps/server/src/serve.ts': 'listens',
   'apps/server/src/telemetry.ts': "the operator's collector of traces",
 }
@@ -44,7 +46,7 @@ const files = ['packages/loadout/src', 'apps/server/src'].flatMap((folder) =>
 const PROCESS =
   /^(node:)?(child_process|cluster|worker_threads|vm|inspector|module)$|client\/stdio$|^(execa|node-pty|cross-spawn)$/
 const SOCKET =
-  /^(node:)?(http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(pg|undici|ws|axios|got|node-fetch|ky|@hono\/node-server|@opentelemetry\/exporter-.*)$/
+  /^(node:)?(http|https|http2|net|tls|dgram|dns|dns\/promises)$|^(pg|undici|ws|axios|got|node-fetch|ky|@hono\/node-server|better-auth\/plugins\/generic-oauth|@opentelemetry\/exporter-.*)$/
 
 /** Types alone open nothing. */
 const VALUE_IMPORT = (specifier: string) =>

@@ -3,15 +3,15 @@
  * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
  */
 import { createHash, randomInt } from 'node:crypto'
-import { type Audit, type Change, HostError, newId, type Storage } from 'loadout'
+import { type Audit, HostError, newId, type Storage } from 'loadout'
 import { type ApiKeyRow, apiKeyInput, type Principal, parse } from 'loadout/schema'
 import type { z } from 'zod'
+import { rememberRows } from './remember.ts'
 
 const PREFIX = 'lo_'
 const LENGTH = 40
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 const NOTE_USE_EVERY_MS = 60_000
-const REMEMBERED_KEYS = 10_000
 
 export interface ApiKeys {
   /** Makes a key; the answer is the only place that ever holds it. */
@@ -24,7 +24,10 @@ export interface ApiKeys {
 
 /** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
 export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
-  const remembered = rememberKeys(storage)
+  const remembered = rememberRows<ApiKeyRow>(storage, {
+    collection: 'apiKeys',
+    isAbout: (_, row, id) => row?.keyId === id,
+  })
 
   const find = (hash: string) =>
     remembered.get(hash, async () => {
@@ -112,42 +115,6 @@ function assertMayGrant(by: Principal, input: z.output<typeof apiKeyInput>): voi
     throw refuse(`Your own key ends at ${by.expiresAt}; the new one cannot last longer.`)
   if (input.scopes.includes('operate') && input.role !== 'operator')
     throw refuse('The scope "operate" needs the role operator.')
-}
-
-/**
- * A bounded memory of keys by hash, trusted only while the watch is live. A row that was read before a change was told is
- * not kept after it, so a revoked key is not remembered by a reader that was slow.
- */
-function rememberKeys(storage: Storage) {
-  const byHash = new Map<string, ApiKeyRow>()
-  let live = false
-  let generation = 0
-  let watching: Promise<unknown> | undefined
-  const onChange = (change: Change) => {
-    if (change.kind === 'row' && change.collection !== 'apiKeys') return
-    generation++
-    if (change.kind === 'row') for (const [hash, row] of byHash) if (row.keyId === change.id) byHash.delete(hash)
-    if (change.kind === 'row') return
-    live = change.kind === 'live'
-    byHash.clear()
-  }
-  return {
-    /** The kept row, or what `load` finds. */
-    async get(hash: string, load: () => Promise<ApiKeyRow | undefined>): Promise<ApiKeyRow | undefined> {
-      watching ??= storage.watch(onChange).catch(() => {
-        watching = undefined
-      })
-      await watching
-      const kept = live ? byHash.get(hash) : undefined
-      if (kept) return kept
-      const before = generation
-      const row = await load()
-      if (!row || !live || generation !== before) return row
-      if (byHash.size >= REMEMBERED_KEYS) byHash.clear()
-      byHash.set(hash, row)
-      return row
-    },
-  }
 }
 
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')

@@ -10,11 +10,14 @@ import { createModels, type Models } from 'loadout/agents/models'
 import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
+import type { SignIn } from './auth/sign-in.ts'
 import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, traceParent } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { appRoutes } from './routes/app.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { authRoutes } from './routes/auth.ts'
+import { authLinkRoutes } from './routes/auth-links.ts'
 import { backupRoutes } from './routes/backup.ts'
 import { callRoutes } from './routes/calls.ts'
 import { configRoutes } from './routes/configs.ts'
@@ -52,6 +55,10 @@ export interface AppOptions {
   /** Who this host is, for authorization servers that ask at its own address. */
   clientMetadata?: Record<string, unknown> | undefined
   apiKeys?: ApiKeys
+  /** Sign-in of our own, which `authenticate` then knows of. An app with users of its own needs none. */
+  signIn?: SignIn | undefined
+  /** How many proxies of the operator stand before the server, each adding to `X-Forwarded-For`. @default 0 */
+  proxies?: number
   /** Models of chats and agents. @default those that users have keys for */
   models?: Models
   log?: Log
@@ -71,6 +78,8 @@ export function createApp({
   publicUrl,
   clientMetadata,
   apiKeys,
+  signIn,
+  proxies = 0,
   models = createModels(host),
   log = silentLog,
   metrics,
@@ -107,13 +116,16 @@ export function createApp({
 
   addDocument(app, version)
   if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
+  const mode = loopbackOnly ? 'local' : 'multi-user'
+  const authParts = { signIn, authenticate, mode, publicUrl, proxies } as const
+  const open = app.route('/api', authRoutes(authParts)).route('/api', authLinkRoutes(authParts))
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
     // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
     if (loopbackOnly) app.use('/metrics', ownOrigin({ loopbackOnly, publicUrl }))
     app.route('/', metricsRoutes(metrics, authenticate))
   }
-  return app
+  return open
     .route('/', healthRoutes(host, version))
     .route('/api', configRoutes(host))
     .route('/api', trialRoutes(host))
@@ -135,7 +147,7 @@ export function createApp({
     .route('/api', backupRoutes(host))
     .route('/api', auditRoutes(host))
     .route('/api', toolRoutes(host))
-    .route('/api', userRoutes(host))
+    .route('/api', userRoutes(host, signIn))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
 }
 

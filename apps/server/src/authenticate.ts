@@ -1,7 +1,11 @@
+/** Who a request is of: the one local user, an API key, or a session. */
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { KEY_SCOPES, type PrincipalInput } from 'loadout/schema'
+import { HostError, type Storage } from 'loadout'
+import { KEY_SCOPES, type PrincipalInput, type UserRow } from 'loadout/schema'
 import type { ApiKeys } from './api-keys.ts'
+import type { SignIn } from './auth/sign-in.ts'
 import type { Authenticate } from './doors.ts'
+import { rememberRows } from './remember.ts'
 
 /** The one user of a local host. */
 export const LOCAL: PrincipalInput = { kind: 'local', userId: 'local', role: 'operator' }
@@ -20,6 +24,54 @@ export function byApiKey(keys: ApiKeys, bootstrapKey?: string): Authenticate {
 /** No sign-in: whoever reaches the loopback port is the user. A key that is sent must still be right. */
 export function localOr(byKey: Authenticate): Authenticate {
   return (request) => (bearer(request) === undefined ? LOCAL : byKey(request))
+}
+
+/** A key where one is sent, else the session of the cookie. */
+export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>, publicUrl?: string): Authenticate {
+  return async (request) => {
+    if (bearer(request) !== undefined) return byKey(request)
+    const found = await signIn.sessions.find(request.headers)
+    if (!found) return undefined
+    assertOwnPage(request, publicUrl)
+    return { kind: 'session', userId: found.user.userId, role: found.user.role }
+  }
+}
+
+/** A key gives nothing that its user has lost: who is disabled has none, who does not operate any more operates by none. */
+export function heldToUser(byKey: Authenticate, storage: Storage): Authenticate {
+  const remembered = rememberRows<UserRow>(storage, {
+    ...{ collection: 'users', isAbout: (key, _, id) => key === id, keepMissing: true },
+  })
+  const find = (userId: string) =>
+    remembered.get(userId, () => storage.transaction({ caller: 'sign-in' }, (tx) => tx.get('users', userId)))
+  return async (request) => {
+    const found = await byKey(request)
+    const user = found && (await find(found.userId))
+    if (!user) return found
+    return user.disabledAt === null ? { ...found, role: user.role === 'operator' ? found.role : 'user' } : undefined
+  }
+}
+
+const LOOKING = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+/**
+ * Cookies come by themselves, so what changes something must come from a page of ours: a browser says so in the Origin of every
+ * such request, and whoever does not say it is not let through.
+ */
+export function assertOwnPage({ method, headers, url }: Request, publicUrl?: string): void {
+  if (LOOKING.has(method)) return
+  const origin = headers.get('origin')
+  const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  const host = headers.get('host') ?? new URL(url).host
+  const isOurs = own === undefined ? URL.parse(origin ?? '')?.host === host : origin === own
+  if (isOurs) return
+  throw new HostError('foreign-origin', {
+    detail:
+      origin === null
+        ? 'A session changes nothing without an Origin.'
+        : `The Origin "${origin.slice(0, 100)}" is not ours.`,
+    action: 'Open Loadout at its own URL; programs use an API key.',
+  })
 }
 
 function bearer(request: Request): string | undefined {

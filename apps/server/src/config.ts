@@ -6,6 +6,7 @@ import { HostError } from 'loadout'
 import type { SandboxOptions } from 'loadout/node'
 import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
+import type { OidcSettings } from './auth/better-auth.ts'
 import { readTemplates, sandboxDir } from './stdio-settings.ts'
 
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
@@ -38,6 +39,14 @@ const environment = z.object({
   LOADOUT_MASTER_KEY: z.string().min(1).optional(),
   LOADOUT_BOOTSTRAP_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
   LOADOUT_PUBLIC_URL: httpUrl.optional(),
+  LOADOUT_PROXIES: whole(0, 10).default(0),
+  LOADOUT_SESSION_MS: whole(60_000, 31_536_000_000).default(604_800_000),
+  LOADOUT_SIGN_UP: flag.default(false),
+  LOADOUT_OIDC_ISSUER: httpUrl.optional(),
+  LOADOUT_OIDC_CLIENT_ID: z.string().min(1).optional(),
+  LOADOUT_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  LOADOUT_OIDC_NAME: z.string().min(1).max(100).optional(),
+  LOADOUT_OIDC_TRUST_EMAIL: flag.default(false),
   LOADOUT_WEBHOOK_URL: httpUrl.optional(),
   LOADOUT_WEBHOOK_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
@@ -84,6 +93,14 @@ export interface Config {
   masterKey: string | undefined
   bootstrapKey: string | undefined
   publicUrl: string | undefined
+  /** How many proxies of the operator stand before the server. */
+  proxies: number
+  /** How long a session lasts that nobody uses. */
+  sessionMs: number
+  /** Whether whoever the provider knows gets an account. */
+  signUp: boolean
+  /** Where people sign in beside here. */
+  oidc: OidcSettings | undefined
   /** Who is told of what waits for a person. */
   webhook: { url: string; secret: string | undefined } | undefined
   stdio: 'off' | 'templates' | 'sandbox' | 'on'
@@ -152,6 +169,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     masterKey: values.LOADOUT_MASTER_KEY,
     bootstrapKey: values.LOADOUT_BOOTSTRAP_KEY,
     publicUrl: values.LOADOUT_PUBLIC_URL,
+    proxies: values.LOADOUT_PROXIES,
+    sessionMs: values.LOADOUT_SESSION_MS,
+    signUp: values.LOADOUT_SIGN_UP,
+    oidc: oidcOf(values),
     webhook:
       values.LOADOUT_WEBHOOK_URL === undefined
         ? undefined
@@ -197,6 +218,19 @@ function sandboxOf(values: z.infer<typeof environment>): Config['sandbox'] {
     ...(LOADOUT_PYPI_FILE_HOSTS === undefined ? {} : { pypiFileHosts: LOADOUT_PYPI_FILE_HOSTS }),
     ...(LOADOUT_SANDBOX_MAX_BYTES === undefined ? {} : { packagesBytes: LOADOUT_SANDBOX_MAX_BYTES }),
   }
+}
+
+function oidcOf(values: z.infer<typeof environment>): OidcSettings | undefined {
+  const { LOADOUT_OIDC_ISSUER: issuer, LOADOUT_OIDC_CLIENT_ID: clientId } = values
+  const { LOADOUT_OIDC_CLIENT_SECRET: clientSecret, LOADOUT_OIDC_NAME, LOADOUT_OIDC_TRUST_EMAIL: trustEmail } = values
+  if (issuer === undefined) {
+    if (values.LOADOUT_SIGN_UP)
+      throw bad('LOADOUT_SIGN_UP', 'needs LOADOUT_OIDC_ISSUER: only whom a provider vouches for can sign up')
+    return undefined
+  }
+  if (clientId === undefined) throw bad('LOADOUT_OIDC_CLIENT_ID', 'is needed with LOADOUT_OIDC_ISSUER')
+  if (clientSecret === undefined) throw bad('LOADOUT_OIDC_CLIENT_SECRET', 'is needed with LOADOUT_OIDC_ISSUER')
+  return { issuer, clientId, clientSecret, name: LOADOUT_OIDC_NAME ?? new URL(issuer).host, trustEmail }
 }
 
 function readCertificates(path: string): string {

@@ -14,6 +14,7 @@ export async function run(given: Record<string, string | undefined> = {}): Promi
     const webDir = existsSync(WEB) ? WEB : undefined
     const running = await startServer(configFromEnvironment(given), { webDir, version: manifest.version })
     process.stdout.write(`Loadout is at ${running.url}\n`)
+    if (running.setup) process.stdout.write(setupLine(running.setup))
     const stop = () =>
       running.close().then(
         () => process.exit(0),
@@ -25,4 +26,8 @@ export async function run(given: Record<string, string | undefined> = {}): Promi
     process.stderr.write(`${error.line}\n`)
     process.exit(1)
   }
+}
+
+function setupLine({ url, expiresAt }: { url: string; expiresAt: Date }): string {
+  return `Nobody operates it yet. Become its first operator, once and before ${expiresAt.toISOString()}: ${url}\n`
 }

@@ -6,7 +6,8 @@ import { getRequestListener } from '@hono/node-server'
 import { type Host, HostError } from 'loadout'
 import { createApiKeys } from './api-keys.ts'
 import { createApp } from './app.ts'
-import { byApiKey, localOr } from './authenticate.ts'
+import type { SignIn } from './auth/sign-in.ts'
+import { byApiKey, heldToUser, localOr, sessionOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import { clientDocument, modelsOf, openHost } from './open-host.ts'
@@ -16,6 +17,8 @@ import { startWebhook } from './webhook.ts'
 
 export interface RunningServer {
   url: string
+  /** Leads the first operator in, where there is none yet. */
+  setup?: { url: string; expiresAt: Date } | undefined
   close(): Promise<void>
 }
 
@@ -51,11 +54,16 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     const apiKeys = createApiKeys(host.storage, host.audit.record)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
     const local = config.mode === 'local'
+    const signIn = await openSignIn(config, { host, log, address: () => bound })
+    const held = heldToUser(byKey, host.storage)
+    const signedIn = signIn ? sessionOr(held, signIn, config.publicUrl) : held
     const app = createApp({
       host,
       apiKeys,
       models: modelsOf(host, config),
-      authenticate: local ? localOr(byKey) : byKey,
+      authenticate: local ? localOr(byKey) : signedIn,
+      signIn,
+      proxies: config.proxies,
       loopbackOnly: local,
       publicUrl: config.publicUrl,
       clientMetadata: clientDocument(config),
@@ -70,8 +78,10 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     bound = url
     await noteServer(config, url)
     log.info({ url, mode: config.mode, storage: host.storage.name }, 'listening')
+    const made = await signIn?.setupLink()
     return {
       url,
+      setup: made && signIn && { url: signIn.urlOf(made), expiresAt: made.expiresAt },
       close: once(() => {
         stopping.abort()
         return shutDown({ server, config, log, closeHost })
@@ -81,6 +91,26 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     await closeHost().catch(() => {})
     throw error
   }
+}
+
+interface SignInParts {
+  host: Host
+  log: Log
+  address: () => string | undefined
+}
+
+/** Local mode has one user and no sign-in, and does not load what it is made of. */
+async function openSignIn(config: Config, { host, log, address }: SignInParts): Promise<SignIn | undefined> {
+  const { mode, masterKey, publicUrl, sessionMs, signUp, oidc } = config
+  if (mode === 'local' || masterKey === undefined) return undefined
+  if (publicUrl === undefined)
+    log.warn('LOADOUT_PUBLIC_URL is not set: cookies are not marked as for https, and links lead to this machine')
+  const { createSignIn, signInSecret } = await import('./auth/sign-in.ts')
+  return createSignIn({
+    ...{ storage: host.storage, secret: signInSecret(masterKey), sessionMs, signUp, oidc, log },
+    baseUrl: () => publicUrl ?? address() ?? 'http://localhost',
+    record: host.audit.record,
+  })
 }
 
 /** Tells the app of what waits for a person, where it wants to be told. */

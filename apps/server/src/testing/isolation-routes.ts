@@ -72,6 +72,8 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/workflows/{id}/check': null,
   'POST /api/runs/{id}/steps/{step}': { decision: 'fail' },
   'PATCH /api/app/toolkits/{id}': { enabled: false },
+  'PATCH /api/users/{id}': { operator: true },
+  'POST /api/users/{id}/link': null,
 }
 
 export const QUERIES: Record<string, string> = {
@@ -104,7 +106,10 @@ export const REFUSED: ReadonlySet<string> = new Set([
   'POST /api/runs/{id}/rerun',
 ])
 
-export const OPERATORS = /^\/api\/((app|users)\/|policy$)/
+export const OPERATORS = /^\/api\/((app|users)\/|(policy|users)$)/
+
+/** What belongs to a cookie has cases of its own, in `sign-in-cases.ts`. */
+export const COOKIES = /^\/api\/auth\/(?!session$)/
 
 interface Named {
   body?: object
@@ -153,6 +158,7 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   'POST /api/oauth/confirm': () => ({ body: { state: 'theirs', code: 'x' }, status: 400 }),
   'GET /api/oauth/callback': () => ({ query: '?state=theirs&code=x', status: 400 }),
   'GET /api/tools': ({ onlyThread }) => ({ query: `?q=echo&threadId=${onlyThread}`, status: 200 }),
+  'POST /api/users': () => ({ body: { email: 'eve@example.com', operator: true }, status: 403 }),
   'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),
   'PUT /api/policy/own': () => ({ body: { rules: [] }, status: 200 }),
   'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),

@@ -1,0 +1,180 @@
+/**
+ * better-auth over our storage: its users, accounts and sessions are rows of ours, written by the caller `sign-in`, so that no
+ * user's transaction reaches them. Of a session's token only a hash is stored, of a provider's tokens nothing.
+ */
+import { createHash } from 'node:crypto'
+import type { BetterAuthOptions } from 'better-auth'
+import { type AdapterFactory, type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'better-auth/adapters'
+import { HostError, type Storage, type Transaction } from 'loadout'
+
+type RowObject = Record<string, unknown>
+type Run = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>
+
+const same = (...names: string[]) => Object.fromEntries(names.map((name) => [name, name]))
+
+/** Where each of their models is, and what their fields are called there. What is not named is not kept. */
+const MODELS = {
+  user: {
+    collection: 'users',
+    id: 'userId',
+    fields: {
+      id: 'userId',
+      ...same('email', 'name', 'emailVerified', 'role', 'disabledAt', 'lastSignInAt', 'createdAt', 'updatedAt'),
+    },
+  },
+  account: {
+    collection: 'accounts',
+    id: 'accountId',
+    fields: {
+      ...{ id: 'accountId', providerId: 'provider', accountId: 'subject', password: 'passwordHash' },
+      ...same('userId', 'createdAt', 'updatedAt'),
+    },
+  },
+  session: {
+    collection: 'sessions',
+    id: 'sessionId',
+    fields: {
+      ...{ id: 'sessionId', token: 'tokenHash', ipAddress: 'address' },
+      ...same('userId', 'expiresAt', 'userAgent', 'createdAt', 'updatedAt'),
+    },
+  },
+} as const
+
+const MOST_ROWS = 10_000
+const LONGEST: Readonly<Record<string, number>> = { userAgent: 300, name: 200 }
+
+export function authRows(storage: Storage) {
+  let given: BetterAuthOptions = {}
+  const over = (run: Run): AdapterFactory<BetterAuthOptions> =>
+    createAdapterFactory({
+      config: {
+        adapterId: 'loadout',
+        supportsNumericIds: false,
+        supportsJSON: true,
+        transaction: (work) => run((tx) => work(over((inner) => inner(tx))(given))),
+      },
+      adapter: () => adapterOf(run) as CustomAdapter,
+    })
+  const adapter = over((work) => storage.transaction({ caller: 'sign-in' }, work))
+  return (options: BetterAuthOptions) => {
+    given = options
+    return adapter(options)
+  }
+}
+
+export const hashOf = (token: string) => createHash('sha256').update(token).digest('hex')
+
+interface Asked {
+  model: string
+  where?: CleanedWhere[] | undefined
+}
+
+function adapterOf(run: Run) {
+  const find = async (tx: Transaction, { model, where = [] }: Asked): Promise<RowObject[]> => {
+    const exact = where.filter(({ operator }) => operator === 'eq')
+    const query = {
+      where: Object.fromEntries(exact.map((one) => [fieldOf(model, one.field), storedValue(model, one)])),
+    }
+    const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MOST_ROWS } as never)
+    return rows.filter((row) => where.every((one) => matches(row[fieldOf(model, one.field)], one)))
+  }
+  const change = async (tx: Transaction, asked: Asked & { update: unknown }): Promise<RowObject[]> => {
+    const { collection, id } = modelOf(asked.model)
+    const changed: RowObject[] = []
+    for (const row of await find(tx, asked)) {
+      const set = toRow(asked.model, asked.update as RowObject)
+      const written = await tx.update(collection, String(row[id]), { set: set as never })
+      if (written) changed.push(written)
+    }
+    return changed
+  }
+  const remove = async (tx: Transaction, asked: Asked): Promise<number> => {
+    const { collection, id } = modelOf(asked.model)
+    const rows = await find(tx, asked)
+    for (const row of rows) await tx.delete(collection, String(row[id]))
+    return rows.length
+  }
+  return {
+    create: ({ model, data }: { model: string; data: RowObject }) =>
+      run(async (tx) => {
+        const { collection, fields } = modelOf(model)
+        const empty = Object.fromEntries(Object.values(fields).map((name) => [name, null]))
+        await tx.insert(collection, { ...empty, ...toRow(model, data) } as never)
+        return data
+      }),
+    findOne: (asked: Asked) =>
+      run(async (tx) => {
+        const [row] = await find(tx, asked)
+        return row ? fromRow(asked, row) : null
+      }),
+    findMany: (asked: Asked & { limit: number; offset?: number | undefined }) =>
+      run(async (tx) => {
+        const { limit, offset = 0 } = asked
+        const rows = await find(tx, asked)
+        return rows.slice(offset, offset + limit).map((row) => fromRow(asked, row))
+      }),
+    count: (asked: Asked) => run(async (tx) => (await find(tx, asked)).length),
+    update: (asked: Asked & { update: unknown }) =>
+      run(async (tx) => {
+        const [row] = await change(tx, asked)
+        return row ? fromRow(asked, row) : null
+      }),
+    updateMany: (asked: Asked & { update: RowObject }) => run(async (tx) => (await change(tx, asked)).length),
+    delete: (asked: Asked) => run(async (tx) => void (await remove(tx, asked))),
+    deleteMany: (asked: Asked) => run((tx) => remove(tx, asked)),
+  }
+}
+
+function modelOf(model: string) {
+  const found = Object.hasOwn(MODELS, model) ? MODELS[model as keyof typeof MODELS] : undefined
+  if (!found) throw new HostError('internal', { detail: `There is no model "${model}" to sign in by.` })
+  return found
+}
+
+function fieldOf(model: string, field: string): string {
+  const fields: Record<string, string> = modelOf(model).fields
+  const found = Object.hasOwn(fields, field) ? fields[field] : undefined
+  if (found === undefined) throw new HostError('internal', { detail: `There is no field "${field}" of "${model}".` })
+  return found
+}
+
+const isToken = (model: string, field: string) => model === 'session' && field === 'token'
+
+function storedValue(model: string, { field, value }: Pick<CleanedWhere, 'field' | 'value'>): unknown {
+  return isToken(model, field) && typeof value === 'string' ? hashOf(value) : value
+}
+
+/** Equal ones were asked of the storage; what else better-auth asks for is looked at here. */
+function matches(found: unknown, { operator, value, connector }: CleanedWhere): boolean {
+  if (connector === 'OR') throw new HostError('internal', { detail: 'Rows of users are asked for by all conditions.' })
+  if (operator === 'eq') return true
+  if (operator === 'in' && Array.isArray(value)) return (value as unknown[]).includes(found)
+  if (value instanceof Date && found instanceof Date) {
+    if (operator === 'gt') return found > value
+    if (operator === 'lt') return found < value
+  }
+  throw new HostError('internal', { detail: `Rows of users cannot be asked for by "${operator}".` })
+}
+
+function toRow(model: string, data: RowObject): RowObject {
+  const row: RowObject = {}
+  for (const [theirs, ours] of Object.entries(modelOf(model).fields)) {
+    const value = data[theirs]
+    if (value === undefined) continue
+    const kept = storedValue(model, { field: theirs, value: value as string })
+    const longest = LONGEST[theirs]
+    row[ours] = typeof kept === 'string' && longest !== undefined ? plain(kept).slice(0, longest) : kept
+    if (ours === 'address' && kept === '') row[ours] = null
+  }
+  return row
+}
+
+/** The token is in nobody's row; who asked by it has it. */
+function fromRow({ model, where = [] }: Asked, row: RowObject): never {
+  const { fields } = modelOf(model)
+  const data = Object.fromEntries(Object.entries(fields).map(([theirs, ours]) => [theirs, row[ours]]))
+  const token = where.find(({ field }) => isToken(model, field))?.value
+  return (token === undefined ? data : { ...data, token }) as never
+}
+
+const plain = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '')

@@ -1,0 +1,191 @@
+/**
+ * Links that let somebody in once. Of a link's token only a hash is stored; whoever takes it away first has it, in whichever
+ * process. The setup link is one row: every process makes the same token of it, so each can print it, and it is also what is
+ * held while somebody looks whether anybody operates.
+ */
+import { createHmac, randomBytes } from 'node:crypto'
+import { HostError, newId, type Storage, type Transaction } from 'loadout'
+import type { SignInLinkRow, UserRow } from 'loadout/schema'
+import { hashOf } from './auth-rows.ts'
+import type { Passwords } from './better-auth.ts'
+
+export interface MadeLink {
+  kind: SignInLinkRow['kind']
+  token: string
+  expiresAt: Date
+}
+
+export interface ShownLink {
+  kind: SignInLinkRow['kind']
+  expiresAt: Date
+  /** Who is invited, or forgot. */
+  user?: UserRow
+}
+
+export interface Links {
+  /** The link to the first operator, where there is none yet. */
+  setup(): Promise<MadeLink | undefined>
+  /** What a link is for; `sign-in-link-invalid` where it is not good, or not any more. */
+  look(token: string): Promise<ShownLink>
+  /** Makes the first operator. */
+  setUp(given: { token: string; email: string; name: string; password: string }): Promise<UserRow>
+  /** Somebody invited, or who forgot, has the password from now on; earlier sessions of theirs are over. */
+  redeem(given: Redeemed): Promise<UserRow>
+  /** A new link for somebody; the earlier ones are over. */
+  make(userId: string): Promise<MadeLink>
+}
+
+export interface Redeemed {
+  kind: 'invite' | 'reset'
+  token: string
+  password: string
+  name?: string | undefined
+}
+
+const access = { caller: 'sign-in' } as const
+const SETUP = 'setup'
+const SETUP_MS = 24 * 3_600_000
+const INVITE_MS = 7 * 24 * 3_600_000
+const RESET_MS = 24 * 3_600_000
+const OVER = new Date(0)
+
+export function createLinks(storage: Storage, secret: string, passwords: Pick<Passwords, 'hash'>): Links {
+  const run = <T>(work: (tx: Transaction) => Promise<T>) => storage.transaction(access, work)
+  const setupToken = (createdAt: Date) =>
+    createHmac('sha256', secret).update(`setup ${createdAt.toISOString()}`).digest('base64url')
+
+  const look = (token: string): Promise<ShownLink> =>
+    run(async (tx) => {
+      const [row] = await tx.list('signInLinks', { where: { tokenHash: hashOf(token) } })
+      if (!row || row.expiresAt <= new Date()) throw invalid()
+      const { kind, expiresAt } = row
+      if (row.userId === null) return { kind, expiresAt }
+      const user = await tx.get('users', row.userId)
+      if (!user || user.disabledAt !== null) throw invalid()
+      return { kind, expiresAt, user }
+    })
+
+  const setupOnce = () =>
+    run(async (tx) => {
+      if ((await operatorsOf(tx)).length > 0) return undefined
+      const row = await tx.get('signInLinks', SETUP)
+      const isGood = row && row.expiresAt > new Date() && row.tokenHash === hashOf(setupToken(row.createdAt))
+      if (isGood) return { kind: row.kind, token: setupToken(row.createdAt), expiresAt: row.expiresAt }
+      const createdAt = new Date()
+      const token = setupToken(createdAt)
+      const expiresAt = new Date(createdAt.getTime() + SETUP_MS)
+      const fresh = { kind: 'setup' as const, tokenHash: hashOf(token), expiresAt, createdAt }
+      if (!row) await tx.insert('signInLinks', { linkId: SETUP, userId: null, ...fresh })
+      else if (!(await tx.update('signInLinks', SETUP, { set: fresh, where: { tokenHash: row.tokenHash } })))
+        throw new HostError('conflict')
+      return { kind: 'setup' as const, token, expiresAt }
+    })
+
+  return {
+    // Another process that starts now makes it first.
+    setup: () => setupOnce().catch((error) => (isConflict(error) ? setupOnce() : Promise.reject(error))),
+    look,
+    async setUp({ token, password, ...who }) {
+      if ((await look(token)).kind !== 'setup') throw invalid()
+      const passwordHash = await passwords.hash(password)
+      return run((tx) => makeOperator(tx, { tokenHash: hashOf(token), passwordHash, ...who }))
+    },
+    async redeem({ kind, token, password, name }) {
+      if ((await look(token)).kind !== kind) throw invalid()
+      const passwordHash = await passwords.hash(password)
+      return run((tx) => takeLink(tx, { kind, tokenHash: hashOf(token), passwordHash, name }))
+    },
+    make: (userId) => run((tx) => makeLink(tx, userId)),
+  }
+}
+
+interface Chosen {
+  tokenHash: string
+  passwordHash: string
+}
+
+async function makeOperator(tx: Transaction, given: Chosen & { email: string; name: string }): Promise<UserRow> {
+  const { tokenHash, passwordHash, email, name } = given
+  const [row] = await tx.list('signInLinks', { where: { linkId: SETUP, tokenHash } })
+  if (!row || row.expiresAt <= new Date()) throw invalid()
+  const where = { tokenHash, expiresAt: row.expiresAt }
+  const taken = await tx.update('signInLinks', SETUP, { set: { expiresAt: OVER }, where })
+  if (!taken || (await operatorsOf(tx)).length > 0) throw invalid()
+  const user = newUser({ email, name, role: 'operator' })
+  await tx.insert('users', user)
+  await setPassword(tx, user.userId, passwordHash)
+  return user
+}
+
+type Taken = Chosen & Pick<Redeemed, 'kind' | 'name'>
+
+async function takeLink(tx: Transaction, { kind, tokenHash, passwordHash, name }: Taken): Promise<UserRow> {
+  const [row] = await tx.list('signInLinks', { where: { tokenHash, kind } })
+  if (!row?.userId || row.expiresAt <= new Date() || !(await tx.delete('signInLinks', row.linkId))) throw invalid()
+  const set = { updatedAt: new Date(), ...(name === undefined ? {} : { name }) }
+  const user = await tx.update('users', row.userId, { set, where: { disabledAt: null } })
+  if (!user) throw invalid()
+  await setPassword(tx, user.userId, passwordHash)
+  await endSessions(tx, user.userId)
+  return user
+}
+
+export async function makeLink(tx: Transaction, userId: string): Promise<MadeLink> {
+  const [account] = await tx.list('accounts', { where: { userId, provider: 'credential' } })
+  const kind = account ? ('reset' as const) : ('invite' as const)
+  const token = randomBytes(32).toString('base64url')
+  const createdAt = new Date()
+  const expiresAt = new Date(createdAt.getTime() + (account ? RESET_MS : INVITE_MS))
+  await endLinks(tx, userId)
+  const link = { linkId: newId('signInLink'), kind, userId, tokenHash: hashOf(token), expiresAt, createdAt }
+  await tx.insert('signInLinks', link)
+  return { kind, token, expiresAt }
+}
+
+export async function endLinks(tx: Transaction, userId: string): Promise<void> {
+  for (const { linkId } of await tx.list('signInLinks', { where: { userId } })) await tx.delete('signInLinks', linkId)
+}
+
+export async function endSessions(tx: Transaction, userId: string): Promise<void> {
+  const rows = await tx.list('sessions', { where: { userId }, limit: 10_000 })
+  for (const { sessionId } of rows) await tx.delete('sessions', sessionId)
+}
+
+export function operatorsOf(tx: Transaction): Promise<UserRow[]> {
+  return tx.list('users', { where: { role: 'operator', disabledAt: null } })
+}
+
+/** Until the transaction ends nobody else changes who operates. */
+export async function holdOperators(tx: Transaction): Promise<void> {
+  if (await tx.update('signInLinks', SETUP, { set: { kind: 'setup' } })) return
+  const never = { kind: 'setup' as const, userId: null, tokenHash: SETUP, expiresAt: OVER, createdAt: new Date() }
+  await tx.insert('signInLinks', { linkId: SETUP, ...never })
+}
+
+export function newUser({ email, name, role }: Pick<UserRow, 'email' | 'name' | 'role'>): UserRow {
+  const now = new Date()
+  return {
+    ...{ userId: newId('user'), email: email.toLowerCase(), name, role },
+    // An operator vouches for it; a provider that knows the same email leads to the same person.
+    ...{ emailVerified: true, disabledAt: null, lastSignInAt: null, createdAt: now, updatedAt: now },
+  }
+}
+
+async function setPassword(tx: Transaction, userId: string, passwordHash: string): Promise<void> {
+  const updatedAt = new Date()
+  const [account] = await tx.list('accounts', { where: { userId, provider: 'credential' } })
+  if (account) await tx.update('accounts', account.accountId, { set: { passwordHash, updatedAt } })
+  else
+    await tx.insert('accounts', {
+      ...{ accountId: newId('account'), userId, provider: 'credential', subject: userId, passwordHash },
+      ...{ createdAt: updatedAt, updatedAt },
+    })
+}
+
+const isConflict = (error: unknown) => HostError.is(error) && error.code === 'conflict'
+
+const invalid = () =>
+  new HostError('sign-in-link-invalid', {
+    detail: 'This link is not good, or not any more.',
+    action: 'Ask an operator for a new one: a link is good once, and for a while.',
+  })

@@ -1,0 +1,93 @@
+/**
+ * Sign-in by an OpenID Connect provider. What the provider says of itself is asked for with the first sign-in, not at the start:
+ * a provider that is down keeps nobody else out, and is asked again with the next one. State, PKCE, nonce and the token's
+ * signature are better-auth's.
+ */
+import { HostError } from 'loadout'
+import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
+import { cookiesOf, shownHeaders, type Visitor } from './sessions.ts'
+
+export interface Oidc {
+  name: string
+  /** Where the browser goes, and what it keeps until it is back. */
+  start(visitor: Visitor, returnTo: string): Promise<{ url: string; cookies: string[] }>
+  /** Where the browser goes on: the page it wanted, or the sign-in page with a problem. */
+  finish(visitor: Visitor, query: Record<string, string | undefined>): Promise<{ path: string; cookies: string[] }>
+}
+
+/** What people read of what better-auth calls it. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  signup_disabled: 'no-account',
+  account_not_linked: 'no-account',
+  unable_to_link_account: 'no-account',
+  email_not_verified: 'no-account',
+  email_not_found: 'no-account',
+  state_mismatch: 'sign-in-link-invalid',
+  state_not_found: 'sign-in-link-invalid',
+  state_invalid: 'sign-in-link-invalid',
+  please_restart_the_process: 'sign-in-link-invalid',
+}
+
+export function createOidc(options: () => AuthOptions, settings: OidcSettings): Oidc {
+  let opened: Promise<Auth> | undefined
+  const open = async (): Promise<Auth> => {
+    const auth = createAuth({ ...options(), oidc: settings })
+    const { socialProviders } = await auth.$context
+    const provider = socialProviders.find(({ id }) => id === OIDC)
+    if (!provider) throw unreachable('does not answer, or does not say what is needed')
+    if (withoutSlash(provider.issuer) !== withoutSlash(settings.issuer))
+      throw unreachable('calls itself by another name than LOADOUT_OIDC_ISSUER')
+    return auth
+  }
+  const ready = () => {
+    opened ??= open().catch((error) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return {
+    name: settings.name,
+    async start(visitor, returnTo) {
+      const auth = await ready()
+      const body = { provider: OIDC, callbackURL: returnTo, errorCallbackURL: '/sign-in', disableRedirect: true }
+      const { headers, response } = await auth.api.signInSocial({
+        body,
+        headers: shownHeaders(visitor),
+        returnHeaders: true,
+      })
+      if (response.url === undefined) throw unreachable('has no page to sign in at')
+      return { url: response.url, cookies: cookiesOf(headers) }
+    },
+    async finish(visitor, query) {
+      const auth = await ready()
+      const response = await auth.api.callbackOAuth({
+        params: { id: OIDC },
+        query,
+        headers: shownHeaders(visitor),
+        method: 'GET',
+        asResponse: true,
+      })
+      return { path: pathOf(response), cookies: cookiesOf(response.headers) }
+    },
+  }
+}
+
+/** Only paths of ours: whatever else a redirect might say is not followed. */
+function pathOf(response: Response): string {
+  const at = URL.parse(response.headers.get('location') ?? '', 'http://ours.invalid')
+  const error = at?.searchParams.get('error')
+  if (!at || response.status !== 302 || error != null)
+    return `/sign-in?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
+  return isOwnPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
+}
+
+export const isOwnPath = (path: string) => /^\/(?![/\\])[^\p{Cc}\\]*$/u.test(path)
+
+const withoutSlash = (issuer: string | undefined) => issuer?.replace(/\/+$/, '')
+
+const unreachable = (what: string) =>
+  new HostError('server-unreachable', {
+    detail: `The sign-in provider ${what}.`,
+    action: 'Try again; if it stays so, tell the operator to look at LOADOUT_OIDC_ISSUER.',
+  })

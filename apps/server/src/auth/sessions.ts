@@ -1,0 +1,109 @@
+/** Sessions as better-auth gives and reads them. What it is shown of a request is made here: its cookie, its browser, its address. */
+import { isAPIError } from 'better-auth/api'
+import { HostError, type Storage } from 'loadout'
+import type { SessionRow, UserRow } from 'loadout/schema'
+import { ADDRESS_HEADER, type Auth } from './better-auth.ts'
+
+/** Who asks, as far as it matters for sign-in. */
+export interface Visitor {
+  headers: Headers
+  address: string
+}
+
+export interface SignedIn {
+  user: UserRow
+  sessionId: string
+  expiresAt: Date
+}
+
+/** Somebody who came in, and the cookies that their browser keeps. */
+export interface Entered {
+  user: UserRow
+  cookies: string[]
+}
+
+export interface Sessions {
+  /** Whose session a request carries; nothing is changed by looking. */
+  find(headers: Headers): Promise<SignedIn | undefined>
+  /** The same, and a session that is used lasts longer. */
+  renew(visitor: Visitor): Promise<{ signedIn: SignedIn | undefined; cookies: string[] }>
+  /** Compares a password, whoever's it may be, in the same time; `wrong-password` where it is not right. */
+  enter(visitor: Visitor, given: { email: string; password: string }): Promise<Entered>
+  leave(visitor: Visitor): Promise<{ cookies: string[] }>
+  list(userId: string): Promise<SessionRow[]>
+  /** Whether there was one. */
+  end(userId: string, sessionId: string): Promise<boolean>
+  /** All of a user but one, or all. */
+  endOthers(userId: string, keptId?: string): Promise<void>
+}
+
+const access = { caller: 'sign-in' } as const
+
+export function createSessions(storage: Storage, auth: Auth): Sessions {
+  const userOf = (userId: string) => storage.transaction(access, (tx) => tx.get('users', userId))
+  const ownRows = (userId: string) =>
+    storage.transaction(access, (tx) => tx.list('sessions', { where: { userId }, limit: 10_000 }))
+
+  const read = async (headers: Headers, disableRefresh: boolean) => {
+    if (!headers.has('cookie')) return { signedIn: undefined, cookies: [] }
+    const { headers: told, response } = await auth.api.getSession({
+      headers,
+      query: { disableRefresh },
+      returnHeaders: true,
+    })
+    const user = response ? await userOf(response.user.id) : undefined
+    const { id: sessionId, expiresAt } = response?.session ?? {}
+    const isIn = user && sessionId !== undefined && expiresAt && user.disabledAt === null
+    return { signedIn: isIn ? { user, sessionId, expiresAt } : undefined, cookies: cookiesOf(told) }
+  }
+
+  return {
+    find: async (headers) => (await read(headers, true)).signedIn,
+    renew: (visitor) => read(shownHeaders(visitor), false),
+    async enter(visitor, body) {
+      const { headers, response } = await auth.api
+        .signInEmail({ body, headers: shownHeaders(visitor), returnHeaders: true })
+        .catch(asWrongPassword)
+      const user = await userOf(response.user.id)
+      if (!user) throw new HostError('wrong-password')
+      return { user, cookies: cookiesOf(headers) }
+    },
+    async leave(visitor) {
+      const { signedIn } = await read(visitor.headers, true)
+      // better-auth only logs where the row stays behind.
+      if (signedIn) await storage.transaction(access, (tx) => tx.delete('sessions', signedIn.sessionId))
+      const { headers } = await auth.api.signOut({ headers: shownHeaders(visitor), returnHeaders: true })
+      return { cookies: cookiesOf(headers) }
+    },
+    list: async (userId) => (await ownRows(userId)).filter(({ expiresAt }) => expiresAt > new Date()),
+    end: (userId, sessionId) =>
+      storage.transaction(access, async (tx) => {
+        const row = await tx.get('sessions', sessionId)
+        return row?.userId === userId && tx.delete('sessions', sessionId)
+      }),
+    async endOthers(userId, keptId) {
+      const rows = (await ownRows(userId)).filter(({ sessionId }) => sessionId !== keptId)
+      await storage.transaction(access, async (tx) => {
+        for (const { sessionId } of rows) await tx.delete('sessions', sessionId)
+      })
+    },
+  }
+}
+
+/** Nothing but what it needs: no header of the request says where it comes from, or from whom. */
+export function shownHeaders({ headers, address }: Visitor): Headers {
+  const shown = new Headers({ [ADDRESS_HEADER]: address })
+  for (const name of ['cookie', 'user-agent']) {
+    const value = headers.get(name)
+    if (value !== null) shown.set(name, value)
+  }
+  return shown
+}
+
+export const cookiesOf = (headers: Headers) => headers.getSetCookie()
+
+/** One answer to a wrong email, a wrong password and somebody who is disabled. */
+export function asWrongPassword(error: unknown): never {
+  if (isAPIError(error) && Number(error.statusCode) < 500) throw new HostError('wrong-password')
+  throw error
+}

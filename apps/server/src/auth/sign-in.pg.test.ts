@@ -1,0 +1,148 @@
+/** Sign-in on PostgreSQL: the same cases with two storages on one database, and whole servers with scrypt and a log. */
+import { randomBytes } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { postgres } from 'loadout/storage/postgres'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import { readConfig } from '../config.ts'
+import { createLog } from '../log.ts'
+import { type RunningServer, startServer } from '../serve.ts'
+import { SIGN_IN_CASES } from '../testing/sign-in-cases.ts'
+import { type SignInWorld, signInWorld, tokenOf } from '../testing/sign-in-world.ts'
+
+describe('two processes on one PostgreSQL', () => {
+  let world: SignInWorld
+  let drop: () => Promise<void>
+  beforeEach(async () => {
+    const database = await createDatabase(inject('postgresUrl'))
+    drop = database.drop
+    world = await signInWorld([postgres({ url: database.url }), postgres({ url: database.url })])
+  })
+  afterEach(async () => {
+    await world.close()
+    await drop()
+  })
+  for (const [name, run] of Object.entries(SIGN_IN_CASES)) it(name, () => run(world), 30_000)
+})
+
+describe('whole servers', () => {
+  const dataDir = join(tmpdir(), `loadout-sign-in-${randomBytes(4).toString('hex')}`)
+  const MASTER = randomBytes(32).toString('base64')
+  const PLANTED = ['planted first password', 'planted other password', 'planted wrong password']
+  const logged: string[] = []
+  const answered: string[] = []
+  const tokens: string[] = []
+  let servers: RunningServer[]
+  let database: Awaited<ReturnType<typeof createDatabase>>
+
+  beforeAll(async () => {
+    database = await createDatabase(inject('postgresUrl'))
+    const config = readConfig({
+      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url },
+      ...{
+        LOADOUT_MASTER_KEY: MASTER,
+        LOADOUT_DATA_DIR: dataDir,
+      },
+    })
+    const log = createLog('trace', { write: (line: string) => void logged.push(line) })
+    servers = await Promise.all([startServer(config, { log }), startServer(config, { log })])
+  })
+  afterAll(async () => {
+    await Promise.all(servers.map((server) => server.close()))
+    await database.drop()
+    await rm(dataDir, { recursive: true, force: true })
+  })
+
+  async function ask(at: number, route: `${string} ${string}`, sent: { body?: unknown; cookie?: string } = {}) {
+    const [method = 'GET', path] = route.split(' ')
+    const { url = '' } = servers[at] ?? {}
+    const response = await fetch(`${url}${path}`, {
+      method,
+      headers: { origin: url, 'content-type': 'application/json', cookie: sent.cookie ?? '', 'user-agent': 'test' },
+      ...(sent.body === undefined ? {} : { body: JSON.stringify(sent.body) }),
+    })
+    const text = await response.text()
+    answered.push(text)
+    const cookie = response.headers.getSetCookie().map((one) => one.split(';')[0])
+    return { status: response.status, body: text === '' ? undefined : JSON.parse(text), cookie: cookie.join('; ') }
+  }
+
+  it('from the printed link to a user who signs in on the other server; no password, token or link is left anywhere', async () => {
+    const [first, second] = servers.map(({ setup }) => setup?.url ?? '')
+    expect(tokenOf(first ?? '')).toBe(tokenOf(second ?? ''))
+    const token = tokenOf(second ?? '')
+    tokens.push(token)
+    const olga = { token, email: 'olga@example.com', name: 'Olga', password: PLANTED[0] }
+    const setUp = await ask(0, 'POST /api/auth/setup', { body: olga })
+    expect(setUp.status).toBe(201)
+    expect((await ask(1, 'GET /api/auth/session', { cookie: setUp.cookie })).body.user).toMatchObject({
+      operator: true,
+    })
+    const invited = await ask(1, 'POST /api/users', { body: { email: 'ann@example.com' }, cookie: setUp.cookie })
+    answered.pop()
+    const invite = tokenOf(invited.body.link.url)
+    const ann = await ask(0, 'POST /api/auth/invite', { body: { token: invite, password: PLANTED[1] } })
+    expect(ann.status).toBe(200)
+    const wrong = { email: 'ann@example.com', password: PLANTED[2] }
+    expect((await ask(1, 'POST /api/auth/sign-in', { body: wrong })).status).toBe(401)
+    const again = await ask(1, 'POST /api/auth/sign-in', { body: { ...wrong, password: PLANTED[1] } })
+    expect(again.status).toBe(200)
+    expect((await ask(0, 'GET /api/preferences', { cookie: again.cookie })).status).toBe(200)
+    await ask(0, 'POST /api/auth/sign-in', { body: { ...wrong, password: `${PLANTED[2]}${'x'.repeat(500)}` } })
+    await ask(0, 'POST /api/auth/sign-in', { body: `{"password":"${PLANTED[2]}` })
+    await ask(0, `GET /api/auth/session?password=${encodeURIComponent(PLANTED[0] ?? '')}`)
+    const values = [setUp.cookie, ann.cookie, again.cookie].map((cookie) => cookie.split('=')[1]?.split('.')[0] ?? '')
+    expect(values.every((value) => value.length > 20)).toBe(true)
+    tokens.push(invite, ...values)
+
+    const places = { answers: answered.join('\n'), logs: logged.join('\n'), database: await dump(database.url) }
+    expect(places.database).toContain('ann@example.com')
+    expect(places.logs).toContain('/api/auth/sign-in')
+    for (const [place, text] of Object.entries(places))
+      for (const secret of [...PLANTED, ...tokens, MASTER])
+        expect(text.includes(secret), `${secret} in ${place}`).toBe(false)
+  }, 60_000)
+
+  it('passwords are hashed by scrypt, each with its own salt', async () => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    const { rows } = await client.query('select password_hash from mcp.accounts')
+    await client.end()
+    expect(rows).toHaveLength(2)
+    for (const { password_hash: hash } of rows) expect(hash).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/)
+  })
+
+  it('the database gives no user a look at who can sign in', async () => {
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    for (const table of ['users', 'accounts', 'sessions', 'sign_in_links', 'sign_in_attempts']) {
+      await client.query('begin')
+      await client.query(`select set_config('role', 'loadout_user', true), set_config('loadout.user_id', 'x', true)`)
+      await expect(client.query(`select 1 from mcp.${table}`), table).rejects.toThrow(/permission denied/)
+      await client.query('rollback')
+      await client.query('begin')
+      await client.query(
+        `select set_config('role', 'loadout_system', true), set_config('loadout.caller', 'presence', true)`,
+      )
+      expect((await client.query(`select 1 from mcp.${table}`)).rows, table).toEqual([])
+      await client.query('rollback')
+    }
+    await client.end()
+  })
+})
+
+async function dump(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  const { rows: tables } = await client.query(`select tablename from pg_tables where schemaname = 'mcp'`)
+  let text = ''
+  for (const { tablename } of tables) {
+    const { rows } = await client.query(`select to_jsonb(t)::text as row from mcp.${tablename} t`)
+    text += rows.map(({ row }) => row).join('\n')
+  }
+  await client.end()
+  return text
+}

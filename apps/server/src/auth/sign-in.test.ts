@@ -1,0 +1,133 @@
+/** Sign-in, in memory and on PGlite. On PostgreSQL and in real processes it stands in `sign-in.pg.test.ts`. */
+import { createHost, type Storage } from 'loadout'
+import { memory } from 'loadout/storage/memory'
+import { pglite } from 'loadout/storage/pglite'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../app.ts'
+import { SIGN_IN_CASES } from '../testing/sign-in-cases.ts'
+import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../testing/sign-in-world.ts'
+import { signInSecret } from './sign-in.ts'
+import { addressOf } from './visitor.ts'
+
+let world: SignInWorld | undefined
+afterEach(async () => {
+  await world?.close()
+  world = undefined
+})
+
+describe('in memory', () => {
+  for (const [name, run] of Object.entries(SIGN_IN_CASES))
+    it(name, async () => {
+      const storage = memory()
+      world = await signInWorld([storage, storage])
+      return run(world)
+    })
+
+  it('over https cookies are for https alone, and only that origin is ours', async () => {
+    const storage = memory()
+    world = await signInWorld([storage, storage], { publicUrl: 'https://loadout.example' })
+    const { browser } = await world.user('ann@example.com')
+    const body = { email: 'ann@example.com', password: PASSWORD }
+    const { headers } = await browser.ask('POST /api/auth/sign-in', { body })
+    expect(headers.getSetCookie().join()).toMatch(/__Secure-loadout\.session_token=.*Secure/)
+    const plain = { body: {}, headers: { origin: 'http://loadout.example' } }
+    expect((await browser.ask('PATCH /api/preferences', plain)).status).toBe(403)
+    expect((await browser.ask('PATCH /api/preferences', { body: {} })).status).toBe(200)
+  })
+
+  it('sessions of another secret are nobody', async () => {
+    const storage = memory()
+    world = await signInWorld([storage, storage])
+    const { browser } = await world.user('ann@example.com')
+    const other = await signInWorld([storage, storage])
+    const headers = { cookie: [...browser.cookies].map((pair) => pair.join('=')).join('; ') }
+    expect((await other.browser().ask('GET /api/preferences', { headers })).status).toBe(401)
+  })
+})
+
+describe('on PGlite', () => {
+  let storage: Storage
+  beforeAll(async () => {
+    storage = pglite({})
+    await storage.ready()
+  }, 60_000)
+  afterAll(() => storage.close())
+
+  for (const [name, run] of Object.entries(SIGN_IN_CASES))
+    it(name, async () => {
+      await empty(storage)
+      await run(await signInWorld([storage, storage]))
+    }, 30_000)
+})
+
+/** PGlite takes seconds to begin; a storage serves all. */
+async function empty(storage: Storage): Promise<void> {
+  await storage.transaction({ caller: 'sign-in' }, async (tx) => {
+    for (const { userId } of await tx.list('users')) await tx.delete('users', userId)
+    for (const { linkId } of await tx.list('signInLinks')) await tx.delete('signInLinks', linkId)
+    for (const { attemptsId } of await tx.list('signInAttempts')) await tx.delete('signInAttempts', attemptsId)
+  })
+}
+
+describe('an `authenticate` of the app', () => {
+  it('replaces all of it in one line', async () => {
+    const host = createHost()
+    const app = createApp({
+      host,
+      authenticate: (request) => ({ kind: 'session', userId: request.headers.get('x-me') ?? 'me' }),
+    })
+    const ask = (path: string, init = {}) => app.request(`${BASE}${path}`, { headers: { 'x-me': 'ann' }, ...init })
+    expect(await (await ask('/api/auth/session')).json()).toEqual({
+      mode: 'multi-user',
+      user: { id: 'ann', name: 'ann', email: null, operator: false },
+      methods: { password: false },
+      setupNeeded: false,
+    })
+    expect((await ask('/api/preferences')).status).toBe(200)
+    for (const path of ['/api/auth/sign-out', '/api/auth/sessions', '/api/auth/oidc/start']) {
+      const { status, code } = await (await ask(path, path.endsWith('out') ? { method: 'POST' } : {})).json()
+      expect([status, code], path).toEqual([404, 'not-found'])
+    }
+    await host.close()
+  })
+
+  it('and the local user needs none', async () => {
+    const host = createHost()
+    const app = createApp({
+      host,
+      authenticate: () => ({ kind: 'local', userId: 'local', role: 'operator' }),
+      loopbackOnly: true,
+    })
+    expect(await (await app.request(`${BASE}/api/auth/session`)).json()).toMatchObject({
+      mode: 'local',
+      user: { id: 'local', operator: true },
+      methods: { password: false },
+    })
+    await host.close()
+  })
+})
+
+describe('where somebody comes from', () => {
+  it('is what the last proxy of ours says, and nothing before it', () => {
+    expect(addressOf('1.1.1.1, 2.2.2.2', '10.0.0.1', 0)).toBe('10.0.0.1')
+    expect(addressOf('1.1.1.1, 2.2.2.2', '10.0.0.1', 1)).toBe('2.2.2.2')
+    expect(addressOf('9.9.9.9, 1.1.1.1, 2.2.2.2', '10.0.0.1', 2)).toBe('1.1.1.1')
+    expect(addressOf('2.2.2.2', '10.0.0.1', 2)).toBe('10.0.0.1')
+    expect(addressOf('made up', '10.0.0.1', 1)).toBe('10.0.0.1')
+    expect(addressOf(null, '', 1)).toBe('0.0.0.0')
+  })
+
+  it('is one network of IPv6, and IPv4 however it is written', () => {
+    expect(addressOf(null, '::ffff:192.0.2.7', 0)).toBe('192.0.2.7')
+    expect(addressOf(null, '2001:db8:1:2:aaaa::1', 0)).toBe(addressOf(null, '2001:0db8:1:2:bbbb:0:0:2', 0))
+    expect(addressOf(null, '2001:db8:1:2::1', 0)).not.toBe(addressOf(null, '2001:db8:1:3::1', 0))
+    expect(addressOf(null, '::1', 0)).toBe('0:0:0:0::')
+  })
+})
+
+it('the secret comes from the current master key, and does not tell it', () => {
+  const key = 'k'.repeat(44)
+  expect(signInSecret(key)).toBe(signInSecret(`${key},old`))
+  expect(signInSecret(key)).not.toBe(signInSecret(`x${key}`))
+  expect(signInSecret(key)).not.toContain('kkk')
+})

@@ -1,0 +1,157 @@
+/**
+ * Sign-in for many users, in one piece: what the routes and `authenticate` need of it. Passwords and sessions are better-auth's,
+ * over our storage; who may try how often, links and operators are ours. An app with users of its own needs none of this: it
+ * gives `createApp` an `authenticate`.
+ */
+import { hkdfSync } from 'node:crypto'
+import { hashPassword, verifyPassword } from 'better-auth/crypto'
+import { type Audit, HostError, type Storage } from 'loadout'
+import { type Log, silentLog } from '../log.ts'
+import { type AttemptLimit, type Attempts, createAttempts } from './attempts.ts'
+import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
+import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed } from './links.ts'
+import { createOidc, type Oidc } from './oidc.ts'
+import { createPeople, type People } from './people.ts'
+import {
+  asWrongPassword,
+  cookiesOf,
+  createSessions,
+  type Entered,
+  type Sessions,
+  shownHeaders,
+  type Visitor,
+} from './sessions.ts'
+
+export interface SignInOptions {
+  storage: Storage
+  /** What cookies and links are signed with: the same in every process. */
+  secret: string
+  /** Where people reach the server, once that is known. */
+  baseUrl: () => string
+  /** Cookies are sent over https alone. @default whether the address is https */
+  secure?: boolean
+  /** How long a session lasts that nobody uses. @default 7 days */
+  sessionMs?: number
+  oidc?: OidcSettings | undefined
+  /** Whether whoever the provider knows gets an account. @default false */
+  signUp?: boolean
+  limits?: Partial<SignInLimits>
+  passwords?: Passwords
+  record?: Audit['record']
+  log?: Log
+}
+
+export interface SignInLimits {
+  account: AttemptLimit
+  address: AttemptLimit
+}
+
+export interface SignIn {
+  readonly oidc: Oidc | undefined
+  readonly sessions: Pick<Sessions, 'find' | 'renew' | 'leave' | 'list' | 'end' | 'endOthers'>
+  readonly people: People
+  enter(visitor: Visitor, given: { email: string; password: string }): Promise<Entered>
+  changePassword(visitor: Visitor, given: { current: string; password: string }): Promise<{ cookies: string[] }>
+  look: Links['look']
+  setUp(visitor: Visitor, given: Parameters<Links['setUp']>[0]): Promise<Entered>
+  redeem(visitor: Visitor, given: Redeemed): Promise<Entered>
+  /** Whether nobody operates yet. */
+  setupNeeded(): Promise<boolean>
+  setupLink(): Promise<MadeLink | undefined>
+  /** The page that a link leads to; the token stands where no server sees it. */
+  urlOf(link: MadeLink): string
+}
+
+const MINUTE_MS = 60_000
+export const SIGN_IN_LIMITS: SignInLimits = {
+  account: { most: 10, windowMs: 15 * MINUTE_MS },
+  address: { most: 50, windowMs: 15 * MINUTE_MS },
+}
+export const SESSION_MS = 7 * 24 * 60 * MINUTE_MS
+
+/** better-auth's own: scrypt, in threads. */
+const SCRYPT: Passwords = { hash: hashPassword, verify: verifyPassword }
+
+/** A secret for cookies and links, out of the master key, which it tells nothing of. */
+export function signInSecret(masterKey: string): string {
+  const [current = ''] = masterKey.split(',')
+  return Buffer.from(hkdfSync('sha256', current.trim(), '', 'loadout sign-in', 32)).toString('base64url')
+}
+
+export function createSignIn(options: SignInOptions): SignIn {
+  const { storage, secret, passwords = SCRYPT, record = () => {}, log = silentLog } = options
+  const authOptions = (): AuthOptions => ({
+    ...{ storage, secret, passwords, log, baseUrl: options.baseUrl(), signUp: options.signUp ?? false },
+    secure: options.secure ?? options.baseUrl().startsWith('https:'),
+    sessionMs: options.sessionMs ?? SESSION_MS,
+  })
+  let opened: { auth: ReturnType<typeof createAuth>; sessions: Sessions } | undefined
+  // Made with the first request, when the server knows where it is.
+  const open = () => {
+    if (opened) return opened
+    const auth = createAuth(authOptions())
+    opened = { auth, sessions: createSessions(storage, auth) }
+    return opened
+  }
+  const counted = countWith(createAttempts(storage, secret), { ...SIGN_IN_LIMITS, ...options.limits }, log)
+  const links = createLinks(storage, secret, passwords)
+  const oidc = options.oidc && createOidc(authOptions, options.oidc)
+
+  const enter: SignIn['enter'] = async (visitor, given) => {
+    const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
+    await record({ userId: entered.user.userId, action: 'signed_in', detail: { method: 'password' } })
+    return entered
+  }
+
+  return {
+    oidc,
+    get sessions() {
+      return open().sessions
+    },
+    people: createPeople(storage),
+    enter,
+    async changePassword(visitor, { current, password }) {
+      const { auth, sessions } = open()
+      const signedIn = await sessions.find(visitor.headers)
+      if (!signedIn) throw new HostError('unauthenticated')
+      const { userId, email } = signedIn.user
+      const body = { currentPassword: current, newPassword: password, revokeOtherSessions: true }
+      const headers = shownHeaders(visitor)
+      const changed = await counted(visitor, email, () =>
+        auth.api.changePassword({ body, headers, returnHeaders: true }).catch(asWrongPassword),
+      )
+      await record({ userId, action: 'password_changed', detail: {} })
+      return { cookies: cookiesOf(changed.headers) }
+    },
+    look: links.look,
+    async setUp(visitor, given) {
+      const { userId, email } = await counted(visitor, undefined, () => links.setUp(given))
+      await record({ userId, action: 'operator_set_up', detail: {} })
+      return open().sessions.enter(visitor, { email, password: given.password })
+    },
+    async redeem(visitor, given) {
+      const { userId, email } = await counted(visitor, undefined, () => links.redeem(given))
+      await record({ userId, action: 'password_chosen', detail: { by: given.kind } })
+      return open().sessions.enter(visitor, { email, password: given.password })
+    },
+    setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
+    setupLink: links.setup,
+    urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
+  }
+}
+
+/** Counts first, compares then; a good try is not counted. */
+function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
+  return async <T>({ address }: Visitor, account: string | undefined, work: () => Promise<T>): Promise<T> => {
+    const [from, of] = [`address ${address}`, account === undefined ? undefined : `account ${account.toLowerCase()}`]
+    await attempts.take(from, limits.address)
+    if (of !== undefined) await attempts.take(of, limits.account)
+    const done = await work().catch((error) => {
+      log.warn({ address, code: HostError.from(error).code }, 'a sign-in was refused')
+      throw error
+    })
+    await attempts.giveBack(from)
+    if (of !== undefined) await attempts.forget(of)
+    return done
+  }
+}

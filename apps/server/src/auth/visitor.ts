@@ -1,0 +1,37 @@
+/** Where a request comes from. What a header says counts only as far as the operator's own proxies wrote it. */
+import { isIP, isIPv6 } from 'node:net'
+import type { Context } from 'hono'
+import type { Visitor } from './sessions.ts'
+
+/** `proxies`: how many of the operator's own stand before the server; each added one address to `X-Forwarded-For`. */
+export function visitorOf(c: Context, proxies: number): Visitor {
+  const { headers } = c.req.raw
+  return { headers, address: addressOf(headers.get('x-forwarded-for'), directAddress(c), proxies) }
+}
+
+export function addressOf(forwarded: string | null, direct: string, proxies: number): string {
+  const hops = (forwarded ?? '').split(',').map((hop) => hop.trim())
+  const named = proxies === 0 ? undefined : hops.at(-proxies)
+  return counted(named !== undefined && isIP(named) > 0 ? named : direct)
+}
+
+function directAddress(c: Context): string {
+  const env = c.env as { incoming?: { socket?: { remoteAddress?: string } } } | undefined
+  return env?.incoming?.socket?.remoteAddress ?? ''
+}
+
+/** One house, one address: who has IPv6 has a whole network of them. */
+function counted(address: string): string {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  if (!isIPv6(address)) return address === '' ? '0.0.0.0' : address
+  const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
+  const first = head.split(':').filter((group) => group !== '')
+  const last = (tail ?? '').split(':').filter((group) => group !== '')
+  const groups =
+    tail === undefined ? first : [...first, ...Array(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last]
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::`
+}

@@ -1,0 +1,355 @@
+/** What holds of sign-in over any storage. Each case has a server in two processes of its own. */
+import { expect } from 'vitest'
+import { type Browser, PASSWORD, type SignInWorld, tokenOf } from './sign-in-world.ts'
+
+export type SignInCase = (world: SignInWorld) => Promise<void>
+
+const whoIs = async (browser: Browser, at: 0 | 1 = 0) =>
+  (await browser.ask('GET /api/auth/session', { at })).body.user?.email ?? null
+const isIn = async (browser: Browser, at: 0 | 1 = 0) => (await browser.ask('GET /api/preferences', { at })).status
+const signIn = (browser: Browser, email: string, password = PASSWORD) =>
+  browser.ask('POST /api/auth/sign-in', { body: { email, password } })
+const access = { caller: 'sign-in' } as const
+
+const rows = (world: SignInWorld) =>
+  world.storage.transaction(access, async (tx) => ({
+    users: await tx.list('users'),
+    sessions: await tx.list('sessions'),
+    links: await tx.list('signInLinks'),
+    accounts: await tx.list('accounts'),
+  }))
+
+export const SIGN_IN_CASES: Record<string, SignInCase> = {
+  'the setup link is the same in every process, and lets one in once': async (world) => {
+    const [one, two] = world.processes
+    const [first, again, other] = [
+      await one.signIn.setupLink(),
+      await one.signIn.setupLink(),
+      await two.signIn.setupLink(),
+    ]
+    expect(again).toEqual(first)
+    expect(other).toEqual(first)
+    const visitor = world.browser()
+    expect((await visitor.ask('GET /api/auth/session')).body).toMatchObject({ user: null, setupNeeded: true })
+    const { token } = first as { token: string }
+    expect((await visitor.ask('POST /api/auth/link', { body: { token } })).body).toMatchObject({ kind: 'setup' })
+    const tries = await Promise.all(
+      ([0, 1, 0, 1] as const).map((at, number) => {
+        const body = { token, email: `o${number}@example.com`, name: 'O', password: PASSWORD }
+        return world.browser().ask('POST /api/auth/setup', { body, at })
+      }),
+    )
+    expect(tries.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400])
+    expect(tries.find(({ status }) => status === 400)?.body.code).toBe('sign-in-link-invalid')
+    const { users } = await rows(world)
+    expect(users.map(({ role }) => role)).toEqual(['operator'])
+    expect(await two.signIn.setupLink()).toBeUndefined()
+    expect((await visitor.ask('GET /api/auth/session')).body.setupNeeded).toBe(false)
+    const late = { token, email: 'late@example.com', name: 'L', password: PASSWORD }
+    expect((await visitor.ask('POST /api/auth/setup', { body: late })).status).toBe(400)
+  },
+
+  'a setup link that is over is none, and the next start makes another': async (world) => {
+    const first = await world.processes[0].signIn.setupLink()
+    await world.storage.transaction(access, (tx) =>
+      tx.update('signInLinks', 'setup', { set: { expiresAt: new Date(Date.now() - 1) } }),
+    )
+    const body = { token: first?.token, email: 'o@example.com', name: 'O', password: PASSWORD }
+    expect((await world.browser().ask('POST /api/auth/setup', { body })).status).toBe(400)
+    const second = await world.processes[1].signIn.setupLink()
+    expect(second?.token).not.toBe(first?.token)
+    expect(
+      (await world.browser().ask('POST /api/auth/setup', { body: { ...body, token: second?.token } })).status,
+    ).toBe(201)
+  },
+
+  'somebody signs in on one process and is known on the other, until they sign out': async (world) => {
+    await world.user('ann@example.com')
+    const ann = world.browser()
+    const came = await signIn(ann, ' ANN@example.com'.trim())
+    expect(came).toMatchObject({ status: 200, body: { user: { email: 'ann@example.com', operator: false } } })
+    const [cookie = ''] = came.headers.getSetCookie()
+    expect(cookie).toMatch(/^loadout\.session_token=/)
+    expect(cookie).toMatch(/; HttpOnly/i)
+    expect(cookie).toMatch(/; SameSite=Lax/i)
+    expect(cookie).toMatch(/; Path=\//i)
+    expect(cookie).not.toMatch(/; Secure/i)
+    expect(await whoIs(ann, 1)).toBe('ann@example.com')
+    expect(await isIn(ann, 1)).toBe(200)
+    const kept = new Map(ann.cookies)
+    expect((await ann.ask('POST /api/auth/sign-out', { at: 1 })).status).toBe(204)
+    expect(ann.cookies.size).toBe(0)
+    for (const [name, value] of kept) ann.cookies.set(name, value)
+    expect([await isIn(ann, 0), await isIn(ann, 1), await whoIs(ann)]).toEqual([401, 401, null])
+  },
+
+  'a cookie that was changed, or is made up, is nobody': async (world) => {
+    const { browser } = await world.user('ann@example.com')
+    const [[name = '', value = '']] = browser.cookies as never as [[string, string]]
+    for (const changed of [
+      value.slice(0, -4),
+      `x${value}`,
+      value.split('.')[0] ?? '',
+      'x.y',
+      '%00',
+      'a'.repeat(5000),
+    ]) {
+      browser.cookies.set(name, changed)
+      expect(await isIn(browser), changed).toBe(401)
+    }
+    browser.cookies.set(name, value)
+    expect(await isIn(browser)).toBe(200)
+  },
+
+  'one answer for a wrong password, nobody, somebody disabled and somebody who was only invited': async (world) => {
+    const operator = await world.operator()
+    await world.user('ann@example.com')
+    const off = await world.user('off@example.com')
+    await operator.ask(`PATCH /api/users/${off.id}`, { body: { disabled: true } })
+    await operator.ask('POST /api/users', { body: { email: 'new@example.com' } })
+    const told = []
+    for (const [email, password] of [
+      ['ann@example.com', 'not this one, no'],
+      ['nobody@example.com', PASSWORD],
+      ['off@example.com', PASSWORD],
+      ['off@example.com', 'not this one, no'],
+      ['new@example.com', PASSWORD],
+    ] as const) {
+      const before = { ...world.counts }
+      const { status, body, headers } = await signIn(world.browser(), email, password)
+      const { hashed, compared } = world.counts
+      const work = hashed - before.hashed + (compared - before.compared)
+      const { requestId: _, ...rest } = body
+      told.push({ status, rest, work, names: [...headers.keys()].filter((name) => name !== 'x-request-id').sort() })
+    }
+    expect(told[0]).toMatchObject({ status: 401, rest: { code: 'wrong-password' }, work: 1 })
+    for (const one of told) expect(one).toEqual(told[0])
+  },
+
+  'a session ends by its time, and lasts longer where it is used': async (world) => {
+    const { browser, id } = await world.user('ann@example.com')
+    const move = (ms: number) =>
+      world.storage.transaction(access, async (tx) => {
+        for (const { sessionId } of await tx.list('sessions', { where: { userId: id } }))
+          await tx.update('sessions', sessionId, { set: { expiresAt: new Date(Date.now() + ms) } })
+      })
+    await move(3_600_000)
+    const { headers, body } = await browser.ask('GET /api/auth/session', { at: 1 })
+    expect(headers.getSetCookie().join()).toMatch(/loadout\.session_token=.*Max-Age=604800/)
+    expect(new Date(body.expiresAt).getTime()).toBeGreaterThan(Date.now() + 6 * 86_400_000)
+    await move(-1)
+    expect([await isIn(browser, 0), await isIn(browser, 1), await whoIs(browser, 1)]).toEqual([401, 401, null])
+  },
+
+  'sessions are listed and ended by their user, and by nobody else': async (world) => {
+    const { browser: ann } = await world.user('ann@example.com')
+    const { browser: bob } = await world.user('bob@example.com')
+    const elsewhere = world.browser('198.51.100.7')
+    await signIn(elsewhere, 'ann@example.com')
+    const { items } = (await ann.ask('GET /api/auth/sessions')).body
+    expect(items).toHaveLength(2)
+    expect(items.map((one: { address: string }) => one.address).sort()).toEqual(['192.0.2.1', '198.51.100.7'])
+    expect(JSON.stringify(items)).not.toContain('tokenHash')
+    const other = items.find((one: { current: boolean }) => !one.current)
+    expect((await bob.ask(`DELETE /api/auth/sessions/${other.id}`)).status).toBe(404)
+    expect(await isIn(elsewhere)).toBe(200)
+    expect((await ann.ask(`DELETE /api/auth/sessions/${other.id}`, { at: 1 })).status).toBe(204)
+    expect([await isIn(elsewhere, 0), await isIn(ann, 0)]).toEqual([401, 200])
+    await signIn(elsewhere, 'ann@example.com')
+    expect((await ann.ask('DELETE /api/auth/sessions')).status).toBe(204)
+    expect([await isIn(elsewhere, 1), await isIn(ann, 1), await isIn(bob)]).toEqual([401, 200, 200])
+  },
+
+  'who is disabled or removed is out at once, with session, key and link': async (world) => {
+    const operator = await world.operator()
+    const { browser: ann, id } = await world.user('ann@example.com')
+    const { key } = (await ann.ask('POST /api/keys', { body: { name: 'k' } })).body
+    const byKey = (at: 0 | 1) =>
+      world.browser().ask('GET /api/preferences', { at, headers: { authorization: `Bearer ${key}` } })
+    const link = (await operator.ask(`POST /api/users/${id}/link`)).body
+    expect([(await byKey(0)).status, (await byKey(1)).status]).toEqual([200, 200])
+    expect((await operator.ask(`PATCH /api/users/${id}`, { body: { disabled: true } })).body.disabled).toBe(true)
+    expect([await isIn(ann, 0), await isIn(ann, 1), (await byKey(0)).status]).toEqual([401, 401, 401])
+    await expect.poll(async () => (await byKey(1)).status, { timeout: 1000 }).toBe(401)
+    const body = { token: tokenOf(link.url), password: PASSWORD }
+    expect((await world.browser().ask('POST /api/auth/reset', { body })).status).toBe(400)
+    expect((await operator.ask(`POST /api/users/${id}/link`)).status).toBe(409)
+    await operator.ask(`PATCH /api/users/${id}`, { body: { disabled: false } })
+    expect((await signIn(ann, 'ann@example.com')).status).toBe(200)
+    await expect.poll(async () => (await byKey(1)).status, { timeout: 1000 }).toBe(200)
+    expect((await operator.ask(`DELETE /api/users/${id}`)).status).toBe(200)
+    expect([await isIn(ann, 0), await isIn(ann, 1)]).toEqual([401, 401])
+    const { users, sessions, accounts } = await rows(world)
+    expect(JSON.stringify([users, sessions, accounts])).not.toContain(id)
+  },
+
+  'who does not operate any more does so by no key and no session': async (world) => {
+    const operator = await world.operator()
+    const { id, browser } = await world.user('two@example.com')
+    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: true } })
+    const scopes = ['read', 'write', 'operate']
+    const { key } = (await browser.ask('POST /api/keys', { body: { name: 'k', role: 'operator', scopes } })).body
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await world.browser().ask('GET /api/users', { headers })).status).toBe(200)
+    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: false } })
+    expect((await world.browser().ask('GET /api/users', { headers })).status).toBe(403)
+    expect((await browser.ask('GET /api/users')).status).toBe(403)
+  },
+
+  'somebody always operates': async (world) => {
+    const operator = await world.operator()
+    const olga = (await operator.ask('GET /api/auth/session')).body.user.id
+    for (const body of [{ operator: false }, { disabled: true }])
+      expect((await operator.ask(`PATCH /api/users/${olga}`, { body })).body.code).toBe('conflict')
+    expect((await operator.ask(`DELETE /api/users/${olga}`)).body.code).toBe('conflict')
+    const { id, browser } = await world.user('two@example.com')
+    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: true } })
+    // Each of two takes it from the other at the same time: one stays.
+    const both = await Promise.all([
+      operator.ask(`PATCH /api/users/${id}`, { body: { operator: false }, at: 0 }),
+      browser.ask(`PATCH /api/users/${olga}`, { body: { operator: false }, at: 1 }),
+    ])
+    expect(both.filter(({ status }) => status === 200)).toHaveLength(1)
+    const { users } = await rows(world)
+    expect(users.filter(({ role }) => role === 'operator')).toHaveLength(1)
+  },
+
+  'an invitation and a reset are good once, for the last link that was made': async (world) => {
+    const operator = await world.operator()
+    const made = await operator.ask('POST /api/users', { body: { email: 'Ann@Example.com', name: 'Ann' } })
+    expect(made).toMatchObject({ status: 201, body: { user: { email: 'ann@example.com', methods: [] } } })
+    const { id } = made.body.user
+    expect((await operator.ask('POST /api/users', { body: { email: 'ANN@example.com' } })).status).toBe(409)
+    const second = (await operator.ask(`POST /api/users/${id}/link`)).body
+    expect(new URL(second.url).pathname).toBe('/invite')
+    const ann = world.browser()
+    const take = (path: string, url: string, at: 0 | 1 = 0) =>
+      ann.ask(`POST /api/auth/${path}`, { at, body: { token: tokenOf(url), password: PASSWORD } })
+    expect((await take('invite', made.body.link.url)).body.code).toBe('sign-in-link-invalid')
+    expect((await take('reset', second.url)).status).toBe(400)
+    const look = await ann.ask('POST /api/auth/link', { body: { token: tokenOf(second.url) } })
+    expect(look.body).toMatchObject({ kind: 'invite', email: 'ann@example.com', name: 'Ann' })
+    const both = await Promise.all([take('invite', second.url, 0), take('invite', second.url, 1)])
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 400])
+    expect(await isIn(ann)).toBe(200)
+    const reset = (await operator.ask(`POST /api/users/${id}/link`)).body
+    expect(new URL(reset.url).pathname).toBe('/reset')
+    const forgetful = world.browser()
+    const body = { token: tokenOf(reset.url), password: 'another good password' }
+    expect((await forgetful.ask('POST /api/auth/reset', { body, at: 1 })).status).toBe(200)
+    expect([await isIn(ann, 0), await isIn(forgetful, 0)]).toEqual([401, 200])
+    expect((await signIn(ann, 'ann@example.com')).status).toBe(401)
+    expect((await signIn(ann, 'ann@example.com', 'another good password')).status).toBe(200)
+    const { links } = await rows(world)
+    expect(links.map(({ kind }) => kind)).toEqual(['setup'])
+  },
+
+  'a password is changed by who knows it, and other sessions end': async (world) => {
+    const { browser: ann } = await world.user('ann@example.com')
+    const elsewhere = world.browser()
+    await signIn(elsewhere, 'ann@example.com')
+    const change = (current: string, password: string) =>
+      ann.ask('POST /api/auth/password', { body: { current, password }, at: 1 })
+    expect((await change('not the password', 'another good password')).body.code).toBe('wrong-password')
+    const short = await change(PASSWORD, 'short')
+    expect(short).toMatchObject({ status: 422, body: { errors: [{ path: 'password' }] } })
+    expect((await change(PASSWORD, 'another good password')).status).toBe(204)
+    expect([await isIn(ann), await isIn(elsewhere)]).toEqual([200, 401])
+    expect((await signIn(elsewhere, 'ann@example.com')).status).toBe(401)
+    expect((await signIn(elsewhere, 'ann@example.com', 'another good password')).status).toBe(200)
+  },
+
+  'an account is tried ten times, wherever from and on whichever process; then also the right password waits': async (
+    world,
+  ) => {
+    await world.user('ann@example.com')
+    for (const email of ['ann@example.com', 'nobody@example.com']) {
+      const before = world.counts.compared + world.counts.hashed
+      const tries = await Promise.all(
+        Array.from({ length: 40 }, (_, number) => {
+          const at = (number % 2) as 0 | 1
+          const body = { email: number % 3 ? email : email.toUpperCase(), password: 'not this one, no' }
+          return world.browser(`203.0.113.${number}`).ask('POST /api/auth/sign-in', { body, at })
+        }),
+      )
+      const statuses = tries.map(({ status }) => status)
+      expect(
+        statuses.filter((status) => status === 401),
+        email,
+      ).toHaveLength(10)
+      expect(
+        statuses.filter((status) => status === 429),
+        email,
+      ).toHaveLength(30)
+      expect(world.counts.compared + world.counts.hashed - before, email).toBe(10)
+    }
+    const late = await signIn(world.browser('203.0.113.200'), 'ann@example.com')
+    expect(late).toMatchObject({ status: 429, body: { code: 'limit-reached' } })
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(800)
+    await world.storage.transaction(access, async (tx) => {
+      for (const { attemptsId } of await tx.list('signInAttempts'))
+        await tx.update('signInAttempts', attemptsId, { set: { endsAt: new Date(Date.now() - 1) } })
+    })
+    expect((await signIn(world.browser(), 'ann@example.com')).status).toBe(200)
+  },
+
+  'an address tries fifty times; who comes in does not count': async (world) => {
+    await world.user('ann@example.com')
+    const [busy, other] = ['198.51.100.1', '198.51.100.2']
+    for (let number = 0; number < 12; number++)
+      expect((await signIn(world.browser(busy), 'ann@example.com')).status).toBe(200)
+    const tries = await Promise.all(
+      Array.from({ length: 60 }, (_, number) => signIn(world.browser(busy), `x${number}@example.com`)),
+    )
+    expect(tries.filter(({ status }) => status === 401)).toHaveLength(50)
+    expect((await signIn(world.browser(busy), 'ann@example.com')).status).toBe(429)
+    expect((await signIn(world.browser(other), 'ann@example.com')).status).toBe(200)
+  },
+
+  'what a session changes comes from a page of ours': async (world) => {
+    const { browser: ann } = await world.user('ann@example.com')
+    const send = (origin: string, route: `${string} ${string}` = 'PATCH /api/preferences') =>
+      ann.ask(route, { body: {}, headers: { origin } })
+    expect((await send('http://localhost:4300')).status).toBe(200)
+    for (const origin of ['', 'https://evil.example', 'http://localhost:4301', 'null', 'http://localhost.evil.example'])
+      expect(await send(origin), origin).toMatchObject({ status: 403, body: { code: 'foreign-origin' } })
+    expect((await send('', 'POST /api/auth/sign-out')).status).toBe(403)
+    expect((await send('', 'POST /api/mcp')).status).toBe(403)
+    expect((await ann.ask('DELETE /api/auth/sessions', { headers: { origin: '' } })).status).toBe(403)
+    const { key } = (await ann.ask('POST /api/keys', { body: { name: 'k' } })).body
+    const headers = { origin: '', authorization: `Bearer ${key}` }
+    expect((await world.browser().ask('PATCH /api/preferences', { body: {}, headers })).status).toBe(200)
+    const foreign = {
+      body: { email: 'ann@example.com', password: PASSWORD },
+      headers: { origin: 'https://evil.example' },
+    }
+    expect((await world.browser().ask('POST /api/auth/sign-in', foreign)).status).toBe(403)
+  },
+
+  'users are for operators': async (world) => {
+    const operator = await world.operator()
+    const { id, browser: ann } = await world.user('ann@example.com')
+    await world.user('bob@example.com')
+    for (const route of [
+      'GET /api/users',
+      'POST /api/users',
+      `PATCH /api/users/${id}`,
+      `POST /api/users/${id}/link`,
+      `DELETE /api/users/${id}/sessions`,
+      `DELETE /api/users/${id}`,
+    ] as const) {
+      const sent = route.startsWith('GET') ? {} : { body: { email: 'x@example.com' } }
+      const body = route.startsWith('PATCH') ? { body: { operator: true } } : sent
+      expect((await ann.ask(route, body)).status, route).toBe(403)
+      expect((await world.browser().ask(route, body)).status, route).toBe(401)
+    }
+    const first = (await operator.ask('GET /api/users?limit=2')).body
+    expect(first.items.map((one: { email: string }) => one.email)).toEqual(['olga@example.com', 'ann@example.com'])
+    const rest = (await operator.ask(`GET /api/users?limit=2&cursor=${first.nextCursor}`)).body
+    expect(rest.items.map((one: { email: string }) => one.email)).toEqual(['bob@example.com'])
+    expect(rest.nextCursor).toBeUndefined()
+    expect(first.items[1]).toMatchObject({ methods: ['password'], operator: false, disabled: false })
+    expect((await operator.ask(`DELETE /api/users/${id}/sessions`, { at: 1 })).status).toBe(204)
+    expect(await isIn(ann)).toBe(401)
+  },
+}
