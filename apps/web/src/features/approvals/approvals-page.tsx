@@ -1,5 +1,108 @@
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheckBig } from 'lucide-react'
+import { useId } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { Switch } from '../../ui/switch.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { Answered } from './answered-list.tsx'
+import { ApprovalCard, cardId } from './approval-card.tsx'
+import { useApprovalKeys } from './approval-keys.ts'
+import { InputCard, inputId } from './input-card.tsx'
+import { inputsQuery, pendingApprovalsQuery } from './queries.ts'
+
+const WAITING = 'waiting'
 
 export function ApprovalsPage() {
-  return <Page title="Approvals">{null}</Page>
+  return (
+    <Page
+      title="Approvals"
+      description="Calls that need your yes, and what servers ask you in the middle of one. Nothing goes on before you answer."
+      actions={<KeysSwitch />}
+    >
+      <Waiting />
+      <Answered />
+    </Page>
+  )
 }
+
+function KeysSwitch() {
+  const [on, set] = useApprovalKeys()
+  const id = useId()
+  return (
+    <div className="flex items-center gap-2.5 text-sm">
+      <Switch id={id} checked={on} onCheckedChange={set} />
+      <label htmlFor={id}>Answer with Y and N</label>
+    </div>
+  )
+}
+
+function Waiting() {
+  const approvals = useQuery(pendingApprovalsQuery())
+  const inputs = useQuery(inputsQuery())
+  const error = approvals.error ?? inputs.error
+  const count = (approvals.data?.length ?? 0) + (inputs.data?.length ?? 0)
+  const isPending = approvals.isPending || inputs.isPending
+  const cards = [...(inputs.data ?? []).map(inputId), ...(approvals.data ?? []).map(cardId)]
+  // The card goes with its answer; the next one is where the work goes on.
+  const goOn = (from: string) => {
+    const at = cards.indexOf(from)
+    const next = cards[at + 1] ?? cards[at - 1] ?? WAITING
+    document.getElementById(next)?.focus()
+  }
+  return (
+    <section aria-labelledby={WAITING} className="grid gap-3">
+      <h2
+        id={WAITING}
+        tabIndex={-1}
+        className="flex items-baseline gap-2 font-semibold tracking-tight focus:outline-none"
+      >
+        Waiting for you
+        {count > 0 && <span className="text-sm font-normal text-ink-faint tabular-nums">{count}</span>}
+      </h2>
+      <p role="status" className="sr-only">
+        {isPending ? 'Loading what waits' : `${count} waiting for you`}
+      </p>
+      {error && <LoadFailed error={error} onRetry={() => [approvals, inputs].map((query) => query.refetch())} />}
+      {isPending && !error && <LoadingCards />}
+      {!isPending && !error && count === 0 && <NothingWaits />}
+      {inputs.data?.toReversed().map((input) => (
+        <InputCard key={input.id} input={input} onAnswered={() => goOn(inputId(input))} />
+      ))}
+      {approvals.data?.map((approval) => (
+        <ApprovalCard key={approval.id} approval={approval} onAnswered={() => goOn(cardId(approval))} />
+      ))}
+    </section>
+  )
+}
+
+function LoadFailed({ error, onRetry }: { error: unknown; onRetry: () => void }) {
+  return (
+    <ProblemNotice error={error}>
+      <Button size="small" className="mt-1 w-fit" onClick={onRetry}>
+        Try again
+      </Button>
+    </ProblemNotice>
+  )
+}
+
+const NothingWaits = () => (
+  <Empty icon={CircleCheckBig} title="Nothing waits for you">
+    When a tool may change or destroy something, or a rule says so, its call stops here until you allow or deny it. The
+    answer can hold once, for a conversation, or always.
+  </Empty>
+)
+
+const LoadingCards = () => (
+  <div aria-hidden className="grid gap-3">
+    {['w-40', 'w-56'].map((width) => (
+      <div key={width} className="grid gap-3 rounded-xl border bg-surface p-5 shadow-flat">
+        <Skeleton className={`h-4 ${width}`} />
+        <Skeleton className="h-16 w-full rounded-lg" />
+        <Skeleton className="h-8 w-48 rounded-lg" />
+      </div>
+    ))}
+  </div>
+)

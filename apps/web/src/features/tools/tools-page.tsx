@@ -1,5 +1,128 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { SearchX, Wrench } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { toolkitsQuery } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { FoundList } from './found-list.tsx'
+import { explainQuery, searchQuery } from './queries.ts'
+import { SearchBar } from './search-bar.tsx'
+import { ToolList } from './tool-list.tsx'
+import { locate } from './tool-rows.ts'
+import { ToolSide } from './tool-side.tsx'
+import type { Strategy } from './tools-search.ts'
+import { useTries } from './use-tries.ts'
 
 export function ToolsPage() {
-  return <Page title="Tools">{null}</Page>
+  const { q = '', tool, strategy } = useSearch({ from: '/shell/tools' })
+  const navigate = useNavigate({ from: '/tools' })
+  const toolkits = useQuery(toolkitsQuery())
+  const { data: explained } = useQuery(explainQuery())
+  const tries = useTries()
+  const located = locate(toolkits.data, tool)
+  const close = () => navigate({ search: ({ tool: _, ...rest }) => rest, resetScroll: false })
+  return (
+    <Page
+      title="Tools"
+      description="Every tool of your servers. Search as the model does, look at what it gets, and try one."
+      wide
+    >
+      <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
+        <div className="grid min-w-0 gap-4">
+          <SearchBar q={q} strategy={strategy} />
+          {q.trim() === '' ? <AllTools chosen={tool} /> : <Found q={q} strategy={strategy} chosen={tool} />}
+        </div>
+        <ToolSide
+          key={tool}
+          wanted={tool}
+          isLoading={toolkits.isPending}
+          located={located}
+          explained={tool === undefined ? undefined : explained?.get(tool)}
+          tries={tries}
+          onClose={close}
+        />
+      </div>
+    </Page>
+  )
+}
+
+interface AllProps {
+  chosen: string | undefined
+}
+
+function AllTools({ chosen }: AllProps) {
+  const { data: toolkits, isPending, error, refetch } = useQuery(toolkitsQuery())
+  const { data: explained } = useQuery(explainQuery())
+  if (isPending) return <LoadingTools />
+  if (!toolkits)
+    return (
+      <ProblemNotice error={error}>
+        <Button size="small" className="mt-1 w-fit" onClick={() => refetch()}>
+          Try again
+        </Button>
+      </ProblemNotice>
+    )
+  const shown = toolkits.filter(({ tools }) => tools.length > 0)
+  if (shown.length === 0)
+    return (
+      <Empty icon={Wrench} title="No tools yet" action={<ToServers>Add a server</ToServers>}>
+        Tools come from MCP servers. Add one and connect to it; what it offers stands here, to be searched and tried.
+      </Empty>
+    )
+  return <ToolList toolkits={shown} explained={explained} chosen={chosen} />
+}
+
+function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefined; chosen: string | undefined }) {
+  const { data, error, isPending, isPlaceholderData } = useQuery(searchQuery(q, strategy))
+  if (isPending) return <LoadingTools />
+  if (!data) return <ProblemNotice error={error} />
+  const count = data.tools.length
+  return (
+    <div className="grid gap-3" aria-busy={isPlaceholderData}>
+      <p role="status" className="text-[0.8125rem] text-ink-muted">
+        {count === 0 ? 'Nothing fits' : `${count} ${count === 1 ? 'tool fits' : 'tools fit'}`}, searched by{' '}
+        {data.strategy}
+      </p>
+      {data.warnings.map((warning) => (
+        <p key={warning} className="rounded-lg border border-line bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted">
+          {warning}
+        </p>
+      ))}
+      {count === 0 ? (
+        <Empty icon={SearchX} title="No tool fits">
+          A model that asks this would find nothing either. Say it in other words, or look for it by another strategy.
+          Tools that are off are not searched.
+        </Empty>
+      ) : (
+        <FoundList tools={data.tools} chosen={chosen} />
+      )}
+    </div>
+  )
+}
+
+const ToServers = ({ children }: { children: ReactNode }) => (
+  <Link
+    to="/connectors"
+    className="inline-flex h-9 items-center rounded-lg bg-ink px-3.5 text-sm font-medium text-canvas hover:bg-ink/88"
+  >
+    {children}
+  </Link>
+)
+
+function LoadingTools() {
+  return (
+    <div role="status" className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
+      <span className="sr-only">Loading the tools</span>
+      {['w-32', 'w-44', 'w-24', 'w-40', 'w-28'].map((width) => (
+        <div key={width} className="grid h-15 content-center gap-2 px-4">
+          <Skeleton className={`h-3.5 ${width}`} />
+          <Skeleton className="h-3 w-3/5" />
+        </div>
+      ))}
+    </div>
+  )
 }

@@ -1,9 +1,19 @@
 /** What of this page stands in the address. */
 import { pickStrings } from '../shell/search.ts'
 
+export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
+export type Strategy = (typeof STRATEGIES)[number]
+
 export interface ToolsSearch {
   q?: string
   tool?: string
+  /** How it is searched; without one as the model does. */
+  strategy?: Strategy
 }
 
-export const readTools = (search: Record<string, unknown>): ToolsSearch => pickStrings(search, ['q', 'tool'])
+const isStrategy = (text: string | undefined): text is Strategy => STRATEGIES.some((one) => one === text)
+
+export function readTools(search: Record<string, unknown>): ToolsSearch {
+  const { strategy, ...rest } = pickStrings(search, ['q', 'tool', 'strategy'])
+  return isStrategy(strategy) ? { ...rest, strategy } : rest
+}

@@ -1,0 +1,43 @@
+/** What is read for the page of tools. */
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { InferResponseType } from 'hono/client'
+import { answer, client } from '../../api.ts'
+import type { Strategy } from './tools-search.ts'
+
+export type FoundTool = InferResponseType<typeof client.api.tools.$get, 200>['tools'][number]
+export type ExplainedTool = InferResponseType<typeof client.api.tools.explain.$get, 200>['items'][number]
+export type ToolDecision = InferResponseType<typeof client.api.policy.decisions.$get, 200>['items'][number]
+
+const MOST_FOUND = '100'
+
+/** Exactly what a model's own search would give. */
+export const searchQuery = (q: string, strategy: Strategy | undefined) =>
+  queryOptions({
+    queryKey: ['tools', 'search', q, strategy ?? 'as the model'],
+    queryFn: ({ signal }) =>
+      answer(
+        client.api.tools.$get(
+          { query: { q, limit: MOST_FOUND, ...(strategy ? { strategy } : {}) } },
+          { init: { signal } },
+        ),
+      ),
+    enabled: q.trim() !== '',
+    // While somebody types, the last answer stays where it is.
+    placeholderData: keepPreviousData,
+  })
+
+export const explainQuery = () =>
+  queryOptions({
+    queryKey: ['tools', 'explain'],
+    queryFn: async ({ signal }) => {
+      const { items } = await answer(client.api.tools.explain.$get({}, { init: { signal } }))
+      return new Map(items.map((item) => [item.ref, item]))
+    },
+  })
+
+export const decisionsQuery = (toolkit: string) =>
+  queryOptions({
+    queryKey: ['grants', 'decisions', toolkit],
+    queryFn: async ({ signal }) =>
+      (await answer(client.api.policy.decisions.$get({ query: { toolkit } }, { init: { signal } }))).items,
+  })

@@ -1,0 +1,96 @@
+/** What is known of a tool: its names, its cost, whether it is carried, and what would be decided about a call. */
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, CircleHelp, CircleSlash, CircleX, type LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { cn } from '../../ui/cn.ts'
+import { CopyButton } from '../results/copy-button.tsx'
+import { decisionsQuery, type ExplainedTool } from './queries.ts'
+import type { LocatedTool } from './tool-rows.ts'
+
+interface FactsProps {
+  located: LocatedTool
+  explained: ExplainedTool | undefined
+}
+
+export function ToolFacts({ located: { toolkit, tool }, explained }: FactsProps) {
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm">
+      <Fact name="Name for the model">
+        <span className="flex items-center gap-1">
+          <code className="font-mono text-[0.8125rem] wrap-anywhere">{tool.modelName}</code>
+          <CopyButton label="Copy the name that the model sees" text={() => tool.modelName} />
+        </span>
+      </Fact>
+      <Fact name="Cost">
+        {explained ? `${explained.tokens.toLocaleString('en')} tokens in a model’s context` : '…'}
+      </Fact>
+      <Fact name="State">
+        <Carried located={{ toolkit, tool }} explained={explained} />
+      </Fact>
+      <Fact name="A call">
+        <Decision toolkit={toolkit.id} ref_={tool.ref} />
+      </Fact>
+    </dl>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
+  <>
+    <dt className="py-0.5 text-ink-muted">{name}</dt>
+    <dd className="min-w-0 py-0.5">{children}</dd>
+  </>
+)
+
+function Carried({ located: { tool }, explained }: FactsProps) {
+  if (!explained) return '…'
+  const against = explained.reasons.filter(({ speaks }) => speaks === 'against')
+  const shown = explained.included ? explained.reasons : against
+  return (
+    <div className="grid gap-0.5">
+      {explained.included ? (
+        <Mark icon={CircleCheck} className="text-good">
+          On
+        </Mark>
+      ) : (
+        <Mark icon={CircleSlash} className="text-ink-muted">
+          Off
+        </Mark>
+      )}
+      {shown.map(({ kind, detail }) => (
+        <p key={`${kind}-${detail}`} className="text-[0.8125rem] wrap-anywhere text-ink-muted">
+          {detail}
+        </p>
+      ))}
+      {tool.held && <p className="text-[0.8125rem] text-ink-muted">{tool.held}</p>}
+    </div>
+  )
+}
+
+const DECIDED: Record<string, { label: string; icon: LucideIcon; className: string }> = {
+  allow: { label: 'Is allowed', icon: CircleCheck, className: 'text-good' },
+  ask: { label: 'Asks you first', icon: CircleHelp, className: 'text-act' },
+  deny: { label: 'Is denied', icon: CircleX, className: 'text-bad' },
+}
+
+function Decision({ toolkit, ref_ }: { toolkit: string; ref_: string }) {
+  const { data } = useQuery(decisionsQuery(toolkit))
+  const found = data?.find(({ ref }) => ref === ref_)
+  const look = found && DECIDED[found.decision]
+  if (!found || !look) return data ? 'Nothing is decided of it.' : '…'
+  return (
+    <div className="grid gap-0.5">
+      <Mark icon={look.icon} className={look.className}>
+        {look.label}
+      </Mark>
+      <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">{found.reason}</p>
+    </div>
+  )
+}
+
+function Mark({ icon: Icon, className, children }: { icon: LucideIcon; className: string; children: string }) {
+  return (
+    <span className={cn('inline-flex items-center gap-1.5 font-medium', className)}>
+      <Icon aria-hidden className="size-4" /> {children}
+    </span>
+  )
+}

@@ -1,0 +1,132 @@
+/** One try: how it goes, what it waits for, and what it gave. */
+import { useQuery } from '@tanstack/react-query'
+import {
+  Ban,
+  CircleCheck,
+  CircleHelp,
+  CircleX,
+  ExternalLink,
+  LoaderCircle,
+  type LucideIcon,
+  RotateCcw,
+} from 'lucide-react'
+import type { Toolkit } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { ApprovalCard } from '../approvals/approval-card.tsx'
+import { InputCard } from '../approvals/input-card.tsx'
+import { inputsQuery } from '../approvals/queries.ts'
+import { useNow } from '../approvals/use-now.ts'
+import { ContentView } from '../results/content-view.tsx'
+import { useSignIn } from '../toolkits/use-sign-in.ts'
+import { type CallProblem, elapsed, isRunning, type Progress, type Try } from './tries.ts'
+import type { Tries } from './use-tries.ts'
+
+interface CardProps {
+  one: Try
+  toolkit: Toolkit
+  tries: Tries
+  onReuse: () => void
+}
+
+const LOOKS: Record<Try['status'], { label: string; icon: LucideIcon; className: string }> = {
+  running: { label: 'Running', icon: LoaderCircle, className: 'text-busy' },
+  asks: { label: 'Waits for you', icon: CircleHelp, className: 'text-act' },
+  ok: { label: 'Done', icon: CircleCheck, className: 'text-good' },
+  'tool-error': { label: 'The tool says that it failed', icon: CircleX, className: 'text-bad' },
+  failed: { label: 'Failed', icon: CircleX, className: 'text-bad' },
+  cancelled: { label: 'Cancelled', icon: Ban, className: 'text-ink-muted' },
+}
+
+export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
+  const running = isRunning(one)
+  return (
+    <article
+      aria-label={`Try at ${new Date(one.startedAt).toLocaleTimeString('en')}`}
+      className="grid min-w-0 gap-3 rounded-xl border bg-surface p-3 shadow-flat sm:p-4"
+    >
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+        <Status status={one.status} />
+        <span className="text-[0.8125rem] text-ink-muted tabular-nums">
+          {running ? <Counting from={one.startedAt} /> : elapsed((one.endedAt ?? one.startedAt) - one.startedAt)}
+        </span>
+        <span className="ml-auto flex gap-1">
+          {running ? (
+            <Button size="small" onClick={() => tries.cancel(one.id)}>
+              <Ban aria-hidden /> Cancel
+            </Button>
+          ) : (
+            <Button size="small" variant="quiet" onClick={onReuse}>
+              <RotateCcw aria-hidden /> Use its arguments
+            </Button>
+          )}
+        </span>
+      </div>
+      {running && one.progress && <ProgressBar progress={one.progress} />}
+      {one.approval && running && (
+        <ApprovalCard
+          approval={one.approval}
+          onAnswered={(approval) => tries.dispatch({ type: 'answered', id: one.id, approval })}
+        />
+      )}
+      {one.status === 'running' && <Inputs toolkit={toolkit.id} />}
+      {one.problem && <CallFailed problem={one.problem} toolkit={toolkit} />}
+      {one.result && <ContentView result={one.result} />}
+    </article>
+  )
+}
+
+function Status({ status }: { status: Try['status'] }) {
+  const { label, icon: Icon, className } = LOOKS[status]
+  return (
+    <span role="status" className={cn('inline-flex items-center gap-1.5 text-sm font-medium', className)}>
+      <Icon aria-hidden className={cn('size-4', status === 'running' && 'motion-safe:animate-spin')} />
+      {label}
+    </span>
+  )
+}
+
+const Counting = ({ from }: { from: number }) => elapsed(useNow(100) - from)
+
+function ProgressBar({ progress: { progress, total, message } }: { progress: Progress }) {
+  const share = total && total > 0 ? Math.min(1, progress / total) : undefined
+  return (
+    <div className="grid gap-1">
+      <progress
+        aria-label="Progress"
+        value={share}
+        max={1}
+        className="h-1.5 w-full appearance-none overflow-hidden rounded-full bg-line/60 [&::-moz-progress-bar]:bg-busy [&::-webkit-progress-bar]:bg-line/60 [&::-webkit-progress-value]:bg-busy"
+      />
+      <p className="text-[0.8125rem] wrap-anywhere text-ink-muted tabular-nums">
+        {total ? `${progress} of ${total}` : progress} {message}
+      </p>
+    </div>
+  )
+}
+
+/** What its server asks meanwhile, as often as it does. */
+function Inputs({ toolkit }: { toolkit: string }) {
+  const { data } = useQuery(inputsQuery())
+  return data?.filter((input) => input.toolkit === toolkit).map((input) => <InputCard key={input.id} input={input} />)
+}
+
+function CallFailed({ problem, toolkit }: { problem: CallProblem; toolkit: Toolkit }) {
+  const signIn = useSignIn()
+  const needsSignIn = problem.code === 'sign-in-needed'
+  return (
+    <Notice
+      title={needsSignIn ? `${toolkit.name} wants you to sign in` : 'It could not be called'}
+      detail={problem.detail}
+      action={needsSignIn ? 'Sign in, then run it again.' : problem.action}
+      reference={problem.code}
+    >
+      {needsSignIn && (
+        <Button variant="primary" size="small" className="mt-1 w-fit" onClick={() => signIn(toolkit)}>
+          <ExternalLink aria-hidden /> Sign in to {toolkit.name}
+        </Button>
+      )}
+    </Notice>
+  )
+}
