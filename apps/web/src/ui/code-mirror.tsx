@@ -98,7 +98,9 @@ function attributesOf({ label, readOnly = false, lines = 8, id, invalid, describ
       ...(id ? { id } : {}),
       ...(describedBy ? { 'aria-describedby': describedBy } : {}),
       ...(invalid ? { 'aria-invalid': 'true' } : {}),
-      ...(readOnly ? { 'aria-readonly': 'true', tabindex: '0' } : {}),
+      // A scrolling region must be reachable, and axe does not count what is merely editable.
+      tabindex: '0',
+      ...(readOnly ? { 'aria-readonly': 'true' } : {}),
     }),
     EditorView.theme({ '.cm-scroller': { minHeight: `${lines * 1.375}rem`, maxHeight: '60dvh' } }),
   ]

@@ -9,6 +9,14 @@ import { WorkflowForm } from './workflow-form.tsx'
 
 const route = getRouteApi('/shell/workflows/$id')
 
+const FORM = 'node-form'
+
+/** Where the form stands below the list, who chose a node is taken to it. */
+function showForm(): void {
+  if (window.matchMedia('(min-width: 64rem)').matches) return
+  requestAnimationFrame(() => document.getElementById(FORM)?.scrollIntoView({ block: 'start' }))
+}
+
 /** The graph above, the list of nodes beside the form of the one that is chosen. */
 export function BuildView({ editor }: { editor: Editor }) {
   const { node: asked } = route.useSearch()
@@ -16,8 +24,10 @@ export function BuildView({ editor }: { editor: Editor }) {
   const tools = useTools()
   const { definition, problems } = editor
   const chosen = definition.nodes.find(({ id }) => id === asked)
-  const select = (id: string | undefined, replace = false) =>
+  const select = (id: string | undefined, replace = false) => {
     navigate({ search: (old) => ({ ...old, node: id }), resetScroll: false, replace })
+    showForm()
+  }
   const wrong = new Set(
     problems.flatMap(({ path }) => definition.nodes[Number(/^nodes\.(\d+)/.exec(path)?.[1] ?? -1)]?.id ?? []),
   )
@@ -26,11 +36,13 @@ export function BuildView({ editor }: { editor: Editor }) {
       <GraphView definition={definition} selected={chosen?.id} onSelect={(id) => select(id)} wrong={wrong} />
       <div className="grid items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
         <NodeList editor={editor} selected={chosen?.id} actions={actionsOf(editor, chosen?.id, select)} />
-        {chosen ? (
-          <NodeForm key={chosen.id} editor={editor} node={chosen} tools={tools} onRename={(id) => select(id, true)} />
-        ) : (
-          <WorkflowForm editor={editor} />
-        )}
+        <div id={FORM} className="min-w-0 scroll-mt-20">
+          {chosen ? (
+            <NodeForm key={chosen.id} editor={editor} node={chosen} tools={tools} onRename={(id) => select(id, true)} />
+          ) : (
+            <WorkflowForm editor={editor} />
+          )}
+        </div>
       </div>
     </div>
   )

@@ -97,7 +97,7 @@ function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps)
         proOptions={{ hideAttribution: true }}
         onNodeClick={(_, { id }) => onSelect(id)}
       >
-        <Controls showInteractive={false} position="bottom-right" />
+        <Controls showInteractive={false} position="top-right" orientation="horizontal" />
       </ReactFlow>
     </section>
   )

@@ -17,7 +17,7 @@ const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({
 
 export function GraphView(props: GraphViewProps) {
   return (
-    <div className="h-64 overflow-hidden rounded-2xl border bg-surface shadow-flat sm:h-72">
+    <div className="h-64 overflow-hidden rounded-2xl border bg-surface shadow-flat sm:h-80">
       {props.definition.nodes.length === 0 ? (
         <p className="flex h-full items-center justify-center px-6 text-center text-sm text-ink-muted">
           The graph is drawn here as you add nodes.

@@ -17,12 +17,13 @@ const ACTIVE = new Set(['queued', 'running', 'paused', 'outcome-unknown'])
 
 export function runNodes(run: Run, definition: Definition): RunNode[] {
   const held = heldIn(definition)
+  const left = notChosen(run, definition)
   return definition.nodes.map(({ id, type }) => {
     const isMap = type === 'map'
-    const steps = run.steps.filter((step) => (isMap ? ownerOf(step) === id : nodeOf(step) === id))
+    const steps = run.steps.filter((step) => (held.has(id) ? nodeOf(step) : ownerOf(step)) === id)
     return {
       id,
-      state: stateOf({ id, isMap, steps, run, isHeld: held.has(id) }),
+      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id) }),
       steps: steps.filter(isTelling),
       startedAt: least(steps.map(({ startedAt }) => startedAt)),
       endedAt: steps.some((step) => step.endedAt === undefined)
@@ -61,12 +62,28 @@ function stateOf({ id, isMap, isHeld, steps, run }: Known): NodeState {
   if (has('paused') && isActive) return 'paused'
   if (has('started')) return isActive ? 'running' : 'failed'
   // Only at the end is it known how many there were.
-  if (isMap || isHeld) return isActive ? 'running' : has('completed') ? 'completed' : 'failed'
+  const isMoving = run.status === 'queued' || run.status === 'running'
+  if (isMap || isHeld) return isMoving ? 'running' : has('completed') ? 'completed' : 'failed'
   const own = steps.filter((step) => !step.place?.includes('/'))
   const last = own.at(-1)
   if (!last) return isActive ? 'running' : 'failed'
   if (last.status === 'completed') return 'completed'
   return last.status === 'failed' ? 'failed' : 'running'
+}
+
+/** Nodes that branches could choose, all of which went the other way. */
+function notChosen(run: Run, { nodes }: Definition): Set<string> {
+  const branches = nodes.filter((node) => node.type === 'branch')
+  const wentOf = (id: string) => run.steps.find((step) => step.place === id && step.status === 'completed')?.output
+  const targets = new Set(branches.flatMap(({ onTrue = [], onFalse = [] }) => [...onTrue, ...onFalse]))
+  const isLeft = (target: string) =>
+    branches
+      .filter(({ onTrue = [], onFalse = [] }) => [...onTrue, ...onFalse].includes(target))
+      .every(({ id, onTrue = [], onFalse = [] }) => {
+        const went = wentOf(id)
+        return went !== undefined && !(went === true ? onTrue : onFalse).includes(target)
+      })
+  return new Set([...targets].filter(isLeft))
 }
 
 const withoutSteps = ({ status }: Run, isActive: boolean): NodeState =>

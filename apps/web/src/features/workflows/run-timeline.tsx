@@ -24,7 +24,7 @@ interface RunTimelineProps {
 
 const OVER = new Set(['completed', 'failed', 'cancelled'])
 
-/** The nodes in the order in which they began, with their steps. It is the graph for who does not see it. */
+/** The nodes in the order in which they began, with their steps: the graph in words. What a node runs is among its steps. */
 export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunTimelineProps) {
   const navigate = useNavigate()
   const rerun = useRerun(run)
@@ -42,7 +42,7 @@ export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunT
         </div>
       )}
       <ol className="divide-y">
-        {inTime(nodes).map((one) => {
+        {inTime(nodes.filter(({ id }) => !held.has(id))).map((one) => {
           const node = definition.nodes.find(({ id }) => id === one.id)
           return (
             node && (
@@ -51,7 +51,7 @@ export function RunTimeline({ run, definition, nodes, selected, onSelect }: RunT
                 {...{ node, one, span }}
                 isSelected={selected === one.id}
                 onSelect={() => onSelect(one.id)}
-                onAgain={OVER.has(run.status) && !held.has(one.id) ? () => again(one.id) : undefined}
+                onAgain={OVER.has(run.status) ? () => again(one.id) : undefined}
                 isBusy={rerun.isPending}
               />
             )

@@ -46,8 +46,10 @@ export function WorkflowRow({ workflow, lastRun, onDelete }: WorkflowRowProps) {
         {description && <p className="text-sm wrap-anywhere text-ink-muted">{description}</p>}
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-[0.8125rem] text-ink-muted">
           <KindMarks definition={definition} />
-          {counted(definition.nodes.length, 'node')} · saved <TimeAgo at={updatedAt} />
-          {!lastRun && ' · not run yet'}
+          <span>
+            {counted(definition.nodes.length, 'node')} · saved <TimeAgo at={updatedAt} />
+            {!lastRun && ' · not run yet'}
+          </span>
         </p>
       </div>
     </li>
