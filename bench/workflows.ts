@@ -26,7 +26,12 @@ const { userId } = OWNER
 const node = (id: string, text: string) => ({ id, type: 'tool', ref: 'bench.echo', arguments: { text } })
 const WORKFLOW = {
   name: 'three',
-  nodes: [node('a', '{{ input.text }}'), node('b', '{{ nodes.a.output }}'), node('c', '{{ nodes.b.output }}')],
+  nodes: [
+    node('a', '{{ input.text }}'),
+    node('b', '{{ nodes.a.output.text }}'),
+    node('c', '{{ nodes.b.output.text }}'),
+  ],
+  output: '{{ nodes.c.output.text }}',
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'loadout-workflows-'))

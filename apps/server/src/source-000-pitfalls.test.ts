@@ -1,4 +1,5 @@
 /** Source 000: each of its pitfalls and of its validation rules, under the words that it has there, over real servers. */
+import { readFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,7 +7,7 @@ import { localFiles, nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { startCountingServer } from '../../../test/counting-server.ts'
 import { EVERYTHING, FILESYSTEM, startHttpServer } from '../../../test/real-servers.ts'
-import { ROOT, sourcesIn } from '../../../test/structure/import-graph.ts'
+import { LIBRARY, ROOT, sourcesIn, target } from '../../../test/structure/import-graph.ts'
 import { layTraps } from '../../../test/traps.ts'
 import { type AppOfKeys, appOfKeys } from './testing/app-of-keys.ts'
 import type { Ask } from './testing/app-of-users.ts'
@@ -78,7 +79,13 @@ describe('pitfalls to avoid', () => {
   it('Do not construct transports in the browser. All transport creation is server-only.', () => {
     const values = importsOfTheWeb()
     expect(values.length).toBeGreaterThan(20)
-    expect(values.filter((name) => /modelcontextprotocol|^loadout|transport/i.test(name))).toEqual([])
+    expect(values.filter((name) => /modelcontextprotocol/.test(name))).toEqual([])
+    // What the pages take of the library reaches nothing that connects.
+    const taken = [...new Set(values.filter((name) => /^loadout\b/.test(name)))]
+    expect(taken.flatMap((name) => reachedBy(entryOf(name))).filter((file) => file.startsWith('connections/'))).toEqual(
+      [],
+    )
+    expect(reachedBy(entryOf('loadout/node'))).toContain('connections/process-group.ts')
   })
 
   it('Do not import Node/server files into client routes/components.', () => {
@@ -163,3 +170,17 @@ const valueImports = (text: string) =>
     ),
   ].map((match) => (match[1] ?? match[2]) as string)
 const importsOfTheWeb = () => sourcesIn(`${ROOT}/apps/web/src`).flatMap(({ text }) => valueImports(text))
+
+/** The file of the library that a name means, by what its package exports. */
+const entryOf = (name: string): string => {
+  const { exports } = JSON.parse(readFileSync(`${ROOT}/packages/loadout/package.json`, 'utf8'))
+  return String(exports[name.replace(/^loadout/, '.')]).replace('./src/', '')
+}
+function reachedBy(entry: string): string[] {
+  const texts = new Map(sourcesIn(LIBRARY).map(({ path, text }) => [path, text]))
+  const reached = new Set([entry])
+  for (const file of reached)
+    for (const name of valueImports(texts.get(file) ?? ''))
+      if (name.startsWith('.')) reached.add(target(LIBRARY, file, name))
+  return [...reached]
+}
