@@ -1,66 +1,73 @@
-/** A run of a workflow as a stream: its nodes as they come, and at last the run. Who leaves the stream does not end the run. */
+/**
+ * A run as a stream: its nodes as they come, whichever process works on it, and at last the run. Who leaves the stream
+ * does not end the run.
+ */
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import type { Host, HostEvent, RunView } from 'loadout'
 import type { Env } from './variables.ts'
 
 const KEEP_ALIVE_MS = 25_000
-/** Who reads too slowly is told the end of it all the same. */
-const MOST_BEHIND = 10_000
+/** What a run tells before it is known which one it is; the rest is told by what is stored. */
+const MOST_BEFORE = 10_000
 
 type NodeEvent = Extract<HostEvent, { type: 'run-node' }>
+type Tell = (run: RunView) => object
 
+/** Begins it, and streams it from its beginning. */
 export async function streamRun(
   c: Context<Env>,
   host: Host,
-  { start, tell }: { start: () => Promise<RunView>; tell: (run: RunView) => object },
+  { start, tell }: { start: () => Promise<RunView>; tell: Tell },
 ): Promise<Response> {
   const { userId } = c.var.principal
-  const waiting: NodeEvent[] = []
-  let wake = () => {}
+  const heard: NodeEvent[] = []
   // From before it begins, so that no node is missed.
   const stop = host.events.on('run-node', (event) => {
-    if (event.userId !== userId || waiting.length >= MOST_BEHIND) return
-    waiting.push(event)
-    wake()
+    if (event.userId === userId && heard.length < MOST_BEFORE) heard.push(event)
   })
-  const started = await start().catch((error: unknown) => {
+  try {
+    const run = await start()
+    const before = heard.filter(({ runId }) => runId === run.id)
+    return follow(c, host, { run, before, tell })
+  } finally {
     stop()
-    throw error
-  })
+  }
+}
+
+/** Streams one that was begun before. */
+export async function streamStarted(
+  c: Context<Env>,
+  host: Host,
+  { runId, tell }: { runId: string; tell: Tell },
+): Promise<Response> {
+  return follow(c, host, { run: await host.runs.get(c.var.principal.userId, runId), before: [], tell })
+}
+
+function follow(
+  c: Context<Env>,
+  host: Host,
+  { run, before, tell }: { run: RunView; before: readonly NodeEvent[]; tell: Tell },
+): Response {
+  const { userId } = c.var.principal
+  const { id: runId, status, kind } = run
+  const gone = new AbortController()
+  const { signal } = gone
+  // A program has no nodes.
+  const nodes = kind === 'workflow' ? host.workflows.follow(userId, runId, { signal, before }) : []
   return streamSSE(c, async (stream) => {
-    const gone = new AbortController()
     stream.onAbort(() => gone.abort())
     const send = (event: string, data: object) => stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => {})
     const beat = setInterval(() => void send('still-here', {}), KEEP_ALIVE_MS)
-    let end: RunView | undefined
-    const ended = host.runs.settled(userId, started.id, { signal: gone.signal }).then((run) => {
-      end = run
-      wake()
-    })
     try {
-      await send('started', { runId: started.id, status: started.status })
-      while (!gone.signal.aborted) {
-        const event = waiting.shift()
-        if (event) await sendNode(send, started.id, event)
-        else if (end) break
-        else await new Promise<void>((resolve) => (wake = resolve))
-      }
-      if (end && !gone.signal.aborted) await send('run', tell(end))
+      await send('started', { runId, status })
+      for await (const { node, status: came, error } of nodes)
+        await send('node', { runId, node, status: came, ...(error ? { error } : {}) })
+      const end = await host.runs.settled(userId, runId, { signal })
+      if (!signal.aborted) await send('run', tell(end))
     } finally {
       clearInterval(beat)
-      stop()
-      await ended.catch(() => {})
+      gone.abort()
     }
   })
-}
-
-async function sendNode(
-  send: (event: string, data: object) => Promise<void>,
-  runId: string,
-  event: NodeEvent,
-): Promise<void> {
-  if (event.runId !== runId) return
-  const { node, status, error } = event
-  await send('node', { runId, node, status, ...(error ? { error } : {}) })
 }

@@ -13,6 +13,7 @@ import type { Approvals } from './policy/approvals.ts'
 import type { Budgets } from './policy/budgets.ts'
 import type { Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
+import type { Presence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import type { Engine, RunWork } from './runs/engine.ts'
@@ -29,6 +30,7 @@ import { createWorkflows, type Workflows } from './workflow/workflows.ts'
 
 export interface HostWorkflowParts {
   storage: Storage
+  presence: Presence
   events: Emitter
   credentials: CredentialStore
   app: AppConfigStore

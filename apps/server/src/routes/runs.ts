@@ -4,6 +4,7 @@ import type { Host } from 'loadout'
 import { programInput, runView } from 'loadout/schema'
 import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
+import { streamStarted } from '../run-stream.ts'
 import type { Env } from '../variables.ts'
 
 const run = named(runView, 'Run')
@@ -43,7 +44,7 @@ const list = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/runs/{id}',
-  summary: 'One run: its steps, its log, and what it waits for',
+  summary: 'One run: its steps, its log, and what it waits for; with `Accept: text/event-stream` its nodes as they go',
   request: { params: idParam },
   responses,
 })
@@ -84,6 +85,8 @@ export function runRoutes(host: Host) {
       return c.json({ items, ...(last ? { nextCursor: last.id } : {}) }, 200)
     })
     .openapi(show, async (c) => {
+      if (c.req.header('accept')?.includes('text/event-stream'))
+        return (await streamStarted(c, host, { runId: c.req.valid('param').id, tell: (one) => one })) as never
       return c.json(await host.runs.get(c.var.principal.userId, c.req.valid('param').id), 200)
     })
     .openapi(cancel, async (c) => {

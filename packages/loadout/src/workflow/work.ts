@@ -10,21 +10,17 @@ import type { ActiveRun, RunEnd, RunWork } from '../runs/engine.ts'
 import type { RunToolkits } from '../schema/run.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import { agentNode } from './agent-node.ts'
-import { approvalNode } from './approval-node.ts'
-import { branchNode } from './branch-node.ts'
-import { codeNode } from './code-node.ts'
 import type { GivenTransports, Transports } from './given-transports.ts'
 import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
 import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
-import type { Leaf, LeafParts } from './leaf.ts'
+import type { LeafParts } from './leaf.ts'
 import { brokenAmong, type LookParts, lookAgain } from './look-again.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
-import type { Attempt, NodeError } from './node-end.ts'
+import type { NodeError } from './node-end.ts'
+import { once } from './once.ts'
 import type { Plan, PlannedNode } from './plan.ts'
 import type { Preflight, PreflightScope, Problem } from './preflight.ts'
 import { planOf } from './read-definition.ts'
-import { toolNode } from './tool-node.ts'
 
 export interface WorkParts
   extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
@@ -117,14 +113,6 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
   // Nobody needs the answers of a run that is over.
   if (end.status === 'failed') await parts.approvals.withdraw(run.userId, run.runId)
   return { ...endOf(end), logs, ...(end.status === 'paused' ? {} : { usage }) }
-}
-
-function once(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
-  const { type } = leaf.planned.node
-  if (type === 'tool') return toolNode(parts, leaf)
-  if (type === 'agent') return agentNode(parts, leaf)
-  if (type === 'code') return codeNode(parts, leaf)
-  return type === 'branch' ? branchNode(parts, leaf) : approvalNode(parts, leaf)
 }
 
 /** Tells of nodes as they go. What is only given out of the log was told when it happened. */

@@ -6,6 +6,8 @@ import type { Engine } from '../runs/engine.ts'
 import type { RunView } from '../schema/run.ts'
 import type { WorkflowView } from '../schema/workflow.ts'
 import { checkDefinition, type DefinitionParts } from './check-definition.ts'
+import { type FollowOptions, type FollowParts, followRun } from './follow-run.ts'
+import type { NodeState } from './node-states.ts'
 import type { Plan } from './plan.ts'
 import type { Preflight, PreflightScope } from './preflight.ts'
 import { planOf } from './read-definition.ts'
@@ -36,11 +38,13 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
   start(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
   /** The same, until it is over or stands. */
   run(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
+  /** A run as its nodes go, whichever process works on it: first what has happened, then each change, until it stands. */
+  follow(userId: string, runId: string, options?: FollowOptions): AsyncIterable<NodeState>
   /** A new run of the same, that takes over what was completed before a node. */
   rerun(userId: string, runId: string, options: RerunOptions): Promise<RunView>
 }
 
-export interface WorkflowParts extends StartParts, DefinitionParts {
+export interface WorkflowParts extends StartParts, DefinitionParts, FollowParts {
   engine: Pick<Engine, 'start' | 'get' | 'settled'>
   loadouts: Pick<Loadouts, 'of'>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
@@ -83,6 +87,7 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
       const { id } = await start(userId, options)
       return parts.engine.settled(userId, id, { signal: options.signal })
     },
+    follow: (userId, runId, options = {}) => followRun(parts, { userId, runId }, options),
     rerun: (userId, runId, options) => rerunWorkflow(parts, { userId, runId }, options),
   }
 }
