@@ -414,6 +414,7 @@ describe('the OpenAPI document', () => {
       'get /api/tools',
       'get /api/tools/explain',
       'get /api/usage',
+      'get /api/usage/history',
       'get /api/users',
       'get /api/workflows',
       'get /api/workflows/{id}',

@@ -5,6 +5,7 @@ import { auditView, type Principal } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
 import { idText, json, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
+import { RANGES, usageHistory } from '../usage-history.ts'
 import type { Env } from '../variables.ts'
 
 const line = named(auditView, 'AuditLine')
@@ -16,6 +17,8 @@ const query = z.object({
   outcome: idText.optional(),
   threadId: idText.optional(),
   callId: idText.optional(),
+  caller: z.enum(['direct', 'code', 'workflow']).optional().openapi({ description: 'Who asked for a call' }),
+  decision: z.enum(['allow', 'ask', 'deny']).optional().openapi({ description: 'What was decided about it' }),
   from: time.optional().openapi({ type: 'string', format: 'date-time' }),
   to: time.optional().openapi({ type: 'string', format: 'date-time' }),
   userId: idText.optional().openapi({ description: 'Lines of this user; for operators' }),
@@ -57,6 +60,36 @@ const verify = createRoute({
   responses: { 200: json(verdict, 'What was found'), ...problemResponses },
 })
 
+const measured = {
+  calls: z.number(),
+  errors: z.number().openapi({ description: 'Failed, or answered with an error' }),
+  refused: z.number().openapi({ description: 'Denied, limited or without a sign-in: no server saw them' }),
+  p50: z.number().optional().openapi({ description: 'Milliseconds' }),
+  p95: z.number().optional(),
+}
+const history = z
+  .object({
+    from: z.string(),
+    bucketMs: z.number(),
+    total: z.object({ ...measured, resultBytes: z.number() }),
+    buckets: z.array(z.object({ at: z.string(), ...measured, resultBytes: z.number() })),
+    tools: z.array(z.object({ ref: z.string(), ...measured })).openapi({ description: 'Those called most' }),
+    complete: z.boolean().openapi({ description: 'Whether all lines of the time were looked at; else the newest' }),
+  })
+  .openapi('UsageHistory')
+const showHistory = createRoute({
+  method: 'get',
+  path: '/usage/history',
+  summary: "The caller's calls over time, from their own lines of the log",
+  request: {
+    query: z.object({
+      range: z.enum(RANGES).default('24h'),
+      ref: idText.optional().openapi({ description: 'Of one tool' }),
+    }),
+  },
+  responses: { 200: json(history, 'Counted'), ...problemResponses },
+})
+
 const TYPES = { csv: 'text/csv; charset=utf-8', jsonl: 'application/x-ndjson' } as const
 
 export function auditRoutes(host: Host) {
@@ -71,6 +104,9 @@ export function auditRoutes(host: Host) {
       }
       return new Response(streamOf(host.audit.export(reader, format, filter as AuditFilter)), { headers }) as never
     })
+    .openapi(showHistory, async (c) =>
+      c.json(await usageHistory(host.audit, { userId: c.var.principal.userId, ...c.req.valid('query') }), 200),
+    )
     .openapi(verify, async (c) => {
       assertOperator(c.var.principal)
       return c.json(await host.audit.verify(), 200)

@@ -79,6 +79,7 @@ export const BODIES: Record<string, object | null> = {
 export const QUERIES: Record<string, string> = {
   // All of it would repeat what was asked for, and looking is itself a call that it tells of.
   'GET /api/audit': '?action=toolkit_registered',
+  'GET /api/usage/history': '?ref=kit.echo',
   'GET /api/tools': '?q=echo',
   'GET /api/policy/decisions': '?toolkit=kit',
   'GET /api/mcp/{id}/skills/read': '?skill=skill://x/SKILL.md',

@@ -208,6 +208,32 @@ describe('reading the log', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `call_${24 - i}`))
   })
 
+  it('by what only the detail tells, in whole pages', async () => {
+    const audit = start()
+    for (let i = 0; i < 2500; i++) {
+      const detail = i % 2 ? {} : { caller: i % 4 ? 'code' : 'direct', decision: i % 500 === 0 ? 'ask' : 'allow' }
+      void audit.record({ userId: 'ann', action: 'mcp_tool_call', callId: `call_${i}`, detail })
+    }
+    await audit.flush()
+    const find = async (filter: object, limit = 100) => audit.list({ userId: 'ann' }, filter, { limit })
+    expect((await find({ decision: 'ask' })).items.map(({ callId }) => callId)).toEqual(
+      [2000, 1500, 1000, 500, 0].map((i) => `call_${i}`),
+    )
+    expect((await find({ decision: 'ask', caller: 'code' })).items).toEqual([])
+    const seen: string[] = []
+    for (let cursor: string | undefined; ; ) {
+      const page = await audit.list({ userId: 'ann' }, { caller: 'code' }, { limit: 200, cursor })
+      seen.push(...page.items.map(({ callId }) => callId ?? ''))
+      expect(page.items.length).toBeLessThanOrEqual(200)
+      cursor = page.nextCursor
+      if (cursor === undefined) break
+    }
+    expect(seen).toEqual(Array.from({ length: 625 }, (_, i) => `call_${2498 - i * 4}`))
+    let lines = ''
+    for await (const piece of audit.export({ userId: 'ann' }, 'jsonl', { decision: 'ask' })) lines += piece
+    expect(lines.trim().split('\n')).toHaveLength(5)
+  })
+
   it('as JSONL and as CSV, which no spreadsheet runs', async () => {
     const audit = start()
     void audit.record({ userId: '=cmd', action: '@x', ref: '+1', outcome: '-1', detail: { a: 'x,"y"\n' } })

@@ -17,6 +17,9 @@ export interface AuditFilter {
   callId?: string | undefined
   from?: Date | undefined
   to?: Date | undefined
+  /** Of calls: who asked for them (`direct`, `code`, `workflow`) and what was decided. Told by the line that has the arguments. */
+  caller?: string | undefined
+  decision?: string | undefined
 }
 
 export interface AuditPage {
@@ -30,12 +33,16 @@ export type ExportFormat = 'csv' | 'jsonl'
 
 const PAGE = 100
 const EXPORT_PAGE = 1000
+/** How many lines are looked at for one page, where only their detail tells whether they are meant. */
+const MOST_LOOKED_AT = 10_000
 
 export async function listLog(
   storage: Storage,
   reader: AuditReader,
   { filter, page }: { filter: AuditFilter; page: AuditPage },
 ): Promise<{ items: AuditView[]; nextCursor?: string }> {
+  const { caller, decision } = filter
+  if (caller !== undefined || decision !== undefined) return lookThrough(storage, reader, { filter, page })
   const { cursor: after, limit = PAGE } = page
   const query = { ...queryOf(reader, filter), ...(after === undefined ? {} : { after }), limit: limit + 1 }
   // One more than asked for tells whether there is a next page.
@@ -43,6 +50,28 @@ export async function listLog(
   const items = rows.slice(0, limit).map(viewOf)
   const last = rows.length > limit ? items.at(-1) : undefined
   return { items, ...(last ? { nextCursor: last.id } : {}) }
+}
+
+/** No storage looks into a detail: lines are read and left away. A page may be short, and still have a next one. */
+async function lookThrough(
+  storage: Storage,
+  reader: AuditReader,
+  { filter: { caller, decision, ...filter }, page }: { filter: AuditFilter; page: AuditPage },
+): Promise<{ items: AuditView[]; nextCursor?: string }> {
+  const { limit = PAGE } = page
+  const isMeant = ({ detail }: AuditView) =>
+    (caller === undefined || detail.caller === caller) && (decision === undefined || detail.decision === decision)
+  const items: AuditView[] = []
+  let { cursor } = page
+  for (let looked = 0; looked < MOST_LOOKED_AT; looked += EXPORT_PAGE) {
+    const next = await listLog(storage, reader, { filter, page: { cursor, limit: EXPORT_PAGE } })
+    items.push(...next.items.filter(isMeant))
+    cursor = next.nextCursor
+    const last = items.length > limit ? items[limit - 1] : undefined
+    if (last) return { items: items.slice(0, limit), nextCursor: last.id }
+    if (cursor === undefined) return { items }
+  }
+  return { items, ...(cursor === undefined ? {} : { nextCursor: cursor }) }
 }
 
 /** Line by line, so that a log of any length fits through. */
@@ -66,7 +95,7 @@ function accessOf(reader: AuditReader): Access {
 }
 
 function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
-  const { toolkit, from, to, userId, ...fields } = filter
+  const { toolkit, from, to, userId, caller: _, decision: __, ...fields } = filter
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   const owner = 'everyone' in reader ? userId : reader.userId
   return {
