@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { readConfig } from '@loadout/server/config'
 import { startServer } from '@loadout/server/serve'
 import { createHost, type Host } from 'loadout'
-import { keyFileRing } from 'loadout/node'
+import { keyFileRing, nodeDrivers } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
@@ -57,7 +57,7 @@ export async function openApp(
 
 async function withHost(dataDir: string, fill: (host: Host) => Promise<unknown>): Promise<void> {
   const keyRing = await keyFileRing(join(dataDir, 'keys.json'))
-  const host = createHost({ storage: pglite({ dataDir }), keyRing })
+  const host = createHost({ storage: pglite({ dataDir }), keyRing, drivers: nodeDrivers({ stdio: 'on' }) })
   await host.ready()
   await fill(host)
   await host.close()

@@ -17,6 +17,11 @@ describe('MCP servers', () => {
     await page.getByRole('menuitem', { name: action }).click()
   }
 
+  const leaveFailed = async () => {
+    await dialog().getByText('but could not be reached').waitFor()
+    await dialog().getByRole('button', { name: 'Close' }).last().click()
+  }
+
   beforeAll(async () => {
     app = await openApp()
     page = await app.open()
@@ -58,6 +63,11 @@ describe('MCP servers', () => {
     await dialog().getByRole('textbox', { name: 'Name of variable 1' }).fill('NOTES_TOKEN')
     await dialog().getByLabel('NOTES_TOKEN', { exact: true }).fill(SECRET)
     await dialog().getByRole('button', { name: 'Add server' }).click()
+    // It is saved, and says in the same place why it does not work.
+    await dialog().getByText('notes is saved, but could not be reached').waitFor()
+    await dialog().getByText('Stored ••••').waitFor()
+    await dialog().getByRole('button', { name: 'Save and try again' }).waitFor()
+    await dialog().getByRole('button', { name: 'Close' }).last().click()
     await dialog().waitFor({ state: 'detached' })
     await row('notes').getByText("node server.js --root './my notes'").waitFor()
     await row('notes').getByText('1 stored secret').waitFor()
@@ -90,6 +100,7 @@ describe('MCP servers', () => {
       page.waitForRequest((one) => one.method() === 'PATCH'),
       dialog().getByRole('button', { name: 'Save changes' }).click(),
     ])
+    await leaveFailed()
     expect(request.postDataJSON()).toMatchObject({
       name: 'My notes',
       server: { args: ['server.js', '--root', './my notes'], env: { NOTES_TOKEN: '${secret:env.NOTES_TOKEN}' } },
@@ -108,6 +119,7 @@ describe('MCP servers', () => {
     await dialog().getByRole('button', { name: 'Replace the stored value of NOTES_TOKEN' }).click()
     await page.keyboard.type(LATER_SECRET)
     await dialog().getByRole('button', { name: 'Save changes' }).click()
+    await leaveFailed()
     await dialog().waitFor({ state: 'detached' })
     await row('My notes').getByText('1 stored secret').waitFor()
     expect(await page.content()).not.toContain(LATER_SECRET)
@@ -125,6 +137,7 @@ describe('MCP servers', () => {
     await dialog().getByRole('textbox', { name: 'URL' }).fill('https://tracker.example.com/mcp')
     await dialog().getByLabel('Token', { exact: true }).fill(SECRET)
     await dialog().getByRole('button', { name: 'Add server' }).click()
+    await leaveFailed()
     await dialog().waitFor({ state: 'detached' })
     await row('Tracker').getByText('https://tracker.example.com/mcp').waitFor()
     expect(await page.content()).not.toContain(SECRET)
@@ -160,10 +173,10 @@ describe('MCP servers', () => {
     await page.keyboard.press('Enter')
     await dialog().waitFor()
     await page.keyboard.type('By keyboard')
-    await tabTo(page, 'CommandA process, over stdio')
-    await page.keyboard.press('ArrowRight', HELD)
-    await dialog().getByRole('radio', { name: /^URL/, checked: true }).waitFor()
+    await page.keyboard.press('Shift+Tab')
     await page.keyboard.press('ArrowLeft', HELD)
+    await dialog().getByRole('radio', { name: /^URL/, checked: true }).waitFor()
+    await page.keyboard.press('ArrowRight', HELD)
     await dialog()
       .getByRole('radio', { name: /^Command/, checked: true })
       .waitFor()
@@ -177,6 +190,9 @@ describe('MCP servers', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.type('UTC')
     await page.keyboard.press('Enter')
+    await dialog().getByText('but could not be reached').waitFor()
+    await page.keyboard.press('Escape')
+    await dialog().waitFor({ state: 'detached' })
     await row('By keyboard').getByText('uvx mcp-server-time').waitFor()
     await row('By keyboard').getByText('1 stored secret').waitFor()
   })

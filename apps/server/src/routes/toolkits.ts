@@ -58,7 +58,15 @@ const introspect = createRoute({
   method: 'post',
   path: '/mcp/{id}/introspect',
   summary: 'Connect anew and refresh the tools; a failure is told in the state',
-  request: { params: idParam },
+  request: {
+    params: idParam,
+    query: z.object({
+      reconnect: z
+        .enum(['true', 'false'])
+        .default('true')
+        .openapi({ description: '`false`: the connection that is there is asked, and nothing is closed' }),
+    }),
+  },
   responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
 })
 const accept = createRoute({
@@ -119,7 +127,7 @@ export function toolkitRoutes(host: Host) {
     .openapi(introspect, async (c) => {
       const { userId } = c.var.principal
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
-      await host.connections.reset(stored.uscoId, userId)
+      if (c.req.valid('query').reconnect === 'true') await host.connections.reset(stored.uscoId, userId)
       return c.json(await viewAfterLook(userId, stored), 200)
     })
     .openapi(accept, async (c) => {

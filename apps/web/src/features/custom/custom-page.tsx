@@ -1,5 +1,53 @@
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { Braces } from 'lucide-react'
+import { toolkitsQuery } from '../../api.ts'
+import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { CustomEditor } from './custom-editor.tsx'
+
+const route = getRouteApi('/shell/connectors/custom/$id')
 
 export function CustomPage() {
-  return <Page title="Custom toolkit">{null}</Page>
+  const { id } = route.useParams()
+  const { data: toolkits, error } = useQuery({ ...toolkitsQuery(), enabled: id !== 'new' })
+  const toolkit = toolkits?.find((one) => one.uscoId === id || one.id === id)
+  if (id === 'new') return <CustomEditor key="new" toolkit={undefined} />
+  if (toolkit?.server.type === 'custom' && !toolkit.readOnly)
+    return <CustomEditor key={toolkit.uscoId} toolkit={toolkit} />
+  return (
+    <Page title="Custom toolkit">
+      {error ? <ProblemNotice error={error} /> : toolkits ? <NotThere isOther={toolkit !== undefined} /> : <Loading />}
+    </Page>
+  )
+}
+
+function NotThere({ isOther }: { isOther: boolean }) {
+  return (
+    <Empty
+      icon={Braces}
+      title={isOther ? 'This one is not edited here' : 'There is no such toolkit of yours'}
+      action={
+        <Link to="/connectors" className="text-sm font-medium text-accent underline underline-offset-4">
+          Go to MCP servers
+        </Link>
+      }
+    >
+      {isOther
+        ? 'Only custom toolkits of your own have an editor. Others are changed where they are listed.'
+        : 'It may have been deleted, here or elsewhere.'}
+    </Empty>
+  )
+}
+
+function Loading() {
+  return (
+    <div role="status" className="grid gap-4">
+      <span className="sr-only">Loading the toolkit</span>
+      <Skeleton className="h-9 w-64" />
+      <Skeleton className="h-96 w-full rounded-xl" />
+    </div>
+  )
 }

@@ -1,36 +1,40 @@
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { type Toolkit, toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { Attention } from './attention.tsx'
+import { ConnectorDialogs } from './connector-dialogs.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import type { DialogSearch } from './dialog-search.ts'
-import { draftOf, emptyDraft } from './draft.ts'
 import { EmptyState } from './empty-state.tsx'
-import { ToolkitDialog } from './toolkit-dialog.tsx'
+import { filterToolkits } from './filter-toolkits.ts'
+import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
+import { OlderOffer } from './older-offer.tsx'
+import { Toolbar } from './toolbar.tsx'
 import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
-import { menuId, type RowActions } from './toolkit-row.tsx'
+import { menuId, openerId, type RowActions } from './toolkit-row.tsx'
+import { useOlderConfig } from './use-older-config.ts'
 import { useSignInNews } from './use-sign-in.ts'
 import { useSwitchToolkit } from './use-toolkits.ts'
 
 const route = getRouteApi('/shell/connectors')
-const ADD_BUTTON = 'add-server'
-const YOURS = 'your-servers'
+/** Fewer are seen at a glance. */
+const MANY = 6
 
 export function ConnectorsPage() {
   const { data: toolkits, error, refetch } = useQuery(toolkitsQuery())
-  const navigate = route.useNavigate()
-  const [deleting, setDeleting] = useState<Toolkit>()
-  const { mutate: switchToolkit } = useSwitchToolkit()
+  const { show, actions, deleting, setDeleting } = useActions()
+  const older = useOlderConfig()
   useSignInNews()
-  const show = (search: DialogSearch) => navigate({ search, resetScroll: false })
-  const actions: RowActions = {
-    onSwitch: (toolkit, enabled) => switchToolkit({ toolkit, enabled }),
-    onEdit: (toolkit) => show({ edit: toolkit.uscoId }),
-    onDelete: setDeleting,
+  const review = (toolkit: Toolkit) => {
+    actions.onOpen(toolkit, true)
+    const opener = document.getElementById(openerId(toolkit))
+    opener?.focus()
+    opener?.scrollIntoView({ block: 'start' })
   }
   return (
     <Page
@@ -51,8 +55,19 @@ export function ConnectorsPage() {
           </p>
         </ProblemNotice>
       )}
+      {older.offered && (
+        <OlderOffer
+          config={older.offered}
+          onLook={() => show({ add: 'paste' })}
+          onLeave={older.leave}
+          onRemove={older.remove}
+        />
+      )}
+      {toolkits && (
+        <Attention toolkits={toolkits} onReview={review} onAnswer={(toolkit) => show({ answer: toolkit.uscoId })} />
+      )}
       {toolkits ? <Sections toolkits={toolkits} actions={actions} /> : !error && <LoadingSection />}
-      {toolkits && <SearchDialog toolkits={toolkits} />}
+      {toolkits && <ConnectorDialogs toolkits={toolkits} older={older} />}
       {deleting && (
         <DeleteDialog
           toolkit={deleting}
@@ -64,13 +79,50 @@ export function ConnectorsPage() {
   )
 }
 
+function useActions() {
+  const navigate = route.useNavigate()
+  const goTo = useNavigate()
+  const [deleting, setDeleting] = useState<Toolkit>()
+  const { mutate: switchToolkit } = useSwitchToolkit()
+  // What is open and filtered behind a dialog stays so.
+  const show = (dialog: DialogSearch) =>
+    navigate({ search: ({ open, q, status }) => ({ open, q, status, ...dialog }), resetScroll: false })
+  const actions: RowActions = {
+    onSwitch: (toolkit, enabled) => switchToolkit({ toolkit, enabled }),
+    onOpen: ({ uscoId }, open) =>
+      navigate({
+        search: (old) => ({ ...old, open: open ? uscoId : undefined }),
+        resetScroll: false,
+        replace: true,
+      }),
+    onEdit: (toolkit) =>
+      toolkit.server.type === 'custom'
+        ? goTo({ to: '/connectors/custom/$id', params: { id: toolkit.uscoId } })
+        : show({ edit: toolkit.uscoId }),
+    onDelete: setDeleting,
+  }
+  return { show, actions, deleting, setDeleting }
+}
+
 function Sections({ toolkits, actions }: { toolkits: readonly Toolkit[]; actions: RowActions }) {
-  const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
-  const global = toolkits.filter((toolkit) => toolkit.readOnly)
+  const { open, q, status } = route.useSearch()
+  const navigate = route.useNavigate()
+  const found = filterToolkits(toolkits, { q, status })
+  const isFiltered = q !== undefined || status !== undefined
+  const own = toolkits.filter(({ tier }) => tier !== 'app')
+  const [yours, global] = [found.filter(({ tier }) => tier !== 'app'), found.filter(({ tier }) => tier === 'app')]
   return (
     <>
+      {(toolkits.length > MANY || isFiltered) && (
+        <Toolbar
+          q={q ?? ''}
+          status={status}
+          onChange={(search) => navigate({ search: { open, ...search }, replace: true, resetScroll: false })}
+        />
+      )}
       <Section id={YOURS} title="Your servers" count={yours.length}>
-        {yours.length === 0 ? <EmptyState /> : <ToolkitList toolkits={yours} actions={actions} />}
+        {yours.length > 0 && <ToolkitList toolkits={yours} open={open} actions={actions} />}
+        {yours.length === 0 && (own.length > 0 ? <Nothing>None of yours fits.</Nothing> : <EmptyState />)}
       </Section>
       <Section
         id="global-servers"
@@ -79,14 +131,18 @@ function Sections({ toolkits, actions }: { toolkits: readonly Toolkit[]; actions
         note="Provided by the operator for everyone. You can switch them on or off for yourself."
       >
         {global.length === 0 ? (
-          <p className="rounded-xl border border-dashed px-5 py-4 text-sm text-ink-muted">There are none.</p>
+          <Nothing>{isFiltered ? 'None of them fits.' : 'There are none.'}</Nothing>
         ) : (
-          <ToolkitList toolkits={global} actions={actions} />
+          <ToolkitList toolkits={global} open={open} actions={actions} />
         )}
       </Section>
     </>
   )
 }
+
+const Nothing = ({ children }: { children: string }) => (
+  <p className="rounded-xl border border-dashed px-5 py-4 text-sm text-ink-muted">{children}</p>
+)
 
 function LoadingSection() {
   return (
@@ -94,39 +150,4 @@ function LoadingSection() {
       <LoadingList />
     </Section>
   )
-}
-
-/** The dialog that the address asks for. */
-function SearchDialog({ toolkits }: { toolkits: readonly Toolkit[] }) {
-  const { add, edit } = route.useSearch()
-  const navigate = route.useNavigate()
-  const onClose = () => navigate({ search: {}, resetScroll: false, replace: true })
-  const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
-  const toolkit = yours.find(({ uscoId }) => uscoId === edit)
-  if (add)
-    return (
-      <ToolkitDialog
-        initial={emptyDraft(add)}
-        others={yours}
-        onClose={onClose}
-        onClosed={() => focusFirst(ADD_BUTTON)}
-      />
-    )
-  if (!toolkit) return null
-  return (
-    <ToolkitDialog
-      key={toolkit.uscoId}
-      initial={draftOf(toolkit)}
-      toolkit={toolkit}
-      others={yours.filter((other) => other !== toolkit)}
-      onClose={onClose}
-      onClosed={() => focusFirst(menuId(toolkit), YOURS)}
-    />
-  )
-}
-
-// The element that opened a dialog may be gone when it closes; the focus then goes to what stands near it.
-function focusFirst(...ids: string[]): void {
-  const found = ids.map((id) => document.getElementById(id)).find((element) => element !== null)
-  found?.focus()
 }

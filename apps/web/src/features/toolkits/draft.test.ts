@@ -64,6 +64,17 @@ describe('a draft', () => {
     for (const server of servers) expect(bodyOf(draftOf(shown(server)))).toEqual({ name: 'Notes', server })
   })
 
+  it('sends of the options what was changed, and nothing else', () => {
+    const draft = draftOf(shown(STDIO))
+    const options = { ...draft.options, exclude: 'delete_*\n\n drop_* ', callMs: '2.5' }
+    expect(bodyOf({ ...draft, options })).toEqual({
+      ...{ name: 'Notes', server: STDIO },
+      ...{ exclude: ['delete_*', 'drop_*'], timeouts: { callMs: 2500 } },
+    })
+    const direct = { ...draft.options, callers: 'both' as const, untrusted: true }
+    expect(bodyOf({ ...draft, options: direct })).toMatchObject({ allowedCallers: ['direct', 'code'], untrusted: true })
+  })
+
   it('keeps an argument that holds a line break until the arguments are changed', () => {
     const args = ['-c', 'import os\nprint(os.name)']
     const draft = draftOf(shown({ ...STDIO, args }))
@@ -92,6 +103,10 @@ describe('a draft', () => {
 
   it('reads a server of an unexpected shape without falling over', () => {
     const draft = draftOf(shown({ type: 'custom', env: null, args: 'x', auth: 3, url: ['y'] }))
-    expect(draft).toEqual({ ...emptyDraft('stdio'), name: 'Notes' })
+    const { options, storedOptions, ...rest } = emptyDraft('stdio')
+    expect(draft).toMatchObject({ ...rest, name: 'Notes' })
+    expect([draft.options, draft.storedOptions]).toEqual(
+      [options, storedOptions].map((one) => ({ ...one, callers: 'direct' })),
+    )
   })
 })

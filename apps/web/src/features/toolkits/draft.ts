@@ -4,6 +4,7 @@
  * back means "keep it". A draft carries it in `stored` until the user replaces or removes it.
  */
 import type { Toolkit, ToolkitBody } from '../../api.ts'
+import { changedOptions, emptyOptions, lines, type OptionsDraft, optionsOf } from './draft-options.ts'
 
 export const KINDS = ['stdio', 'http', 'sse'] as const
 export type Kind = (typeof KINDS)[number]
@@ -34,8 +35,9 @@ export interface Draft {
   storedArgs: readonly string[]
   cwd: string
   env: readonly SecretRow[]
-  /** What the form does not show and an edit must not lose. */
-  hosts: readonly string[]
+  /** What it may reach from within a sandbox, one host a line. */
+  hosts: string
+  /** A command line that the operator prepared. */
   template: string
   values: readonly SecretRow[]
   url: string
@@ -46,6 +48,9 @@ export interface Draft {
   clientId: string
   clientSecret: Secret
   scopes: string
+  options: OptionsDraft
+  /** As they are stored: what did not change is not sent. */
+  storedOptions: OptionsDraft
 }
 
 export const newSecret = (): Secret => ({ stored: '', replaced: false, text: '' })
@@ -61,7 +66,7 @@ export function emptyDraft(type: Kind): Draft {
     storedArgs: [],
     cwd: '',
     env: [],
-    hosts: [],
+    hosts: '',
     template: '',
     values: [],
     url: '',
@@ -72,10 +77,12 @@ export function emptyDraft(type: Kind): Draft {
     clientId: '',
     clientSecret: newSecret(),
     scopes: '',
+    options: emptyOptions(),
+    storedOptions: emptyOptions(),
   }
 }
 
-export function draftOf({ name, server }: Toolkit): Draft {
+export function draftOf({ name, server, options }: Pick<Toolkit, 'name' | 'server' | 'options'>): Draft {
   const auth = record(server.auth)
   const args = list(server.args)
   const type = KINDS.find((kind) => kind === server.type) ?? 'stdio'
@@ -87,7 +94,7 @@ export function draftOf({ name, server }: Toolkit): Draft {
     storedArgs: args,
     cwd: text(server.cwd),
     env: rows(server.env),
-    hosts: list(server.hosts),
+    hosts: list(server.hosts).join('\n'),
     template: text(server.template),
     values: rows(server.values),
     url: text(server.url),
@@ -98,11 +105,14 @@ export function draftOf({ name, server }: Toolkit): Draft {
     clientId: text(auth.clientId),
     clientSecret: secret(auth.clientSecret),
     scopes: list(auth.scopes).join(' '),
+    options: optionsOf({ options }),
+    storedOptions: optionsOf({ options }),
   }
 }
 
 export function bodyOf(draft: Draft): ToolkitBody {
-  return { name: draft.name.trim(), server: draft.type === 'stdio' ? stdioOf(draft) : remoteOf(draft) }
+  const server = draft.type === 'stdio' ? stdioOf(draft) : remoteOf(draft)
+  return { name: draft.name.trim(), server, ...changedOptions(draft.options, draft.storedOptions) }
 }
 
 function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, values }: Draft) {
@@ -115,7 +125,7 @@ function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, v
     args: unchanged ? storedArgs : lines(args),
     env: pairs(env),
     ...(cwd.trim() === '' ? {} : { cwd: cwd.trim() }),
-    ...(hosts.length === 0 ? {} : { hosts }),
+    ...(lines(hosts).length === 0 ? {} : { hosts: lines(hosts) }),
   }
 }
 
@@ -143,12 +153,6 @@ export const isBlank = ({ name, value }: SecretRow): boolean => name.trim() === 
 
 const pairs = (rows: readonly SecretRow[]) =>
   Object.fromEntries(rows.filter((row) => !isBlank(row)).map(({ name, value }) => [name.trim(), valueToSend(value)]))
-
-const lines = (value: string) =>
-  value
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 
 // The API describes a server as an object of any shape; these read one field of it, whatever is there.
 const text = (value: unknown) => (typeof value === 'string' ? value : '')

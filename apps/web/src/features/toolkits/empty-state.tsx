@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { ArrowRight, Globe, type LucideIcon, Terminal } from 'lucide-react'
+import { ArrowRight, Braces, ClipboardPaste, Globe, type LucideIcon, Terminal } from 'lucide-react'
 import type { DialogSearch } from './dialog-search.ts'
 
 interface Door {
@@ -25,9 +25,23 @@ const DOORS: readonly Door[] = [
     text: 'A server elsewhere, over Streamable HTTP or SSE.',
     example: 'https://mcp.example.com/mcp',
   },
+  {
+    add: 'paste',
+    icon: ClipboardPaste,
+    title: 'Paste a config',
+    text: 'What Claude, Cursor, VS Code and others keep, looked at first.',
+    example: '{ "mcpServers": { … } }',
+  },
+  {
+    add: 'custom',
+    icon: Braces,
+    title: 'Write your own tools',
+    text: 'A custom toolkit: no server, some code in a sandbox.',
+    example: 'return input.name.toUpperCase()',
+  },
 ]
 
-/** Nothing is preconfigured, so this is the first thing a newcomer sees: what a server is, and the two ways to one. */
+/** Nothing is preconfigured, so this is the first thing a newcomer sees: what a server is, and the ways to one. */
 export function EmptyState() {
   return (
     <div className="grid gap-6 rounded-xl border bg-surface p-5 shadow-flat sm:p-7">

@@ -1,6 +1,7 @@
 /** From the errors of a problem document to the fields of the form, in sentences. */
 import type { Problem, Toolkit } from '../../api.ts'
 import { type Draft, isBlank, type SecretRow } from './draft.ts'
+import { isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
 
 /** A message by field: a key of the draft, or `key#row` for one row of it. */
 export type FieldErrors = Readonly<Record<string, string>>
@@ -20,7 +21,18 @@ const LABELS = {
   clientId: 'Client ID',
   clientSecret: 'Client secret',
   scopes: 'Scopes',
-} as const satisfies Partial<Record<keyof Draft, string>>
+  hosts: 'Hosts',
+  template: 'Template',
+  values: 'Values',
+  account: 'Account',
+  include: 'Only these tools',
+  exclude: 'Not these tools',
+  callers: 'Who may call',
+  connectMs: 'Connecting',
+  introspectMs: 'Listing tools',
+  callMs: 'A call without progress',
+  totalMs: 'A call in all',
+} as const satisfies Partial<Record<keyof Draft | keyof OptionsDraft, string>>
 type FieldName = keyof typeof LABELS
 
 const FIELD_OF: Readonly<Record<string, FieldName>> = {
@@ -39,6 +51,15 @@ const FIELD_OF: Readonly<Record<string, FieldName>> = {
   'auth.clientId': 'clientId',
   'auth.clientSecret': 'clientSecret',
   'auth.scopes': 'scopes',
+  hosts: 'hosts',
+  template: 'template',
+  values: 'values',
+  account: 'account',
+  include: 'include',
+  exclude: 'exclude',
+  allowedCallers: 'callers',
+  timeouts: 'callMs',
+  ...Object.fromEntries(TIMEOUTS.map((name) => [`timeouts.${name}`, name])),
 }
 
 /** Places every error that names a field of ours. What is said of one field first is what is shown there. */
@@ -67,7 +88,11 @@ export function findMistakes(draft: Draft, others: readonly Toolkit[]): FieldErr
       : { ...rowMistakes('headers', draft.headers), ...rowMistakes('authHeaders', draft.authHeaders) }
   // The API adds or updates by name; a form that says "add" must not overwrite.
   const taken = others.find((other) => sameName(other.name, draft.name))
-  return taken ? { name: `You already have a server named “${taken.name}”. Choose another name.`, ...rows } : rows
+  const name: FieldErrors = taken
+    ? { name: `You already have a server named “${taken.name}”. Choose another name.` }
+    : {}
+  const times = TIMEOUTS.filter((field) => !isSeconds(draft.options[field]))
+  return { ...name, ...rows, ...Object.fromEntries(times.map((field) => [field, 'Give a number of seconds above 0.'])) }
 }
 
 /** The errors that are left once a field was changed. */
@@ -89,8 +114,10 @@ function find(path: string): { field: FieldName; rest: string } | undefined {
 function locate({ field, rest }: { field: FieldName; rest: string }, draft: Draft): { key: string; subject: string } {
   const label = LABELS[field]
   if (rest === '') return { key: field, subject: label }
-  if (field === 'args') return { key: field, subject: `Line ${Number(rest) + 1}` }
-  const rows = field === 'env' || field === 'headers' || field === 'authHeaders' ? draft[field] : []
+  if (field === 'args' || field === 'hosts' || field === 'include' || field === 'exclude')
+    return { key: field, subject: `Line ${Number(rest) + 1}` }
+  const rows =
+    field === 'env' || field === 'headers' || field === 'authHeaders' || field === 'values' ? draft[field] : []
   const row = rows.find(({ name }) => name.trim() === rest)
   return { key: row ? `${field}#${row.key}` : field, subject: rest }
 }

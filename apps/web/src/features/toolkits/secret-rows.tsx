@@ -9,7 +9,7 @@ import { SecretInput } from './secret-input.tsx'
 
 interface SecretRowsProps {
   /** The draft's key, by which errors name the rows. */
-  field: 'env' | 'headers' | 'authHeaders'
+  field: 'env' | 'headers' | 'authHeaders' | 'values'
   label: string
   hint: string
   /** What one of them is called. */

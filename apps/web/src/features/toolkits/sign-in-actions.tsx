@@ -36,13 +36,27 @@ export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
   )
 }
 
+const SOON_MS = 3 * 86_400_000
+
 /** Where somebody is signed in, and until when. */
-export function signInFact({ signIn }: Toolkit, now = Date.now()): string | undefined {
+export function signInFact(toolkit: Toolkit, now = Date.now()): string | undefined {
+  const { signIn } = toolkit
   if (signIn?.status !== 'signed-in') return undefined
   const at = signIn.issuer ? ` at ${URL.parse(signIn.issuer)?.host ?? signIn.issuer}` : ''
-  if (!signIn.endsAt) return `Signed in${at}`
-  const minutes = Math.round((Date.parse(signIn.endsAt) - now) / 60_000)
-  return `Signed in${at}, ends ${minutes < 1 ? 'in less than a minute' : inWords(minutes)}`
+  if (!signIn.endsAt || signInEnds(toolkit, now)) return `Signed in${at}`
+  return `Signed in${at}, ends ${endWords(signIn.endsAt, now)}`
+}
+
+/** Told ahead, where somebody will have to sign in again before long. */
+export function signInEnds({ signIn, enabled }: Toolkit, now = Date.now()): string | undefined {
+  if (!enabled || signIn?.status !== 'signed-in' || !signIn.endsAt) return undefined
+  if (Date.parse(signIn.endsAt) - now > SOON_MS) return undefined
+  return `The sign-in ends ${endWords(signIn.endsAt, now)}`
+}
+
+function endWords(endsAt: string, now: number): string {
+  const minutes = Math.round((Date.parse(endsAt) - now) / 60_000)
+  return minutes < 1 ? 'in less than a minute' : inWords(minutes)
 }
 
 function inWords(minutes: number): string {

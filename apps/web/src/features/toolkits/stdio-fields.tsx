@@ -1,5 +1,5 @@
 import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
+import { Field, FieldError } from '../../ui/field.tsx'
 import { Input, Textarea } from '../../ui/input.tsx'
 import { holdsPlaceholder } from './draft.ts'
 import type { Form } from './form.ts'
@@ -7,7 +7,9 @@ import { SecretRows } from './secret-rows.tsx'
 import { splitCommand } from './split-command.ts'
 import { StoredHint } from './stored-hint.tsx'
 
-export function StdioFields({ form: { draft, errors, change } }: { form: Form }) {
+export function StdioFields({ form }: { form: Form }) {
+  const { draft, errors, change } = form
+  if (draft.template !== '') return <TemplateFields form={form} />
   return (
     <>
       <Field label="Command" error={errors.command} hint={<SplitOffer draft={draft} change={change} />}>
@@ -61,6 +63,28 @@ export function StdioFields({ form: { draft, errors, change } }: { form: Form })
           />
         )}
       </Field>
+    </>
+  )
+}
+
+/** A command line that the operator prepared; only what goes into its holes is one's own. */
+function TemplateFields({ form: { draft, errors, change } }: { form: Form }) {
+  return (
+    <>
+      <p className="text-sm text-ink-muted">
+        It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{draft.template}</code>.
+      </p>
+      {errors.template && <FieldError>{errors.template}</FieldError>}
+      <SecretRows
+        field="values"
+        label="Values"
+        noun="value"
+        example="token"
+        hint="What the template asks for. Stored encrypted."
+        rows={draft.values}
+        errors={errors}
+        onChange={(values) => change({ values })}
+      />
     </>
   )
 }

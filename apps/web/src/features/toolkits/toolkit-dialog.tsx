@@ -1,54 +1,71 @@
 import { useBlocker } from '@tanstack/react-router'
-import { useRef } from 'react'
+import { type ReactNode, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { ConnectFailure, ConnectProgress } from './connect-outcome.tsx'
+import { CustomDoor } from './custom-door.tsx'
+import type { Door } from './dialog-search.ts'
+import { DoorChoice } from './door-choice.tsx'
 import type { Draft } from './draft.ts'
+import { PasteDoor } from './paste-door.tsx'
 import { ToolkitFields } from './toolkit-form.tsx'
+import { usePaste } from './use-paste.ts'
 import { useToolkitForm } from './use-toolkit-form.ts'
 
 interface ToolkitDialogProps {
   initial: Draft
+  /** Where it opens. */
+  door: Door
+  /** A config that somebody else brought, to be looked at. */
+  pasted?: string | undefined
   /** The one that is edited; without it one is added. */
   toolkit?: Toolkit | undefined
   others: readonly Toolkit[]
   onClose: () => void
   onClosed: () => void
+  /** What was pasted is imported. */
+  onImported?: (() => void) | undefined
 }
 
-export function ToolkitDialog({ initial, toolkit, others, onClose, onClosed }: ToolkitDialogProps) {
-  const saved = useRef(false)
-  const { form, element, isChanged, isSaving, problem, isPlaced, submit } = useToolkitForm({
-    initial,
-    toolkit,
-    others,
-    onSaved: () => {
-      saved.current = true
-      onClose()
-    },
+/** One dialog with every way to a server. What was typed stays while one looks behind another door. */
+export function ToolkitDialog(props: ToolkitDialogProps) {
+  const { initial, toolkit, others, onClose, onClosed, onImported } = props
+  const [door, setDoor] = useState(props.door)
+  const done = useRef(false)
+  const close = () => {
+    done.current = true
+    onClose()
+  }
+  const work = useToolkitForm({ initial, toolkit, others, onSaved: close })
+  const paste = usePaste(props.pasted ?? '', () => {
+    onImported?.()
+    close()
   })
+  const { form, element, isChanged } = work
   // Escape, Cancel, Back and a closed tab are all ways to lose what was typed; each asks first.
-  const wouldLose = () => isChanged && !saved.current
+  const wouldLose = () => (isChanged || paste.isChanged) && !done.current
   const leaving = useBlocker({ shouldBlockFn: wouldLose, enableBeforeUnload: wouldLose, withResolver: true })
-  const focusFirst = () => element.current?.querySelector('input')?.focus()
+  const focusFirst = () => element.current?.querySelector<HTMLElement>('[data-first]')?.focus()
+  const choose = (next: Door) => {
+    setDoor(next)
+    if (next === 'stdio' || next === 'http') form.change({ type: next })
+  }
+  const take = (changes: Partial<Draft>) => {
+    setDoor(changes.type === 'stdio' ? 'stdio' : 'http')
+    form.change(changes)
+    paste.clear()
+  }
+  const doors = <DoorChoice door={door} edits={work.stored !== undefined} error={form.errors.type} onChoose={choose} />
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={isChanged}>
+      <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={wouldLose()}>
         <DialogHeader {...wordsFor(toolkit)} />
-        <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
-          <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-            {problem && <ProblemNotice error={problem} folded={isPlaced} />}
-            <ToolkitFields form={form} />
-          </div>
-          <DialogFooter>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="primary" aria-disabled={isSaving}>
-              {isSaving ? 'Saving…' : toolkit ? 'Save changes' : 'Add server'}
-            </Button>
-          </DialogFooter>
-        </form>
+        {door === 'paste' && <PasteDoor paste={paste} doors={doors} onTake={take} onClose={onClose} />}
+        {door === 'custom' && <CustomDoor doors={doors} onClose={onClose} />}
+        {(door === 'stdio' || door === 'http') && <FormBody work={work} doors={doors} onClose={onClose} />}
         {leaving.status === 'blocked' && (
           <Confirm
             title="Discard what you entered?"
@@ -58,11 +75,39 @@ export function ToolkitDialog({ initial, toolkit, others, onClose, onClosed }: T
             onConfirm={leaving.proceed}
             onClosed={focusFirst}
           >
-            <p>Nothing of it has been saved.</p>
+            <p>{work.stored ? 'Your last changes are not saved.' : 'Nothing of it has been saved.'}</p>
           </Confirm>
         )}
       </DialogContent>
     </Dialog>
+  )
+}
+
+interface FormBodyProps {
+  work: ReturnType<typeof useToolkitForm>
+  doors: ReactNode
+  onClose: () => void
+}
+
+function FormBody({ work, doors, onClose }: FormBodyProps) {
+  const { form, element, isSaving, problem, isPlaced, stored, failed, submit } = work
+  const word = failed ? 'Save and try again' : stored ? 'Save changes' : 'Add server'
+  return (
+    <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
+      <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
+        {problem && <ProblemNotice error={problem} folded={isPlaced} />}
+        {failed && stored && <ConnectFailure toolkit={stored} />}
+        {doors}
+        <ToolkitFields form={form} />
+      </div>
+      <DialogFooter>
+        {isSaving && <ConnectProgress />}
+        <Button onClick={onClose}>{failed ? 'Close' : 'Cancel'}</Button>
+        <Button type="submit" variant="primary" aria-disabled={isSaving}>
+          {isSaving ? 'Connecting…' : word}
+        </Button>
+      </DialogFooter>
+    </form>
   )
 }
 

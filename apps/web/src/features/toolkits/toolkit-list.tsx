@@ -30,11 +30,22 @@ export function Section({ id, title, note, count, children }: SectionProps) {
 
 const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
 
-export function ToolkitList({ toolkits, actions }: { toolkits: readonly Toolkit[]; actions: RowActions }) {
+interface ToolkitListProps {
+  toolkits: readonly Toolkit[]
+  open: string | undefined
+  actions: RowActions
+}
+
+export function ToolkitList({ toolkits, open, actions }: ToolkitListProps) {
   return (
     <ul className={card}>
       {toolkits.map((toolkit) => (
-        <ToolkitRow key={toolkit.uscoId} toolkit={toolkit} actions={actions} />
+        <ToolkitRow
+          key={toolkit.uscoId}
+          toolkit={toolkit}
+          open={open === toolkit.uscoId || open === toolkit.id}
+          actions={actions}
+        />
       ))}
     </ul>
   )

@@ -1,59 +1,97 @@
-import { Link } from '@tanstack/react-router'
-import { Ellipsis, LockKeyhole, Pencil, Trash2 } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { ChevronRight, LockKeyhole } from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { cn } from '../../ui/cn.ts'
 import { Switch } from '../../ui/switch.tsx'
+import { counted } from '../../ui/time-words.ts'
 import { addressOf, kindOf, storedSecrets } from './server-kind.tsx'
-import { SignInActions, signInFact } from './sign-in-actions.tsx'
+import { ServerOutput } from './server-output.tsx'
+import { SignInActions, signInEnds, signInFact } from './sign-in-actions.tsx'
+import { ToolkitDetails } from './toolkit-details.tsx'
+import { RowMenu } from './toolkit-menu.tsx'
 import { StateBadge, StateReason } from './toolkit-state.tsx'
 
 export interface RowActions {
   onSwitch: (toolkit: Toolkit, enabled: boolean) => void
+  onOpen: (toolkit: Toolkit, open: boolean) => void
   onEdit: (toolkit: Toolkit) => void
   onDelete: (toolkit: Toolkit) => void
 }
 
 export const menuId = ({ uscoId }: Toolkit): string => `actions-${uscoId}`
+export const openerId = ({ uscoId }: Toolkit): string => `open-${uscoId}`
 
-export function ToolkitRow({ toolkit, actions }: { toolkit: Toolkit; actions: RowActions }) {
+interface ToolkitRowProps {
+  toolkit: Toolkit
+  open: boolean
+  actions: RowActions
+}
+
+export function ToolkitRow({ toolkit, open, actions }: ToolkitRowProps) {
   const { icon: Icon, label } = kindOf(toolkit)
   const address = addressOf(toolkit)
   return (
-    <li className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 p-4 sm:grid-cols-[auto_minmax(0,1fr)_auto_auto] sm:px-5">
-      <span className="row-span-2 hidden size-9 items-center justify-center rounded-lg border bg-sunken text-ink-muted sm:flex">
-        <Icon aria-hidden className="size-4" strokeWidth={1.75} />
-      </span>
-      <div className="flex min-h-9 min-w-0 flex-wrap items-center gap-x-2.5">
-        <h3 className="min-w-0 font-medium wrap-anywhere">
-          <RowName toolkit={toolkit} />
-        </h3>
-        <Badge>{label}</Badge>
+    <li className="min-w-0">
+      <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 p-4 sm:grid-cols-[auto_minmax(0,1fr)_auto_auto] sm:px-5">
+        <span className="row-span-2 hidden size-9 items-center justify-center rounded-lg border bg-sunken text-ink-muted sm:flex">
+          <Icon aria-hidden className="size-4" strokeWidth={1.75} />
+        </span>
+        <div className="flex min-h-9 min-w-0 flex-wrap items-center gap-x-2.5">
+          <h3 className="min-w-0 font-medium wrap-anywhere">
+            <Opener toolkit={toolkit} open={open} onOpen={(next) => actions.onOpen(toolkit, next)} />
+          </h3>
+          <Badge>{label}</Badge>
+        </div>
+        <div className="col-span-2 row-start-2 flex items-center pb-1.5 sm:col-span-1 sm:col-start-3 sm:row-start-1 sm:h-9 sm:pb-0">
+          <StateBadge status={toolkit.state.status} />
+        </div>
+        <div className="col-start-2 row-start-1 flex h-9 items-center gap-1.5 sm:col-start-4">
+          <Switch
+            aria-label={`Enable ${toolkit.name}`}
+            checked={toolkit.enabled}
+            onCheckedChange={(enabled) => actions.onSwitch(toolkit, enabled)}
+          />
+          {toolkit.readOnly ? <ReadOnlyMark /> : <RowMenu id={menuId(toolkit)} toolkit={toolkit} actions={actions} />}
+        </div>
+        <div className="col-span-2 grid min-w-0 gap-0.5 sm:col-span-3 sm:col-start-2">
+          {address && (
+            <p className="truncate font-mono text-[0.8125rem] text-ink-muted" title={address}>
+              {address}
+            </p>
+          )}
+          <RowFacts toolkit={toolkit} />
+          <StateReason state={toolkit.state} />
+          {toolkit.state.output && (
+            <div className="mt-1.5">
+              <ServerOutput output={toolkit.state.output} of={toolkit.name} />
+            </div>
+          )}
+          <SignInActions toolkit={toolkit} />
+        </div>
       </div>
-      <div className="col-span-2 row-start-2 flex items-center pb-1.5 sm:col-span-1 sm:col-start-3 sm:row-start-1 sm:h-9 sm:pb-0">
-        <StateBadge status={toolkit.state.status} />
-      </div>
-      <div className="col-start-2 row-start-1 flex h-9 items-center gap-1.5 sm:col-start-4">
-        <Switch
-          aria-label={`Enable ${toolkit.name}`}
-          checked={toolkit.enabled}
-          onCheckedChange={(enabled) => actions.onSwitch(toolkit, enabled)}
-        />
-        {toolkit.readOnly ? <ReadOnlyMark /> : <RowMenu toolkit={toolkit} actions={actions} />}
-      </div>
-      <div className="col-span-2 grid min-w-0 gap-0.5 sm:col-span-3 sm:col-start-2">
-        {address && (
-          <p className="truncate font-mono text-[0.8125rem] text-ink-muted" title={address}>
-            {address}
-          </p>
-        )}
-        <RowFacts toolkit={toolkit} />
-        <StateReason state={toolkit.state} />
-        <SignInActions toolkit={toolkit} />
+      <div id={`inside-${toolkit.uscoId}`} hidden={!open}>
+        {open && <ToolkitDetails toolkit={toolkit} />}
       </div>
     </li>
+  )
+}
+
+function Opener({ toolkit, open, onOpen }: { toolkit: Toolkit; open: boolean; onOpen: (open: boolean) => void }) {
+  return (
+    <button
+      type="button"
+      id={openerId(toolkit)}
+      aria-expanded={open}
+      aria-controls={`inside-${toolkit.uscoId}`}
+      onClick={() => onOpen(!open)}
+      className="group -ml-1 flex min-h-8 items-center gap-1 rounded-md px-1 text-left"
+    >
+      <ChevronRight
+        aria-hidden
+        className={cn('size-4 shrink-0 text-ink-faint transition-transform group-hover:text-ink', open && 'rotate-90')}
+      />
+      <span className="min-w-0 underline-offset-4 group-hover:underline">{toolkit.name}</span>
+    </button>
   )
 }
 
@@ -66,57 +104,33 @@ function ReadOnlyMark() {
   )
 }
 
-function RowName({ toolkit }: { toolkit: Toolkit }): ReactNode {
-  if (toolkit.readOnly) return toolkit.name
-  return (
-    <Link
-      to="/connectors"
-      search={{ edit: toolkit.uscoId }}
-      resetScroll={false}
-      className="rounded-sm underline-offset-4 hover:underline"
-    >
-      {toolkit.name}
-    </Link>
-  )
-}
-
 function RowFacts({ toolkit }: { toolkit: Toolkit }) {
-  const { toolCount, tokens, shadows } = toolkit
+  const { shadows, options, tier } = toolkit
   const secrets = storedSecrets(toolkit)
   const facts = [
-    toolCount === 0 ? 'No tools known yet' : `${counted(toolCount, 'tool')}, ${counted(tokens, 'token')}`,
+    toolsFact(toolkit),
     signInFact(toolkit),
     secrets > 0 && counted(secrets, 'stored secret'),
-    toolkit.options.account && `Account ${toolkit.options.account}`,
+    options.account && `Account ${options.account}`,
+    options.untrusted && 'Not trusted',
+    options.source && `Defined in ${options.source}`,
+    tier === 'app' && options.shared && 'One connection for everyone',
     shadows && 'Used instead of the global server of the same id',
   ].filter(Boolean)
-  return <p className="text-[0.8125rem] text-ink-muted">{facts.join(' · ')}</p>
-}
-
-function RowMenu({ toolkit, actions }: { toolkit: Toolkit; actions: RowActions }) {
+  const ends = signInEnds(toolkit)
   return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          id={menuId(toolkit)}
-          variant="quiet"
-          size="icon"
-          aria-label={`Actions for ${toolkit.name}`}
-          className="-mr-2 data-[state=open]:bg-sunken"
-        >
-          <Ellipsis aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent>
-        <MenuItem onSelect={() => actions.onEdit(toolkit)}>
-          <Pencil aria-hidden /> Edit
-        </MenuItem>
-        <MenuItem danger onSelect={() => actions.onDelete(toolkit)}>
-          <Trash2 aria-hidden /> Delete
-        </MenuItem>
-      </MenuContent>
-    </Menu>
+    <p className="text-[0.8125rem] text-ink-muted">
+      {facts.join(' · ')}
+      {ends && <strong className="font-medium text-act"> · {ends}</strong>}
+    </p>
   )
 }
 
-const counted = (count: number, noun: string) => `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`
+function toolsFact({ tools, toolCount, tokens }: Toolkit): string {
+  if (toolCount === 0) return 'No tools known yet'
+  const on = tools.filter(({ enabled }) => enabled).length
+  const cost = counted(tokens, 'token')
+  return on === toolCount
+    ? `${counted(toolCount, 'tool')}, ${cost}`
+    : `${on} of ${counted(toolCount, 'tool')} on, ${cost}`
+}

@@ -56,7 +56,7 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   if (!state.reason && !state.action) return null
   return (
     <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-      {state.reason} {state.action}{' '}
+      {sentence(state.reason)} {state.action}{' '}
       {state.url && state.status !== 'sign-in-needed' && (
         <a
           href={state.url}
@@ -69,4 +69,10 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
       )}
     </p>
   )
+}
+
+/** What is stored of a failure begins with its code, which says nothing that the words do not. */
+function sentence(reason: string | undefined): string {
+  const text = (reason ?? '').replace(/^[a-z]+(-[a-z]+)+: /, '')
+  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`
 }

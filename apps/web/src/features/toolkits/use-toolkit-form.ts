@@ -1,6 +1,6 @@
 import { type RefObject, type SubmitEvent, useEffect, useRef, useState } from 'react'
 import { problemOf, type Toolkit } from '../../api.ts'
-import { bodyOf, type Draft } from './draft.ts'
+import { bodyOf, type Draft, draftOf } from './draft.ts'
 import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
 import type { Form } from './form.ts'
 import { useSaveToolkit } from './use-toolkits.ts'
@@ -14,6 +14,10 @@ interface ToolkitForm {
   problem: Error | null
   /** Whether all that it says stands at the fields. */
   isPlaced: boolean
+  /** What is stored by now: the one that is edited, or that was added and does not work yet. */
+  stored: Toolkit | undefined
+  /** Whether it was saved here, and its server cannot be used as it is. */
+  failed: boolean
   submit: (event: SubmitEvent<HTMLFormElement>) => void
 }
 
@@ -25,26 +29,43 @@ interface Options {
   onSaved: () => void
 }
 
+/** A server that cannot be reached stays in the form: it is stored, and what is wrong is mended where it was written. */
 export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): ToolkitForm {
   const [draft, setDraft] = useState(initial)
+  const [base, setBase] = useState(initial)
+  const [stored, setStored] = useState(toolkit)
+  const [failed, setFailed] = useState(false)
   const [errors, setErrors] = useState<FieldErrors>({})
   const element = useFocusOnError(errors)
-  const save = useSaveToolkit(toolkit)
+  const save = useSaveToolkit(stored)
 
   const change = (changes: Partial<Draft>) => {
     setDraft((old) => ({ ...old, ...changes }))
-    setErrors((old) => withoutErrorsOf(old, Object.keys(changes)))
+    setErrors((old) => withoutErrorsOf(old, changedFields(changes, draft)))
+  }
+
+  const onAnswer = (saved: Toolkit) => {
+    if (!isBroken(saved)) return onSaved()
+    const next = draftOf(saved)
+    setStored(saved)
+    setDraft(next)
+    setBase(next)
+    setFailed(true)
   }
 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (save.isPending) return
-    const mistakes = findMistakes(draft, others)
+    const mistakes = findMistakes(
+      draft,
+      others.filter(({ uscoId }) => uscoId !== stored?.uscoId),
+    )
     setErrors(mistakes)
+    setFailed(false)
     save.reset()
     if (Object.keys(mistakes).length > 0) return
     save.mutate(bodyOf(draft), {
-      onSuccess: onSaved,
+      onSuccess: onAnswer,
       onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
     })
   }
@@ -52,12 +73,27 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   return {
     form: { draft, errors, change },
     element,
-    isChanged: JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(initial)),
+    isChanged: JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base)),
     isSaving: save.isPending,
     problem: save.error,
     isPlaced: save.error !== null && isPlaced(problemOf(save.error).errors),
+    stored,
+    failed,
     submit,
   }
+}
+
+const isBroken = ({ enabled, state }: Toolkit) =>
+  enabled && (state.status === 'error' || state.status === 'sign-in-needed')
+
+/** Options have errors of their own, under their own names. */
+function changedFields(changes: Partial<Draft>, before: Draft): string[] {
+  const { options } = changes
+  if (!options) return Object.keys(changes)
+  const changed = Object.entries(options).filter(
+    ([name, value]) => before.options[name as keyof typeof options] !== value,
+  )
+  return [...Object.keys(changes), ...changed.map(([name]) => name)]
 }
 
 // The first field that is wrong gets the focus when errors arrive, not when they are mended one by one.

@@ -2,23 +2,29 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, type ToolkitBody, toolkitsQuery } from '../../api.ts'
+import { counted } from '../../ui/time-words.ts'
 
-const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
+export const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
 
 export function useSaveToolkit(toolkit: Toolkit | undefined) {
   const list = useToolkitList()
   return useMutation({
-    mutationFn: (json: ToolkitBody): Promise<Toolkit> =>
+    mutationFn: (json: ToolkitBody): Promise<Toolkit & { warnings?: string[] | undefined }> =>
       toolkit
         ? answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }))
         : answer(client.api.mcp.$post({ json })),
     onSuccess: (saved) => {
       list.put(saved)
-      toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: saved.warnings?.join(' ') })
+      // What failed is told where it was asked for, and stays there.
+      if (saved.state.status !== 'error' && saved.state.status !== 'sign-in-needed')
+        toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: toldAfter(saved) })
     },
     onSettled: list.refresh,
   })
 }
+
+const toldAfter = ({ toolCount, warnings = [] }: Toolkit & { warnings?: string[] | undefined }) =>
+  [toolCount > 0 ? `${counted(toolCount, 'tool')}.` : '', ...warnings].join(' ').trim() || undefined
 
 export function useSwitchToolkit() {
   const list = useToolkitList()
@@ -54,7 +60,7 @@ export function useDeleteToolkit(done: () => void) {
   })
 }
 
-function useToolkitList() {
+export function useToolkitList() {
   const queryClient = useQueryClient()
   const { queryKey } = toolkitsQuery()
   const change = (to: (old: Toolkit[]) => Toolkit[]) => queryClient.setQueryData(queryKey, (old) => old && to(old))

@@ -1,0 +1,159 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { ArrowLeft, CircleAlert, CircleCheck, LoaderCircle } from 'lucide-react'
+import { useState } from 'react'
+import type { Toolkit } from '../../api.ts'
+import { Confirm } from '../../ui/alert-dialog.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Segmented } from '../../ui/choice.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { Page } from '../../ui/page.tsx'
+import { counted } from '../../ui/time-words.ts'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { useUnsaved } from '../shell/use-unsaved.ts'
+import { CodeHints } from './code-hints.tsx'
+import { RecordForm } from './record-form.tsx'
+import { RecordText } from './record-text.tsx'
+import { TryPanel } from './try-panel.tsx'
+import { type RecordState, useRecord } from './use-record.ts'
+
+const VIEWS = [
+  { value: 'form', label: 'Form' },
+  { value: 'json', label: 'JSON' },
+] as const
+
+/** A toolkit whose tools are written here: as a form, or as the JSON that it is; and tried before it is saved. */
+export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
+  const navigate = useNavigate()
+  const [view, setView] = useState<'form' | 'json'>('form')
+  const [tool, setTool] = useState(0)
+  const state = useRecord(toolkit, (id) => {
+    // A new one has an address from now on.
+    if (!toolkit) void navigate({ to: '/connectors/custom/$id', params: { id }, replace: true, ignoreBlocker: true })
+  })
+  const leaving = useUnsaved(state.isChanged)
+  const shown = state.record ? view : 'json'
+  const hasToolProblems = state.record === undefined || state.problems.length > 0
+  return (
+    <Page
+      wide
+      title={toolkit ? toolkit.name : 'New custom toolkit'}
+      description="Tools of your own: what each takes, and the code that runs. Nobody else sees them."
+      actions={<Actions state={state} isNew={toolkit === undefined} />}
+    >
+      <p className="-mt-4 text-sm">
+        <Link
+          to="/connectors"
+          className="inline-flex min-h-6 items-center gap-1.5 rounded-md text-ink-muted hover:text-ink"
+        >
+          <ArrowLeft aria-hidden className="size-4" /> MCP servers
+        </Link>
+      </p>
+      {state.save.error && <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />}
+      <div className="grid items-start gap-8 xl:grid-cols-[minmax(0,1fr)_26rem]">
+        <div className="grid min-w-0 gap-5">
+          <div className="flex flex-wrap items-end justify-between gap-4">
+            <NameField state={state} />
+            <Segmented
+              label="View"
+              value={shown}
+              options={VIEWS}
+              onChange={(next) => setView(state.record ? next : 'json')}
+            />
+          </div>
+          {shown === 'form' && state.record ? (
+            <RecordForm record={state.record} state={state} tool={tool} onTool={setTool} />
+          ) : (
+            <RecordText state={state} />
+          )}
+        </div>
+        <aside aria-label="Try and help" className="grid min-w-0 gap-5">
+          <TryPanel
+            name={state.name}
+            record={state.record}
+            uscoId={toolkit?.uscoId}
+            isBroken={hasToolProblems}
+            selected={tool}
+            onSelect={setTool}
+          />
+          <CodeHints />
+        </aside>
+      </div>
+      {leaving.status === 'blocked' && (
+        <Confirm
+          title="Leave without saving?"
+          cancel="Stay here"
+          confirm="Leave"
+          onCancel={leaving.reset}
+          onConfirm={leaving.proceed}
+          onClosed={() => document.getElementById('save-custom')?.focus()}
+        >
+          <p>What you changed since the last save is lost.</p>
+        </Confirm>
+      )}
+    </Page>
+  )
+}
+
+function NameField({ state }: { state: RecordState }) {
+  const [touched, setTouched] = useState(false)
+  const isMissing = touched && state.name.trim() === ''
+  const told = state.problems.find(({ path }) => path === 'name' || path === 'id')
+  return (
+    <Field
+      label="Name"
+      className="min-w-56 flex-1"
+      error={isMissing ? 'Name must not be empty.' : told && `Name ${told.message}.`}
+    >
+      {(control) => (
+        <Input
+          {...control}
+          value={state.name}
+          placeholder="Prices"
+          onBlur={() => setTouched(true)}
+          onChange={(event) => state.setName(event.target.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+function Actions({ state, isNew }: { state: RecordState; isNew: boolean }) {
+  const { save, name, text } = state
+  const canSave = name.trim() !== '' && state.value !== undefined && !save.isPending
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Checked state={state} />
+      <Button
+        id="save-custom"
+        variant="primary"
+        disabled={!state.isChanged && !isNew}
+        aria-disabled={!canSave}
+        onClick={() => canSave && save.mutate({ name, text })}
+      >
+        {save.isPending ? 'Saving…' : 'Save toolkit'}
+      </Button>
+    </div>
+  )
+}
+
+/** What the host says of it right now, in a word. */
+function Checked({ state }: { state: RecordState }) {
+  const { value, problems, isChecked } = state
+  const line = (icon: typeof CircleCheck, words: string, className: string) => ({ icon, words, className })
+  const shown =
+    value === undefined
+      ? line(CircleAlert, 'Not valid JSON', 'text-bad')
+      : problems.length > 0
+        ? line(CircleAlert, `${counted(problems.length, 'problem')}`, 'text-bad')
+        : isChecked
+          ? line(CircleCheck, 'Valid', 'text-good')
+          : line(LoaderCircle, 'Checking…', 'text-ink-muted')
+  const Icon = shown.icon
+  return (
+    <span role="status" className={`flex items-center gap-1.5 text-sm font-medium ${shown.className}`}>
+      <Icon aria-hidden className={`size-4 ${shown.icon === LoaderCircle ? 'motion-safe:animate-spin' : ''}`} />
+      {shown.words}
+    </span>
+  )
+}

@@ -1,0 +1,52 @@
+/** Where what the host says of a record belongs: in the text, or at a tool of the form. */
+import type { CodeProblem } from '../../ui/code-editor.tsx'
+import { asSentence, inText } from '../schema-form/problem-places.ts'
+import { readJson } from '../schema-form/read-json.ts'
+
+export interface FieldProblem {
+  path: string
+  message: string
+}
+
+/** An update names places within `server`; the text holds what is in it. */
+export const placed = (errors: readonly FieldProblem[]): FieldProblem[] =>
+  errors.map(({ path, message }) => ({ path: path.replace(/^(server|config_json)\./, ''), message }))
+
+/** Drawn at the place. What is wrong with the name stands at its own field. */
+export function inRecordText(text: string, problems: readonly FieldProblem[]): CodeProblem[] {
+  const read = readJson(text)
+  if (!read.ok) return [{ from: read.at, to: read.at + 1, message: read.message }]
+  const ofText = problems.filter(({ path }) => path !== 'name' && path !== 'id')
+  return inText(
+    ofText.map(({ path, message }) => ({ path: path === '(body)' ? '(root)' : path, message })),
+    read.node,
+    read.value,
+  )
+}
+
+/** What is wrong with one field of one tool, or with something inside of it. */
+export function problemOfTool(problems: readonly FieldProblem[], index: number, field: string): string | undefined {
+  const own = `tools.${index}.${field}`
+  const found = problems.find(({ path }) => path === own || path.startsWith(`${own}.`))
+  if (!found) return undefined
+  const inside = found.path.slice(own.length + 1)
+  return inside === '' ? asSentence(found.message) : `${inside}: ${found.message}`
+}
+
+/** How many things are wrong with each tool. */
+export const countOfTool = (problems: readonly FieldProblem[], index: number): number =>
+  problems.filter(({ path }) => path === `tools.${index}` || path.startsWith(`tools.${index}.`)).length
+
+/** What belongs to no tool: the name, secrets, the record as a whole. */
+export const otherProblems = (problems: readonly FieldProblem[]): FieldProblem[] =>
+  problems.filter(({ path }) => !/^tools\.\d/.test(path) && path !== 'name' && path !== 'id')
+
+/** The host tells lines and columns of code; there they are drawn too. */
+export function inCode(code: string, message: string | undefined): CodeProblem[] {
+  if (message === undefined) return []
+  const [, line, column] = /line (\d+), column (\d+)/.exec(message) ?? []
+  const lines = code.split('\n')
+  const before = lines.slice(0, Number(line ?? 1) - 1).reduce((sum, one) => sum + one.length + 1, 0)
+  const from = line === undefined ? 0 : Math.min(before + Number(column) - 1, code.length)
+  return [{ from, to: line === undefined ? (lines[0]?.length ?? 0) : from + 1, message }]
+}

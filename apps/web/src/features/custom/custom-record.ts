@@ -1,0 +1,69 @@
+/**
+ * A custom toolkit as the editor holds it: one JSON text, which the form reads and writes too. What the form does not know
+ * stays in it as it is.
+ */
+import type { Toolkit } from '../../api.ts'
+
+export interface CustomTool {
+  name?: string
+  title?: string
+  description?: string
+  inputSchema?: unknown
+  outputSchema?: unknown
+  annotations?: Record<string, unknown>
+  execute?: string
+  hosts?: string[]
+  tools?: string[]
+}
+
+export interface CustomRecord {
+  tools: CustomTool[]
+  secrets?: Record<string, string>
+}
+
+export const NEW_TOOL: CustomTool = {
+  name: 'new_tool',
+  description: '',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] },
+  execute: 'return input.text.toUpperCase()',
+}
+
+export const NEW_RECORD: CustomRecord = {
+  tools: [{ ...NEW_TOOL, name: 'shout', description: 'Says a text loudly.', annotations: { readOnlyHint: true } }],
+}
+
+export const textOf = (record: unknown): string => JSON.stringify(record, undefined, 2)
+
+/** What is stored, without the word that says what kind of server it is. */
+export function recordOf({ server }: Pick<Toolkit, 'server'>): CustomRecord {
+  const { type: _, ...record } = server
+  return record as unknown as CustomRecord
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Whether a form can be drawn for it: an object with a list of objects in `tools`. */
+export const isDrawable = (value: unknown): value is CustomRecord =>
+  isObject(value) &&
+  Array.isArray(value.tools) &&
+  value.tools.every(isObject) &&
+  (value.secrets === undefined || isObject(value.secrets))
+
+/** A field that is emptied is left out, as nobody would write it. */
+export function withField<T extends object, K extends keyof T>(holder: T, field: K, value: T[K] | undefined): T {
+  const next = { ...holder }
+  const isEmpty = value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
+  if (isEmpty) delete next[field]
+  else next[field] = value as T[K]
+  return next
+}
+
+/** A name that no tool of the list has. */
+export function freeName(tools: readonly CustomTool[], wanted: string): string {
+  const taken = new Set(tools.map(({ name }) => name))
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? wanted : `${wanted}_${count}`
+    if (!taken.has(name)) return name
+  }
+}

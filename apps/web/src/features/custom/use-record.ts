@@ -1,0 +1,132 @@
+/** The editor's state: one text, what can be read of it, and what the host says of it while one types. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { toast } from 'sonner'
+import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
+import { readJson } from '../schema-form/read-json.ts'
+import { type FieldProblem, placed } from './custom-problems.ts'
+import { type CustomRecord, isDrawable, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
+
+const QUIET_MS = 400
+
+export interface RecordState {
+  name: string
+  text: string
+  /** What the text says, where it is JSON at all. */
+  value: unknown
+  /** What a form can be drawn of. */
+  record: CustomRecord | undefined
+  problems: readonly FieldProblem[]
+  warnings: readonly string[]
+  /** Whether the host has looked at what is on the screen. */
+  isChecked: boolean
+  isChanged: boolean
+  setName: (name: string) => void
+  setText: (text: string) => void
+  setRecord: (record: CustomRecord) => void
+  save: ReturnType<typeof useSave>
+}
+
+export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string) => void): RecordState {
+  const [base, setBase] = useState(() => startOf(toolkit))
+  const [{ name, text }, setDraft] = useState(base)
+  const read = readJson(text)
+  const value = read.ok ? read.value : undefined
+  const check = useCheck({ name, text, uscoId: toolkit?.uscoId, isReadable: read.ok })
+  const latest = useRef({ name, text })
+  latest.current = { name, text }
+  const save = useSave(toolkit, (saved, sent) => {
+    const next = startOf(saved)
+    setBase(next)
+    // What was typed meanwhile stays, and is not saved yet.
+    if (JSON.stringify(latest.current) === JSON.stringify(sent)) setDraft(next)
+    onSaved(saved.uscoId)
+  })
+  const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
+  const change = (next: Partial<{ name: string; text: string }>) => {
+    setDraft((old) => ({ ...old, ...next }))
+    save.reset()
+  }
+  return {
+    name,
+    text,
+    value,
+    record: isDrawable(value) ? value : undefined,
+    problems: told.length > 0 ? told : check.problems,
+    warnings: check.warnings,
+    isChecked: check.isFresh,
+    isChanged: name !== base.name || text !== base.text,
+    setName: (next) => change({ name: next }),
+    setText: (next) => change({ text: next }),
+    setRecord: (next) => change({ text: textOf(next) }),
+    save,
+  }
+}
+
+const startOf = (toolkit: Pick<Toolkit, 'name' | 'server'> | undefined) =>
+  toolkit ? { name: toolkit.name, text: textOf(recordOf(toolkit)) } : { name: '', text: textOf(NEW_RECORD) }
+
+interface Draft {
+  name: string
+  text: string
+}
+
+function useSave(toolkit: Toolkit | undefined, onSaved: (saved: Toolkit, sent: Draft) => void) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn: async ({ name, text }: Draft): Promise<Toolkit> => {
+      const config_json = JSON.parse(text) as Record<string, unknown>
+      if (toolkit) {
+        // An update leaves beside the tools what is set elsewhere: switches, options.
+        const json = { name: name.trim(), server: { ...config_json, type: 'custom' } }
+        return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }))
+      }
+      const json = { name: name.trim(), config_type: 'custom' as const, config_json }
+      const { usco_id } = await answer(client.api.mcp.config.$post({ json }))
+      await answer(client.api.mcp.config.introspect.$post({ json: { uscoId: usco_id } }))
+      return answer(client.api.mcp[':id'].$get({ param: { id: usco_id } }))
+    },
+    onSuccess: (saved, sent) => {
+      toast.success(`${saved.name} saved`, {
+        description: `${saved.toolCount} ${saved.toolCount === 1 ? 'tool' : 'tools'}.`,
+      })
+      onSaved(saved, sent)
+    },
+    onSettled: () => queryClient.invalidateQueries(toolkitsQuery()),
+  })
+}
+
+function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string | undefined; isReadable: boolean }) {
+  const quiet = useQuiet(JSON.stringify({ name, text }))
+  const asked = JSON.parse(quiet) as Draft
+  const { data, isPlaceholderData } = useQuery({
+    // Not under a topic: nothing of it outlives the page, and secrets may be in it.
+    queryKey: ['custom-check', uscoId, quiet],
+    queryFn: ({ signal }) => {
+      const config_json = JSON.parse(asked.text) as Record<string, unknown>
+      const json = { name: asked.name.trim() || 'Unnamed', config_json, ...(uscoId === undefined ? {} : { uscoId }) }
+      return answer(client.api.mcp.config.check.$post({ json }, { init: { signal } }))
+    },
+    enabled: isReadable && readJson(asked.text).ok && isObjectText(asked.text),
+    placeholderData: (old) => old,
+    gcTime: 0,
+    retry: false,
+  })
+  return {
+    problems: placed(data?.errors ?? []),
+    warnings: data?.warnings ?? [],
+    isFresh: data !== undefined && !isPlaceholderData && quiet === JSON.stringify({ name, text }),
+  }
+}
+
+const isObjectText = (text: string) => text.trimStart().startsWith('{')
+
+/** The value once nothing changed for a moment. */
+function useQuiet(value: string): string {
+  const [quiet, setQuiet] = useState(value)
+  useEffect(() => {
+    const timer = window.setTimeout(() => setQuiet(value), QUIET_MS)
+    return () => window.clearTimeout(timer)
+  }, [value])
+  return quiet
+}

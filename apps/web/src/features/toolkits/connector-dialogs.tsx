@@ -1,0 +1,54 @@
+import { getRouteApi } from '@tanstack/react-router'
+import type { Toolkit } from '../../api.ts'
+import type { Door } from './dialog-search.ts'
+import { draftOf, emptyDraft } from './draft.ts'
+import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
+import { QuestionDialog } from './question-dialog.tsx'
+import { ToolkitDialog } from './toolkit-dialog.tsx'
+import { menuId, openerId } from './toolkit-row.tsx'
+import type { useOlderConfig } from './use-older-config.ts'
+
+const route = getRouteApi('/shell/connectors')
+
+interface ConnectorDialogsProps {
+  toolkits: readonly Toolkit[]
+  older: ReturnType<typeof useOlderConfig>
+}
+
+/** The dialog that the address asks for. */
+export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
+  const { add, edit, answer } = route.useSearch()
+  const navigate = route.useNavigate()
+  const onClose = () =>
+    navigate({ search: ({ open, q, status }) => ({ open, q, status }), resetScroll: false, replace: true })
+  const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
+  const asking = toolkits.find(({ uscoId }) => uscoId === answer)
+  if (asking) return <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
+  if (add)
+    return (
+      <ToolkitDialog
+        initial={emptyDraft(add === 'http' ? 'http' : 'stdio')}
+        door={add}
+        pasted={add === 'paste' ? older.offered?.text : undefined}
+        others={yours}
+        onClose={onClose}
+        onClosed={() => focusFirst(ADD_BUTTON)}
+        onImported={older.offered ? older.remove : undefined}
+      />
+    )
+  const toolkit = yours.find(({ uscoId }) => uscoId === edit)
+  if (!toolkit) return null
+  return (
+    <ToolkitDialog
+      key={toolkit.uscoId}
+      initial={draftOf(toolkit)}
+      door={doorOf(toolkit)}
+      toolkit={toolkit}
+      others={yours.filter((other) => other !== toolkit)}
+      onClose={onClose}
+      onClosed={() => focusFirst(menuId(toolkit), YOURS)}
+    />
+  )
+}
+
+const doorOf = ({ server }: Toolkit): Door => (server.type === 'stdio' ? 'stdio' : 'http')

@@ -1,0 +1,37 @@
+/** Which servers are meant by what somebody typed and chose. */
+import type { Toolkit, ToolkitStatus } from '../../api.ts'
+import { addressOf } from './server-kind.tsx'
+
+export const FILTERS = ['needs-you', 'connected', 'off'] as const
+export type Filter = (typeof FILTERS)[number]
+
+export const FILTER_WORDS: Record<Filter, string> = {
+  'needs-you': 'Need you',
+  connected: 'Connected',
+  off: 'Off or not connected',
+}
+
+/** States in which nothing goes on until the user acts. */
+export const NEEDS_YOU: readonly ToolkitStatus[] = ['sign-in-needed', 'input-needed', 'changed', 'error']
+
+const STATES: Record<Filter, readonly ToolkitStatus[]> = {
+  'needs-you': NEEDS_YOU,
+  connected: ['connected', 'connecting'],
+  off: ['disabled', 'disconnected'],
+}
+
+export const needsYou = ({ state }: Toolkit): boolean => NEEDS_YOU.includes(state.status)
+
+export function filterToolkits(
+  toolkits: readonly Toolkit[],
+  { q = '', status }: { q?: string | undefined; status?: Filter | undefined },
+): Toolkit[] {
+  const words = q.toLowerCase().split(/\s+/).filter(Boolean)
+  return toolkits.filter((toolkit) => {
+    if (status && !STATES[status].includes(toolkit.state.status)) return false
+    const text = `${toolkit.name} ${toolkit.id} ${addressOf(toolkit)} ${toolkit.options.account ?? ''}`.toLowerCase()
+    const has = (word: string) =>
+      text.includes(word) || toolkit.tools.some(({ name }) => name.toLowerCase().includes(word))
+    return words.every(has)
+  })
+}

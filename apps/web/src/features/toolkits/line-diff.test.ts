@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest'
+import { diffLines, nearChanges } from './line-diff.ts'
+
+const shown = (before: string, after: string) =>
+  diffLines(before, after).map(({ kind, text }) => `${{ same: ' ', gone: '-', new: '+' }[kind]}${text}`)
+
+describe('what changed between two texts', () => {
+  it('keeps what both have, in its order', () => {
+    expect(shown('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d'])
+    expect(shown('', 'a')).toEqual(['+a'])
+    expect(shown('a\na', 'a')).toEqual([' a', '-a'])
+    expect(shown('same', 'same')).toEqual([' same'])
+  })
+
+  it('gives back both texts', () => {
+    const [before, after] = ['q\nw\ne\nr\nt', 'w\nq\nr\ny\nt\nt']
+    const lines = diffLines(before, after)
+    const only = (not: string) =>
+      lines
+        .filter(({ kind }) => kind !== not)
+        .map(({ text }) => text)
+        .join('\n')
+    expect([only('new'), only('gone')]).toEqual([before, after])
+  })
+
+  it('does not work itself to death', () => {
+    const long = Array.from({ length: 5000 }, (_, index) => index).join('\n')
+    expect(diffLines(long, `${long}\nmore`)).toHaveLength(10_001)
+  })
+
+  it('shows only what is near a change', () => {
+    const before = Array.from({ length: 9 }, (_, index) => `${index}`).join('\n')
+    expect(nearChanges(diffLines(before, before.replace('8', 'x')), 1)).toEqual([
+      'gap',
+      { kind: 'same', text: '7' },
+      { kind: 'gone', text: '8' },
+      { kind: 'new', text: 'x' },
+    ])
+  })
+})

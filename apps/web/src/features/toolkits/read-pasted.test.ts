@@ -1,0 +1,28 @@
+import { describe, expect, it } from 'vitest'
+import { readPasted } from './read-pasted.ts'
+
+describe('what somebody pasted', () => {
+  it('is a config where it is JSON, whole or in part, with comments or broken', () => {
+    for (const text of [
+      '{"mcpServers":{}}',
+      '// mine\n{}',
+      '/* mine */ {}',
+      '"github": { "command": "npx" }',
+      '{ broken',
+      'a\nb',
+    ])
+      expect(readPasted(text), text).toEqual({ kind: 'config' })
+    expect(readPasted('  \n')).toEqual({ kind: 'nothing' })
+  })
+
+  it('is a URL, or a command line with what goes into its environment', () => {
+    expect(readPasted(' https://mcp.example.com/mcp ')).toEqual({ kind: 'url', url: 'https://mcp.example.com/mcp' })
+    expect(readPasted('$ TOKEN="a b" npx -y server ./my\\ notes')).toMatchObject({
+      ...{ kind: 'command', command: 'npx', env: [['TOKEN', 'a b']] },
+    })
+    expect(readPasted('/usr/bin/server --root .')).toMatchObject({ kind: 'command', command: '/usr/bin/server' })
+    expect(readPasted('uvx mcp-server-time')).toEqual({
+      ...{ kind: 'command', command: 'uvx', args: ['mcp-server-time'], env: [] },
+    })
+  })
+})

@@ -1,0 +1,45 @@
+import { Box, Eye, Globe, type LucideIcon, PencilLine, Repeat2, ShieldQuestionMark, TriangleAlert } from 'lucide-react'
+import type { Toolkit } from '../../api.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { cn } from '../../ui/cn.ts'
+
+type Annotations = Toolkit['tools'][number]['annotations']
+
+interface Claim {
+  label: string
+  says: string | undefined
+  icon: LucideIcon
+  className?: string
+}
+
+/** What a server claims of a tool. Claims: policy decides what they are worth. */
+export function claimsOf(annotations: Annotations): Claim[] {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {}
+  const reads = readOnlyHint === true
+  const claims: Array<Claim | false> = [
+    reads && { label: 'Read-only', says: 'it only reads', icon: Eye, className: 'text-good' },
+    !reads &&
+      destructiveHint === true && {
+        ...{ label: 'Destructive', says: 'it may destroy something' },
+        ...{ icon: TriangleAlert, className: 'text-bad' },
+      },
+    !reads && destructiveHint === false && { label: 'Not destructive', says: 'it destroys nothing', icon: PencilLine },
+    !reads &&
+      readOnlyHint === false &&
+      destructiveHint === undefined && { label: 'Writes', says: 'it changes things', icon: PencilLine },
+    idempotentHint === true && { label: 'Idempotent', says: 'doing it twice changes nothing more', icon: Repeat2 },
+    openWorldHint === true && { label: 'Open world', says: 'it reaches things outside of its server', icon: Globe },
+    openWorldHint === false && { label: 'Closed world', says: 'it stays within its server', icon: Box },
+  ]
+  const made = claims.filter((claim) => claim !== false)
+  return made.length > 0 ? made : [{ label: 'No claims', says: undefined, icon: ShieldQuestionMark }]
+}
+
+export function ToolBadges({ annotations }: { annotations: Annotations }) {
+  return claimsOf(annotations).map(({ label, says, icon: Icon, className }) => (
+    <Badge key={label} title={says ? `Its server claims: ${says}` : 'Its server does not say what it does'}>
+      <Icon aria-hidden className={cn('size-3', className)} />
+      {label}
+    </Badge>
+  ))
+}

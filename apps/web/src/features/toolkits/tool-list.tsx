@@ -1,0 +1,97 @@
+/** The tools of one server. Beyond some dozens only those are drawn that are in sight: a server may have thousands. */
+import { useQuery } from '@tanstack/react-query'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useMemo, useRef, useState } from 'react'
+import type { Toolkit } from '../../api.ts'
+import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { decisionsQuery, ownRulesQuery, toolGrantsQuery } from './queries.ts'
+import { choiceOf } from './tool-policy.ts'
+import { ToolRow, type ToolRowProps } from './tool-row.tsx'
+import { useChoose, useSwitchTools } from './use-tools.ts'
+
+const DRAWN_WHOLE = 60
+const ROW_PX = 92
+
+interface ToolListProps {
+  toolkit: Toolkit
+  tools: Toolkit['tools']
+}
+
+export function ToolList({ toolkit, tools }: ToolListProps) {
+  const row = useRows(toolkit)
+  if (tools.length > DRAWN_WHOLE) return <LongList toolkit={toolkit} tools={tools} row={row} />
+  return (
+    <ul aria-label={`Tools of ${toolkit.name}`}>
+      {tools.map((tool, index) => (
+        <ToolRow key={tool.name} {...row(tool)} place={{ index, count: tools.length }} />
+      ))}
+    </ul>
+  )
+}
+
+type Row = (tool: Toolkit['tools'][number]) => ToolRowProps
+
+function LongList({ toolkit, tools, row }: ToolListProps & { row: Row }) {
+  const place = useRef<HTMLDivElement>(null)
+  const list = useVirtualizer({
+    count: tools.length,
+    getScrollElement: () => place.current,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => tools[index]?.name ?? index,
+    overscan: 6,
+  })
+  const drawn = list.getVirtualItems()
+  return (
+    <ScrollRegion
+      ref={place}
+      label={`${tools.length} tools, scrolling`}
+      className="max-h-[34rem] overflow-y-auto rounded-lg border px-3"
+    >
+      <div style={{ height: list.getTotalSize() }} className="relative">
+        <ul
+          aria-label={`Tools of ${toolkit.name}`}
+          className="absolute inset-x-0 top-0"
+          style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}
+        >
+          {drawn.map(({ index, key }) => {
+            const tool = tools[index]
+            if (!tool) return null
+            return <ToolRow key={key} {...row(tool)} place={{ index, count: tools.length, ref: list.measureElement }} />
+          })}
+        </ul>
+      </div>
+    </ScrollRegion>
+  )
+}
+
+function useRows(toolkit: Toolkit): Row {
+  const { data: rules = [] } = useQuery(ownRulesQuery())
+  const { data: grants = [], dataUpdatedAt } = useQuery(toolGrantsQuery())
+  const { data: decisions } = useQuery(decisionsQuery(toolkit.id, dataUpdatedAt))
+  const { mutate: switchTools } = useSwitchTools()
+  const choose = useChoose()
+  // What has to be looked at is open from the beginning.
+  const [open, setOpen] = useState<ReadonlySet<string>>(
+    () => new Set(toolkit.tools.filter(({ changed }) => changed).map(({ name }) => name)),
+  )
+  const own = useMemo(() => {
+    const refs = toolkit.tools.map(({ ref }) => [ref, choiceOf(ref, rules, grants)] as const)
+    return new Map(refs)
+  }, [toolkit.tools, rules, grants])
+  return (tool) => ({
+    toolkit,
+    tool,
+    open: open.has(tool.name),
+    decision: decisions?.get(tool.ref),
+    choice: own.get(tool.ref) ?? 'inherit',
+    choosing: choose.isPending,
+    onOpen: (isOpen) => {
+      const next = new Set(open)
+      if (isOpen) next.add(tool.name)
+      else next.delete(tool.name)
+      setOpen(next)
+    },
+    onSwitch: (on) => switchTools({ toolkit, names: [tool.name], on }),
+    onChoose: (choice) => choose.mutate({ ref: tool.ref, choice }),
+  })
+}

@@ -1,0 +1,156 @@
+import { ChevronRight } from 'lucide-react'
+import { type Ref, useId } from 'react'
+import type { Toolkit } from '../../api.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { cn } from '../../ui/cn.ts'
+import { Switch } from '../../ui/switch.tsx'
+import type { ToolDecision } from './queries.ts'
+import { ToolBadges } from './tool-badges.tsx'
+import { ToolChange } from './tool-change.tsx'
+import type { Choice } from './tool-policy.ts'
+import { effectiveNote, ToolPolicySelect } from './tool-policy-select.tsx'
+import { ToolSchema } from './tool-schema.tsx'
+import { isSwitchable } from './tool-switch.ts'
+
+type Tool = Toolkit['tools'][number]
+
+export interface ToolRowProps {
+  toolkit: Toolkit
+  tool: Tool
+  open: boolean
+  decision: ToolDecision | undefined
+  choice: Choice
+  /** Whether a choice is on its way. */
+  choosing: boolean
+  onOpen: (open: boolean) => void
+  onSwitch: (on: boolean) => void
+  onChoose: (choice: Choice) => void
+}
+
+interface Place {
+  /** Which of how many it is, where not all of them are drawn. */
+  index: number
+  count: number
+  ref?: Ref<HTMLLIElement> | undefined
+}
+
+export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
+  const { tool, open, decision, choice } = row
+  const id = useId()
+  const note = effectiveNote(decision, choice)
+  return (
+    <li
+      ref={place.ref}
+      data-index={place.index}
+      aria-setsize={place.count}
+      aria-posinset={place.index + 1}
+      className="grid gap-2 border-b py-2.5 last:border-b-0"
+    >
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
+        <div className="grid min-w-0 flex-1 basis-64 gap-1">
+          <button
+            type="button"
+            aria-expanded={open}
+            aria-controls={id}
+            onClick={() => row.onOpen(!open)}
+            className="-ml-1 flex min-h-6 w-fit max-w-full items-start gap-1 rounded-md px-1 text-left"
+          >
+            <ChevronRight
+              aria-hidden
+              className={cn('mt-1 size-3.5 shrink-0 text-ink-faint transition-transform', open && 'rotate-90')}
+            />
+            <span
+              className={cn(
+                'min-w-0 font-mono text-[0.8125rem] leading-6 font-medium wrap-anywhere',
+                !tool.enabled && 'text-ink-muted',
+              )}
+            >
+              {tool.name}
+            </span>
+          </button>
+          <p className="flex flex-wrap items-center gap-1.5 pl-4.5">
+            <ReviewMark tool={tool} />
+            <ToolBadges annotations={tool.annotations} />
+          </p>
+          {tool.description && (
+            <p className={cn('pl-4.5 text-[0.8125rem] text-ink-muted wrap-anywhere', !open && 'line-clamp-2')}>
+              {tool.description}
+            </p>
+          )}
+          {note && <p className="pl-4.5 text-xs text-ink-muted">{note}</p>}
+        </div>
+        <div className="flex items-center gap-3 pl-4.5 sm:pl-0">
+          <ToolPolicySelect
+            name={tool.name}
+            decision={decision}
+            choice={choice}
+            busy={row.choosing}
+            onChoose={row.onChoose}
+          />
+          <ToolSwitch {...row} />
+        </div>
+      </div>
+      <div id={id} hidden={!open} className="grid min-w-0 gap-3 pl-4.5">
+        {open && <ToolInsides {...row} />}
+      </div>
+    </li>
+  )
+}
+
+function ReviewMark({ tool }: { tool: Tool }) {
+  if (!tool.changed && !tool.held) return null
+  return <Badge className="border-transparent bg-act-soft text-act">{tool.changed ? 'Changed' : 'New'}</Badge>
+}
+
+function ToolSwitch({ toolkit, tool, onSwitch }: ToolRowProps) {
+  if (toolkit.readOnly)
+    return <span className="w-10 text-center text-xs font-medium text-ink-muted">{tool.enabled ? 'On' : 'Off'}</span>
+  const switchable = isSwitchable(toolkit, tool)
+  return (
+    <Switch
+      aria-label={`Offer ${tool.name}`}
+      title={
+        switchable ? undefined : (tool.held ?? 'The server’s options leave it out. Edit the server to change them.')
+      }
+      checked={tool.enabled}
+      disabled={!switchable}
+      onCheckedChange={onSwitch}
+    />
+  )
+}
+
+function ToolInsides({ toolkit, tool, decision }: ToolRowProps) {
+  const facts: Array<[term: string, text: string | undefined]> = [
+    ['Title', tool.title ?? tool.annotations?.title],
+    ['Ref', tool.ref],
+    ['The model sees', tool.modelName],
+    [
+      'A call now',
+      decision &&
+        `${decision.decision === 'deny' ? 'is blocked' : decision.decision === 'ask' ? 'is asked about' : 'is allowed'}. ${decision.reason}`,
+    ],
+  ]
+  return (
+    <>
+      <ToolChange toolkit={toolkit} tool={tool} />
+      <dl className="grid gap-x-4 gap-y-1 text-[0.8125rem] sm:grid-cols-[8rem_minmax(0,1fr)]">
+        {facts.map(([term, text]) =>
+          text ? (
+            <div key={term} className="contents">
+              <dt className="text-ink-muted">{term}</dt>
+              <dd
+                className={cn(
+                  'wrap-anywhere',
+                  (term === 'Ref' || term === 'The model sees') && 'font-mono text-xs leading-5',
+                )}
+              >
+                {text}
+              </dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+      <ToolSchema tool={tool} />
+    </>
+  )
+}

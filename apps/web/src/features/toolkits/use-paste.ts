@@ -1,0 +1,98 @@
+/** A pasted config: looked at as it is typed, without writing anything; then imported as far as it is wanted. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useState } from 'react'
+import { toast } from 'sonner'
+import { answer, client, toolkitsQuery } from '../../api.ts'
+import { counted } from '../../ui/time-words.ts'
+import type { ImportedEntry, ImportReport } from './queries.ts'
+import { readPasted } from './read-pasted.ts'
+
+const QUIET_MS = 350
+
+export function usePaste(initial: string, onDone: () => void) {
+  const [text, setText] = useState(initial)
+  const [values, setValues] = useState<Record<string, string>>({})
+  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [report, setReport] = useState<ImportReport>()
+  const pasted = readPasted(text)
+  const quiet = useQuiet(useDeferredValue(JSON.stringify({ text, values })))
+  const preview = useQuery({
+    // Not under a topic: it holds secrets, and nothing of it outlives the dialog.
+    queryKey: ['import-preview', quiet],
+    queryFn: ({ signal }) => send({ ...(JSON.parse(quiet) as Sent), preview: true }, signal),
+    enabled: pasted.kind === 'config',
+    gcTime: 0,
+    retry: false,
+    placeholderData: (old) => old,
+  })
+  const queryClient = useQueryClient()
+  const entries = preview.data?.entries ?? []
+  const meant = entries.filter((entry) => isReady(entry) && !left.has(entry.name)).map(({ name }) => name)
+  const save = useMutation({
+    mutationFn: () => send({ text, values, only: meant }),
+    onSuccess: (done) => {
+      void queryClient.invalidateQueries(toolkitsQuery())
+      const good = done.entries.filter(isReady)
+      if (good.length > 0)
+        toast.success(`${counted(good.length, 'server')} imported`, { description: 'Their tools are discovered now.' })
+      if (good.length === done.entries.length) return onDone()
+      setReport(done)
+    },
+  })
+  return {
+    text,
+    pasted,
+    values,
+    left,
+    meant,
+    preview,
+    save,
+    /** What became of it, where not all of it could be taken. */
+    report,
+    isChanged: text !== initial,
+    isFresh: quiet === JSON.stringify({ text, values }) && !preview.isPlaceholderData,
+    change: (next: string) => {
+      setText(next)
+      setReport(undefined)
+      save.reset()
+    },
+    clear: () => setText(initial),
+    setValue: (name: string, value: string) => setValues((old) => ({ ...old, [name]: value })),
+    toggle: (name: string, on: boolean) => setLeft((old) => toggled(old, name, !on)),
+  }
+}
+
+export type Paste = ReturnType<typeof usePaste>
+
+export const isReady = ({ status }: ImportedEntry): boolean => status === 'added' || status === 'updated'
+
+interface Sent {
+  text: string
+  values: Record<string, string>
+  only?: readonly string[]
+  preview?: boolean
+}
+
+function send({ values, ...body }: Sent, signal?: AbortSignal): Promise<ImportReport> {
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
+  return answer(
+    client.api.mcp.import.$post({ query: {}, json: { ...body, values: given } }, signal ? { init: { signal } } : {}),
+  )
+}
+
+function toggled(old: ReadonlySet<string>, name: string, on: boolean): ReadonlySet<string> {
+  const next = new Set(old)
+  if (on) next.add(name)
+  else next.delete(name)
+  return next
+}
+
+/** The value once nothing changed for a moment. */
+function useQuiet(value: string): string {
+  const [quiet, setQuiet] = useState(value)
+  useEffect(() => {
+    const timer = window.setTimeout(() => setQuiet(value), QUIET_MS)
+    return () => window.clearTimeout(timer)
+  }, [value])
+  return quiet
+}

@@ -1,0 +1,123 @@
+/** The states of the page of servers that must look right: filled by real servers, some of which fail or changed. */
+import type { Host } from 'loadout'
+import type { Page } from 'playwright'
+import { FILESYSTEM } from '../../../../test/real-servers.ts'
+import { type FixtureServer, fixtureServer } from '../servers.ts'
+
+const APP = { tier: 'app' } as const
+const USER = { tier: 'user', userId: 'local' } as const
+const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
+
+/** Runs before the server is there, so what it looks at is stored: tools, a change and a failure. */
+export async function fill({ toolkits, catalog }: Host): Promise<void> {
+  await toolkits.register({ name: 'Wiki', url: 'https://wiki.example.com/mcp' }, APP)
+  await toolkits.register({ name: 'Off', command: 'off', enabled: false }, USER)
+  await toolkits.register({ name: 'Tracker', url: 'https://t.example/mcp', auth: { type: 'bearer', token: 't' } }, USER)
+  await toolkits.register({ name: 'A'.repeat(100), command: 'run', args: ['x'.repeat(300)], enabled: false }, USER)
+  const files = { name: 'Files', command: process.execPath, args: [FILESYSTEM, '.'] }
+  await look((await toolkits.register(files, USER)).stored)
+  const created = { name: 'create_issue', description: 'Creates an issue.', annotations: { destructiveHint: false } }
+  await using issues = await fixtureServer({
+    tools: [created, { name: 'list_issues', annotations: { readOnlyHint: true } }],
+  })
+  const { stored } = await toolkits.register({ name: 'Issues', ...launch(issues) }, USER)
+  await look(stored)
+  await issues.say({
+    tools: [{ ...created, description: 'Creates an issue, and tells everyone.', inputSchema: SCHEMA }],
+  })
+  await look(stored)
+  await using broken = await fixtureServer({ dies: 'Error: GITHUB_TOKEN is not set\n    at start (server.js:12)\n' })
+  await look((await toolkits.register({ name: 'Broken', ...launch(broken) }, USER)).stored)
+
+  async function look(one: typeof stored) {
+    await catalog.introspect(one, 'local').catch(() => {})
+  }
+}
+
+const launch = ({ command, args }: FixtureServer) => ({ command, args })
+const row = (page: Page, name: string) =>
+  page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) })
+const dialog = (page: Page) => page.getByRole('dialog', { name: 'Add a server' })
+const open = async (page: Page, path = '/connectors') => {
+  await page.goto(path)
+  await page.locator('h3', { hasText: 'Files' }).waitFor()
+}
+
+/** Each from scratch. */
+export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
+  servers: (page) => open(page),
+  'a server’s tools': async (page) => {
+    await open(page)
+    await row(page, 'Files').getByRole('button', { name: 'Files', exact: true }).click()
+    await row(page, 'Files').getByRole('button', { name: 'read_text_file' }).click()
+    await row(page, 'Files').getByText('The model sees').waitFor()
+    await row(page, 'Files').locator('.cm-content').waitFor()
+    await row(page, 'Files')
+      .getByRole('combobox', { name: 'Calls of read_text_file' })
+      .locator('option')
+      .first()
+      .waitFor({ state: 'attached' })
+  },
+  'a changed tool': async (page) => {
+    await open(page)
+    await page.getByRole('button', { name: 'Review the tools of Issues' }).click()
+    await row(page, 'Issues').getByRole('button', { name: 'Accept create_issue' }).waitFor()
+  },
+  menu: async (page) => {
+    await open(page)
+    await page.getByRole('button', { name: 'Actions for Tracker' }).click()
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+  },
+  'delete dialog': async (page) => {
+    await SCREENS.menu?.(page)
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('alertdialog').waitFor()
+  },
+  'add by command': async (page) => {
+    await open(page, '/connectors?add=stdio')
+    await dialog(page).getByRole('button', { name: 'Add variable' }).click()
+  },
+  'add by URL, with errors': async (page) => {
+    await open(page, '/connectors?add=http')
+    await dialog(page).getByRole('combobox').selectOption('oauth')
+    await dialog(page).getByRole('button', { name: 'Add server' }).click()
+    await dialog(page).getByRole('alert').waitFor()
+  },
+  'more options': async (page) => {
+    await open(page, '/connectors?add=stdio')
+    await dialog(page).getByText('More options').click()
+    await dialog(page).getByLabel('Hosts it may reach').waitFor()
+  },
+  'a pasted config': async (page) => {
+    await open(page, '/connectors?add=paste')
+    await dialog(page).getByRole('textbox', { name: 'Config' }).fill(PASTED)
+    await dialog(page).getByText('4 servers found').waitFor()
+    await dialog(page).getByLabel('GITHUB_TOKEN').waitFor()
+  },
+  'the door of custom toolkits': async (page) => {
+    await open(page, '/connectors?add=custom')
+    await dialog(page).getByRole('link', { name: 'Open the editor' }).waitFor()
+  },
+  'discard dialog': async (page) => {
+    await open(page, '/connectors?add=stdio')
+    await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('x')
+    await page.keyboard.press('Escape')
+    await page.getByRole('alertdialog').waitFor()
+  },
+  'edit dialog': async (page) => {
+    await open(page)
+    await page.getByRole('button', { name: 'Actions for Tracker' }).click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+    await page.getByText('Stored ••••').waitFor()
+  },
+}
+
+const PASTED = `{
+  // as other apps write it
+  "mcpServers": {
+    "memory": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-memory"] },
+    "github": { "command": "npx", "args": ["server"], "env": { "GITHUB_TOKEN": "\${GITHUB_TOKEN}" } },
+    "Files": { "command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "."] },
+    "odd": { "transport": "carrier-pigeon", "url": "x" },
+  },
+}`

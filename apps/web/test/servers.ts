@@ -1,0 +1,76 @@
+/** Small MCP servers for the pages' tests, written as processes: what they offer is said by a file that a test changes. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export interface ToolFixture {
+  name: string
+  title?: string
+  description?: string
+  inputSchema?: object
+  outputSchema?: object
+  annotations?: object
+}
+
+/** Answers by hand: an SDK would not let it offer what is wrong, or ask for nothing. */
+const SOURCE = `
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+const file = process.argv[2]
+const said = () => JSON.parse(readFileSync(file, 'utf8'))
+if (said().dies) process.stderr.write(said().dies, () => process.exit(1))
+else {
+  const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
+  let asked
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { id, method, params, result } = JSON.parse(line)
+    const answer = (result) => write({ id, result })
+    if (method === 'initialize')
+      answer({ protocolVersion: '2025-06-18', capabilities: { tools: {}, resources: {}, prompts: {} }, serverInfo: { name: 'fixture', version: '1' } })
+    else if (method === 'tools/list') answer({ tools: said().tools })
+    else if (method === 'resources/list') answer({ resources: said().resources ?? [] })
+    else if (method === 'resources/templates/list') answer({ resourceTemplates: [] })
+    else if (method === 'prompts/list') answer({ prompts: said().prompts ?? [] })
+    else if (method === 'ping') answer({})
+    else if (method === 'tools/call' && params.name === 'ask') {
+      asked = id
+      const requestedSchema = { type: 'object', properties: { city: { type: 'string', title: 'City' } }, required: ['city'] }
+      write({ id: 'q1', method: 'elicitation/create', params: { message: 'Where do you live?', requestedSchema } })
+    } else if (id === 'q1') write({ id: asked, result: { content: [{ type: 'text', text: JSON.stringify(result) }] } })
+    else if (method === 'tools/call') answer({ content: [{ type: 'text', text: params.name }] })
+    else if (id !== undefined) write({ id, error: { code: -32601, message: 'no such method' } })
+  })
+}
+`
+
+export interface Said {
+  tools?: ToolFixture[]
+  resources?: object[]
+  prompts?: object[]
+  /** What it prints before it ends at its start. */
+  dies?: string
+}
+
+export interface FixtureServer extends AsyncDisposable {
+  command: string
+  args: string[]
+  say(said: Said): Promise<void>
+}
+
+export async function fixtureServer(said: Said): Promise<FixtureServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'loadout-fixture-'))
+  const [script, file] = [join(folder, 'server.mjs'), join(folder, 'said.json')]
+  const say = ({ tools = [], ...rest }: Said) =>
+    writeFile(
+      file,
+      JSON.stringify({ ...rest, tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool })) }),
+    )
+  await writeFile(script, SOURCE)
+  await say(said)
+  return {
+    command: process.execPath,
+    args: [script, file],
+    say,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  }
+}
