@@ -1,6 +1,6 @@
 /** Who is not signed in is led to the door; whose session ends while a page is open signs in above it, and loses nothing. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useLocation, useNavigate } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
 import { type SignedIn, sessionQuery } from '../shell/session.ts'
@@ -18,11 +18,12 @@ export function SessionGuard() {
 }
 
 function ToTheDoor() {
-  const navigate = useNavigate()
-  const { href } = useLocation()
+  const router = useRouter()
+  // From where it was when it was found out: the way to the door is no place to come back to.
+  const [returnTo] = useState(() => router.state.location.href)
   useEffect(() => {
-    navigate({ to: '/sign-in', search: { returnTo: href }, replace: true })
-  }, [navigate, href])
+    router.navigate({ to: '/sign-in', search: { returnTo }, replace: true })
+  }, [router, returnTo])
   return null
 }
 

@@ -1,0 +1,166 @@
+/** Many users: the README's command twice on one PostgreSQL, and people in browsers of their own. */
+import { randomBytes } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
+import { createDatabase } from '../../../test/database.ts'
+import { start } from '../../../test/run-process.ts'
+import type {} from '../../../test/start-postgres.ts'
+
+const PASSWORD = `pass-${randomBytes(9).toString('hex')}`
+const env: Record<string, string> = {
+  LOADOUT_MODE: 'multi-user',
+  HOST: '127.0.0.1',
+  LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
+  LOADOUT_DATA_DIR: join(tmpdir(), 'loadout-never-made'),
+  LOADOUT_STDIO: 'on',
+}
+
+type Served = Awaited<ReturnType<typeof serve>>
+async function serve(port = '0') {
+  const program = start(['scripts/start.ts'], { ...env, PORT: port })
+  const [, url = ''] = await program.says(/Loadout is at (http:\S+)/)
+  return { program, url }
+}
+
+describe('many users', () => {
+  let drop: () => Promise<void>
+  let one: Served
+  let two: Served
+  let browser: Browser
+  let operator: Page
+  let ann: Page
+  let bob: Page
+
+  const open = async (): Promise<Page> => {
+    const context: BrowserContext = await browser.newContext({ reducedMotion: 'reduce' })
+    context.setDefaultTimeout(15_000)
+    return context.newPage()
+  }
+  /** An operator invites; who is invited opens the link. */
+  const invite = async (email: string, name: string): Promise<Page> => {
+    const answer = await operator.request.post(`${one.url}/api/users`, {
+      data: { email, name },
+      headers: { origin: one.url },
+    })
+    expect(answer.status()).toBe(201)
+    const page = await open()
+    await page.goto((await answer.json()).link.url)
+    await page.getByLabel('New password').fill(PASSWORD)
+    await page.getByRole('button', { name: 'Come in' }).click()
+    await page.getByRole('heading', { name: 'Your servers' }).waitFor()
+    return page
+  }
+  const addServer = (page: Page, url: string, name: string) =>
+    page.request.post(`${url}/api/mcp`, {
+      data: { name, command: '/nowhere/server' },
+      headers: { origin: url },
+    })
+
+  beforeAll(async () => {
+    const database = await createDatabase(inject('postgresUrl'))
+    drop = database.drop
+    env.DATABASE_URL = database.url
+    one = await serve()
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await one?.program.end()
+    await two?.program.end()
+    await drop?.()
+  })
+
+  it('the link that is printed at the start makes the first operator, once', async () => {
+    const [, link = ''] = await one.program.says(/(http:\S+\/setup#\S+)/)
+    operator = await open()
+    await operator.goto(one.url)
+    await operator.getByRole('heading', { name: 'Nobody operates this server yet' }).waitFor()
+    await operator.goto(link)
+    await operator.getByLabel('Email').fill('olga@example.com')
+    await operator.getByLabel('Name').fill('Olga')
+    await operator.getByLabel('New password').fill('short')
+    await operator.getByRole('button', { name: 'Become the operator' }).click()
+    await operator.getByRole('alert').waitFor()
+    await operator.getByLabel('New password').fill(PASSWORD)
+    await operator.getByRole('button', { name: 'Become the operator' }).click()
+    await operator.getByRole('heading', { name: 'Your servers' }).waitFor()
+    await operator.getByRole('link', { name: 'Operator' }).waitFor()
+    const late = await open()
+    await late.goto(link)
+    await late.getByRole('heading', { name: 'This link does not work' }).waitFor()
+  })
+
+  it('two users in two browsers never see each other’s anything', async () => {
+    ann = await invite('ann@example.com', 'Ann')
+    bob = await invite('bob@example.com', 'Bob')
+    expect(await ann.getByRole('link', { name: 'Operator' }).count()).toBe(0)
+    expect((await addServer(ann, one.url, 'Secret of Ann')).status()).toBe(201)
+    expect((await addServer(bob, one.url, 'Secret of Bob')).status()).toBe(201)
+    await ann.getByRole('heading', { name: 'Secret of Ann' }).waitFor()
+    await bob.getByRole('heading', { name: 'Secret of Bob' }).waitFor()
+    for (const [page, other] of [
+      [ann, 'Secret of Bob'],
+      [bob, 'Secret of Ann'],
+    ] as const) {
+      for (const path of ['connectors', 'tools', 'threads', 'approvals', 'workflows', 'activity', 'settings']) {
+        await page.goto(`${one.url}/${path}`)
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await page.waitForLoadState('networkidle')
+        expect(await page.content(), path).not.toContain(other)
+      }
+      await page.goto(`${one.url}/connectors`)
+    }
+  })
+
+  it('a change on one process shows on the page that the other serves', async () => {
+    two = await serve()
+    const there = await ann.context().newPage()
+    // A session holds on every process.
+    await there.goto(`${two.url}/connectors`)
+    await there.getByRole('heading', { name: 'Secret of Ann' }).waitFor()
+    await addServer(ann, one.url, 'Made on the first')
+    await there.getByRole('heading', { name: 'Made on the first' }).waitFor()
+    await there.close()
+  })
+
+  it('a session that ends is taken up above the page, which keeps what was typed', async () => {
+    await bob.getByRole('button', { name: 'Add server' }).click()
+    const name = bob.getByRole('dialog').getByRole('textbox', { name: 'Name' })
+    await name.fill('Half typed')
+    const { items } = await (await operator.request.get(`${one.url}/api/users`)).json()
+    const { id } = items.find(({ email }: { email: string }) => email === 'bob@example.com')
+    await operator.request.delete(`${one.url}/api/users/${id}/sessions`, { headers: { origin: one.url } })
+    const again = bob.getByRole('dialog', { name: 'Your session has ended' })
+    await again.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await again.getByRole('button', { name: 'Sign in' }).click()
+    await again.waitFor({ state: 'detached' })
+    expect(await name.inputValue()).toBe('Half typed')
+  })
+
+  it('a server that restarts while the page is open is found again by itself', async () => {
+    const { port } = new URL(one.url)
+    await one.program.end('SIGKILL')
+    await ann.getByText('Connection lost.').waitFor()
+    one = await serve(port)
+    await ann.getByText('Connection lost.').waitFor({ state: 'detached', timeout: 30_000 })
+    await addServer(ann, one.url, 'After the restart')
+    await ann.getByRole('heading', { name: 'After the restart' }).waitFor()
+  })
+
+  it('who signs out leaves nothing behind', async () => {
+    await ann.getByRole('button', { name: 'Sign out' }).click()
+    await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
+    expect(await ann.content()).not.toContain('Secret of Ann')
+    await ann.goto(`${one.url}/threads`)
+    await ann.getByLabel('Email').fill('ann@example.com')
+    await ann.getByLabel('Password', { exact: true }).fill('wrong password')
+    await ann.getByRole('button', { name: 'Sign in' }).click()
+    await ann.getByRole('alert').waitFor()
+    await ann.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await ann.getByRole('button', { name: 'Sign in' }).click()
+    await ann.waitForURL('**/threads')
+  })
+})
