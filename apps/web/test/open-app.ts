@@ -18,6 +18,8 @@ export const DIST = ELSEWHERE ?? fileURLToPath(new URL('../dist', import.meta.ur
 
 export interface OpenApp extends AsyncDisposable {
   url: string
+  /** Where the first operator comes in, with many users. */
+  setup: string | undefined
   open(options?: BrowserContextOptions): Promise<Page>
 }
 
@@ -34,6 +36,7 @@ export async function openApp(
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
   return {
     url: server.url,
+    setup: server.setup?.url,
     async open(options = {}) {
       const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce', ...options })
       context.setDefaultTimeout(10_000)

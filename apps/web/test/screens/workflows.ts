@@ -110,7 +110,7 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   'workflow settings': (page) => open(page, LETTER.name),
   'tool node': async (page) => {
     await open(page, LETTER.name)
-    await page.getByRole('button', { name: 'Tool: words' }).click()
+    await page.getByRole('button', { name: 'Tool call: words' }).click()
     await page.getByRole('group', { name: 'text' }).waitFor()
   },
   'tool picker': async (page) => {

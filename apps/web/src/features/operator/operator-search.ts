@@ -3,6 +3,8 @@ import { pickStrings } from '../shell/search.ts'
 
 export interface OperatorSearch {
   tab?: string
+  /** The server that is edited, or `new`. */
+  server?: string
 }
 
-export const readOperator = (search: Record<string, unknown>): OperatorSearch => pickStrings(search, ['tab'])
+export const readOperator = (search: Record<string, unknown>): OperatorSearch => pickStrings(search, ['tab', 'server'])

@@ -1,17 +1,7 @@
 /** The graph, drawn from the list. Its code comes when it is first shown; the list says the same to who does not see it. */
 import { lazy, Suspense } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import type { Definition } from './definition.ts'
-import type { NodeState } from './run-state.tsx'
-
-export interface GraphViewProps {
-  definition: Definition
-  selected: string | undefined
-  onSelect: (id: string) => void
-  /** Nodes with problems, by id. */
-  wrong?: ReadonlySet<string>
-  states?: ReadonlyMap<string, NodeState>
-}
+import type { GraphViewProps } from './graph-props.ts'
 
 const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({ default: DrawnGraph })))
 

@@ -8,7 +8,7 @@ export interface KindLook {
 }
 
 export const KIND_LOOKS: Record<NodeKind, KindLook> = {
-  tool: { label: 'Tool', text: 'Calls one tool with arguments', icon: Wrench },
+  tool: { label: 'Tool call', text: 'One tool, with arguments', icon: Wrench },
   agent: { label: 'Agent', text: 'Asks a model, which may use tools', icon: Bot },
   code: { label: 'Program', text: 'Runs JavaScript or TypeScript', icon: Code },
   branch: { label: 'Branch', text: 'Goes one way or the other', icon: GitBranch },

@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { draftOf, patchOf } from './config-fields.ts'
+
+const config = {
+  discovery: { enabled: false, autoDiscover: false },
+  defaults: { deferLoading: true, enableProgrammaticCalling: true },
+  trust: { untrusted: ['a*'], userToolkits: true },
+  limits: { argumentBytes: 10, resultBytes: 20, maxCallsPerHour: 5 },
+  audit: {},
+  customToolkits: { hosts: [] },
+}
+
+it('sends only what changed, with null where a limit was taken away', () => {
+  const before = draftOf(config)
+  expect(patchOf(before, before)).toEqual({})
+  const draft = {
+    ...before,
+    ...{
+      'limits.maxCallsPerHour': '',
+      'limits.callMs': '1000',
+      'trust.untrusted': 'a*\n\n b ',
+      'audit.retentionDays': 'many',
+    },
+    ...{ 'defaults.deferLoading': false, 'discovery.endpoint': 'https://r.example' },
+  }
+  expect(patchOf(draft, before)).toEqual({
+    limits: { maxCallsPerHour: null, callMs: 1000 },
+    trust: { untrusted: ['a*', 'b'] },
+    audit: { retentionDays: 'many' },
+    defaults: { deferLoading: false },
+    discovery: { endpoint: 'https://r.example' },
+  })
+})

@@ -1,0 +1,64 @@
+/** What an operator does to users. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { toast } from 'sonner'
+import { answer, client, problemOf } from '../../api.ts'
+import type { User } from './queries.ts'
+
+const failed = (error: Error) => {
+  const { title, detail, action } = problemOf(error)
+  toast.error(title, { description: `${detail} ${action}` })
+}
+
+function useRefresh() {
+  const queryClient = useQueryClient()
+  return () => queryClient.invalidateQueries({ queryKey: ['users'] })
+}
+
+export function useInvite() {
+  const refresh = useRefresh()
+  return useMutation({
+    mutationFn: (json: { email: string; name?: string; operator: boolean }) => answer(client.api.users.$post({ json })),
+    onSuccess: refresh,
+  })
+}
+
+export function useChangeUser() {
+  const refresh = useRefresh()
+  return useMutation({
+    mutationFn: ({ user, ...json }: { user: User; operator?: boolean; disabled?: boolean; name?: string }) =>
+      answer(client.api.users[':id'].$patch({ param: { id: user.id }, json })),
+    onSuccess: ({ name, operator, disabled }) => {
+      const standing = disabled ? 'is disabled' : operator ? 'is an operator' : 'is a user'
+      toast.success(`${name} ${standing}`)
+    },
+    onError: failed,
+    onSettled: refresh,
+  })
+}
+
+export function useMakeLink() {
+  return useMutation({
+    mutationFn: ({ id }: User) => answer(client.api.users[':id'].link.$post({ param: { id } })),
+    onError: failed,
+  })
+}
+
+export function useSignOutUser() {
+  return useMutation({
+    mutationFn: ({ id }: User) => answer(client.api.users[':id'].sessions.$delete({ param: { id } })),
+    onSuccess: (_, { name }) => toast.success(`${name} is signed out everywhere`),
+    onError: failed,
+  })
+}
+
+export function useRemoveUser(done: () => void) {
+  const refresh = useRefresh()
+  return useMutation({
+    mutationFn: ({ id }: User) => answer(client.api.users[':id'].$delete({ param: { id } })),
+    onSuccess: (_, { name }) => {
+      toast.success(`${name} is gone, with all that was theirs`)
+      done()
+    },
+    onSettled: refresh,
+  })
+}
