@@ -132,5 +132,5 @@ function toolsFact({ tools, toolCount, tokens }: Toolkit): string {
   const cost = counted(tokens, 'token')
   return on === toolCount
     ? `${counted(toolCount, 'tool')}, ${cost}`
-    : `${on} of ${counted(toolCount, 'tool')} on, ${cost}`
+    : `${on.toLocaleString('en')} of ${counted(toolCount, 'tool')} on, ${cost}`
 }
