@@ -10,15 +10,15 @@ import type { RunRow, RunView, StepRow } from '../schema/run.ts'
 import type { Transaction } from '../storage/storage.ts'
 import { answerUnknown } from './answer-unknown.ts'
 import { cancelRun } from './cancel-run.ts'
+import { type Claim, type ClaimParts, Claims } from './claims.ts'
 import type { Engine, NewRun } from './engine.ts'
 import { answeredRuns, findLeft } from './left-runs.ts'
 import { ELSEWHERE, givenUp } from './provider-rows.ts'
-import { RunPlaces } from './run-places.ts'
 import { RunReader } from './run-reader.ts'
 import { newRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
 import { type WorkParts, workOn } from './work-run.ts'
 
-export interface EmbeddedParts extends WorkParts {
+export interface EmbeddedParts extends WorkParts, ClaimParts {
   /** How many this process works on at once, of all users. @default 24 */
   atOnce?: number | undefined
   /** How often it looks for what nobody has. @default 10_000 */
@@ -36,28 +36,20 @@ export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
   return new EmbeddedEngine(parts)
 }
 
-interface Active {
-  row: RunRow
+interface Active extends Claim {
   controller: AbortController
   done: Promise<void>
-  /** Gives its place back. */
-  leave(): void
   /** Somebody looks at its row in a moment. */
   looking?: boolean
   /** It is to go on, and was about to end here. */
   again?: boolean
 }
 
-type Placed = Pick<Active, 'row' | 'leave'>
-const NO_PLACE = () => {}
-
 class EmbeddedEngine implements Engine {
   readonly name = 'embedded'
   readonly #parts: EmbeddedParts
   readonly #active = new Map<string, Active>()
-  readonly #places: RunPlaces
-  /** Between the row and the work. */
-  readonly #claiming = new Set<string>()
+  readonly #claims: Claims
   readonly #changes: RowChanges
   readonly #reader: RunReader
   readonly #starting = new Set<string>()
@@ -71,15 +63,17 @@ class EmbeddedEngine implements Engine {
 
   constructor(parts: EmbeddedParts) {
     this.#parts = parts
-    this.#places = new RunPlaces(parts.atOnce ?? AT_ONCE)
+    this.#claims = new Claims(parts, parts.atOnce ?? AT_ONCE, () => void this.#serve().catch(() => {}))
     this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
     this.#reader = new RunReader(parts.storage, this.#changes)
   }
 
   async start(run: NewRun): Promise<RunView> {
     if (this.#isClosed) throw new HostError('shutting-down')
-    const row = newRun(run)
-    const steps = (run.steps ?? []).map((step) => takenStep(row, step))
+    const fresh = newRun(run)
+    const steps = (run.steps ?? []).map((step) => takenStep(fresh, step))
+    const mine = await this.#claims.make(fresh, run.isInside === true)
+    const { row } = mine ?? { row: fresh }
     // The others hear of it, and so would this one.
     this.#starting.add(row.runId)
     try {
@@ -87,10 +81,13 @@ class EmbeddedEngine implements Engine {
         await tx.insert('runs', row)
         if (steps.length > 0) await tx.insertAll('steps', steps)
       })
-      // Who waits for it holds a place already.
-      const mine = await this.#claim(row, run.isInside ? NO_PLACE : this.#places.take(row))
       if (mine) this.#begin(mine, steps, run.signal)
-      return viewOf(mine?.row ?? row, steps)
+      else this.#claims.wait(row)
+      return viewOf(row, steps)
+    } catch (error) {
+      this.#claims.done(row.runId)
+      mine?.leave()
+      throw error
     } finally {
       this.#starting.delete(row.runId)
     }
@@ -163,7 +160,7 @@ class EmbeddedEngine implements Engine {
     // Looked at by who it belongs to: cancelled, or taken over.
     if (active) this.#checkSoon(active)
     else if (this.#starting.has(runId)) return
-    else if (!this.#places.hasRoom(userId)) this.#hasLeft = true
+    else if (!this.#claims.hasRoom(userId)) this.#hasLeft = true
     else if (!this.#isClosed)
       void this.#user(userId, (tx) => tx.get('runs', runId))
         .then((row) => row && this.#take(row))
@@ -197,46 +194,26 @@ class EmbeddedEngine implements Engine {
       active.again = true
       return
     }
-    const mine = await this.#claim(row, this.#places.take(row))
+    const mine = await this.#claims.claim(row)
     if (!mine) return
     try {
       const { steps } = await this.#reader.read(row.userId, row.runId)
       this.#begin(mine, steps, undefined)
     } catch (error) {
+      this.#claims.done(row.runId)
       mine.leave()
       throw error
-    } finally {
-      this.#claiming.delete(row.runId)
     }
   }
 
-  async #claim({ userId, runId }: RunRow, leave: (() => void) | undefined): Promise<Placed | undefined> {
-    if (!leave) return undefined
-    const { processId } = this.#parts.presence
-    const set = { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
-    const where = { status: 'queued' as const, leaseOwner: null }
-    this.#claiming.add(runId)
-    let row: RunRow | undefined
-    try {
-      row = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where }))
-      return row && { row, leave }
-    } finally {
-      if (!row) {
-        this.#claiming.delete(runId)
-        leave()
-        void this.#serve().catch(() => {})
-      }
-    }
-  }
-
-  #begin({ row, leave }: Placed, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
+  #begin({ row, leave }: Claim, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
     const controller = new AbortController()
     const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
     const active: Active = { row, leave, controller, done: Promise.resolve() }
     this.#active.set(row.runId, active)
-    this.#claiming.delete(row.runId)
+    this.#claims.done(row.runId)
     active.done = workOn(this.#parts, active, steps)
       .then((isAnswered) => (isAnswered ? this.wake(row.userId, row.runId) : undefined))
       .catch(() => {})
@@ -245,13 +222,12 @@ class EmbeddedEngine implements Engine {
         this.#active.delete(row.runId)
         leave()
         if (active.again) this.#changed(row.userId, row.runId)
-        void this.#serve().catch(() => {})
       })
   }
 
   /** A place is free again: those who were left are served. */
   async #serve(): Promise<void> {
-    for (let next = this.#places.next(); next && !this.#isClosed; next = this.#places.next()) {
+    for (let next = this.#claims.next(); next && !this.#isClosed; next = this.#claims.next()) {
       const { userId, runId } = next
       const left = await this.#user(userId, (tx) => tx.get('runs', runId))
       if (left) await this.#take(left)
@@ -271,7 +247,8 @@ class EmbeddedEngine implements Engine {
 
   /** Its process is gone; or it is ours by its row alone, because its end could not be written. */
   async #isLeft(tx: Transaction, { runId, leaseOwner }: RunRow): Promise<boolean> {
-    if (leaseOwner === this.#parts.presence.processId) return !this.#active.has(runId) && !this.#claiming.has(runId)
+    if (leaseOwner === this.#parts.presence.processId)
+      return !this.#active.has(runId) && !this.#claims.isUnderWay(runId)
     return !(leaseOwner && (await isAlive(tx, leaseOwner)))
   }
 

@@ -89,12 +89,13 @@ describe('runs at once', () => {
 
 it('places that were left are there again, once each', () => {
   const places = new RunPlaces(2)
-  const leave = places.take({ userId: 'ann', runId: 'r1' })
-  places.take({ userId: 'ann', runId: 'r2' })
-  expect([places.take({ userId: 'bob', runId: 'r3' }), places.next()]).toEqual([undefined, undefined])
+  const leave = places.take({ userId: 'ann' })
+  places.take({ userId: 'ann' })
+  places.wait({ userId: 'bob', runId: 'r3' })
+  expect([places.take({ userId: 'bob' }), places.next()]).toEqual([undefined, undefined])
   leave?.()
   leave?.()
   expect(places.next()).toEqual({ userId: 'bob', runId: 'r3' })
-  expect(places.take({ userId: 'bob', runId: 'r3' })).toBeDefined()
-  expect(places.take({ userId: 'cat', runId: 'r4' })).toBeUndefined()
+  expect(places.take({ userId: 'bob' })).toBeDefined()
+  expect(places.take({ userId: 'cat' })).toBeUndefined()
 })

@@ -26,18 +26,22 @@ export class RunPlaces {
     return hasShare(this.#held.get(userId) ?? 0, this.#most - this.#taken)
   }
 
-  /** How to leave it again; undefined where there is none, and then it waits. */
-  take({ userId, runId }: RunId): (() => void) | undefined {
-    if (!this.hasRoom(userId)) {
-      this.#wait(userId, runId)
-      return undefined
-    }
+  /** How to leave it again; undefined where there is none. */
+  take({ userId }: Pick<RunId, 'userId'>): (() => void) | undefined {
+    if (!this.hasRoom(userId)) return undefined
     this.#count(userId, 1)
     let isLeft = false
     return () => {
       if (!isLeft) this.#count(userId, -1)
       isLeft = true
     }
+  }
+
+  wait({ userId, runId }: RunId): void {
+    const runs = this.#waiting.get(userId) ?? new Set()
+    if (runs.has(runId) || this.#waits >= MOST_WAITING) return
+    this.#waiting.set(userId, runs.add(runId))
+    this.#waits++
   }
 
   /** Of those that wait, one that has a place now. It waits no more: whoever takes it up takes the place. */
@@ -58,13 +62,6 @@ export class RunPlaces {
 
   #of(userId: string): number {
     return this.#held.get(userId) ?? 0
-  }
-
-  #wait(userId: string, runId: string): void {
-    const runs = this.#waiting.get(userId) ?? new Set()
-    if (runs.has(runId) || this.#waits >= MOST_WAITING) return
-    this.#waiting.set(userId, runs.add(runId))
-    this.#waits++
   }
 
   #count(userId: string, more: number): void {

@@ -1,6 +1,5 @@
 /** Works on a run that is ours until it is over or stands, and writes that down as long as it still is. */
 import { HostError } from '../errors.ts'
-import type { Presence } from '../policy/presence.ts'
 import type { RunRow, StepRow } from '../schema/run.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { RunEnd, RunWork } from './engine.ts'
@@ -9,7 +8,6 @@ import { StepLog } from './step-log.ts'
 
 export interface WorkParts {
   storage: Storage
-  presence: Presence
   /** What runs of a kind do. */
   works: Partial<Record<RunRow['kind'], RunWork>>
   /** Whether one of these questions has its answer by now. */
@@ -26,23 +24,18 @@ export interface Claimed {
 /** Whether it is to be woken at once: it waits, and has its answer. */
 export async function workOn(parts: WorkParts, claimed: Claimed, recorded: readonly StepRow[]): Promise<boolean> {
   const { row, controller } = claimed
-  const letGo = await parts.presence.hold()
   const { signal } = controller
   const onLost = () => controller.abort(new HostError('run-lost'))
   const log = new StepLog({ storage: parts.storage, run: row, recorded, signal, onLost })
-  try {
-    const { runId, userId, inputJson: input, createdAt: startedAt } = row
-    const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
-    const work = parts.works[row.kind] as RunWork
-    // Given up before it began: it does not begin.
-    const end = signal.aborted
-      ? failedBy(signal.reason)
-      : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
-    await log.flush().catch(() => {})
-    return await endRun(parts, log, { row, end, signal })
-  } finally {
-    letGo()
-  }
+  const { runId, userId, inputJson: input, createdAt: startedAt } = row
+  const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
+  const work = parts.works[row.kind] as RunWork
+  // Given up before it began: it does not begin.
+  const end = signal.aborted
+    ? failedBy(signal.reason)
+    : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
+  await log.flush().catch(() => {})
+  return endRun(parts, log, { row, end, signal })
 }
 
 interface Ending {

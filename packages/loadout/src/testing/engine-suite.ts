@@ -17,12 +17,14 @@ import {
   value,
 } from './engine-suite-case.ts'
 import { namedCases } from './engine-suite-named.ts'
+import { processCases } from './engine-suite-processes.ts'
 import type { SuiteCase } from './suite-case.ts'
 
 export type { EnginePlace, EngineProcess }
 
 const cases: Record<string, (make: Make) => Promise<void>> = {
   ...namedCases,
+  ...processCases,
   'a run completes, and its log tells how': async (make) => {
     const { engine } = await make(async ({ log, input }) => {
       const first = await log.step(at(0, 'one'), value(1))
@@ -185,24 +187,6 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     }, answered)
     const { id } = await engine.start(START)
     await eventuallyAsync(async () => (await engine.get('ann', id)).status === 'completed', 'the run goes on')
-  },
-
-  'a run is worked on by one process at a time, however many there are': async (make) => {
-    let working = 0
-    let most = 0
-    let total = 0
-    const work: RunWork = async () => {
-      most = Math.max(most, ++working)
-      total++
-      await later(5)
-      working--
-      return done(1)
-    }
-    const all = await Promise.all([make(work), make(work), make(work)])
-    for (const { engine } of all) await engine.open()
-    const { id } = await (all[0] as EngineProcess).engine.start(START)
-    await Promise.all(all.map(({ engine }) => engine.settled('ann', id)))
-    equal([most, total], [1, 1], 'how often it was worked on')
   },
 
   'cancelled, it does nothing more, here or elsewhere': async (make) => {

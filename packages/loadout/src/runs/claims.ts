@@ -1,0 +1,117 @@
+/**
+ * Makes runs ours. What holds:
+ *
+ * - A run that is ours has a place (`run-places.ts`), and others see this process as alive before the row says so.
+ * - One is claimed once at a time; whoever loses it to another process gives its place back.
+ * - Where a place comes free, that is said: those who wait are served.
+ */
+import type { Presence } from '../policy/presence.ts'
+import type { RunRow } from '../schema/run.ts'
+import type { Storage } from '../storage/storage.ts'
+import { RunPlaces } from './run-places.ts'
+
+/** A run that is ours. */
+export interface Claim {
+  row: RunRow
+  /** Gives its place back. */
+  leave(): void
+}
+
+export interface ClaimParts {
+  storage: Storage
+  presence: Presence
+}
+
+export class Claims {
+  readonly #parts: ClaimParts
+  readonly #places: RunPlaces
+  readonly #onFree: () => void
+  /** Between the row and the work. */
+  readonly #underWay = new Set<string>()
+
+  constructor(parts: ClaimParts, atOnce: number, onFree: () => void) {
+    this.#parts = parts
+    this.#places = new RunPlaces(atOnce)
+    this.#onFree = onFree
+  }
+
+  hasRoom(userId: string): boolean {
+    return this.#places.hasRoom(userId)
+  }
+
+  next(): Pick<RunRow, 'userId' | 'runId'> | undefined {
+    return this.#places.next()
+  }
+
+  isUnderWay(runId: string): boolean {
+    return this.#underWay.has(runId)
+  }
+
+  /** It is worked on from here on, or not at all. */
+  done(runId: string): void {
+    this.#underWay.delete(runId)
+  }
+
+  /** One that is new, ours from the first where there is room: whoever hears of it before that would take it. */
+  async make(fresh: RunRow, isInside: boolean): Promise<Claim | undefined> {
+    // Who waits for it holds a place already.
+    const place = isInside ? () => {} : this.#places.take(fresh)
+    if (!place) return undefined
+    const leave = await this.#held(place)
+    this.#underWay.add(fresh.runId)
+    return { row: { ...fresh, ...this.#ours() }, leave }
+  }
+
+  wait(run: RunRow): void {
+    this.#places.wait(run)
+    // A place may have come free before it waited.
+    this.#onFree()
+  }
+
+  /** One that nobody has. Where there is no room for it, it waits. */
+  async claim(run: RunRow): Promise<Claim | undefined> {
+    const { userId, runId } = run
+    if (this.#underWay.has(runId)) return undefined
+    const place = this.#places.take(run)
+    if (!place) {
+      this.#places.wait(run)
+      return undefined
+    }
+    this.#underWay.add(runId)
+    let [leave, row]: [typeof place, RunRow | undefined] = [place, undefined]
+    try {
+      leave = await this.#held(place)
+      const change = { set: this.#ours(), where: { status: 'queued' as const, leaseOwner: null } }
+      row = await this.#parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
+      return row && { row, leave }
+    } finally {
+      if (!row) {
+        this.#underWay.delete(runId)
+        leave()
+      }
+    }
+  }
+
+  /** The place, with others that see this process as alive. */
+  async #held(place: () => void): Promise<() => void> {
+    const leave = () => {
+      place()
+      this.#onFree()
+    }
+    try {
+      const letGo = await this.#parts.presence.hold()
+      return () => {
+        letGo()
+        leave()
+      }
+    } catch (error) {
+      leave()
+      throw error
+    }
+  }
+
+  #ours() {
+    const { processId } = this.#parts.presence
+    return { status: 'running' as const, leaseOwner: processId, leaseUntil: null, updatedAt: new Date() }
+  }
+}
