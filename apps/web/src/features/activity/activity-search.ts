@@ -1,16 +1,63 @@
 /** What of this page stands in the address. */
 import { pickStrings } from '../shell/search.ts'
 
+export const RANGES = ['1h', '24h', '7d', '30d'] as const
+export type Range = (typeof RANGES)[number]
+
 export interface ActivitySearch {
   tab?: string
   toolkit?: string
   tool?: string
   action?: string
   outcome?: string
+  caller?: string
+  decision?: string
+  thread?: string
+  /** Of the log: a time back from now, or between two moments. */
+  range?: string
   from?: string
   to?: string
-  range?: string
 }
 
-export const readActivity = (search: Record<string, unknown>): ActivitySearch =>
-  pickStrings(search, ['tab', 'toolkit', 'tool', 'action', 'outcome', 'from', 'to', 'range'])
+const KEYS = [
+  'tab',
+  'toolkit',
+  'tool',
+  'action',
+  'outcome',
+  'caller',
+  'decision',
+  'thread',
+  'range',
+  'from',
+  'to',
+] as const
+
+export const readActivity = (search: Record<string, unknown>): ActivitySearch => pickStrings(search, KEYS)
+
+const HOUR_MS = 3_600_000
+const LENGTHS: Record<Range, number> = { '1h': HOUR_MS, '24h': 24 * HOUR_MS, '7d': 168 * HOUR_MS, '30d': 720 * HOUR_MS }
+
+const isRange = (text: string | undefined): text is Range => RANGES.some((range) => range === text)
+export const rangeOf = (text: string | undefined, usual: Range): Range => (isRange(text) ? text : usual)
+
+/** What the log is asked for. What an address has and the log does not know is left away. */
+export function auditQuery(search: ActivitySearch, now: Date) {
+  const { toolkit, tool, action, outcome, thread, range } = search
+  const caller = (['direct', 'code', 'workflow'] as const).find((one) => one === search.caller)
+  const decision = (['allow', 'ask', 'deny'] as const).find((one) => one === search.decision)
+  const from = isRange(range) ? new Date(now.getTime() - LENGTHS[range]).toISOString() : momentOf(search.from)
+  const to = isRange(range) ? undefined : momentOf(search.to)
+  const given = { toolkit, ref: tool, action, outcome, threadId: thread, caller, decision, from, to }
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value)) as {
+    [K in keyof typeof given]?: NonNullable<(typeof given)[K]>
+  }
+}
+
+function momentOf(text: string | undefined): string | undefined {
+  const moment = new Date(text ?? '')
+  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
+}
+
+/** Whether anything but the tab is asked for. */
+export const hasFilters = ({ tab: _, ...filters }: ActivitySearch): boolean => Object.values(filters).some(Boolean)

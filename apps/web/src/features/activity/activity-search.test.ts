@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest'
+import { auditQuery, hasFilters, rangeOf, readActivity } from './activity-search.ts'
+
+const now = new Date('2026-02-02T12:00:00Z')
+
+describe('the address of the log', () => {
+  it('takes what it knows', () => {
+    expect(readActivity({ tool: 'kit.t', foreign: 1, caller: 'code', from: {} })).toEqual({
+      tool: 'kit.t',
+      caller: 'code',
+    })
+  })
+
+  it('becomes a query', () => {
+    expect(auditQuery({ toolkit: 'kit', tool: 'kit.t', range: '24h', to: '2020-01-01', caller: 'code' }, now)).toEqual({
+      ...{ toolkit: 'kit', ref: 'kit.t', caller: 'code', from: '2026-02-01T12:00:00.000Z' },
+    })
+    expect(auditQuery({ from: '2026-01-01T10:00', to: 'never', decision: 'maybe', caller: '' }, now)).toEqual({
+      from: new Date('2026-01-01T10:00').toISOString(),
+    })
+  })
+
+  it('knows whether something is filtered, and which range is meant', () => {
+    expect([hasFilters({ tab: 'usage' }), hasFilters({ tab: 'usage', outcome: 'ok' })]).toEqual([false, true])
+    expect([rangeOf('7d', '24h'), rangeOf('9y', '24h'), rangeOf(undefined, '1h')]).toEqual(['7d', '24h', '1h'])
+  })
+})

@@ -1,0 +1,74 @@
+import { ChartColumn, Table2 } from 'lucide-react'
+import { type ReactNode, useId, useState } from 'react'
+import { Card } from '../../ui/card.tsx'
+import { Segmented } from '../../ui/choice.tsx'
+
+interface ChartCardProps {
+  title: string
+  head: readonly string[]
+  rows: ReadonlyArray<readonly (string | number)[]>
+  children: ReactNode
+}
+
+const VIEWS = [
+  { value: 'chart', label: 'Chart', icon: <ChartColumn aria-hidden /> },
+  { value: 'table', label: 'Table', icon: <Table2 aria-hidden /> },
+] as const
+
+/** A chart, and the same numbers as a table for who cannot or does not want to read it. */
+export function ChartCard({ title, head, rows, children }: ChartCardProps) {
+  const [view, setView] = useState<'chart' | 'table'>('chart')
+  const id = useId()
+  return (
+    <Card aria-labelledby={id} className="grid min-w-0 content-start gap-3 p-4 sm:p-5">
+      <div className="flex items-center justify-between gap-3">
+        <h2 id={id} className="text-sm font-semibold tracking-tight">
+          {title}
+        </h2>
+        <Segmented label={`${title}: view`} value={view} options={VIEWS} onChange={setView} iconOnly />
+      </div>
+      {rows.length === 0 ? (
+        <p className="flex h-56 items-center justify-center text-sm text-ink-muted">There were no calls.</p>
+      ) : view === 'chart' ? (
+        <div role="img" aria-label={`${title}, as a chart. The table has the same numbers.`} className="h-56 text-xs">
+          {children}
+        </div>
+      ) : (
+        <section
+          aria-label={`${title}, as a table`}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+          tabIndex={0}
+          className="h-56 overflow-auto"
+        >
+          <table className="w-full text-left text-[0.8125rem] tabular-nums">
+            <thead className="sticky top-0 bg-surface">
+              <tr>
+                {head.map((label) => (
+                  <th key={label} scope="col" className="border-b py-1.5 pr-4 font-medium text-ink-muted">
+                    {label}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(([first, ...rest], index) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place in time
+                <tr key={index} className="border-b last:border-0">
+                  <th scope="row" className="py-1.5 pr-4 font-normal wrap-anywhere">
+                    {first}
+                  </th>
+                  {rest.map((value, column) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its column
+                    <td key={column} className="py-1.5 pr-4">
+                      {value}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </section>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,121 @@
+/** Charts in the colours of the theme. Nothing moves, and each has a table beside it. */
+import {
+  Area,
+  AreaChart,
+  Bar,
+  BarChart,
+  CartesianGrid,
+  Line,
+  LineChart,
+  ResponsiveContainer,
+  Tooltip,
+  XAxis,
+  YAxis,
+} from 'recharts'
+import { durationWords } from '../../ui/time-words.ts'
+import { sizeWords } from './happening-row.tsx'
+import type { UsageHistory } from './queries.ts'
+
+type Row = UsageHistory['buckets'][number] & { time: string }
+
+const axis = {
+  stroke: 'var(--line-strong)',
+  tick: { fill: 'var(--ink-muted)', fontSize: 11 },
+  tickLine: false,
+} as const
+const tooltip = {
+  contentStyle: {
+    background: 'var(--raised)',
+    border: '1px solid var(--line)',
+    borderRadius: '0.5rem',
+    color: 'var(--ink)',
+    fontSize: '0.75rem',
+  },
+  labelStyle: { color: 'var(--ink-muted)' },
+  itemStyle: { color: 'var(--ink)', padding: 0 },
+  cursor: { fill: 'var(--sunken)', stroke: 'var(--line)' },
+  isAnimationActive: false,
+} as const
+const still = { isAnimationActive: false } as const
+const grid = <CartesianGrid stroke="var(--line)" vertical={false} />
+const time = <XAxis dataKey="time" {...axis} minTickGap={28} />
+
+export function CallsChart({ rows }: { rows: readonly Row[] }) {
+  const done = rows.map((row) => ({ ...row, done: row.calls - row.errors - row.refused }))
+  return (
+    <ResponsiveContainer>
+      <BarChart data={done} margin={{ left: -18, right: 4, top: 4 }} accessibilityLayer={false}>
+        {grid}
+        {time}
+        <YAxis {...axis} allowDecimals={false} />
+        <Tooltip {...tooltip} />
+        <Bar dataKey="done" name="Done" stackId="calls" fill="var(--accent)" {...still} />
+        <Bar dataKey="refused" name="Refused" stackId="calls" fill="var(--line-strong)" {...still} />
+        <Bar dataKey="errors" name="Errors" stackId="calls" fill="var(--bad)" {...still} />
+      </BarChart>
+    </ResponsiveContainer>
+  )
+}
+
+export function DurationChart({ rows }: { rows: readonly Row[] }) {
+  return (
+    <ResponsiveContainer>
+      <LineChart data={[...rows]} margin={{ left: -4, right: 4, top: 4 }} accessibilityLayer={false}>
+        {grid}
+        {time}
+        <YAxis {...axis} tickFormatter={(value: number) => durationWords(value)} />
+        <Tooltip {...tooltip} formatter={(value) => durationWords(Number(value))} />
+        <Line
+          dataKey="p50"
+          name="Half within"
+          stroke="var(--accent)"
+          strokeWidth={2}
+          connectNulls
+          dot={{ r: 2 }}
+          {...still}
+        />
+        <Line
+          dataKey="p95"
+          name="95% within"
+          stroke="var(--act)"
+          strokeWidth={2}
+          strokeDasharray="4 3"
+          connectNulls
+          dot={{ r: 2 }}
+          {...still}
+        />
+      </LineChart>
+    </ResponsiveContainer>
+  )
+}
+
+export function SizeChart({ rows }: { rows: readonly Row[] }) {
+  return (
+    <ResponsiveContainer>
+      <AreaChart data={[...rows]} margin={{ left: -2, right: 4, top: 4 }} accessibilityLayer={false}>
+        {grid}
+        {time}
+        <YAxis {...axis} tickFormatter={(value: number) => sizeWords(value) ?? ''} />
+        <Tooltip {...tooltip} formatter={(value) => sizeWords(Number(value))} />
+        <Area dataKey="resultBytes" name="Results" stroke="var(--accent)" fill="var(--accent-soft)" {...still} />
+      </AreaChart>
+    </ResponsiveContainer>
+  )
+}
+
+export function ToolsChart({ tools }: { tools: UsageHistory['tools'] }) {
+  // Not as `ref`: rows become props of elements.
+  const rows = tools.map(({ ref, calls, errors }) => ({ tool: ref, errors, done: calls - errors }))
+  const short = (ref: string) => (ref.length > 24 ? `${ref.slice(0, 23)}…` : ref)
+  return (
+    <ResponsiveContainer>
+      <BarChart data={rows} layout="vertical" margin={{ left: 4, right: 8, top: 4 }} accessibilityLayer={false}>
+        <XAxis type="number" {...axis} allowDecimals={false} />
+        <YAxis type="category" dataKey="tool" {...axis} width={150} interval={0} tickFormatter={short} />
+        <Tooltip {...tooltip} />
+        <Bar dataKey="done" name="Done" stackId="calls" fill="var(--accent)" {...still} />
+        <Bar dataKey="errors" name="Errors" stackId="calls" fill="var(--bad)" {...still} />
+      </BarChart>
+    </ResponsiveContainer>
+  )
+}

@@ -1,0 +1,78 @@
+/** Lines of the log as what happened: the two lines of a call are one thing. */
+import type { AuditLine } from './queries.ts'
+
+export interface Happening {
+  key: string
+  at: string
+  action: string
+  ref: string | null
+  toolkit: string | undefined
+  callId: string | null
+  threadId: string | null
+  runId: string | null
+  outcome: string | null
+  /** Of all its lines that are there. */
+  detail: Record<string, unknown>
+}
+
+export const CALL = 'mcp_tool_call'
+
+/** The newest first, as they came; a call stands where its newest line does. */
+export function happeningsOf(lines: readonly AuditLine[]): Happening[] {
+  const calls = new Map<string, Happening>()
+  const found: Happening[] = []
+  for (const line of lines) {
+    const known = line.action === CALL && line.callId ? calls.get(line.callId) : undefined
+    if (known) {
+      known.detail = { ...line.detail, ...known.detail }
+      continue
+    }
+    const { id, at, action, ref, source, callId, threadId, runId, outcome, detail } = line
+    const toolkit = source.startsWith('mcp:') ? source.slice(4) : undefined
+    const one = { key: id, ...{ at, action, ref, toolkit, callId, threadId, runId, outcome, detail } }
+    found.push(one)
+    if (action === CALL && callId) calls.set(callId, one)
+  }
+  return found
+}
+
+const WORDS: Record<string, string> = {
+  mcp_tool_call: 'Call',
+  toolkit_registered: 'Server added',
+  toolkit_updated: 'Server changed',
+  toolkit_switched: 'Server switched',
+  toolkit_removed: 'Server deleted',
+  credential_set: 'Secret saved',
+  credential_cleared: 'Secret removed',
+  signed_in: 'Signed in to a server',
+  signed_out: 'Signed out of a server',
+  pin_accepted: 'Changed tool accepted',
+  grant_added: 'Answer remembered',
+  grant_revoked: 'Remembered answer forgotten',
+  approval_requested: 'Approval asked',
+  approval_answered: 'Approval answered',
+  policy_changed: 'Rules changed',
+  preferences_changed: 'Preferences changed',
+  app_config_changed: 'Settings of the app changed',
+  api_key_made: 'API key made',
+  api_key_revoked: 'API key revoked',
+}
+
+export const ACTIONS = Object.keys(WORDS)
+
+/** Others may write to the log, too: their words are shown as they are. */
+export function actionWords(action: string): string {
+  const known = Object.hasOwn(WORDS, action) ? WORDS[action] : undefined
+  if (known) return known
+  const text = action.replaceAll('_', ' ')
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+/** The one line that says what of it matters, where it is no call. */
+export function summaryOf({ action, detail }: Pick<Happening, 'action' | 'detail'>): string {
+  if (action === CALL) return ''
+  return Object.entries(detail)
+    .filter(([name, value]) => !/Id$/.test(name) && value !== null && value !== '')
+    .map(([name, value]) => `${name}: ${Array.isArray(value) ? value.join(', ') : String(value)}`)
+    .join(' · ')
+}

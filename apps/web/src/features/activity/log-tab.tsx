@@ -1,0 +1,110 @@
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Activity, Download } from 'lucide-react'
+import { useState } from 'react'
+import { Button } from '../../ui/button.tsx'
+import { Empty } from '../../ui/empty.tsx'
+import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { SwitchField } from '../../ui/switch-field.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { type ActivitySearch, auditQuery, hasFilters } from './activity-search.ts'
+import { Filters } from './filters.tsx'
+import { HappeningRow } from './happening-row.tsx'
+import { happeningsOf } from './happenings.ts'
+import { logQuery } from './queries.ts'
+
+const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
+/** Calls of this process are told by no event: who watches looks again. */
+const LOOK_AGAIN_MS = 2500
+
+interface LogTabProps {
+  search: ActivitySearch
+  onSearch: (changed: ActivitySearch) => void
+}
+
+export function LogTab({ search, onSearch }: LogTabProps) {
+  const [live, setLive] = useState(true)
+  const log = useInfiniteQuery({ ...logQuery(search), refetchInterval: live ? LOOK_AGAIN_MS : false })
+  const happenings = log.data && happeningsOf(log.data.pages.flatMap(({ items }) => items))
+  return (
+    <div className="grid gap-5">
+      <Filters search={search} onChange={onSearch} />
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <SwitchField label="Show new lines as they come" checked={live} onChange={setLive} />
+        <Export search={search} />
+      </div>
+      {log.error && <ProblemNotice error={log.error} />}
+      {!happenings && !log.error && <LoadingLog />}
+      {happenings?.length === 0 && <NothingHappened isFiltered={hasFilters(search)} />}
+      {happenings && happenings.length > 0 && (
+        <ol className={card} aria-label="What happened" aria-busy={log.isPlaceholderData}>
+          {happenings.map((happening) => (
+            <HappeningRow key={happening.callId ?? happening.key} happening={happening} />
+          ))}
+        </ol>
+      )}
+      {log.hasNextPage && (
+        <Button
+          className="justify-self-center"
+          aria-disabled={log.isFetchingNextPage}
+          onClick={() => log.fetchNextPage()}
+        >
+          {log.isFetchingNextPage ? 'Loading…' : 'Show older lines'}
+        </Button>
+      )}
+    </div>
+  )
+}
+
+/** All that is filtered, not only what is shown. The server streams it. */
+function Export({ search }: { search: ActivitySearch }) {
+  const save = (format: 'csv' | 'jsonl') => {
+    const query = new URLSearchParams({ ...auditQuery(search, new Date()), format })
+    const link = document.createElement('a')
+    link.href = `/api/audit?${query}`
+    link.download = `audit.${format}`
+    link.click()
+  }
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <Button size="small">
+          <Download aria-hidden /> Export
+        </Button>
+      </MenuTrigger>
+      <MenuContent>
+        <MenuItem onSelect={() => save('csv')}>As CSV</MenuItem>
+        <MenuItem onSelect={() => save('jsonl')}>As JSON lines</MenuItem>
+      </MenuContent>
+    </Menu>
+  )
+}
+
+function NothingHappened({ isFiltered }: { isFiltered: boolean }) {
+  if (isFiltered)
+    return (
+      <Empty icon={Activity} title="Nothing fits the filters">
+        Take one away, or look at a longer time.
+      </Empty>
+    )
+  return (
+    <Empty icon={Activity} title="Nothing has happened yet">
+      Every call of a tool is kept here: which, with what arguments (secrets are hidden), what was decided and why, how
+      it ended and how long it took. So is every change of servers, secrets, rules and keys.
+    </Empty>
+  )
+}
+
+function LoadingLog() {
+  return (
+    <div role="status" className={card}>
+      <span className="sr-only">Loading what happened</span>
+      {['w-48', 'w-64', 'w-40', 'w-56', 'w-44'].map((width) => (
+        <div key={width} className="flex h-11 items-center gap-4 px-4">
+          <Skeleton className="h-3.5 w-24" />
+          <Skeleton className={`h-4 ${width} max-w-[50%]`} />
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+/** What the page of activity reads. */
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { InferResponseType } from 'hono/client'
+import { answer, client } from '../../api.ts'
+import { type ActivitySearch, auditQuery, type Range } from './activity-search.ts'
+
+type LogPage = { items: AuditLine[]; nextCursor?: string | undefined }
+export interface AuditLine {
+  id: string
+  at: string
+  userId: string
+  action: string
+  source: string
+  ref: string | null
+  outcome: string | null
+  threadId: string | null
+  runId: string | null
+  callId: string | null
+  detail: Record<string, unknown>
+  hash: string
+}
+
+export type Usage = InferResponseType<typeof client.api.usage.$get, 200>
+export type UsageHistory = InferResponseType<typeof client.api.usage.history.$get, 200>
+
+const PAGE = 100
+
+/** The log answers with JSON, or as a file: which of them depends on what is asked for. */
+async function readLog(query: Record<string, string | number>, signal: AbortSignal): Promise<LogPage> {
+  return (await answer(client.api.audit.$get({ query } as never, { init: { signal } }) as never)) as LogPage
+}
+
+export const logQuery = (search: ActivitySearch) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', 'log', auditQuery({ ...search, range: '' }, new Date()), search.range ?? ''],
+    queryFn: ({ pageParam, signal }) =>
+      readLog(
+        { ...auditQuery(search, new Date()), limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) },
+        signal,
+      ),
+    initialPageParam: '',
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    placeholderData: keepPreviousData,
+  })
+
+/** All that the log has of one call. */
+export const callLinesQuery = (callId: string) =>
+  queryOptions({
+    queryKey: ['audit', 'call', callId],
+    queryFn: async ({ signal }) => (await readLog({ callId, limit: PAGE }, signal)).items,
+  })
+
+export const usageQuery = () =>
+  queryOptions({
+    queryKey: ['usage', 'limits'],
+    queryFn: ({ signal }) => answer(client.api.usage.$get({}, { init: { signal } })),
+  })
+
+export const historyQuery = (range: Range) =>
+  queryOptions({
+    queryKey: ['usage', 'history', range],
+    queryFn: ({ signal }) => answer(client.api.usage.history.$get({ query: { range } }, { init: { signal } })),
+    placeholderData: keepPreviousData,
+  })

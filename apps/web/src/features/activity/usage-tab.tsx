@@ -1,0 +1,124 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { Card } from '../../ui/card.tsx'
+import { Segmented } from '../../ui/choice.tsx'
+import { Meter } from '../../ui/meter.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { agoWords, durationWords } from '../../ui/time-words.ts'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { type ActivitySearch, RANGES, type Range, rangeOf } from './activity-search.ts'
+import { ChartCard } from './chart-card.tsx'
+import { CallsChart, DurationChart, SizeChart, ToolsChart } from './charts.tsx'
+import { sizeWords } from './happening-row.tsx'
+import { historyQuery, type Usage, type UsageHistory, usageQuery } from './queries.ts'
+
+const WORDS: Record<Range, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }
+
+interface UsageTabProps {
+  search: ActivitySearch
+  onSearch: (changed: ActivitySearch) => void
+}
+
+export function UsageTab({ search, onSearch }: UsageTabProps) {
+  const range = rangeOf(search.range, '24h')
+  const { data: history, error } = useQuery({ ...historyQuery(range), refetchInterval: 15_000 })
+  const { data: usage } = useQuery({ ...usageQuery(), refetchInterval: 15_000 })
+  return (
+    <div className="grid gap-5">
+      <Segmented
+        label="Time"
+        value={range}
+        options={RANGES.map((value) => ({ value, label: WORDS[value] }))}
+        onChange={(next) => onSearch({ range: next })}
+      />
+      {error && <ProblemNotice error={error} />}
+      {usage && <Limits usage={usage} />}
+      {!history && !error && <Skeleton className="h-72 w-full rounded-2xl" />}
+      {history && <Totals total={history.total} />}
+      {history && !history.complete && (
+        <p className="text-sm text-ink-muted">There were more calls than are counted here: these are the newest.</p>
+      )}
+      {history && <Charts history={history} range={range} />}
+    </div>
+  )
+}
+
+function Limits({ usage: { callsThisHour, tokensToday } }: { usage: Usage }) {
+  const resets = (at: string) => `Begins anew ${agoWords(new Date(at), new Date())}.`
+  return (
+    <Card className="grid gap-6 p-5 sm:grid-cols-2" aria-label="Limits">
+      <Meter label="Calls this hour" used={callsThisHour.used} limit={callsThisHour.limit}>
+        {resets(callsThisHour.resetsAt)}
+      </Meter>
+      <Meter label="Tokens today" used={tokensToday.used} limit={tokensToday.limit}>
+        {resets(tokensToday.resetsAt)}
+      </Meter>
+    </Card>
+  )
+}
+
+function Totals({ total }: { total: UsageHistory['total'] }) {
+  const share = total.calls === 0 ? 0 : (total.errors / total.calls) * 100
+  const facts: Array<[string, ReactNode]> = [
+    ['Calls', total.calls.toLocaleString('en')],
+    ['Errors', `${total.errors.toLocaleString('en')} (${share.toFixed(share < 10 ? 1 : 0)}%)`],
+    ['Refused', total.refused.toLocaleString('en')],
+    ['Half within', total.p50 === undefined ? '–' : durationWords(total.p50)],
+    ['95% within', total.p95 === undefined ? '–' : durationWords(total.p95)],
+    ['Results', sizeWords(total.resultBytes)],
+  ]
+  return (
+    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-2xl border bg-line shadow-flat sm:grid-cols-3 lg:grid-cols-6">
+      {facts.map(([label, value]) => (
+        <div key={label} className="grid gap-0.5 bg-surface px-4 py-3">
+          <dt className="text-xs text-ink-muted">{label}</dt>
+          <dd className="text-lg font-semibold tracking-tight tabular-nums">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Charts({ history, range }: { history: UsageHistory; range: Range }) {
+  const rows = history.buckets.map((bucket) => ({ ...bucket, time: timeWords(bucket.at, range) }))
+  const ms = (value: number | undefined) => (value === undefined ? '–' : durationWords(value))
+  return (
+    <div className="grid gap-5 lg:grid-cols-2">
+      <ChartCard
+        title="Calls"
+        head={['Time', 'Calls', 'Errors', 'Refused']}
+        rows={rows.map(({ time, calls, errors, refused }) => [time, calls, errors, refused])}
+      >
+        <CallsChart rows={rows} />
+      </ChartCard>
+      <ChartCard
+        title="How long they took"
+        head={['Time', 'Half within', '95% within']}
+        rows={rows.map(({ time, p50, p95 }) => [time, ms(p50), ms(p95)])}
+      >
+        <DurationChart rows={rows} />
+      </ChartCard>
+      <ChartCard
+        title="Tools called most"
+        head={['Tool', 'Calls', 'Errors', 'Half within', '95% within']}
+        rows={history.tools.map(({ ref, calls, errors, p50, p95 }) => [ref, calls, errors, ms(p50), ms(p95)])}
+      >
+        <ToolsChart tools={history.tools} />
+      </ChartCard>
+      <ChartCard
+        title="Size of results"
+        head={['Time', 'Results']}
+        rows={rows.map(({ time, resultBytes }) => [time, sizeWords(resultBytes) ?? ''])}
+      >
+        <SizeChart rows={rows} />
+      </ChartCard>
+    </div>
+  )
+}
+
+function timeWords(at: string, range: Range): string {
+  const moment = new Date(at)
+  if (range === '30d') return moment.toLocaleDateString([], { month: 'short', day: 'numeric' })
+  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+  return range === '7d' ? `${moment.toLocaleDateString([], { weekday: 'short' })} ${time}` : time
+}
