@@ -11,7 +11,7 @@ import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import type { SignIn } from './auth/sign-in.ts'
-import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, traceParent } from './doors.ts'
+import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, stillOf, traceParent } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { appRoutes } from './routes/app.ts'
@@ -142,7 +142,7 @@ export function createApp({
     .route('/api', runRoutes(host))
     .route('/api', workflowRoutes(host))
     .route('/api', appRoutes(host))
-    .route('/api', eventRoutes(host, stopping))
+    .route('/api', eventRoutes(host, stopping, stillOf(authenticate)))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
     .route('/api', auditRoutes(host))

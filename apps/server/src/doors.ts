@@ -136,6 +136,20 @@ export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env
   }
 }
 
+export type IsStill = (request: Request, who: Principal) => Promise<boolean>
+
+/** Whether a request that takes long is still of who it was of when it came. */
+export function stillOf(authenticate: Authenticate): IsStill {
+  return async (request, who) => {
+    try {
+      const found = await authenticate(request)
+      return found?.userId === who.userId && (found.role ?? 'user') === who.role
+    } catch {
+      return false
+    }
+  }
+}
+
 /** One of the needed is enough. */
 function assertScope(scopes: readonly KeyScope[], ...needed: readonly KeyScope[]): void {
   if (needed.some((scope) => scopes.includes(scope))) return

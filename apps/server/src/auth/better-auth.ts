@@ -5,6 +5,7 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import { newId, type Storage } from 'loadout'
 import type { Log } from '../log.ts'
 import { authRows } from './auth-rows.ts'
+import { PASSWORD_LENGTH } from './bounds.ts'
 
 export interface OidcSettings {
   issuer: string
@@ -39,7 +40,6 @@ export interface AuthOptions {
 /** The address of who asks, as we found it: better-auth is shown no other header that could say one. */
 export const ADDRESS_HEADER = 'x-loadout-address'
 export const OIDC = 'oidc'
-export const PASSWORD_LENGTH = { least: 10, most: 128 }
 
 const ID_KINDS = { user: 'user', account: 'account', session: 'session' } as const
 

@@ -5,6 +5,7 @@
  */
 import { HostError } from 'loadout'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
+import { isOwnPath } from './bounds.ts'
 import { cookiesOf, shownHeaders, type Visitor } from './sessions.ts'
 
 export interface Oidc {
@@ -81,8 +82,6 @@ function pathOf(response: Response): string {
     return `/sign-in?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
   return isOwnPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
 }
-
-export const isOwnPath = (path: string) => /^\/(?![/\\])[^\p{Cc}\\]*$/u.test(path)
 
 const withoutSlash = (issuer: string | undefined) => issuer?.replace(/\/+$/, '')
 

@@ -1,4 +1,6 @@
 /** Sign-in, in memory and on PGlite. On PostgreSQL and in real processes it stands in `sign-in.pg.test.ts`. */
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createHost, type Storage } from 'loadout'
 import { memory } from 'loadout/storage/memory'
 import { pglite } from 'loadout/storage/pglite'
@@ -130,4 +132,20 @@ it('the secret comes from the current master key, and does not tell it', () => {
   expect(signInSecret(key)).toBe(signInSecret(`${key},old`))
   expect(signInSecret(key)).not.toBe(signInSecret(`x${key}`))
   expect(signInSecret(key)).not.toContain('kkk')
+})
+
+it('local mode, and an app with users of its own, load nothing of it', () => {
+  const reached = new Set<string>()
+  const follow = (file: string) => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const [, from = ''] of readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export) (?!type\b).*?from '([^']+)'/gms,
+    ))
+      if (from.startsWith('.')) follow(join(dirname(file), from))
+      else reached.add(from)
+  }
+  for (const entry of ['app.ts', 'serve.ts', 'local.ts']) follow(join(import.meta.dirname, '..', entry))
+  expect([...reached].filter((one) => one.startsWith('better-auth'))).toEqual([])
+  expect([...reached]).toContain('hono/secure-headers')
 })

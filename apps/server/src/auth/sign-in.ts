@@ -95,7 +95,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
   const counted = countWith(createAttempts(storage, secret), { ...SIGN_IN_LIMITS, ...options.limits }, log)
   const links = createLinks(storage, secret, passwords)
-  const oidc = options.oidc && createOidc(authOptions, options.oidc)
+  const oidc = options.oidc && recorded(createOidc(authOptions, options.oidc), () => open().sessions, record)
 
   const enter: SignIn['enter'] = async (visitor, given) => {
     const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
@@ -137,6 +137,20 @@ export function createSignIn(options: SignInOptions): SignIn {
     setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
     setupLink: links.setup,
     urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
+  }
+}
+
+/** The log tells of whoever comes in. */
+function recorded(oidc: Oidc, sessions: () => Sessions, record: Audit['record']): Oidc {
+  return {
+    ...oidc,
+    async finish(visitor, query) {
+      const done = await oidc.finish(visitor, query)
+      const cookie = done.cookies.map((one) => one.split(';')[0]).join('; ')
+      const found = await sessions().find(new Headers({ cookie }))
+      if (found) await record({ userId: found.user.userId, action: 'signed_in', detail: { method: 'oidc' } })
+      return done
+    },
   }
 }
 

@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HostError } from 'loadout'
-import { isOwnPath } from '../auth/oidc.ts'
+import { isOwnPath } from '../auth/bounds.ts'
 import { visitorOf } from '../auth/visitor.ts'
 import { json, jsonBodyOf } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'

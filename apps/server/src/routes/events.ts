@@ -1,6 +1,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import { APP_OWNER, type Host, type HostEvent } from 'loadout'
+import type { IsStill } from '../doors.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
 
@@ -20,14 +21,24 @@ const events = createRoute({
   },
 })
 
-export function eventRoutes(host: Host, stopping: AbortSignal) {
+/** What may have ended who somebody is: their session, their key, themselves. */
+const WAYS_IN: ReadonlySet<string> = new Set(['sessions', 'apiKeys', 'users'])
+
+/** `isStill`: whether a request is still of who it was of; a stream that is not ends. */
+export function eventRoutes(host: Host, stopping: AbortSignal, isStill: IsStill) {
   return new OpenAPIHono<Env>().openapi(events, (c) => {
     const { userId, role } = c.var.principal
     return streamSSE(c, async (stream) => {
       const waiting = createWaiting()
       let wake = () => {}
+      let isIn = true
+      const look = async () => {
+        isIn &&= await isStill(c.req.raw, c.var.principal)
+        wake()
+      }
       const stop = host.events.on((event) => {
         if (event.userId !== userId && event.userId !== APP_OWNER) return
+        if (event.type === 'stored-changed' && WAYS_IN.has(event.collection)) void look()
         // What is wrong with the operator's files is the operator's to know.
         if (event.type === 'source-broken' && role !== 'operator') return
         waiting.add(withoutActor(event))
@@ -40,15 +51,17 @@ export function eventRoutes(host: Host, stopping: AbortSignal) {
       stream.onAbort(leave)
       stopping.addEventListener('abort', leave, { once: true })
       await stream.writeSSE({ event: 'ready', data: '{}' })
-      while (!stream.aborted && !stopping.aborted) {
+      while (isIn && !stream.aborted && !stopping.aborted) {
         const event = waiting.next()
         if (event) await stream.writeSSE({ event: event.type, data: JSON.stringify(event) })
         else if (
           !(await nextOrTimeout((resolve) => {
             wake = resolve
           }))
-        )
-          await stream.writeSSE({ event: 'still-here', data: '{}' })
+        ) {
+          await look()
+          if (isIn) await stream.writeSSE({ event: 'still-here', data: '{}' })
+        }
       }
       stopping.removeEventListener('abort', leave)
       stop()

@@ -64,8 +64,9 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
       return hash === `h:${Buffer.from(password).toString('base64').split('').reverse().join('')}`
     },
   }
-  const open = (storage: Storage): Process => {
+  const open = async (storage: Storage): Promise<Process> => {
     const host = createHost({ storage, keyRing })
+    await host.ready()
     const record = host.audit.record
     const signIn = createSignIn({ storage, secret, baseUrl: () => base, passwords, record, ...rest })
     const apiKeys = createApiKeys(storage, record)
@@ -73,7 +74,7 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
     const authenticate = sessionOr(byKey, signIn, publicUrl)
     return { host, signIn, app: createApp({ host, apiKeys, authenticate, signIn, publicUrl }) }
   }
-  const processes: [Process, Process] = [open(storages[0]), open(storages[1])]
+  const processes: [Process, Process] = [await open(storages[0]), await open(storages[1])]
   const browser = (address = '192.0.2.1') => browserOf(processes, base, address)
   let operator: Browser | undefined
   const world: SignInWorld = {

@@ -1,0 +1,28 @@
+/** Sign-in by a provider, with two processes on one PostgreSQL. */
+import { postgres } from 'loadout/storage/postgres'
+import { afterEach, beforeEach, inject, it } from 'vitest'
+import { createDatabase } from '../../../../test/database.ts'
+import { OidcServer } from '../../../../test/oidc-server.ts'
+import { OIDC_CASES } from '../testing/oidc-cases.ts'
+import { signInWorld } from '../testing/sign-in-world.ts'
+
+let provider: OidcServer
+let database: Awaited<ReturnType<typeof createDatabase>>
+beforeEach(async () => {
+  provider = await OidcServer.start()
+  database = await createDatabase(inject('postgresUrl'))
+})
+afterEach(async () => {
+  await provider.close()
+  await database.drop()
+})
+
+for (const [name, { signUp = false, trustEmail = false, run }] of Object.entries(OIDC_CASES))
+  it(name, async () => {
+    const { issuer, clientId, clientSecret } = provider
+    const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
+    const open = () => postgres({ url: database.url })
+    const world = await signInWorld([open(), open()], { oidc, signUp })
+    await run({ world, provider })
+    await world.close()
+  }, 30_000)

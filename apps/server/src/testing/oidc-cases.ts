@@ -1,0 +1,239 @@
+/** What holds of sign-in by a provider, over any storage. The browser starts on one process and comes back to the other. */
+import { expect } from 'vitest'
+import type { OidcServer } from '../../../../test/oidc-server.ts'
+import type { Browser, SignInWorld } from './sign-in-world.ts'
+
+interface Given {
+  world: SignInWorld
+  provider: OidcServer
+}
+export interface OidcCase {
+  signUp?: boolean
+  trustEmail?: boolean
+  run(given: Given): Promise<void>
+}
+
+const ANN = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann of There' }
+
+/** Where the browser ends up: through the provider and back. */
+async function through({ world }: Given, browser: Browser, change: (back: URL) => void = () => {}): Promise<string> {
+  const there = await browser.ask('GET /api/auth/oidc/start?returnTo=%2Ftools%3Fq%3Dx')
+  expect(there.status).toBe(302)
+  const provider = await fetch(there.headers.get('location') ?? '', { redirect: 'manual' })
+  const back = new URL(provider.headers.get('location') ?? '')
+  expect(back.pathname).toBe('/api/auth/oidc/callback')
+  change(back)
+  const end = await browser.ask(`GET ${back.pathname}${back.search}`, { at: 1 })
+  expect(end.status).toBe(302)
+  expect(end.headers.get('cache-control')).toBe('no-store')
+  expect(world.processes).toHaveLength(2)
+  return end.headers.get('location') ?? ''
+}
+
+const who = async (browser: Browser) => (await browser.ask('GET /api/auth/session')).body.user
+const people = ({ world }: Given) =>
+  world.storage.transaction({ caller: 'sign-in' }, async (tx) => ({
+    users: await tx.list('users'),
+    accounts: await tx.list('accounts'),
+    sessions: await tx.list('sessions'),
+  }))
+
+const invite = async ({ world }: Given, email: string): Promise<string> =>
+  (await (await world.operator()).ask('POST /api/users', { body: { email, name: 'Ann of Here' } })).body.user.id
+
+const REFUSED = '/sign-in?problem=sign-in-failed'
+const NO_ACCOUNT = '/sign-in?problem=no-account'
+
+export const OIDC_CASES: Record<string, OidcCase> = {
+  'who was invited comes in by their email, and is known by who they are from then on': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect((await browser.ask('GET /api/auth/session')).body.methods).toEqual({
+        password: true,
+        oidc: { name: 'Work' },
+      })
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toEqual({ id, name: 'Ann of Here', email: 'ann@example.com', operator: false })
+      expect((await browser.ask('GET /api/preferences', { at: 1 })).status).toBe(200)
+      // Another email there is the same person here.
+      provider.rules.claims = { ...ANN, email: 'ann.married@example.com' }
+      const later = world.browser()
+      expect(await through(given, later)).toBe('/tools?q=x')
+      expect((await who(later)).id).toBe(id)
+      const { accounts } = await people(given)
+      const own = accounts.filter(({ userId }) => userId === id)
+      expect(own).toMatchObject([{ provider: 'oidc', subject: 'ann-there', passwordHash: null }])
+      expect(JSON.stringify(accounts)).not.toMatch(/at-|rt-|eyJ/)
+      const listed = (await (await world.operator()).ask('GET /api/users')).body.items
+      expect(listed.find((one: { id: string }) => one.id === id).methods).toEqual(['oidc'])
+    },
+  },
+
+  'who was not invited has no account, and gets none': {
+    async run(given) {
+      const { world, provider } = given
+      await world.operator()
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe(NO_ACCOUNT)
+      expect(await who(browser)).toBeNull()
+      expect((await people(given)).users).toHaveLength(1)
+    },
+  },
+
+  'with sign-up on whoever the provider vouches for gets one, and nobody else': {
+    signUp: true,
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.claims = { ...ANN, email_verified: false }
+      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      expect((await people(given)).users).toEqual([])
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toMatchObject({ email: 'ann@example.com', name: 'Ann of There', operator: false })
+    },
+  },
+
+  'an email that the provider does not call verified leads to nobody': {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      for (const claims of [
+        { ...ANN, email_verified: false },
+        { ...ANN, email_verified: undefined },
+        { ...ANN, email_verified: 'true' },
+      ]) {
+        provider.rules.claims = claims
+        expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      }
+      provider.rules.claims = { sub: 'x' }
+      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=(no-account|sign-in-failed)$/)
+      expect((await people(given)).sessions).toHaveLength(1)
+    },
+  },
+
+  'unless the operator trusts the provider with it': {
+    trustEmail: true,
+    async run(given) {
+      const id = await invite(given, 'ann@example.com')
+      given.provider.rules.claims = { ...ANN, email_verified: undefined }
+      const browser = given.world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).id).toBe(id)
+    },
+  },
+
+  'a token that is not for us, not from there, not signed, over, or of another sign-in lets nobody in': {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const past = Math.floor(Date.now() / 1000) - 3600
+      const wrong: Array<Partial<typeof provider.rules>> = [
+        { token: { aud: 'another' } },
+        { token: { iss: 'https://another.example' } },
+        { token: { exp: past, iat: past - 60 } },
+        { token: { nonce: 'another' } },
+        { token: { nonce: undefined } },
+        { foreignKey: true },
+        { unsigned: true },
+      ]
+      for (const rules of wrong) {
+        Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false }, rules)
+        const browser = world.browser()
+        expect(await through(given, browser), JSON.stringify(rules)).toBe(REFUSED)
+        expect(await who(browser)).toBeNull()
+      }
+      Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false })
+      expect(await through(given, world.browser())).toBe('/tools?q=x')
+    },
+  },
+
+  "somebody else's way back is not ours, and none is good twice": {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const [mine, theirs] = [world.browser(), world.browser()]
+      let back: URL | undefined
+      await through(given, theirs, (url) => {
+        back = new URL(url)
+        url.searchParams.set('error', 'interrupted')
+      })
+      const at = `${back?.pathname}${back?.search}`
+      const led = await mine.ask(`GET ${at}`)
+      expect(led.headers.get('location')).toBe('/sign-in?problem=sign-in-link-invalid')
+      expect(await who(mine)).toBeNull()
+      let used = ''
+      expect(
+        await through(given, mine, (url) => {
+          used = `${url.pathname}${url.search}`
+        }),
+      ).toBe('/tools?q=x')
+      const again = await world.browser().ask(`GET ${used}`)
+      expect(again.headers.get('location')).toMatch(/^\/sign-in\?problem=/)
+      for (const path of [
+        '/api/auth/oidc/callback',
+        '/api/auth/oidc/callback?code=x',
+        '/api/auth/oidc/callback?state=x&code=y',
+      ])
+        expect((await world.browser().ask(`GET ${path}`)).headers.get('location')).toMatch(/^\/sign-in\?problem=/)
+    },
+  },
+
+  'who says no there, or is disabled here, is not let in': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      provider.rules.denied = true
+      expect(await through(given, world.browser())).toBe(REFUSED)
+      provider.rules.denied = false
+      expect(await through(given, world.browser())).toBe('/tools?q=x')
+      await (await world.operator()).ask(`PATCH /api/users/${id}`, { body: { disabled: true } })
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe(REFUSED)
+      expect(await who(browser)).toBeNull()
+    },
+  },
+
+  'a provider that is down keeps nobody else out, and is asked again': {
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.down = true
+      await world.operator()
+      const browser = world.browser()
+      const refused = await browser.ask('GET /api/auth/oidc/start')
+      expect(refused).toMatchObject({ status: 502, body: { code: 'server-unreachable' } })
+      provider.rules.down = false
+      provider.rules.discovery = { issuer: 'https://another.example' }
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(502)
+      provider.rules.discovery = { jwks_uri: undefined }
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(502)
+      provider.rules.discovery = {}
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(302)
+    },
+  },
+
+  'the way back leads to pages of ours only': {
+    async run({ world }) {
+      for (const to of [
+        'https://evil.example',
+        '//evil.example',
+        '/\\evil.example',
+        'javascript:alert(1)',
+        'tools',
+        '/a%0d%0ab',
+      ]) {
+        const { status } = await world
+          .browser()
+          .ask(`GET /api/auth/oidc/start?returnTo=${encodeURIComponent(decodeURIComponent(to))}`)
+        expect(status, to).toBe(422)
+      }
+    },
+  },
+}

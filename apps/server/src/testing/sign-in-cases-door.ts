@@ -1,0 +1,76 @@
+/** Who tries too often waits, and what a session changes comes from pages of ours: over any storage. */
+import { expect } from 'vitest'
+import { type Browser, PASSWORD, type SignInWorld } from './sign-in-world.ts'
+
+const signIn = (browser: Browser, email: string, password = PASSWORD) =>
+  browser.ask('POST /api/auth/sign-in', { body: { email, password } })
+const access = { caller: 'sign-in' } as const
+
+export const DOOR_CASES: Record<string, (world: SignInWorld) => Promise<void>> = {
+  'an account is tried ten times, wherever from and on whichever process; then also the right password waits': async (
+    world,
+  ) => {
+    await world.user('ann@example.com')
+    for (const email of ['ann@example.com', 'nobody@example.com']) {
+      const before = world.counts.compared + world.counts.hashed
+      const tries = await Promise.all(
+        Array.from({ length: 40 }, (_, number) => {
+          const at = (number % 2) as 0 | 1
+          const body = { email: number % 3 ? email : email.toUpperCase(), password: 'not this one, no' }
+          return world.browser(`203.0.113.${number}`).ask('POST /api/auth/sign-in', { body, at })
+        }),
+      )
+      const statuses = tries.map(({ status }) => status)
+      expect(
+        statuses.filter((status) => status === 401),
+        email,
+      ).toHaveLength(10)
+      expect(
+        statuses.filter((status) => status === 429),
+        email,
+      ).toHaveLength(30)
+      expect(world.counts.compared + world.counts.hashed - before, email).toBe(10)
+    }
+    const late = await signIn(world.browser('203.0.113.200'), 'ann@example.com')
+    expect(late).toMatchObject({ status: 429, body: { code: 'limit-reached' } })
+    expect(Number(late.headers.get('retry-after'))).toBeGreaterThan(800)
+    await world.storage.transaction(access, async (tx) => {
+      for (const { attemptsId } of await tx.list('signInAttempts'))
+        await tx.update('signInAttempts', attemptsId, { set: { endsAt: new Date(Date.now() - 1) } })
+    })
+    expect((await signIn(world.browser(), 'ann@example.com')).status).toBe(200)
+  },
+
+  'an address tries fifty times; who comes in does not count': async (world) => {
+    await world.user('ann@example.com')
+    const [busy, other] = ['198.51.100.1', '198.51.100.2']
+    for (let number = 0; number < 12; number++)
+      expect((await signIn(world.browser(busy), 'ann@example.com')).status).toBe(200)
+    const tries = await Promise.all(
+      Array.from({ length: 60 }, (_, number) => signIn(world.browser(busy), `x${number}@example.com`)),
+    )
+    expect(tries.filter(({ status }) => status === 401)).toHaveLength(50)
+    expect((await signIn(world.browser(busy), 'ann@example.com')).status).toBe(429)
+    expect((await signIn(world.browser(other), 'ann@example.com')).status).toBe(200)
+  },
+
+  'what a session changes comes from a page of ours': async (world) => {
+    const { browser: ann } = await world.user('ann@example.com')
+    const send = (origin: string, route: `${string} ${string}` = 'PATCH /api/preferences') =>
+      ann.ask(route, { body: {}, headers: { origin } })
+    expect((await send('http://localhost:4300')).status).toBe(200)
+    for (const origin of ['', 'https://evil.example', 'http://localhost:4301', 'null', 'http://localhost.evil.example'])
+      expect(await send(origin), origin).toMatchObject({ status: 403, body: { code: 'foreign-origin' } })
+    expect((await send('', 'POST /api/auth/sign-out')).status).toBe(403)
+    expect((await send('', 'POST /api/mcp')).status).toBe(403)
+    expect((await ann.ask('DELETE /api/auth/sessions', { headers: { origin: '' } })).status).toBe(403)
+    const { key } = (await ann.ask('POST /api/keys', { body: { name: 'k' } })).body
+    const headers = { origin: '', authorization: `Bearer ${key}` }
+    expect((await world.browser().ask('PATCH /api/preferences', { body: {}, headers })).status).toBe(200)
+    const foreign = {
+      body: { email: 'ann@example.com', password: PASSWORD },
+      headers: { origin: 'https://evil.example' },
+    }
+    expect((await world.browser().ask('POST /api/auth/sign-in', foreign)).status).toBe(403)
+  },
+}
