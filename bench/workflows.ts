@@ -156,13 +156,14 @@ try {
       'workflows',
       `## Workflows
 
-\`npm run bench:workflows\` (2 cores, Node ${process.versions.node.split('.')[0]}; a stored workflow of three tool nodes, one after another, over a stdio server; the catalog is warm)
+\`npm run bench:workflows\` (2 cores, Node ${process.versions.node.split('.')[0]}; a stored workflow of three tool nodes, one after another, over a stdio server; the catalog is warm; others at work on the machine)
 
 ${markdown(rows)}
 
 Times are of ${ALONE} runs, each alone. Rates are of ${RUNS} runs in ${ROUNDS} rounds, each beside a round of as many times the same three
 calls through the whole pipeline, without a run: what is between them is what it costs that a run goes on wherever its process
-ends. A run of three nodes stores itself, its steps before and after each call, and its end.`,
+ends. A run stores its beginning, each step before and after its call, and its end, each in a transaction that is awaited: what
+is alone waits for its own, and many at once share the one connection of PGlite. A call alone is safe with its line in the journal.`,
     )
 } finally {
   await database.stop()
