@@ -21,7 +21,19 @@ import { isRecord } from './keywords.ts'
 const Chosen = createContext('')
 
 export function FieldTemplate(props: FieldTemplateProps) {
-  const { id, label, children, hidden, required, displayLabel, rawErrors, rawDescription, schema, registry } = props
+  const {
+    id,
+    label,
+    children,
+    hidden,
+    required,
+    displayLabel,
+    rawErrors,
+    rawDescription,
+    schema,
+    registry,
+    fieldPathId,
+  } = props
   const isInsideChoice = useContext(Chosen) === id
   if (hidden) return <div hidden>{children}</div>
   if (!isInsideChoice && isLeftAway(props)) return <AddField {...props} />
@@ -31,13 +43,19 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const isGroup = schema.type === 'object' || (schema.type === 'array' && !displayLabel)
   const control = isChoice ? `${id}__${schema.oneOf ? 'oneof' : 'anyof'}_select` : id
   const context = registry.formContext as FormContext
-  const name = label || (id === context.idPrefix ? context.label : '')
+  const isItem = typeof fieldPathId.path.at(-1) === 'number'
+  const name = (isItem ? label.replace(/-(?=\d+$)/, ' ') : label) || (id === context.idPrefix ? context.label : '')
   const isNamed = displayLabel && name && !isAdditional && !isBoolean
   return (
     <Additional {...props}>
       <div className="grid min-w-0 gap-1.5">
         {isNamed && (
-          <Label id={control} text={name} required={required || id === context.idPrefix} hidden={isInsideChoice} />
+          <Label
+            id={control}
+            text={name}
+            required={required || isItem || id === context.idPrefix}
+            hidden={isInsideChoice || isItem}
+          />
         )}
         {isChoice ? <Chosen value={id}>{children}</Chosen> : children}
         <Errors id={errorsId(id)} messages={isChoice ? undefined : rawErrors} />

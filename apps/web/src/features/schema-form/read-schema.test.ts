@@ -47,6 +47,11 @@ describe('a schema for the form', () => {
     })
   })
 
+  it('puts first what must be filled in', () => {
+    const { properties } = read({ properties: { a: {}, b: {}, c: {} }, required: ['c'] })
+    expect(Object.keys(properties ?? {})).toEqual(['c', 'a', 'b'])
+  })
+
   it('makes several types a choice, with names', () => {
     expect(field({ type: ['string', 'number', 'integer'], description: 'd' })).toEqual({
       description: 'd',

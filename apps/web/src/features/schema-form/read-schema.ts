@@ -85,7 +85,7 @@ class Reading {
     const needed = new Set(Array.isArray(schema.required) ? schema.required : [])
     const map = (value: unknown) => (isRecord(value) ? this.named(value, property) : undefined)
     const found: JsonRecord = {
-      properties: map(schema.properties),
+      properties: requiredFirst(map(schema.properties), needed),
       patternProperties: map(schema.patternProperties),
       additionalProperties: isRecord(schema.additionalProperties)
         ? one(schema.additionalProperties)
@@ -107,6 +107,14 @@ class Reading {
     if (entries.some(([name]) => ODD_NAMES.has(name))) throw new TooMuch('It has a field with a reserved name.')
     return Object.fromEntries(entries.map(([name, item]) => [name, read(item, name)]))
   }
+}
+
+/** What must be filled in stands first; a database may have mixed the rest up anyway. */
+function requiredFirst(properties: JsonRecord | undefined, needed: ReadonlySet<unknown>): JsonRecord | undefined {
+  if (!properties) return undefined
+  const entries = Object.entries(properties)
+  const isNeeded = ([name]: [string, unknown]) => needed.has(name)
+  return Object.fromEntries([...entries.filter(isNeeded), ...entries.filter((entry) => !isNeeded(entry))])
 }
 
 /** The form knows tuples by their older spelling. */

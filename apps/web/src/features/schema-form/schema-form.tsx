@@ -2,6 +2,7 @@
  * A form made from a stranger's JSON Schema, and the same value as JSON beside it. A schema that cannot be drawn, or that
  * breaks what draws it, leaves the JSON with a note.
  */
+import type { RJSFSchema } from '@rjsf/utils'
 import { Info } from 'lucide-react'
 import { Component, lazy, type ReactNode, Suspense, useCallback, useId, useMemo, useRef, useState } from 'react'
 import { Skeleton } from '../../ui/skeleton.tsx'
@@ -41,6 +42,7 @@ export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: str
     </div>
   )
   if (!read.ok) return asJson(read.reason)
+  if (isEmpty(read.schema)) return <p className="text-sm text-ink-muted">There is nothing to fill in.</p>
   if (!isDrawable(read.schema.type, value)) return asJson('The value is not of the kind that the fields are for.')
   return (
     <Catch of={schema} fallback={asJson('Its fields cannot be drawn.')}>
@@ -55,6 +57,10 @@ export function SchemaForm({ idPrefix, ...props }: ValueProps & { idPrefix?: str
   )
 }
 
+/** Small, because it often stands under other tabs. */
+const TAB =
+  'mb-0 h-7 rounded-md border border-transparent px-2.5 text-[0.8125rem] data-[state=active]:border-line data-[state=active]:bg-raised data-[state=active]:shadow-flat disabled:opacity-55'
+
 /** The value twice: as a form, and as JSON. */
 export function ValueEditor(props: ValueProps) {
   const { label, value, onChange, problems = NONE, readOnly, onReadable } = props
@@ -68,11 +74,11 @@ export function ValueEditor(props: ValueProps) {
   const choose = (next: string) => (isReadable || next === view) && setView(next)
   return (
     <Tabs value={view} onValueChange={choose} activationMode="manual">
-      <TabList aria-label={`${label} as`}>
-        <Tab value="form" disabled={!isReadable && view !== 'form'}>
+      <TabList aria-label={`${label} as`} className="w-fit gap-0 rounded-lg border border-line bg-sunken p-0.5">
+        <Tab value="form" disabled={!isReadable && view !== 'form'} className={TAB}>
           Form
         </Tab>
-        <Tab value="json" disabled={!isReadable && view !== 'json'}>
+        <Tab value="json" disabled={!isReadable && view !== 'json'} className={TAB}>
           JSON
         </Tab>
       </TabList>
@@ -98,6 +104,12 @@ function useReadable(onReadable: ValueProps['onReadable']) {
     if ((before === 0) !== (broken.current.size === 0)) latest.current?.(broken.current.size === 0)
   }, [])
 }
+
+const isEmpty = ({ type, properties, additionalProperties, ...rest }: RJSFSchema): boolean =>
+  type === 'object' &&
+  Object.keys(properties ?? {}).length === 0 &&
+  !additionalProperties &&
+  !['patternProperties', 'allOf', 'anyOf', 'oneOf', 'if', 'dependencies'].some((key) => key in rest)
 
 function isDrawable(type: unknown, value: unknown): boolean {
   if (value === undefined || value === null) return true

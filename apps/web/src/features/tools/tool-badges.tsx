@@ -4,8 +4,9 @@ import { Badge } from '../../ui/badge.tsx'
 import type { Tool } from './tool-rows.ts'
 
 export function AnnotationBadges({ tool: { annotations }, short = false }: { tool: Tool; short?: boolean }) {
-  if (!annotations) return short ? null : <Badge>No claims</Badge>
-  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {}
+  if (!short && !(readOnlyHint || destructiveHint || idempotentHint || openWorldHint))
+    return <Badge>Its server claims nothing of it</Badge>
   return (
     <>
       {readOnlyHint && (

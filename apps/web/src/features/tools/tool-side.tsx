@@ -1,6 +1,6 @@
 /** A tool beside the list, or above it where there is no room beside. */
 import { MousePointerClick, X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { type ReactNode, useRef } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -26,13 +26,17 @@ export function ToolSide({ wanted, isLoading, located, explained, tries, onClose
   const title = located ? titleOf(located) : (wanted ?? '')
   const where = located ? `${located.toolkit.name} · ${located.tool.ref}` : ''
   const content = located ? (
-    <ToolDetail located={located} explained={explained} tries={tries} />
+    <ToolDetail key={wanted} located={located} explained={explained} tries={tries} />
   ) : (
     <Missing isLoading={isLoading} wanted={wanted} />
   )
+  // Whose row has the focus again when it is closed, after which nobody knows it.
+  const last = useRef(wanted)
+  if (wanted !== undefined) last.current = wanted
+  const focusRow = () => document.getElementById(toolLinkId(last.current ?? ''))?.focus()
   const back = () => {
     onClose()
-    if (wanted) document.getElementById(toolLinkId(wanted))?.focus()
+    focusRow()
   }
   if (isWide && wanted === undefined)
     return (
@@ -50,7 +54,7 @@ export function ToolSide({ wanted, isLoading, located, explained, tries, onClose
     )
   return (
     <Dialog open={wanted !== undefined} onOpenChange={(open) => !open && onClose()}>
-      <DialogContent keepOpen onClosed={() => wanted && document.getElementById(toolLinkId(wanted))?.focus()}>
+      <DialogContent keepOpen onClosed={focusRow}>
         <DialogHeader title={title} description={where} />
         <div className="min-h-0 flex-1 overflow-y-auto p-4 sm:p-6">{content}</div>
       </DialogContent>

@@ -37,7 +37,6 @@ export function ToolsPage() {
           {q.trim() === '' ? <AllTools chosen={tool} /> : <Found q={q} strategy={strategy} chosen={tool} />}
         </div>
         <ToolSide
-          key={tool}
           wanted={tool}
           isLoading={toolkits.isPending}
           located={located}

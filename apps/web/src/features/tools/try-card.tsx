@@ -10,11 +10,12 @@ import {
   type LucideIcon,
   RotateCcw,
 } from 'lucide-react'
+import { useEffect, useRef } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { ApprovalCard } from '../approvals/approval-card.tsx'
+import { ApprovalCard, cardId } from '../approvals/approval-card.tsx'
 import { InputCard } from '../approvals/input-card.tsx'
 import { inputsQuery } from '../approvals/queries.ts'
 import { useNow } from '../approvals/use-now.ts'
@@ -41,8 +42,17 @@ const LOOKS: Record<Try['status'], { label: string; icon: LucideIcon; className:
 
 export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
   const running = isRunning(one)
+  const card = useRef<HTMLElement>(null)
+  const asked = one.status === 'asks' ? one.approval : undefined
+  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [])
+  // The question comes to who asked for the call.
+  useEffect(() => {
+    if (asked) document.getElementById(cardId(asked))?.focus()
+  }, [asked])
   return (
     <article
+      ref={card}
+      tabIndex={-1}
       aria-label={`Try at ${new Date(one.startedAt).toLocaleTimeString('en')}`}
       className="grid min-w-0 gap-3 rounded-xl border bg-surface p-3 shadow-flat sm:p-4"
     >
@@ -67,7 +77,10 @@ export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
       {one.approval && running && (
         <ApprovalCard
           approval={one.approval}
-          onAnswered={(approval) => tries.dispatch({ type: 'answered', id: one.id, approval })}
+          onAnswered={(approval) => {
+            tries.dispatch({ type: 'answered', id: one.id, approval })
+            card.current?.focus()
+          }}
         />
       )}
       {one.status === 'running' && <Inputs toolkit={toolkit.id} />}

@@ -1,0 +1,271 @@
+/** The page of tools with real servers: found, looked at, tried by a form, asked about, cancelled. */
+import type { Host } from 'loadout'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type OpenApp, openApp } from './open-app.ts'
+import { fill } from './screens/tools.ts'
+import { fixtureServer } from './servers.ts'
+
+const MANY = 1900
+
+async function fillAll(host: Host): Promise<void> {
+  await fill(host)
+  const tools = Array.from({ length: MANY }, (_, n) => ({
+    name: `task_${String(n).padStart(4, '0')}`,
+    description: `Task number ${n}.`,
+  }))
+  // What it offered is stored; nobody calls it.
+  await using server = await fixtureServer({ tools })
+  const { command, args } = server
+  const { stored } = await host.toolkits.register({ name: 'Many', command, args }, { tier: 'user', userId: 'local' })
+  await host.catalog.introspect(stored, 'local')
+}
+
+describe('tools', () => {
+  let app: OpenApp
+  let page: Page
+  const list = () => page.getByRole('list', { name: 'Tools by server' })
+  const side = () => page.getByRole('region', { name: /.+/ }).or(page.getByRole('dialog'))
+  const run = () => page.getByRole('button', { name: 'Run', exact: true }).click()
+  const tried = () => page.getByRole('article', { name: /^Try at/ }).first()
+  const open = async (tool: string) => {
+    await page.goto(`/tools?tool=${tool}`)
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
+  }
+
+  beforeAll(async () => {
+    app = await openApp(fillAll)
+    page = await app.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  })
+  afterAll(() => app[Symbol.asyncDispose]())
+
+  it('lists them under their servers, folds them away, and opens one beside them', async () => {
+    await page.goto('/tools')
+    const head = list().getByRole('button', { name: /^Everything/ })
+    await list().getByRole('link', { name: /^echo/ }).waitFor()
+    await head.click()
+    expect(await head.getAttribute('aria-expanded')).toBe('false')
+    await list().getByRole('link', { name: /^echo/ }).waitFor({ state: 'detached' })
+    await list()
+      .getByRole('link', { name: /^write_file/ })
+      .click()
+    await page.waitForURL('**/tools?tool=documents.write_file')
+    await side().getByText('mcp_documents_write_file').waitFor()
+    await side().getByText('Asks you first').waitFor()
+    await side().getByText('Destructive').waitFor()
+    await side()
+      .getByText(/^\d+ tokens in a model’s context$/)
+      .waitFor()
+    await page.getByRole('button', { name: 'Close the tool' }).click()
+    await page.getByRole('heading', { name: 'Choose a tool' }).waitFor()
+  })
+
+  it('goes from row to row by the arrow keys', async () => {
+    await page.goto('/tools')
+    await list()
+      .getByRole('button', { name: /^Everything/ })
+      .focus()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowUp')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/tools?tool=everything.echo')
+  })
+
+  it('draws of two thousand what is seen', async () => {
+    await page.goto('/tools')
+    await list().getByRole('link', { name: /^echo/ }).waitFor()
+    expect(await list().getByRole('listitem').count()).toBeLessThan(60)
+    await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight))
+    await list()
+      .getByRole('link', { name: `task_${MANY - 1}` })
+      .waitFor()
+    expect(await list().getByRole('listitem').count()).toBeLessThan(60)
+  })
+
+  it('searches as the model does, with scores and reasons, and by other strategies', async () => {
+    await page.goto('/tools')
+    await page.getByRole('searchbox').fill('read the text of a file')
+    const fits = page.getByRole('list', { name: 'Tools that fit' })
+    await fits.getByRole('link', { name: /^read_text_file/ }).waitFor()
+    const answer = await fetch(`${app.url}/api/tools?q=read+the+text+of+a+file&limit=100`)
+    const { tools } = (await answer.json()) as { tools: { name: string; score: number; reasons: string[] }[] }
+    const [best] = tools
+    const first = fits.getByRole('listitem').first()
+    expect(await first.textContent()).toContain(`${best?.name}`)
+    expect(await first.textContent()).toContain(best?.score.toFixed(3))
+    expect(await first.textContent()).toContain(best?.reasons[0])
+    await page.getByRole('combobox', { name: 'Strategy' }).selectOption('regex')
+    await page.getByRole('searchbox').fill('^get_file_i')
+    await page.getByText('1 tool fits, searched by regex').waitFor()
+    expect(page.url()).toContain('strategy=regex')
+    await page.getByRole('searchbox').fill('zzzz')
+    await page.getByRole('heading', { name: 'No tool fits' }).waitFor()
+  })
+
+  it('fills a form of everything that schemas have, and runs it', async () => {
+    await open('drawing.draw')
+    const box = (name: string) => page.getByRole('textbox', { name, exact: true })
+    await box('title').fill('Sun')
+    expect(await page.getByRole('spinbutton', { name: 'count' }).inputValue()).toBe('3')
+    await page.getByRole('combobox', { name: 'draft' }).selectOption('Yes')
+    await page.getByRole('combobox', { name: 'colour' }).selectOption('green')
+    await page.getByRole('checkbox', { name: 'tue' }).check()
+    for (const tag of ['one', 'two', 'three']) {
+      await page.getByRole('button', { name: 'Add an item to tags' }).click()
+      await page.getByRole('group', { name: 'tags' }).getByRole('textbox').last().fill(tag)
+    }
+    await page.getByRole('group', { name: 'tags' }).getByRole('button', { name: 'Move item 3 up' }).click()
+    await page.getByRole('group', { name: 'tags' }).getByRole('button', { name: 'Remove item 1' }).click()
+    await page.getByRole('group', { name: 'pair' }).getByRole('textbox').fill('x')
+    await page.getByRole('group', { name: 'pair' }).getByRole('spinbutton').fill('2.5')
+    await page.getByRole('combobox', { name: 'shape', exact: true }).selectOption('square')
+    await page.getByRole('spinbutton', { name: 'side' }).fill('4')
+    await page.getByRole('button', { name: 'Add tree' }).click()
+    await page.getByRole('group', { name: 'tree' }).getByRole('textbox', { name: 'label' }).fill('root')
+    await page.getByRole('button', { name: 'Add an item to children' }).click()
+    await page.getByRole('textbox', { name: 'label' }).last().fill('leaf')
+    await page.getByRole('button', { name: 'Add extra' }).click()
+    await page.getByRole('button', { name: 'Add a field to extra' }).click()
+    await page.getByRole('textbox', { name: /^Name of/ }).fill('size')
+    await page.getByRole('textbox', { name: /^Name of/ }).blur()
+    await page.getByRole('spinbutton', { name: 'size' }).fill('7')
+    await run()
+    await tried().getByText('Done').waitFor()
+    await tried().getByRole('radio', { name: 'Raw' }).click()
+    const raw = await tried().getByRole('region', { name: 'The result, as it came' }).textContent()
+    const { structuredContent, content } = JSON.parse(raw ?? '')
+    expect(structuredContent ?? JSON.parse(content[0].text)).toEqual({
+      title: 'Sun',
+      count: 3,
+      draft: true,
+      colour: 'green',
+      days: ['tue'],
+      tags: ['three', 'two'],
+      pair: ['x', 2.5],
+      shape: { kind: 'square', side: 4 },
+      tree: { label: 'root', children: [{ label: 'leaf' }] },
+      extra: { size: 7 },
+    })
+  })
+
+  it('says what is wrong at its field, and in the JSON at its place', async () => {
+    await open('drawing.draw')
+    await page.getByRole('textbox', { name: 'title', exact: true }).fill('x')
+    await run()
+    const title = page.getByRole('textbox', { name: 'title', exact: true })
+    await page.locator('[aria-invalid=true]').first().waitFor()
+    const ids = ((await title.getAttribute('aria-describedby')) ?? '').split(' ')
+    const told = await page.evaluate((all) => all.map((id) => document.getElementById(id)?.textContent).join(' '), ids)
+    expect(told).toMatch(/at least 2 characters.*What it is called/)
+    await expect.poll(() => page.evaluate(() => document.activeElement?.getAttribute('aria-invalid'))).toBe('true')
+    await page.getByRole('tab', { name: 'JSON' }).click()
+    await page.locator('.cm-lintRange-error', { hasText: '"x"' }).waitFor()
+    const editor = page.getByRole('textbox', { name: 'Arguments' })
+    await editor.fill('{"title": "Moon", ')
+    await page.getByText('A value was expected here.').or(page.getByText('expected here')).first().waitFor()
+    expect(await page.getByRole('tab', { name: 'Form' }).isDisabled()).toBe(true)
+    await editor.fill('{"title": "Moon", "shape": {"kind": "square", "side": 1}, "pair": ["a", 1]}')
+    await page.getByRole('tab', { name: 'Form' }).click()
+    expect(await page.getByRole('spinbutton', { name: 'side' }).inputValue()).toBe('1')
+    expect(await page.getByRole('textbox', { name: 'title', exact: true }).inputValue()).toBe('Moon')
+  })
+
+  it('leaves a schema that no form can draw to JSON', async () => {
+    await open('drawing.deep')
+    await page.getByText('Its fields lie too deep inside one another.').waitFor()
+    await page.getByRole('textbox', { name: 'Arguments' }).fill('{"a": {}}')
+    await run()
+    await tried().getByText('Done').waitFor()
+  })
+
+  it('shows progress, and cancels', async () => {
+    await open('everything.trigger-long-running-operation')
+    await page.getByRole('spinbutton', { name: 'duration' }).fill('60')
+    await page.getByRole('spinbutton', { name: 'steps' }).fill('200')
+    await run()
+    await tried().getByRole('progressbar').waitFor()
+    await tried()
+      .getByText(/^\d+ of 200/)
+      .waitFor()
+    await tried().getByRole('button', { name: 'Cancel' }).click()
+    await tried().getByText('Cancelled').waitFor()
+  })
+
+  it('asks before what may change something, and takes the answer where it was asked', async () => {
+    await open('everything.toggle-simulated-logging')
+    await run()
+    const card = tried().getByRole('article')
+    await card.getByText('May change something').waitFor()
+    await expect.poll(() => card.evaluate((element) => element === document.activeElement)).toBe(true)
+    await page.keyboard.press('n')
+    await tried().getByText('It could not be called').waitFor()
+    await run()
+    await tried()
+      .getByRole('button', { name: /^Allow .* once$/ })
+      .click()
+    await tried().getByText('Done', { exact: true }).waitFor()
+    expect(await page.getByRole('article', { name: /^Try at/ }).count()).toBe(2)
+  })
+
+  it('hands on what a server asks in the middle of a call', async () => {
+    await open('everything.trigger-elicitation-request')
+    await run()
+    await tried()
+      .getByRole('button', { name: /^Allow .* once$/ })
+      .click()
+    const question = tried().getByRole('article')
+    await question.getByText('Input needed').waitFor()
+    await question.getByRole('textbox', { name: 'String', exact: true }).fill('Ann')
+    await question.getByRole('button', { name: 'Send' }).click()
+    await tried().getByText('Done', { exact: true }).waitFor()
+    await tried().getByText('Ann', { exact: false }).first().waitFor()
+  })
+
+  it('shows pictures, links, structured content, and large results by pages', async () => {
+    await open('everything.get-tiny-image')
+    await run()
+    const picture = tried().getByRole('img')
+    await picture.waitFor()
+    expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0)
+    await open('everything.get-resource-links')
+    await run()
+    await tried().getByText('demo://resource/dynamic/').first().waitFor()
+    await open('everything.get-structured-content')
+    await page.getByRole('combobox', { name: 'location' }).selectOption({ index: 1 })
+    await run()
+    await tried().getByRole('radio', { name: 'Structured' }).click()
+    await tried().getByText('temperature').waitFor()
+    await open('drawing.large')
+    await run()
+    await tried().getByText('20,000 of 200,000 characters').waitFor()
+    await tried().getByRole('button', { name: 'Read on' }).click()
+    await tried().getByText('40,000 of 200,000 characters').waitFor()
+  })
+
+  it('copies the call as a command line', async () => {
+    await open('everything.echo')
+    await page.getByRole('textbox', { name: 'message' }).fill("it's")
+    await page.getByRole('button', { name: 'Copy as curl' }).click()
+    await page.getByText('Copied').waitFor()
+    const text = await page.evaluate(() => navigator.clipboard.readText())
+    expect(text).toContain(`curl -X POST '${app.url}/api/tools/everything/echo/call'`)
+    expect(text).toContain(`-d '{"arguments":{"message":"it'\\''s"}}'`)
+    expect(text).not.toContain('Authorization')
+  })
+
+  it('opens a tool above the list on a phone, and goes back to where it was', async () => {
+    const phone = await app.open({ viewport: { width: 360, height: 740 } })
+    await phone.goto('/tools')
+    await phone.getByRole('link', { name: /^get-sum/ }).click()
+    const sheet = phone.getByRole('dialog')
+    await sheet.getByRole('spinbutton', { name: 'a', exact: true }).fill('2')
+    await sheet.getByRole('spinbutton', { name: 'b', exact: true }).fill('3')
+    await sheet.getByRole('button', { name: 'Run', exact: true }).click()
+    await sheet.getByText('The sum of 2 and 3 is 5.').waitFor()
+    await phone.keyboard.press('Escape')
+    await sheet.waitFor({ state: 'detached' })
+    expect(await phone.evaluate(() => document.activeElement?.id)).toBe('tool-everything.get-sum')
+    await phone.context().close()
+  })
+})
