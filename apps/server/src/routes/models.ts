@@ -23,38 +23,30 @@ const show = createRoute({
   summary: 'Which providers of models can be asked, and with whose key',
   responses: { 200: json(models, 'They, without their keys'), ...problemResponses },
 })
-const save = createRoute({
-  method: 'put',
-  path: '/models/{provider}/key',
-  summary: "Save a key of one's own for a provider of models",
-  request: { params: provider, body: key },
-  responses: done,
-})
-const clear = createRoute({
-  method: 'delete',
-  path: '/models/{provider}/key',
-  summary: "Remove one's own key",
-  request: { params: provider },
-  responses: done,
-})
-const saveForAll = createRoute({
-  method: 'put',
-  path: '/app/models/{provider}/key',
-  summary: 'Save a key for all users who have none (operators)',
-  request: { params: provider, body: key },
-  responses: done,
-})
-const clearForAll = createRoute({
-  method: 'delete',
-  path: '/app/models/{provider}/key',
-  summary: 'Remove the key for all (operators)',
-  request: { params: provider },
-  responses: done,
-})
+const saving = <P extends string>(path: P, summary: string) =>
+  createRoute({ method: 'put', path, summary, request: { params: provider, body: key }, responses: done })
+const clearing = <P extends string>(path: P, summary: string) =>
+  createRoute({ method: 'delete', path, summary, request: { params: provider }, responses: done })
+const save = saving('/models/{provider}/key', "Save a key of one's own for a provider of models")
+const clear = clearing('/models/{provider}/key', "Remove one's own key")
+const saveForAll = saving('/app/models/{provider}/key', 'Save a key for all users who have none (operators)')
+const clearForAll = clearing('/app/models/{provider}/key', 'Remove the key for all (operators)')
+
+interface Change {
+  provider: string
+  /** None: it is removed. */
+  key?: string
+}
 
 export function modelRoutes(host: Host, known: Models) {
-  const changed = (userId: string, action: string, detail: Record<string, string>) =>
-    host.audit.record({ userId, action, detail })
+  const change = async (userId: string, tier: 'user' | 'app', { provider: text, key: secret }: Change) => {
+    const of = providerOf(text)
+    const owner = tier === 'app' ? APP_OWNER : userId
+    if (secret === undefined) await known.clearKey(owner, of)
+    else await known.saveKey(owner, of, secret)
+    const action = secret === undefined ? 'credential_cleared' : 'credential_set'
+    await host.audit.record({ userId, action, detail: { provider: of, tier } })
+  }
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => {
       const keys = await known.keys(c.var.principal.userId)
@@ -62,31 +54,21 @@ export function modelRoutes(host: Host, known: Models) {
       return c.json({ providers, ...(known.model === undefined ? {} : { model: known.model }) }, 200)
     })
     .openapi(save, async (c) => {
-      const { userId } = c.var.principal
-      const of = providerOf(c.req.valid('param').provider)
-      await known.saveKey(userId, of, c.req.valid('json').key)
-      await changed(userId, 'credential_set', { provider: of, tier: 'user' })
+      await change(c.var.principal.userId, 'user', { ...c.req.valid('param'), ...c.req.valid('json') })
       return c.body(null, 204)
     })
     .openapi(clear, async (c) => {
-      const { userId } = c.var.principal
-      const of = providerOf(c.req.valid('param').provider)
-      await known.clearKey(userId, of)
-      await changed(userId, 'credential_cleared', { provider: of, tier: 'user' })
+      await change(c.var.principal.userId, 'user', c.req.valid('param'))
       return c.body(null, 204)
     })
     .openapi(saveForAll, async (c) => {
       assertOperator(c.var.principal)
-      const of = providerOf(c.req.valid('param').provider)
-      await known.saveKey(APP_OWNER, of, c.req.valid('json').key)
-      await changed(c.var.principal.userId, 'credential_set', { provider: of, tier: 'app' })
+      await change(c.var.principal.userId, 'app', { ...c.req.valid('param'), ...c.req.valid('json') })
       return c.body(null, 204)
     })
     .openapi(clearForAll, async (c) => {
       assertOperator(c.var.principal)
-      const of = providerOf(c.req.valid('param').provider)
-      await known.clearKey(APP_OWNER, of)
-      await changed(c.var.principal.userId, 'credential_cleared', { provider: of, tier: 'app' })
+      await change(c.var.principal.userId, 'app', c.req.valid('param'))
       return c.body(null, 204)
     })
 }

@@ -3,7 +3,10 @@ import { HostError } from '../errors.ts'
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>
 
-export function modelFetch(send: Fetch | undefined): typeof globalThis.fetch | undefined {
+/** As the packages of the providers take it. */
+export type ProviderFetch = typeof fetch
+
+export function modelFetch(send: Fetch | undefined): ProviderFetch | undefined {
   if (!send) return undefined
   return async (input, init) => {
     const url = input instanceof Request ? input.url : input

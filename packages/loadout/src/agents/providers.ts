@@ -1,6 +1,7 @@
 /** The packages of the providers, each an optional peer that is loaded when its models are asked for. */
 import type { LanguageModel } from 'ai'
 import { HostError } from '../errors.ts'
+import type { ProviderFetch } from './model-fetch.ts'
 
 export const MODEL_PROVIDERS = ['anthropic', 'openai', 'google', 'openai-compatible'] as const
 export type ModelProvider = (typeof MODEL_PROVIDERS)[number]
@@ -9,7 +10,7 @@ export interface ProviderSettings {
   apiKey: string | undefined
   baseUrl: string | undefined
   /** @default the platform's */
-  fetch?: typeof globalThis.fetch | undefined
+  fetch?: ProviderFetch | undefined
 }
 
 /** Said here, so that no package looks for it, or for a key, in the environment. */
@@ -19,11 +20,7 @@ const ADDRESSES = {
   google: 'https://generativelanguage.googleapis.com/v1beta',
 } as const
 
-type Create = (settings: {
-  apiKey: string
-  baseURL: string
-  fetch?: typeof globalThis.fetch
-}) => (id: string) => LanguageModel
+type Create = (settings: { apiKey: string; baseURL: string; fetch?: ProviderFetch }) => (id: string) => LanguageModel
 
 const OPEN: Readonly<Record<ModelProvider, { package: string; load: () => Promise<Create> }>> = {
   anthropic: {
