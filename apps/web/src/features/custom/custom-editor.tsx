@@ -62,7 +62,7 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
             />
           </div>
           {shown === 'form' && state.record ? (
-            <RecordForm record={state.record} state={state} tool={tool} onTool={setTool} />
+            <RecordForm key={state.revision} record={state.record} state={state} tool={tool} onTool={setTool} />
           ) : (
             <RecordText state={state} />
           )}

@@ -57,7 +57,7 @@ export function RecordForm({ record, state, tool, onTool }: RecordFormProps) {
         </div>
         {current ? (
           <ToolForm
-            key={selected}
+            key={`${selected} of ${tools.length}`}
             tool={current}
             index={selected}
             problems={problems}

@@ -28,14 +28,14 @@ export function ToolForm(props: ToolFormProps) {
         <LinesField
           {...props}
           field="hosts"
-          label="Hosts that it may fetch from"
+          label="Hosts it may reach"
           placeholder="api.example.com"
           hint="One on each line. The operator must allow them too."
         />
         <LinesField
           {...props}
           field="tools"
-          label="Tools that it may call"
+          label="Tools it may call"
           placeholder="github.list_issues"
           hint="Refs or patterns, one on each line."
         />
@@ -70,10 +70,15 @@ function Texts({ tool, index, problems, onChange }: ToolFormProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Tool name" error={problemOfTool(problems, index, 'name')} hint="A-Z, a-z, 0-9, _, - and dots.">
+        <Field
+          className="content-start"
+          label="Tool name"
+          error={problemOfTool(problems, index, 'name')}
+          hint="A-Z, a-z, 0-9, _, - and dots."
+        >
           {(control) => <Input {...control} {...text('name')} autoCapitalize="off" className="font-mono" />}
         </Field>
-        <Field label="Title" optional error={problemOfTool(problems, index, 'title')}>
+        <Field className="content-start" label="Title" optional error={problemOfTool(problems, index, 'title')}>
           {(control) => <Input {...control} {...text('title')} />}
         </Field>
       </div>
@@ -179,7 +184,7 @@ interface LinesFieldProps extends ToolFormProps {
 
 function LinesField({ tool, index, problems, onChange, field, label, placeholder, hint }: LinesFieldProps) {
   return (
-    <Field label={label} optional error={problemOfTool(problems, index, field)} hint={hint}>
+    <Field className="content-start" label={label} optional error={problemOfTool(problems, index, field)} hint={hint}>
       {(control) => (
         <Textarea
           {...control}

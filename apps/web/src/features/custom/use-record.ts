@@ -21,6 +21,8 @@ export interface RecordState {
   /** Whether the host has looked at what is on the screen. */
   isChecked: boolean
   isChanged: boolean
+  /** Another one with every save that took the place of what was on the screen. */
+  revision: number
   setName: (name: string) => void
   setText: (text: string) => void
   setRecord: (record: CustomRecord) => void
@@ -30,6 +32,7 @@ export interface RecordState {
 export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string) => void): RecordState {
   const [base, setBase] = useState(() => startOf(toolkit))
   const [{ name, text }, setDraft] = useState(base)
+  const [revision, setRevision] = useState(0)
   const read = readJson(text)
   const value = read.ok ? read.value : undefined
   const check = useCheck({ name, text, uscoId: toolkit?.uscoId, isReadable: read.ok })
@@ -39,7 +42,10 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     const next = startOf(saved)
     setBase(next)
     // What was typed meanwhile stays, and is not saved yet.
-    if (JSON.stringify(latest.current) === JSON.stringify(sent)) setDraft(next)
+    if (JSON.stringify(latest.current) === JSON.stringify(sent)) {
+      setDraft(next)
+      setRevision((old) => old + 1)
+    }
     onSaved(saved.uscoId)
   })
   const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
@@ -56,6 +62,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     warnings: check.warnings,
     isChecked: check.isFresh,
     isChanged: name !== base.name || text !== base.text,
+    revision,
     setName: (next) => change({ name: next }),
     setText: (next) => change({ text: next }),
     setRecord: (next) => change({ text: textOf(next) }),

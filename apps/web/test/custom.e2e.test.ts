@@ -1,0 +1,154 @@
+/** The editor of custom toolkits: written as a form and as JSON, checked while one types, tried, saved, and changed later. */
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type OpenApp, openApp } from './open-app.ts'
+
+const SECRET = 'planted-margin-4417'
+let app: OpenApp
+let page: Page
+const panel = () => page.getByRole('region', { name: 'Try it' })
+const code = () => page.getByRole('textbox', { name: 'Code', exact: true })
+const json = () => page.getByRole('textbox', { name: 'The toolkit as JSON' })
+const show = (view: 'Form' | 'JSON') =>
+  page.getByRole('radiogroup', { name: 'View' }).getByRole('radio', { name: view }).click()
+const valid = () => page.getByText('Valid', { exact: true }).waitFor()
+const read = async (path: string) => (await fetch(`${app.url}${path}`)).json()
+
+beforeAll(async () => {
+  app = await openApp()
+  page = await app.open()
+})
+afterAll(() => app[Symbol.asyncDispose]())
+
+it('is reached from the one dialog that adds servers', async () => {
+  await page.getByRole('button', { name: 'Add server' }).click()
+  await page.getByRole('radio', { name: /^Custom toolkit/ }).click()
+  await page.getByRole('link', { name: 'Open the editor' }).click()
+  await page.waitForURL('**/connectors/custom/new')
+  await page.getByRole('heading', { name: 'New custom toolkit' }).waitFor()
+  await valid()
+})
+
+it('tells what is wrong with code and names where they are written', async () => {
+  await page.getByRole('textbox', { name: 'Tool name' }).fill('say it')
+  await page.getByText('Must be 1 to 128 of A-Z, a-z, 0-9').waitFor()
+  await code().fill('const loud = input.text.toUpperCase(\nreturn loud')
+  await page
+    .getByText(/line 2, column \d+/)
+    .first()
+    .waitFor()
+  await page.locator('[data-code-editor]').nth(1).locator('.cm-lint-marker-error').waitFor()
+  await page.getByText('2 problems').waitFor()
+  expect(await panel().getByRole('button', { name: 'Run' }).getAttribute('aria-disabled')).toBe('true')
+  await page.getByRole('textbox', { name: 'Tool name' }).fill('shout')
+  await code().fill("console.log('said', input.text)\nreturn input.text.toUpperCase() + secrets.END")
+  await valid()
+})
+
+it('tries a tool before anything is saved, with its log', async () => {
+  await page.getByRole('button', { name: 'Add secret' }).click()
+  await page.getByRole('textbox', { name: 'Name of secret 1' }).fill('END')
+  await page.getByLabel('END', { exact: true }).fill(SECRET)
+  await valid()
+  await panel().getByRole('button', { name: 'Run' }).click()
+  await panel()
+    .getByText(/required/i)
+    .first()
+    .waitFor()
+  await panel().getByLabel(/^text/).fill('hello')
+  await panel().getByRole('button', { name: 'Run' }).click()
+  await panel().getByText('It worked').waitFor()
+  // Its secret is masked in what comes back.
+  await panel().getByRole('group', { name: 'Result' }).getByText('HELLO•••').waitFor()
+  await panel().getByRole('group', { name: 'Log' }).getByText('said hello').waitFor()
+  expect((await read('/api/mcp')).toolkits).toEqual([])
+})
+
+it('asks for the one call where whoever calls would be asked', async () => {
+  await page.getByRole('checkbox', { name: 'Only reads' }).uncheck()
+  await valid()
+  await panel().getByRole('button', { name: 'Run' }).click()
+  await panel().getByText('Who calls it is asked first').waitFor()
+  await panel().getByRole('button', { name: 'Allow this one call' }).click()
+  await panel().getByText('It worked').waitFor()
+})
+
+it('is the same as JSON, checked at the place', async () => {
+  await show('JSON')
+  const text = JSON.parse(await plainText())
+  expect(text).toMatchObject({ tools: [{ name: 'shout' }], secrets: { END: SECRET } })
+  const second = { name: 'shout', inputSchema: { type: 'object' }, execute: 'ref:nobody' }
+  await json().fill(JSON.stringify({ ...text, tools: [...text.tools, second] }, undefined, 2))
+  await page.getByText(/Line \d+: "shout" is there twice/i).waitFor()
+  await page.getByText(/Line \d+: "nobody" is no function of this app/i).waitFor()
+  await expect.poll(() => page.locator('.cm-lintRange-error').allTextContents()).toContain('"ref:nobody"')
+  await json().fill('{ "tools": [')
+  await page.getByText('Not valid JSON').waitFor()
+  expect(await page.getByRole('radio', { name: 'Form' }).first().getAttribute('aria-checked')).toBe('false')
+  const whisper = { ...second, name: 'whisper', execute: 'return prices.shout(input)', tools: ['prices.shout'] }
+  await json().fill(JSON.stringify({ ...text, tools: [...text.tools, whisper] }, undefined, 2))
+  await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Prices')
+  await valid()
+  await show('Form')
+  await page.getByRole('button', { name: 'whisper', exact: true }).click()
+  expect(await page.getByRole('textbox', { name: 'Tools it may call' }).inputValue()).toBe('prices.shout')
+})
+
+it('is not left by mistake', async () => {
+  await page.getByRole('link', { name: 'MCP servers' }).last().click()
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Stay here' }).click()
+  expect(page.url()).toContain('/connectors/custom/new')
+})
+
+it('is saved, has an address of its own, and keeps its secret to itself', async () => {
+  await page.getByRole('button', { name: 'Save toolkit' }).click()
+  await page.waitForURL(/\/connectors\/custom\/usco_/)
+  await page.getByRole('heading', { name: 'Prices', level: 1 }).waitFor()
+  await page.getByText('Stored ••••').waitFor()
+  expect(await page.content()).not.toContain(SECRET)
+  const { toolkits } = await read('/api/mcp')
+  expect(toolkits).toMatchObject([
+    { name: 'Prices', toolCount: 2, server: { secrets: { END: '${secret:secrets.END}' } } },
+  ])
+  await page.getByRole('link', { name: 'MCP servers' }).last().click()
+  const row = page.getByRole('listitem').filter({ has: page.getByRole('heading', { name: 'Prices' }) })
+  await row.getByText(/^2 tools,/).waitFor()
+  await row.getByText('1 stored secret').waitFor()
+  await row.getByRole('button', { name: 'Prices', exact: true }).click()
+  await row.getByText('whisper', { exact: true }).waitFor()
+})
+
+it('is changed later; what is set elsewhere stays, and a try uses the stored secret', async () => {
+  await fetch(`${app.url}/api/mcp/prices`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ exclude: ['whisper'] }),
+  })
+  await page.getByRole('button', { name: 'Actions for Prices' }).click()
+  await page.getByRole('menuitem', { name: 'Edit' }).click()
+  await page.getByRole('heading', { name: 'Prices', level: 1 }).waitFor()
+  await page.getByRole('textbox', { name: 'Title' }).fill('Shout')
+  await panel().getByLabel(/^text/).fill('again')
+  await valid()
+  await panel().getByRole('button', { name: 'Run' }).click()
+  await panel().getByRole('button', { name: 'Allow this one call' }).click()
+  await panel().getByText('AGAIN•••').waitFor()
+  await page.getByRole('button', { name: 'Remove this tool' }).waitFor()
+  await page.getByRole('button', { name: 'Save toolkit' }).click()
+  await page.getByText('Prices saved').last().waitFor()
+  const saved = await read('/api/mcp/prices')
+  expect(saved).toMatchObject({ options: { exclude: ['whisper'] }, toolCount: 2 })
+  expect(saved.server.tools[0]).toMatchObject({ name: 'shout', title: 'Shout' })
+  await expect.poll(() => page.getByRole('button', { name: 'Save toolkit' }).isDisabled()).toBe(true)
+})
+
+it('says so where there is none', async () => {
+  await page.goto('/connectors/custom/nobody')
+  await page.getByText('There is no such toolkit of yours').waitFor()
+  await page.getByRole('link', { name: 'Go to MCP servers' }).click()
+  await page.getByRole('heading', { name: 'Your servers' }).waitFor()
+})
+
+/** The text of the editor, which draws its lines one by one. */
+const plainText = () =>
+  json().evaluate((element) => [...element.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\n'))
