@@ -1,8 +1,14 @@
 /** What of this page stands in the address. */
 import { pickStrings } from '../shell/search.ts'
 
+export const TABS = ['general', 'rules', 'limits', 'answers', 'keys', 'models', 'servers', 'account'] as const
+export type SettingsTab = (typeof TABS)[number]
+
 export interface SettingsSearch {
-  tab?: string
+  tab?: SettingsTab
 }
 
-export const readSettings = (search: Record<string, unknown>): SettingsSearch => pickStrings(search, ['tab'])
+export function readSettings(search: Record<string, unknown>): SettingsSearch {
+  const tab = TABS.find((one) => one === pickStrings(search, ['tab']).tab)
+  return tab ? { tab } : {}
+}

@@ -1,0 +1,148 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { toast } from 'sonner'
+import { answer, client } from '../../api.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { TimeAgo } from '../../ui/time-ago.tsx'
+import { Section, Waiting } from '../operator/section.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import type { Session } from '../shell/session.ts'
+import { PasswordInput } from '../sign-in/password-input.tsx'
+import { toastProblem } from '../threads/use-threads.ts'
+import { type SignInSession, sessionsQuery } from './queries.ts'
+
+export function AccountTab({ session }: { session: Session }) {
+  return (
+    <>
+      {session.user && (
+        <Section title="You">
+          <p className="text-sm">
+            {session.user.name} <span className="text-ink-muted">{session.user.email}</span>
+          </p>
+        </Section>
+      )}
+      {session.methods.password && <PasswordSection />}
+      <SessionsSection />
+    </>
+  )
+}
+
+const SHORTEST = 10
+const EMPTY = { current: '', password: '', again: '' }
+
+function PasswordSection() {
+  const [form, setForm] = useState(EMPTY)
+  const [tried, setTried] = useState(false)
+  const change = useMutation({
+    mutationFn: ({ current, password }: typeof EMPTY) =>
+      answer(client.api.auth.password.$post({ json: { current, password } })),
+    onSuccess: () => {
+      setForm(EMPTY)
+      setTried(false)
+      toast.success('Password changed', { description: 'Your other sessions have ended.' })
+    },
+  })
+  const errors = tried
+    ? {
+        current: form.current === '' ? 'Give your present password.' : undefined,
+        password: form.password.length < SHORTEST ? `At least ${SHORTEST} characters.` : undefined,
+        again: form.again !== form.password ? 'It is not the same.' : undefined,
+      }
+    : {}
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setTried(true)
+    if (form.current && form.password.length >= SHORTEST && form.again === form.password && !change.isPending)
+      change.mutate(form)
+  }
+  const put = (name: keyof typeof EMPTY) => (value: string) => setForm({ ...form, [name]: value })
+  return (
+    <Section title="Password" note="Changing it ends your other sessions.">
+      <form noValidate onSubmit={submit} className="grid max-w-md gap-4">
+        {change.error && <ProblemNotice error={change.error} />}
+        <Field label="Present password" error={errors.current}>
+          {(control) => (
+            <PasswordInput
+              {...control}
+              value={form.current}
+              onChange={put('current')}
+              autoComplete="current-password"
+            />
+          )}
+        </Field>
+        <Field label="New password" hint={`At least ${SHORTEST} characters.`} error={errors.password}>
+          {(control) => (
+            <PasswordInput {...control} value={form.password} onChange={put('password')} autoComplete="new-password" />
+          )}
+        </Field>
+        <Field label="New password again" error={errors.again}>
+          {(control) => (
+            <PasswordInput {...control} value={form.again} onChange={put('again')} autoComplete="new-password" />
+          )}
+        </Field>
+        <Button type="submit" variant="primary" className="justify-self-start" aria-disabled={change.isPending}>
+          {change.isPending ? 'Changing…' : 'Change password'}
+        </Button>
+      </form>
+    </Section>
+  )
+}
+
+function SessionsSection() {
+  const { data: sessions, error } = useQuery(sessionsQuery())
+  const queryClient = useQueryClient()
+  const end = useMutation({
+    mutationFn: (id: string | undefined) =>
+      id === undefined
+        ? answer(client.api.auth.sessions.$delete())
+        : answer(client.api.auth.sessions[':id'].$delete({ param: { id } })),
+    onError: toastProblem,
+    onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsQuery().queryKey }),
+  })
+  if (error) return <ProblemNotice error={error} />
+  if (!sessions) return <Waiting label="Loading sessions" />
+  return (
+    <Section
+      title="Sessions"
+      note="Where you are signed in."
+      actions={
+        sessions.length > 1 && (
+          <Button size="small" aria-disabled={end.isPending} onClick={() => end.mutate(undefined)}>
+            End all others
+          </Button>
+        )
+      }
+    >
+      <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
+        {sessions.map((one) => (
+          <SessionRow key={one.id} session={one} onEnd={() => end.mutate(one.id)} />
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+function SessionRow({ session, onEnd }: { session: SignInSession; onEnd: () => void }) {
+  const name = session.userAgent ?? 'Unknown browser'
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 sm:px-5">
+      <div className="grid min-w-0 flex-1 basis-56 gap-0.5">
+        <p className="flex flex-wrap items-center gap-2 text-sm">
+          <span className="min-w-0 wrap-anywhere">{name}</span>
+          {session.current && <Badge>This one</Badge>}
+        </p>
+        <p className="text-[0.8125rem] text-ink-muted">
+          {session.address ?? 'Unknown address'}, seen <TimeAgo at={session.lastSeenAt} />, ends{' '}
+          <TimeAgo at={session.expiresAt} />
+        </p>
+      </div>
+      {!session.current && (
+        <Button size="small" aria-label={`End the session of ${name}`} onClick={onEnd}>
+          End
+        </Button>
+      )}
+    </li>
+  )
+}

@@ -1,0 +1,106 @@
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { toast } from 'sonner'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { ChoiceCards } from '../../ui/choice.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { SwitchField } from '../../ui/switch-field.tsx'
+import { Section, Waiting } from '../operator/section.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { type Theme, useTheme } from '../shell/theme.ts'
+import { type Preferences, preferencesQuery } from './queries.ts'
+import { usePreferences } from './use-preferences.ts'
+
+export function GeneralTab() {
+  const { data, error } = useQuery(preferencesQuery())
+  if (error) return <ProblemNotice error={error} />
+  if (!data) return <Waiting label="Loading preferences" />
+  return (
+    <>
+      <ThemeSection />
+      <ToolsSection preferences={data} />
+    </>
+  )
+}
+
+const THEMES = [
+  { value: 'system', label: 'As the system', hint: 'Light by day or dark by night, as your device says.' },
+  { value: 'light', label: 'Light', hint: 'Always.' },
+  { value: 'dark', label: 'Dark', hint: 'Always.' },
+] as const
+
+function ThemeSection() {
+  const [theme, choose] = useTheme()
+  const save = usePreferences()
+  const change = (next: Theme) => {
+    choose(next)
+    save.mutate({ theme: next })
+  }
+  return (
+    <Section title="Theme" note="Of this browser, and remembered for others.">
+      <ChoiceCards label="Theme" value={theme} options={THEMES} onChange={change} />
+    </Section>
+  )
+}
+
+function ToolsSection({ preferences }: { preferences: Preferences }) {
+  const save = usePreferences()
+  return (
+    <Section title="Tools" note="How tools come to your threads and agents.">
+      <Card className="grid gap-5 p-4 sm:p-5">
+        <SwitchField
+          label="Choose tools for each prompt"
+          hint="The search picks those that fit; the model finds more when it needs them. Off: all that a thread carries is sent."
+          checked={preferences.autoLoadTools}
+          onChange={(autoLoadTools) => save.mutate({ autoLoadTools })}
+        />
+        <SwitchField
+          label="Learn from use"
+          hint="What you asked for when a call worked helps later searches, for you alone. Switching it off forgets what was learned."
+          checked={preferences.learnFromUse}
+          onChange={(learnFromUse) => save.mutate({ learnFromUse })}
+        />
+        <ServersPerThread value={preferences.maxServersPerThread} />
+      </Card>
+    </Section>
+  )
+}
+
+function ServersPerThread({ value }: { value: number }) {
+  const [text, setText] = useState(String(value))
+  const save = usePreferences()
+  const number = Number(text)
+  const error =
+    Number.isInteger(number) && number >= 1 && number <= 1000 ? undefined : 'A whole number from 1 to 1,000.'
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!error && number !== value)
+      save.mutate({ maxServersPerThread: number }, { onSuccess: () => toast.success('Saved') })
+  }
+  return (
+    <form noValidate onSubmit={submit} className="flex flex-wrap items-end gap-2">
+      <Field
+        label="Most servers of a thread"
+        hint="Further ones are left out, and the thread says so."
+        error={error}
+        className="max-w-xs flex-1"
+      >
+        {(control) => (
+          <Input
+            {...control}
+            type="number"
+            min={1}
+            max={1000}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit" className="mb-6" aria-disabled={number === value || save.isPending}>
+        {save.isPending ? 'Saving…' : 'Save'}
+      </Button>
+    </form>
+  )
+}

@@ -1,0 +1,29 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import type { InferRequestType } from 'hono/client'
+import { answer, client } from '../../api.ts'
+import { toastProblem } from '../threads/use-threads.ts'
+import { type Preferences, preferencesQuery } from './queries.ts'
+
+export type PreferencesPatch = InferRequestType<typeof client.api.preferences.$patch>['json']
+
+/** A switch moves at once; the answer, or what was before, has the last word. */
+export function usePreferences() {
+  const queryClient = useQueryClient()
+  const { queryKey } = preferencesQuery()
+  return useMutation({
+    mutationFn: (json: PreferencesPatch) => answer(client.api.preferences.$patch({ json })),
+    onMutate: ({ costLimits: _, ...patch }) => {
+      const before = queryClient.getQueryData(queryKey)
+      if (before) queryClient.setQueryData(queryKey, { ...before, ...patch } as Preferences)
+      return before
+    },
+    onSuccess: (saved) => {
+      queryClient.setQueryData(queryKey, saved)
+      queryClient.invalidateQueries({ queryKey: ['usage'] })
+    },
+    onError: (error, _, before) => {
+      if (before) queryClient.setQueryData(queryKey, before)
+      toastProblem(error)
+    },
+  })
+}
