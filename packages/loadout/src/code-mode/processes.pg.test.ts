@@ -57,7 +57,9 @@ const EACH_ONCE = ['read0', 'read1', 'read2', 'write1', 'ask_me7', 'write2']
 
 describe('a program whose process is killed', () => {
   const rounds = PROVE ? 10 : 1
-  it(`while it waits for a person: the answer goes on elsewhere, ${rounds} times`, async () => {
+  it(`while it waits for a person: the answer goes on elsewhere, ${rounds} times`, {
+    timeout: 60_000 * (1 + rounds),
+  }, async () => {
     for (let round = 0; round < rounds; round++) {
       const userId = `ann-${round}`
       called.length = 0

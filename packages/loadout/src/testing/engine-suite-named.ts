@@ -1,7 +1,7 @@
 /** Steps of workflows: with names in place of numbers, and taken over from other runs. */
 import type { ActiveRun, StepWork } from '../runs/engine.ts'
 import { equal, eventually } from './check.ts'
-import { at, done, forever, later, type Make, START } from './engine-suite-case.ts'
+import { at, done, forever, later, logged, type Make, START } from './engine-suite-case.ts'
 
 export const namedCases: Record<string, (make: Make) => Promise<void>> = {
   'steps with names are found by them, in any order; a program within has numbers of its own': async (make) => {
@@ -24,7 +24,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
     })
     const { id } = await first.engine.start({ ...START, kind: 'workflow' })
     await eventually(() => made.length === 3, 'three steps')
-    await later(80)
+    await logged(first, id, ['completed', 'completed', 'completed'])
     await first.kill()
     const second = await make(async (run) => {
       const [a, b, seen] = await Promise.all([

@@ -12,6 +12,7 @@ import {
   type EngineProcess,
   forever,
   later,
+  logged,
   type Make,
   START,
   value,
@@ -84,7 +85,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     const first = await make(work(true))
     const { id } = await first.engine.start(START)
     await eventually(() => made.length === 2, 'two steps')
-    await later(50)
+    await logged(first, id, ['completed', 'completed'])
     await first.kill()
     const second = await make(work(false))
     await second.engine.open()
@@ -128,7 +129,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
       return done(0)
     })
     const { id } = await first.engine.start(START)
-    await later(100)
+    await logged(first, id, ['started'])
     await first.kill()
     const second = await make(async ({ log }) => {
       const answer = await log.step(at(0, 'x'), value(1))
@@ -239,7 +240,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
         return forever()
       })
       const { id } = await first.engine.start(START)
-      await later(100)
+      await logged(first, id, ['completed'])
       await first.kill()
       const second = await make(async ({ log }) => {
         if (name) await log.step(at(0, name), value(1))
