@@ -155,12 +155,18 @@ function addDocument(app: OpenAPIHono<Env>, version: string): void {
   app.doc31('/api/openapi.json', {
     openapi: '3.1.0',
     info: { title: 'Loadout', version },
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
   })
   app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'lo_…',
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'loadout.session_token',
+    description: 'With https its name begins with `__Secure-`.',
   })
 }
 

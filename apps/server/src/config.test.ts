@@ -27,6 +27,24 @@ describe('the settings', () => {
     })
   })
 
+  it('say how people sign in, and nobody signs up without a provider', () => {
+    expect(readConfig(MULTI)).toMatchObject({ proxies: 0, sessionMs: 604_800_000, signUp: false, oidc: undefined })
+    const provider = {
+      LOADOUT_OIDC_ISSUER: 'https://login.example',
+      LOADOUT_OIDC_CLIENT_ID: 'loadout',
+      LOADOUT_OIDC_CLIENT_SECRET: 's',
+    }
+    expect(readConfig({ ...MULTI, ...provider, LOADOUT_SIGN_UP: 'on', LOADOUT_PROXIES: '1' })).toMatchObject({
+      ...{ proxies: 1, signUp: true },
+      oidc: { issuer: 'https://login.example', clientId: 'loadout', name: 'login.example', trustEmail: false },
+    })
+    const said = (env: Record<string, string>) => () => readConfig({ ...MULTI, ...env })
+    expect(said({ LOADOUT_SIGN_UP: 'on' })).toThrow(/LOADOUT_SIGN_UP needs LOADOUT_OIDC_ISSUER/)
+    expect(said({ ...provider, LOADOUT_OIDC_CLIENT_SECRET: '' })).toThrow(/LOADOUT_OIDC_CLIENT_SECRET is needed/)
+    expect(said({ ...provider, LOADOUT_OIDC_CLIENT_ID: '' })).toThrow(/LOADOUT_OIDC_CLIENT_ID is needed/)
+    expect(said({ LOADOUT_SESSION_MS: '5' })).toThrow(/LOADOUT_SESSION_MS/)
+  })
+
   it('have the largest answer of a server, where the operator says one', () => {
     expect(readConfig({}).maxResponseBytes).toBeUndefined()
     expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)

@@ -5,6 +5,7 @@
 import { createHost, type Host } from 'loadout'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createApp } from './app.ts'
+import { createSignIn } from './auth/sign-in.ts'
 
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const BODIES: Record<string, string> = {
@@ -19,7 +20,7 @@ const BODIES: Record<string, string> = {
   'no JSON': '<xml/>',
   'a prototype': '{"__proto__":{"role":"operator"},"constructor":{"prototype":{}}}',
   'wrong types':
-    '{"name":{},"url":[],"command":1,"args":"x","arguments":"x","rules":{},"id":[],"ref":{},"on":"maybe","toolkit":{},"decision":[],"toolkits":{},"limits":"x","mcpServers":[],"config_json":"x","uscoId":{}}',
+    '{"name":{},"url":[],"command":1,"args":"x","arguments":"x","rules":{},"id":[],"ref":{},"on":"maybe","toolkit":{},"decision":[],"toolkits":{},"limits":"x","mcpServers":[],"config_json":"x","uscoId":{},"email":[],"password":{},"token":1,"current":[],"operator":"x"}',
   nulls:
     '{"name":null,"url":null,"command":null,"arguments":null,"rules":null,"id":null,"toolkit":null,"decision":null}',
   'a NUL': '{"name":"a\\u0000b","id":"\\u0000","toolkit":"\\u0000","ref":"\\u0000"}',
@@ -34,7 +35,8 @@ let app: ReturnType<typeof createApp>
 let routes: Array<{ method: string; path: string }>
 beforeAll(async () => {
   host = createHost()
-  app = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'operator' }) })
+  const signIn = createSignIn({ storage: host.storage, secret: 's'.repeat(40), baseUrl: () => 'http://localhost' })
+  app = createApp({ host, signIn, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'operator' }) })
   const { paths } = await (await app.request('/api/openapi.json')).json()
   routes = Object.entries(paths as Record<string, object>).flatMap(([path, item]) =>
     Object.keys(item).map((method) => ({ method: method.toUpperCase(), path })),

@@ -4,7 +4,13 @@
  */
 import { createHash } from 'node:crypto'
 import type { BetterAuthOptions } from 'better-auth'
-import { type AdapterFactory, type CleanedWhere, type CustomAdapter, createAdapterFactory } from 'better-auth/adapters'
+import {
+  type AdapterFactory,
+  type CleanedWhere,
+  type CustomAdapter,
+  createAdapterFactory,
+  type JoinConfig,
+} from 'better-auth/adapters'
 import { HostError, type Storage, type Transaction } from 'loadout'
 
 type RowObject = Record<string, unknown>
@@ -41,6 +47,7 @@ const MODELS = {
 } as const
 
 const MOST_ROWS = 10_000
+const MOST_JOINED = 100
 const LONGEST: Readonly<Record<string, number>> = { userAgent: 300, name: 200 }
 
 export function authRows(storage: Storage) {
@@ -68,32 +75,49 @@ interface Asked {
   model: string
   where?: CleanedWhere[] | undefined
 }
+interface Joined extends Asked {
+  join?: JoinConfig | undefined
+}
+
+async function find(tx: Transaction, { model, where = [] }: Asked): Promise<RowObject[]> {
+  const exact = where.filter(({ operator }) => operator === 'eq')
+  const query = {
+    where: Object.fromEntries(exact.map((one) => [fieldOf(model, one.field), storedValue(model, one)])),
+  }
+  const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MOST_ROWS } as never)
+  return rows.filter((row) => where.every((one) => matches(row[fieldOf(model, one.field)], one)))
+}
+
+/** What belongs to a row, read with it: one transaction tells whose session it is. */
+async function withJoined(tx: Transaction, { join = {}, ...asked }: Joined, row: RowObject): Promise<RowObject> {
+  const data: RowObject = fromRow(asked, row)
+  for (const [model, { on, relation, limit = MOST_JOINED }] of Object.entries(join)) {
+    const rows = await find(tx, { model, where: [equal(on.to, data[on.from])] })
+    const found = rows.slice(0, limit).map((one) => fromRow({ model }, one))
+    data[model] = relation === 'one-to-one' ? (found[0] ?? null) : found
+  }
+  return data
+}
+
+async function change(tx: Transaction, asked: Asked & { update: unknown }): Promise<RowObject[]> {
+  const { collection, id } = modelOf(asked.model)
+  const changed: RowObject[] = []
+  for (const row of await find(tx, asked)) {
+    const set = toRow(asked.model, asked.update as RowObject)
+    const written = await tx.update(collection, String(row[id]), { set: set as never })
+    if (written) changed.push(written)
+  }
+  return changed
+}
+
+async function remove(tx: Transaction, asked: Asked): Promise<number> {
+  const { collection, id } = modelOf(asked.model)
+  const rows = await find(tx, asked)
+  for (const row of rows) await tx.delete(collection, String(row[id]))
+  return rows.length
+}
 
 function adapterOf(run: Run) {
-  const find = async (tx: Transaction, { model, where = [] }: Asked): Promise<RowObject[]> => {
-    const exact = where.filter(({ operator }) => operator === 'eq')
-    const query = {
-      where: Object.fromEntries(exact.map((one) => [fieldOf(model, one.field), storedValue(model, one)])),
-    }
-    const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MOST_ROWS } as never)
-    return rows.filter((row) => where.every((one) => matches(row[fieldOf(model, one.field)], one)))
-  }
-  const change = async (tx: Transaction, asked: Asked & { update: unknown }): Promise<RowObject[]> => {
-    const { collection, id } = modelOf(asked.model)
-    const changed: RowObject[] = []
-    for (const row of await find(tx, asked)) {
-      const set = toRow(asked.model, asked.update as RowObject)
-      const written = await tx.update(collection, String(row[id]), { set: set as never })
-      if (written) changed.push(written)
-    }
-    return changed
-  }
-  const remove = async (tx: Transaction, asked: Asked): Promise<number> => {
-    const { collection, id } = modelOf(asked.model)
-    const rows = await find(tx, asked)
-    for (const row of rows) await tx.delete(collection, String(row[id]))
-    return rows.length
-  }
   return {
     create: ({ model, data }: { model: string; data: RowObject }) =>
       run(async (tx) => {
@@ -102,16 +126,18 @@ function adapterOf(run: Run) {
         await tx.insert(collection, { ...empty, ...toRow(model, data) } as never)
         return data
       }),
-    findOne: (asked: Asked) =>
+    findOne: (asked: Joined) =>
       run(async (tx) => {
         const [row] = await find(tx, asked)
-        return row ? fromRow(asked, row) : null
+        return row ? withJoined(tx, asked, row) : null
       }),
-    findMany: (asked: Asked & { limit: number; offset?: number | undefined }) =>
+    findMany: (asked: Joined & { limit: number; offset?: number | undefined }) =>
       run(async (tx) => {
         const { limit, offset = 0 } = asked
-        const rows = await find(tx, asked)
-        return rows.slice(offset, offset + limit).map((row) => fromRow(asked, row))
+        const rows = (await find(tx, asked)).slice(offset, offset + limit)
+        const found: RowObject[] = []
+        for (const row of rows) found.push(await withJoined(tx, asked, row))
+        return found
       }),
     count: (asked: Asked) => run(async (tx) => (await find(tx, asked)).length),
     update: (asked: Asked & { update: unknown }) =>
@@ -137,6 +163,9 @@ function fieldOf(model: string, field: string): string {
   if (found === undefined) throw new HostError('internal', { detail: `There is no field "${field}" of "${model}".` })
   return found
 }
+
+const equal = (field: string, value: unknown) =>
+  ({ field, value, operator: 'eq', connector: 'AND', mode: 'sensitive' }) as CleanedWhere
 
 const isToken = (model: string, field: string) => model === 'session' && field === 'token'
 

@@ -82,7 +82,7 @@ export function createAuth(options: AuthOptions) {
       useSecureCookies: secure,
       cookiePrefix: 'loadout',
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
-      database: { generateId: ({ model }) => newId(ID_KINDS[model as keyof typeof ID_KINDS]) },
+      database: { joins: true, generateId: ({ model }) => newId(ID_KINDS[model as keyof typeof ID_KINDS]) },
     },
     databaseHooks: {
       user: { create: { before: onlyVerified } },

@@ -51,10 +51,10 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
       query: { disableRefresh },
       returnHeaders: true,
     })
-    const user = response ? await userOf(response.user.id) : undefined
-    const { id: sessionId, expiresAt } = response?.session ?? {}
-    const isIn = user && sessionId !== undefined && expiresAt && user.disabledAt === null
-    return { signedIn: isIn ? { user, sessionId, expiresAt } : undefined, cookies: cookiesOf(told) }
+    const cookies = cookiesOf(told)
+    if (!response || response.user.disabledAt != null) return { signedIn: undefined, cookies }
+    const { id: sessionId, expiresAt } = response.session
+    return { signedIn: { user: rowOf(response.user), sessionId, expiresAt }, cookies }
   }
 
   return {
@@ -87,6 +87,17 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
         for (const { sessionId } of rows) await tx.delete('sessions', sessionId)
       })
     },
+  }
+}
+
+type AuthUser = NonNullable<Awaited<ReturnType<Auth['api']['getSession']>>>['user']
+
+function rowOf({ id: userId, email, name, emailVerified, createdAt, updatedAt, ...rest }: AuthUser): UserRow {
+  const { disabledAt = null, lastSignInAt = null } = rest
+  const operates = rest.role === 'operator'
+  return {
+    ...{ userId, email, name, emailVerified, createdAt, updatedAt, disabledAt, lastSignInAt },
+    role: operates ? 'operator' : 'user',
   }
 }
 

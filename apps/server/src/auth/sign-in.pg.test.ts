@@ -7,6 +7,7 @@ import { postgres } from 'loadout/storage/postgres'
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { start } from '../../../../test/run-process.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { type RunningServer, startServer } from '../serve.ts'
@@ -132,6 +133,44 @@ describe('whole servers', () => {
     }
     await client.end()
   })
+})
+
+describe('two programs, as they are started', () => {
+  it('print the same link to the first operator, once, and none after that', async () => {
+    const database = await createDatabase(inject('postgresUrl'))
+    const dataDir = join(tmpdir(), `loadout-sign-in-${randomBytes(4).toString('hex')}`)
+    const env = {
+      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url },
+      ...{ LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'), LOADOUT_DATA_DIR: dataDir },
+    }
+    const run = () => start(['apps/server/src/main.ts'], env)
+    const programs = [run(), run()]
+    try {
+      const links = await Promise.all(
+        programs.map(async (one) => new URL((await one.says(/https?:\S+\/setup#\S+/))[0])),
+      )
+      expect(links[1]?.hash).toBe(links[0]?.hash)
+      expect(links[0]?.pathname).toBe('/setup')
+      const [here, there] = links.map(({ origin }) => origin)
+      const token = links[0]?.hash.slice(1)
+      const body = JSON.stringify({ token, email: 'olga@example.com', name: 'Olga', password: 'a good long password' })
+      const headers = { 'content-type': 'application/json' }
+      const setUp = await fetch(`${there}/api/auth/setup`, { method: 'POST', headers, body })
+      expect(setUp.status).toBe(201)
+      const cookie = setUp.headers.getSetCookie().map((one) => one.split(';')[0] ?? '')
+      const known = await fetch(`${here}/api/users`, { headers: { cookie: cookie.join('; ') } })
+      expect((await known.json()).items).toMatchObject([{ email: 'olga@example.com', operator: true }])
+      programs.push(run())
+      await programs[2]?.says(/Loadout is at/)
+      await new Promise((resolve) => setTimeout(resolve, 200))
+      expect(programs[2]?.stdout()).not.toContain('/setup')
+      expect(programs.map((one) => one.stderr()).join()).not.toContain(token)
+    } finally {
+      expect(await Promise.all(programs.map((one) => one.end()))).toEqual(programs.map(() => 0))
+      await database.drop()
+      await rm(dataDir, { recursive: true, force: true })
+    }
+  }, 120_000)
 })
 
 async function dump(url: string): Promise<string> {
