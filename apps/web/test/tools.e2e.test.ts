@@ -265,7 +265,7 @@ describe('tools', () => {
     await sheet.getByText('The sum of 2 and 3 is 5.').waitFor()
     await phone.keyboard.press('Escape')
     await sheet.waitFor({ state: 'detached' })
-    expect(await phone.evaluate(() => document.activeElement?.id)).toBe('tool-everything.get-sum')
+    await expect.poll(() => phone.evaluate(() => document.activeElement?.id)).toBe('tool-everything.get-sum')
     await phone.context().close()
   })
 })

@@ -1,5 +1,6 @@
 /** What was asked before, and how it ended. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
 import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
@@ -68,6 +69,7 @@ function AnsweredRow({ approval }: { approval: Approval }) {
     <li>
       <details className="group">
         <summary className="flex cursor-pointer flex-wrap items-center gap-x-3 gap-y-1 px-4 py-3 -outline-offset-2 hover:bg-sunken sm:px-5">
+          <ChevronRight aria-hidden className="size-4 text-ink-muted transition-transform group-open:rotate-90" />
           <span className="min-w-0 flex-1 text-sm wrap-anywhere">
             <span className="font-medium">{tool.title}</span>
             <span className="text-ink-muted"> on {tool.toolkitName}</span>

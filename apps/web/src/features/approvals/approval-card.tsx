@@ -59,7 +59,9 @@ export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
       className="group grid min-w-0 gap-3 rounded-xl border bg-surface p-4 shadow-flat sm:p-5"
     >
       <CardHeader approval={shown} tool={tool} titleId={titleId} isOpen={isOpen} />
-      <p className="text-sm wrap-anywhere">{approval.reason}</p>
+      <p className="text-sm wrap-anywhere">
+        <span className="text-ink-muted">Why it is asked:</span> {approval.reason}
+      </p>
       <ApprovalArguments approval={approval} tool={tool} edit={edit} isOpen={isOpen} />
       {answering.isError && !isLate && <ProblemNotice error={answering.error} />}
       {isOpen && !isLate ? (

@@ -3,7 +3,7 @@ import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps } from '@rjsf
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import type { ComponentProps } from 'react'
 import { Button } from '../../ui/button.tsx'
-import { errorsId, type FormContext } from './form-context.ts'
+import { errorsId, type FormContext, InTuple } from './form-context.ts'
 import { Errors, Group } from './form-templates.tsx'
 
 const addId = (listId: string): string => `${listId}__add`
@@ -16,7 +16,11 @@ export function ArrayTemplate(props: ArrayFieldTemplateProps) {
   const name = id === idPrefix ? label : title
   return (
     <Group id={id} title={name} description={schema.description} required={required || id === idPrefix}>
-      {items.length > 0 && <ol className="grid min-w-0 gap-2">{items}</ol>}
+      {items.length > 0 && (
+        <InTuple value={Array.isArray(schema.items)}>
+          <ol className="grid min-w-0 gap-2">{items}</ol>
+        </InTuple>
+      )}
       <Errors id={errorsId(id)} messages={rawErrors} />
       {canAdd && (
         <Button

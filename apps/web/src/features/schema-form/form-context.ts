@@ -1,4 +1,5 @@
 import type { RJSFSchema } from '@rjsf/utils'
+import { createContext } from 'react'
 
 /** What the parts of one form know of it. */
 export interface FormContext {
@@ -17,3 +18,6 @@ export function describedBy(id: string, { errors, schema }: { errors: string[] |
 
 export const errorsId = (id: string): string => `${id}__error`
 export const describedId = (id: string): string => `${id}__description`
+
+/** Whether the items of the list around have places of their own, each with its name. */
+export const InTuple = createContext(false)

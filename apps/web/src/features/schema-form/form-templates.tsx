@@ -14,7 +14,7 @@ import { createContext, type ReactNode, useContext } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { FieldError, FieldHint } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
-import { describedId, errorsId, type FormContext } from './form-context.ts'
+import { describedId, errorsId, type FormContext, InTuple } from './form-context.ts'
 import { isRecord } from './keywords.ts'
 
 /** The field whose choice was made: what stands inside has the same id and is the same field. */
@@ -35,6 +35,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
     fieldPathId,
   } = props
   const isInsideChoice = useContext(Chosen) === id
+  const isInTuple = useContext(InTuple)
   if (hidden) return <div hidden>{children}</div>
   if (!isInsideChoice && isLeftAway(props)) return <AddField {...props} />
   const isAdditional = ADDITIONAL_PROPERTY_FLAG in schema
@@ -45,7 +46,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
   const context = registry.formContext as FormContext
   const isItem = typeof fieldPathId.path.at(-1) === 'number'
   const name = (isItem ? label.replace(/-(?=\d+$)/, ' ') : label) || (id === context.idPrefix ? context.label : '')
-  const isNamed = displayLabel && name && !isAdditional && !isBoolean
+  const isNamed = displayLabel && name && !isBoolean
   return (
     <Additional {...props}>
       <div className="grid min-w-0 gap-1.5">
@@ -54,7 +55,7 @@ export function FieldTemplate(props: FieldTemplateProps) {
             id={control}
             text={name}
             required={required || isItem || id === context.idPrefix}
-            hidden={isInsideChoice || isItem}
+            hidden={isInsideChoice || isAdditional || (isItem && !isInTuple)}
           />
         )}
         {isChoice ? <Chosen value={id}>{children}</Chosen> : children}

@@ -14,9 +14,9 @@ interface FactsProps {
 
 export function ToolFacts({ located: { toolkit, tool }, explained }: FactsProps) {
   return (
-    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 text-sm">
+    <dl className="grid grid-cols-[minmax(0,1fr)] gap-x-4 gap-y-1 text-sm sm:grid-cols-[auto_minmax(0,1fr)] sm:gap-y-2">
       <Fact name="Name for the model">
-        <span className="flex items-center gap-1">
+        <span className="-my-1 flex items-center gap-1">
           <code className="font-mono text-[0.8125rem] wrap-anywhere">{tool.modelName}</code>
           <CopyButton label="Copy the name that the model sees" text={() => tool.modelName} />
         </span>
@@ -36,7 +36,7 @@ export function ToolFacts({ located: { toolkit, tool }, explained }: FactsProps)
 
 const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   <>
-    <dt className="py-0.5 text-ink-muted">{name}</dt>
+    <dt className="pt-1 text-ink-muted sm:py-0.5">{name}</dt>
     <dd className="min-w-0 py-0.5">{children}</dd>
   </>
 )

@@ -26,11 +26,7 @@ export function ToolsPage() {
   const located = locate(toolkits.data, tool)
   const close = () => navigate({ search: ({ tool: _, ...rest }) => rest, resetScroll: false })
   return (
-    <Page
-      title="Tools"
-      description="Every tool of your servers. Search as the model does, look at what it gets, and try one."
-      wide
-    >
+    <Page title="Tools" description="Search them as the model does, see what it gets, and try any of them." wide>
       <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
         <div className="grid min-w-0 gap-4">
           <SearchBar q={q} strategy={strategy} />
