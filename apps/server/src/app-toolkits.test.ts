@@ -39,6 +39,7 @@ describe('/api/app is for operators', () => {
     ['DELETE /api/app/toolkits/global'],
     ['DELETE /api/app/toolkits/none'],
     ['GET /api/app/config'],
+    ['GET /api/app/settings'],
     ['PATCH /api/app/config', { defaults: { deferLoading: false } }],
     ['GET /api/app/backup'],
   ]

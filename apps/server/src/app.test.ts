@@ -371,6 +371,7 @@ describe('the OpenAPI document', () => {
       'get /api/app/audit/verify',
       'get /api/app/backup',
       'get /api/app/config',
+      'get /api/app/settings',
       'get /api/app/toolkits',
       'get /api/approvals',
       'get /api/approvals/{id}',

@@ -14,7 +14,7 @@ import type { SignIn } from './auth/sign-in.ts'
 import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, stillOf, traceParent } from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
-import { appRoutes } from './routes/app.ts'
+import { appRoutes, type StartSettings } from './routes/app.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { authRoutes } from './routes/auth.ts'
 import { authLinkRoutes } from './routes/auth-links.ts'
@@ -61,6 +61,8 @@ export interface AppOptions {
   proxies?: number
   /** Models of chats and agents. @default those that users have keys for */
   models?: Models
+  /** What operators are shown of how the server was started. */
+  settings?: StartSettings
   log?: Log
   /** What `GET /metrics` tells to operators. Without it there is no such route. */
   metrics?: MetricsOptions
@@ -81,6 +83,7 @@ export function createApp({
   signIn,
   proxies = 0,
   models = createModels(host),
+  settings,
   log = silentLog,
   metrics,
   version = '0.0.0',
@@ -141,7 +144,7 @@ export function createApp({
     .route('/api', modelRoutes(host, models))
     .route('/api', runRoutes(host))
     .route('/api', workflowRoutes(host))
-    .route('/api', appRoutes(host))
+    .route('/api', appRoutes(host, settings))
     .route('/api', eventRoutes(host, stopping, stillOf(authenticate)))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
@@ -176,6 +179,8 @@ const CONTENT_SECURITY_POLICY = {
   scriptSrc: ["'self'"],
   styleSrc: ["'self'", "'unsafe-inline'"],
   imgSrc: ["'self'", 'data:'],
+  // Sounds that tools give.
+  mediaSrc: ["'self'", 'data:'],
   connectSrc: ["'self'"],
   frameAncestors: ["'none'"],
   baseUri: ["'none'"],

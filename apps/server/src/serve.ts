@@ -11,6 +11,7 @@ import { byApiKey, heldToUser, localOr, sessionOr } from './authenticate.ts'
 import type { Config } from './config.ts'
 import { createLog, type Log } from './log.ts'
 import { clientDocument, modelsOf, openHost } from './open-host.ts'
+import type { StartSettings } from './routes/app.ts'
 import { openTelemetry } from './telemetry.ts'
 import { serveWeb } from './web.ts'
 import { startWebhook } from './webhook.ts'
@@ -61,6 +62,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
       host,
       apiKeys,
       models: modelsOf(host, config),
+      settings: settingsOf(config),
       authenticate: local ? localOr(byKey) : signedIn,
       signIn,
       proxies: config.proxies,
@@ -91,6 +93,13 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     await closeHost().catch(() => {})
     throw error
   }
+}
+
+function settingsOf(config: Config): StartSettings {
+  const { mode, stdio, stdioTemplates, privateNetwork, privateHosts, programs, approvalMs } = config
+  // Values of the environment may be secrets.
+  const templates = stdioTemplates.map(({ id, command, args }) => ({ id, command, args }))
+  return { mode, stdio, templates, privateNetwork, privateHosts, programs, approvalMs }
 }
 
 interface SignInParts {

@@ -45,11 +45,28 @@ describe('source 003', () => {
   })
 
   it('adds a custom toolkit of two tools', async () => {
-    const saved = await page.request.post('/api/mcp/config', {
-      headers: { origin: app.url },
-      data: { name: 'words', config_type: 'custom', config_json: CUSTOM },
-    })
-    expect(saved.status()).toBe(200)
+    await page.getByRole('button', { name: 'Add server' }).click()
+    await dialog()
+      .getByRole('radio', { name: /^Custom toolkit/ })
+      .click()
+    await dialog().getByRole('link', { name: 'Open the editor' }).click()
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('words')
+    await page.getByRole('radio', { name: 'JSON' }).first().click()
+    await page.getByRole('textbox', { name: 'The toolkit as JSON' }).click()
+    await page.keyboard.press('ControlOrMeta+A')
+    await page.keyboard.insertText(JSON.stringify(CUSTOM, null, 2))
+    await page.getByRole('button', { name: 'Save toolkit' }).click()
+    await page.waitForURL(/custom\/usco_/)
+  })
+
+  it('introspects both on the page of servers', async () => {
+    await page.goto('/connectors')
+    for (const name of ['filesystem', 'words']) {
+      await page.getByRole('button', { name: `Actions for ${name}` }).click()
+      await page.getByRole('menuitem', { name: 'Refresh tools' }).click()
+    }
+    await page.getByText(/^1\d tools, /).waitFor()
+    await page.getByText(/^2 tools, /).waitFor()
   })
 
   it('offers the tools of both in the workflow builder, grouped, and refreshes them there', async () => {

@@ -143,7 +143,7 @@ describe('workflows', () => {
       .setInputFiles(await file.path())
     await page.getByRole('button', { name: 'Open in the editor' }).click()
     await graphNode('sign').waitFor()
-    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Imported')
+    await page.getByRole('textbox', { name: 'Name', exact: true }).first().fill('Imported')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL(/\/workflows\/wf/)
     await page.goto('/workflows')

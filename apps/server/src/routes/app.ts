@@ -61,6 +61,33 @@ const changeConfig = createRoute({
   responses: { 200: json(config, 'As it is now'), ...problemResponses },
 })
 
+/** What the server was started with: shown here, and set where it is started. */
+const startSettings = z
+  .object({
+    mode: z.enum(['local', 'multi-user']).optional(),
+    storage: z.string().openapi({ description: 'What keeps the data' }),
+    stdio: z
+      .enum(['off', 'templates', 'sandbox', 'on'])
+      .optional()
+      .openapi({ description: 'Which commands users may bring: none, prepared ones, any in a sandbox, any' }),
+    templates: z.array(z.object({ id: z.string(), command: z.string(), args: z.array(z.string()) })),
+    privateNetwork: z
+      .boolean()
+      .optional()
+      .openapi({ description: 'Whether servers in the private network are reached' }),
+    privateHosts: z.array(z.string()).openapi({ description: 'Reached although they are private' }),
+    programs: z.string().optional().openapi({ description: 'What is around programs; `off` runs none' }),
+    approvalMs: z.number().optional().openapi({ description: 'How long a question to a user stays open' }),
+  })
+  .openapi('StartSettings')
+export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>>
+const showSettings = createRoute({
+  method: 'get',
+  path: '/app/settings',
+  summary: 'What the server was started with',
+  responses: { 200: json(startSettings, 'It, without secrets'), ...problemResponses },
+})
+
 const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
   assertOperator(c.var.principal)
   await next()
@@ -70,7 +97,7 @@ const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
 const actorOf = (c: Context<Env>) => ({ actor: c.var.principal.userId })
 const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
 
-export function appRoutes(host: Host) {
+export function appRoutes(host: Host, settings: StartSettings = {}) {
   const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
     const view = await host.views.asOperator(stored)
     return { ...view, ...(warnings.length > 0 ? { warnings } : {}) }
@@ -101,6 +128,9 @@ export function appRoutes(host: Host) {
       await host.toolkits.remove(c.req.valid('param').id, ownerOf(c))
       return c.body(null, 204)
     })
+    .openapi(showSettings, (c) =>
+      c.json({ templates: [], privateHosts: [], ...settings, storage: host.storage.name }, 200),
+    )
     .openapi(showConfig, async (c) => c.json(await host.app.get(), 200))
     .openapi(changeConfig, async (c) => c.json(await host.app.update(c.req.valid('json'), actorOf(c)), 200))
 }

@@ -47,7 +47,7 @@ function ConfigForm({ config }: { config: AppConfig }) {
       {save.error && <ProblemNotice error={save.error} folded={errors.length > 0 && known} />}
       {CONFIG_SECTIONS.map(({ title, note, fields }) => (
         <Section key={title} title={title} note={note}>
-          <div className="grid gap-5 rounded-xl border bg-surface p-4 shadow-flat sm:grid-cols-2 sm:p-5">
+          <div className="grid items-start gap-5 rounded-xl border bg-surface p-4 shadow-flat sm:grid-cols-2 sm:p-5">
             {fields.map((field) => (
               <ConfigInput
                 key={field.path}
@@ -60,12 +60,13 @@ function ConfigForm({ config }: { config: AppConfig }) {
           </div>
         </Section>
       ))}
-      <div className="sticky bottom-0 -mx-1 flex items-center justify-end gap-3 border-t bg-canvas px-1 py-3">
-        {isChanged && <span className="mr-auto text-sm text-ink-muted">There are changes that are not saved.</span>}
-        {isChanged && <Button onClick={() => setChanges({})}>Discard</Button>}
+      {/* At the left: what is said after a save comes in at the right, and must not lie on the button. */}
+      <div className="sticky bottom-0 -mx-1 flex flex-wrap items-center gap-3 border-t bg-canvas px-1 py-3">
         <Button type="submit" variant="primary" aria-disabled={!isChanged || save.isPending}>
           {save.isPending ? 'Saving…' : 'Save settings'}
         </Button>
+        {isChanged && <Button onClick={() => setChanges({})}>Discard</Button>}
+        {isChanged && <span className="text-sm text-ink-muted">There are changes that are not saved.</span>}
       </div>
       {leaving.status === 'blocked' && (
         <Confirm
@@ -137,4 +138,8 @@ function ConfigInput({ field: { path, label, hint, kind }, value, error, onChang
   )
 }
 
-const sentence = (label: string, message: string) => (/^[a-z]/.test(message) ? `${label} ${message}.` : message)
+// The API's messages go on from the field's name; those of a library begin a sentence of their own.
+function sentence(label: string, message: string): string {
+  if (/expected number/.test(message)) return `${label} must be a number.`
+  return /^[a-z]/.test(message) ? `${label} ${message}.` : message
+}

@@ -20,7 +20,7 @@ const TABS: ReadonlyArray<{ value: string; label: string; content: ComponentType
   { value: 'settings', label: 'Settings and limits', content: ConfigTab },
   { value: 'users', label: 'Users', content: UsersTab },
   { value: 'models', label: 'Model keys', content: ModelsTab },
-  { value: 'upkeep', label: 'Upkeep', content: UpkeepTab },
+  { value: 'upkeep', label: 'Server', content: UpkeepTab },
 ]
 
 export function OperatorPage() {

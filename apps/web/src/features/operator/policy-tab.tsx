@@ -65,7 +65,7 @@ function Rules({ stored }: { stored: readonly PolicyRule[] }) {
         <Button onClick={() => put([...rows, newRow(rows)])}>
           <Plus aria-hidden /> Add rule
         </Button>
-        <span className="ml-auto flex gap-2">
+        <span className="flex flex-row-reverse gap-2">
           {isChanged && <Button onClick={() => setEdited(undefined)}>Discard</Button>}
           <Button
             variant="primary"

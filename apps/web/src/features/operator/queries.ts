@@ -8,6 +8,7 @@ const { app } = client.api
 export type AppToolkit = InferResponseType<typeof app.toolkits.$get, 200>['toolkits'][number]
 export type AppConfig = InferResponseType<typeof app.config.$get, 200>
 export type AppConfigPatch = InferRequestType<typeof app.config.$patch>['json']
+export type StartSettings = InferResponseType<typeof app.settings.$get, 200>
 export type PolicyRule = InferResponseType<typeof client.api.policy.$get, 200>['rules'][number]
 /** Rows have a key of their own, so that what is typed stays with its rule while rules move. */
 export interface RuleRow {
@@ -28,6 +29,12 @@ export const appConfigQuery = () =>
   queryOptions({
     queryKey: ['app', 'config'],
     queryFn: ({ signal }) => answer(app.config.$get({}, { init: { signal } })),
+  })
+
+export const startSettingsQuery = () =>
+  queryOptions({
+    queryKey: ['app', 'settings'],
+    queryFn: ({ signal }) => answer(app.settings.$get({}, { init: { signal } })),
   })
 
 export const policyQuery = () =>

@@ -66,7 +66,7 @@ export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRem
           <Trash2 aria-hidden />
         </Button>
       </div>
-      <div className="grid gap-4 sm:grid-cols-[1.6fr_1fr]">
+      <div className="grid items-start gap-4 sm:grid-cols-[1.6fr_1fr]">
         <Field
           label="Tools"
           error={pattern && `Tools ${pattern}.`}
@@ -137,7 +137,7 @@ function Conditions({ rule, onChange }: Pick<RuleFormProps, 'onChange'> & { rule
   return (
     <details open={Object.keys(when).length > 0 || undefined}>
       <summary className="w-fit cursor-pointer rounded-sm text-sm font-medium text-ink-muted">Only where…</summary>
-      <div className="mt-3 grid grid-cols-2 gap-3 sm:grid-cols-5">
+      <div className="mt-3 grid grid-cols-2 items-start gap-3 sm:grid-cols-5">
         <Field label="Called by">
           {(control) => (
             <Select

@@ -5,10 +5,12 @@ import { Button } from '../../ui/button.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { Section } from './section.tsx'
+import { StartSettings } from './start-settings.tsx'
 
 export function UpkeepTab() {
   return (
     <>
+      <StartSettings />
       <Verify />
       <Backup />
     </>

@@ -101,7 +101,10 @@ function Row({ row, isTaken, onChange, onRemove }: RowProps) {
     if (!isTaken(next) && /^[A-Za-z_]\w*$/.test(next)) onChange({ ...row, name: next })
   }
   return (
-    <div className="grid grid-cols-2 items-start gap-3 rounded-lg border p-3 sm:grid-cols-[1fr_9rem_1.4fr_auto_auto]">
+    <fieldset
+      aria-label={`Input ${row.name}`}
+      className="grid min-w-0 grid-cols-2 items-start gap-3 rounded-lg border p-3 sm:grid-cols-[1fr_9rem_1.4fr_auto_auto]"
+    >
       <Field label="Name" error={wrong}>
         {(control) => <Input {...control} value={name} onChange={({ target }) => rename(target.value)} />}
       </Field>
@@ -149,7 +152,7 @@ function Row({ row, isTaken, onChange, onRemove }: RowProps) {
       >
         <Trash2 aria-hidden />
       </Button>
-    </div>
+    </fieldset>
   )
 }
 

@@ -96,7 +96,7 @@ export function AgentFields({ node, change, problems, suggestions, tools }: Node
         suggestions={suggestions}
         error={atField(problems, 'system')}
       />
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid items-start gap-4 sm:grid-cols-2">
         <Field optional label="Model" error={atField(problems, 'model')} hint="provider:model; without it the default.">
           {(control) => (
             <Input
@@ -229,7 +229,7 @@ export function MapFields({ node, definition, change, problems, suggestions }: N
         error={atField(problems, 'node')}
         hint="It runs for each item, and by nothing else."
       />
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid items-start gap-4 sm:grid-cols-2">
         <Field
           optional
           label="Name of an item"

@@ -42,7 +42,7 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
       {notAt(problems, [...OWN_FIELDS[node.type], ...SHARED_FIELDS]).map((problem) => (
         <FieldError key={`${problem.path} ${problem.message}`}>{sentenceOf(problem)}</FieldError>
       ))}
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid items-start gap-4 sm:grid-cols-2">
         <IdField id={node.id} definition={definition} onRename={rename} error={atField(problems, 'id')} />
         <Field optional label="Title" error={atField(problems, 'title')} hint="What the list and the graph show.">
           {(control) => (

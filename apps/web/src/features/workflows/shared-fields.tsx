@@ -26,7 +26,7 @@ export function SharedFields({ node, definition, change, problems }: NodeFieldsP
         error={atField(problems, 'after')}
         hint="What its expressions name is waited for anyway."
       />
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid items-start gap-4 sm:grid-cols-2">
         <CountInput
           optional
           label="Timeout (ms)"
