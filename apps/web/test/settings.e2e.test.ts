@@ -9,14 +9,16 @@ describe('settings', () => {
   let app: OpenApp
   let page: Page
   const read = async (path: string) => (await fetch(`${app.url}/api${path}`)).json()
+  const post = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json' }
+    return (await fetch(`${app.url}/api${path}`, { method: 'POST', headers, body: JSON.stringify(body) })).status
+  }
   const tab = (name: string) => page.getByRole('tab', { name }).click()
 
   beforeAll(async () => {
     app = await openApp(async ({ toolkits, app: config }) => {
       const secret = { command: 'tracker', env: { TOKEN: 'planted-secret-11' } }
       await toolkits.register({ name: 'Tracker', ...secret }, { tier: 'user', userId: 'local' })
-      const pay = { name: 'pay', inputSchema: { type: 'object' }, execute: 'return 1' }
-      await toolkits.register({ name: 'Shop', tools: [pay] }, { tier: 'user', userId: 'local' })
       await config.update({ limits: { maxCallsPerHour: 500 } })
     })
     page = await app.open({ permissions: ['clipboard-read', 'clipboard-write'] })
@@ -98,19 +100,19 @@ describe('settings', () => {
     await page.getByRole('button', { name: 'Set your key for Anthropic' }).click()
     await page.getByLabel('Key for Anthropic', { exact: true }).fill(APP_KEY)
     await page.keyboard.press('Enter')
-    await page.getByText('Your own key').waitFor()
+    await page.getByText('Your own key', { exact: true }).waitFor()
     await page.getByLabel('Key for Anthropic', { exact: true }).waitFor({ state: 'detached' })
     expect(await page.content()).not.toContain(APP_KEY)
     await page.getByRole('button', { name: 'Remove your key for Anthropic' }).click()
-    await page.getByText('Your own key').waitFor({ state: 'detached' })
+    await page.getByText('Your own key', { exact: true }).waitFor({ state: 'detached' })
   })
 
   it('takes a remembered answer back', async () => {
     await tab('Remembered answers')
     await page.getByRole('heading', { name: 'No remembered answers' }).waitFor()
-    const headers = { 'content-type': 'application/json' }
-    const body = JSON.stringify({ ref: 'shop.pay', decision: 'allow' })
-    expect((await fetch(`${app.url}/api/grants`, { method: 'POST', headers, body })).status).toBeLessThan(300)
+    const pay = { name: 'pay', inputSchema: { type: 'object' }, execute: 'return 1' }
+    expect(await post('/mcp', { name: 'Shop', tools: [pay] })).toBe(201)
+    expect(await post('/grants', { ref: 'shop.pay', decision: 'allow' })).toBe(201)
     await page.getByRole('button', { name: 'Take back the answer about shop.pay' }).click()
     await page.getByRole('heading', { name: 'No remembered answers' }).waitFor()
     expect((await read('/grants')).items).toEqual([])

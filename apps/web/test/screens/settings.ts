@@ -3,7 +3,7 @@ import type { Page } from 'playwright'
 
 const tab = (name: string, heading: string) => async (page: Page) => {
   await page.goto(name === 'general' ? '/settings' : `/settings?tab=${name}`)
-  await page.getByRole('heading', { name: heading }).waitFor()
+  await page.getByRole('heading', { name: heading, exact: true }).waitFor()
 }
 
 export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {

@@ -36,6 +36,7 @@ const tooltip = {
   cursor: { fill: 'var(--sunken)', stroke: 'var(--line)' },
   isAnimationActive: false,
 } as const
+const DOT = { r: 2, strokeDasharray: '' }
 const still = { isAnimationActive: false } as const
 const grid = <CartesianGrid stroke="var(--line)" vertical={false} />
 const time = <XAxis dataKey="time" {...axis} minTickGap={28} />
@@ -71,7 +72,7 @@ export function DurationChart({ rows }: { rows: readonly Row[] }) {
           stroke="var(--accent)"
           strokeWidth={2}
           connectNulls
-          dot={{ r: 2 }}
+          dot={DOT}
           {...still}
         />
         <Line
@@ -81,7 +82,7 @@ export function DurationChart({ rows }: { rows: readonly Row[] }) {
           strokeWidth={2}
           strokeDasharray="4 3"
           connectNulls
-          dot={{ r: 2 }}
+          dot={DOT}
           {...still}
         />
       </LineChart>

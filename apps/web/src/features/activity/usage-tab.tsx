@@ -25,12 +25,14 @@ export function UsageTab({ search, onSearch }: UsageTabProps) {
   const { data: usage } = useQuery({ ...usageQuery(), refetchInterval: 15_000 })
   return (
     <div className="grid gap-5">
-      <Segmented
-        label="Time"
-        value={range}
-        options={RANGES.map((value) => ({ value, label: WORDS[value] }))}
-        onChange={(next) => onSearch({ range: next })}
-      />
+      <div>
+        <Segmented
+          label="Time"
+          value={range}
+          options={RANGES.map((value) => ({ value, label: WORDS[value] }))}
+          onChange={(next) => onSearch({ range: next })}
+        />
+      </div>
       {error && <ProblemNotice error={error} />}
       {usage && <Limits usage={usage} />}
       {!history && !error && <Skeleton className="h-72 w-full rounded-2xl" />}

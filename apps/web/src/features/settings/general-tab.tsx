@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { toast } from 'sonner'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
-import { ChoiceCards } from '../../ui/choice.tsx'
+import { Segmented } from '../../ui/choice.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { SwitchField } from '../../ui/switch-field.tsx'
@@ -26,9 +26,9 @@ export function GeneralTab() {
 }
 
 const THEMES = [
-  { value: 'system', label: 'As the system', hint: 'Light by day or dark by night, as your device says.' },
-  { value: 'light', label: 'Light', hint: 'Always.' },
-  { value: 'dark', label: 'Dark', hint: 'Always.' },
+  { value: 'light', label: 'Light' },
+  { value: 'system', label: 'As the system' },
+  { value: 'dark', label: 'Dark' },
 ] as const
 
 function ThemeSection() {
@@ -40,7 +40,9 @@ function ThemeSection() {
   }
   return (
     <Section title="Theme" note="Of this browser, and remembered for others.">
-      <ChoiceCards label="Theme" value={theme} options={THEMES} onChange={change} />
+      <div>
+        <Segmented label="Theme of the pages" value={theme} options={THEMES} onChange={change} />
+      </div>
     </Section>
   )
 }
