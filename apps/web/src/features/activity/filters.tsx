@@ -51,7 +51,7 @@ export function Filters({ search, onChange }: FiltersProps) {
           options={{ ...TIMES, between: 'Between…' }}
         />
         <Choice label="Server" any="All servers" value={search.toolkit} onChange={set('toolkit')} options={kits} />
-        <Field label="Tool">
+        <Field label="Tool name">
           {(control) => (
             <Input
               {...control}

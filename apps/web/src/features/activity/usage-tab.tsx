@@ -102,7 +102,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       </ChartCard>
       <ChartCard
         title="Tools called most"
-        head={['Tool', 'Calls', 'Errors', 'Half within', '95% within']}
+        head={['Name', 'Calls', 'Errors', 'Half within', '95% within']}
         rows={history.tools.map(({ ref, calls, errors, p50, p95 }) => [ref, calls, errors, ms(p50), ms(p95)])}
       >
         <ToolsChart tools={history.tools} />
