@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createHost, rule, type ThreadAddress } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
+import { type ModelScript, type ModelServer, startModelServer } from 'loadout/testing'
+import { afterAll, afterEach, beforeAll } from 'vitest'
 import { EVERYTHING, FILESYSTEM } from './real-servers.ts'
 
 export const READ = 'mcp_filesystem_read_text_file'
@@ -21,13 +23,15 @@ export async function startModelHost() {
     drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }),
     mcpServers: { everything: run(EVERYTHING), filesystem: run(FILESYSTEM, folder) },
   })
+  // A busy machine starts servers slowly, and what nobody knows of yet is not found.
+  for (const stored of await host.toolkits.list('ann')) await host.catalog.introspect(stored, 'ann')
   let threads = 0
   return {
     host,
     note: join(folder, 'note.txt'),
-    /** A new thread, so that nothing is loaded yet. */
+    /** A new thread of somebody new, so that nothing is loaded yet, and nothing learned from what others asked for. */
     thread: (address: Partial<ThreadAddress> = {}) =>
-      host.thread({ userId: 'ann', threadId: `thread-${++threads}`, ...address }),
+      host.thread({ userId: `user-${++threads}`, threadId: `thread-${threads}`, ...address }),
     async close() {
       await host.close()
       await rm(folder, { recursive: true, force: true })
@@ -35,3 +39,23 @@ export async function startModelHost() {
   }
 }
 export type ModelHost = Awaited<ReturnType<typeof startModelHost>>
+
+/** One for the tests of a file, and a scripted model for each of them. */
+export function useModelHost() {
+  let fixture: ModelHost
+  let server: ModelServer | undefined
+  beforeAll(async () => {
+    fixture = await startModelHost()
+  })
+  afterEach(async () => {
+    await server?.close()
+  })
+  afterAll(() => fixture.close())
+  return {
+    fixture: () => fixture,
+    async serve(script: ModelScript): Promise<ModelServer> {
+      server = await startModelServer(script)
+      return server
+    },
+  }
+}

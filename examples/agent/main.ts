@@ -1,7 +1,7 @@
 /** An agent with a user's own key and the tools of a thread. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
   { answer: { calls: [{ name: 'mcp_shop_orders' }], usage: { input: 300, output: 20 } } },
@@ -9,19 +9,7 @@ const server = await startModelServer([
   { answer: { text: 'a-1 is paid back.', usage: { input: 380, output: 10 } } },
 ])
 const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
-const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
-const shop = {
-  name: 'shop',
-  tools: [
-    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
-    {
-      ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
-      execute: ({ order }: { order: string }) => `${order} is paid back.`,
-    },
-  ],
-}
-await using host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
+await using host = await openShop({ ask: ['shop.refund'] })
 
 //#region example
 import { agent, createModels } from 'loadout/agents'

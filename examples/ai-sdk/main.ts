@@ -1,8 +1,8 @@
 /** The AI SDK with tools that wait, found by our search. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
 import { createAnthropic } from '@ai-sdk/anthropic'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
   { answer: { calls: [{ name: 'search_tools', arguments: { query: 'give money back' } }] } },
@@ -10,19 +10,7 @@ const server = await startModelServer([
   { answer: 'The money is on its way.' },
 ])
 const model = createAnthropic({ apiKey: 'key', baseURL: server.baseUrl.aiSdkAnthropic })('claude-opus-5-5')
-const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
-const shop = {
-  name: 'shop',
-  tools: [
-    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
-    {
-      ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
-      execute: ({ order }: { order: string }) => `${order} is paid back.`,
-    },
-  ],
-}
-await using host = createHost({ policy: [rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
+await using host = await openShop()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example

@@ -1,7 +1,7 @@
 /** Anthropic runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
 import assert from 'node:assert/strict'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openSales, sales } from '../shop.ts'
 
 const model = await startModelServer([
   { answer: { programs: [{ code: 'for region in ["west", "east"]: …', calls: [sales('west')] }] } },
@@ -9,20 +9,7 @@ const model = await startModelServer([
   { answer: { programs: [{ output: 'west' }], text: 'The west sold the most.' } },
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.anthropic }
-function sales(region: string) {
-  return { name: 'mcp_shop_sales', arguments: { region } }
-}
-const shop = {
-  name: 'shop',
-  tools: [
-    {
-      ...{ name: 'sales', description: 'The sales of a region.', inputSchema: { type: 'object' } },
-      execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
-    },
-  ],
-}
-await using host = createHost({ policy: [rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
+await using host = await openSales()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example

@@ -7,21 +7,14 @@ import {
   type UIMessageChunk,
   uiMessageChunkSchema,
 } from 'ai'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openShop } from '../shop.ts'
 
 const server = await startModelServer([
   { answer: { calls: [{ name: 'mcp_shop_orders' }] } },
   { answer: 'There are two: a-1 and b-2.' },
 ])
-const orders = {
-  name: 'orders',
-  description: 'Lists orders.',
-  inputSchema: { type: 'object' },
-  execute: () => ['a-1', 'b-2'],
-}
-await using host = createHost({ policy: [rule('*', 'allow')] })
-await host.toolkits.register({ name: 'shop', tools: [orders] }, { tier: 'app' })
+await using host = await openShop()
 await host.threads.create('ann', { id: 'support' })
 const options = { model: 'openai:gpt-5.6', keys: { openai: 'key' }, baseUrls: { openai: server.baseUrl.openai } }
 

@@ -1,28 +1,14 @@
 /** OpenAI runs a program over our tools: what it calls is in a run, and its data never reach the model. A scripted model stands in. */
 import assert from 'node:assert/strict'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openSales, sales } from '../shop.ts'
 
 const model = await startModelServer([
   { answer: { programs: [{ code: 'for (const region of regions) …', calls: [sales('west'), sales('east')] }] } },
   { answer: { programs: [{ output: 'west' }], text: 'The west sold the most.' } },
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
-function sales(region: string) {
-  return { name: 'mcp_shop_sales', arguments: { region } }
-}
-const shop = {
-  name: 'shop',
-  tools: [
-    {
-      ...{ name: 'sales', description: 'The sales of a region.', inputSchema: { type: 'object' } },
-      outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
-      execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
-    },
-  ],
-}
-await using host = createHost({ policy: [rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
+await using host = await openSales()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example

@@ -1,7 +1,7 @@
 /** OpenAI's SDK with tools that wait: our search answers `tool_search` with definitions. A scripted model stands in for the real one. */
 import assert from 'node:assert/strict'
-import { createHost, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
+import { openShop } from '../shop.ts'
 
 const model = await startModelServer([
   { answer: { searches: [{ arguments: { query: 'give money back' } }] } },
@@ -9,19 +9,7 @@ const model = await startModelServer([
   { answer: 'The money is on its way.' },
 ])
 const connection = { apiKey: 'key', baseURL: model.baseUrl.openai }
-const order = { type: 'object', properties: { order: { type: 'string' } }, required: ['order'] }
-const shop = {
-  name: 'shop',
-  tools: [
-    { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
-    {
-      ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
-      execute: ({ order }: { order: string }) => `${order} is paid back.`,
-    },
-  ],
-}
-await using host = createHost({ policy: [rule('*', 'allow')] })
-await host.toolkits.register(shop, { tier: 'app' })
+await using host = await openShop()
 const thread = host.thread({ userId: 'ann', threadId: 'support' })
 
 //#region example

@@ -1,8 +1,7 @@
 /** Whole conversations with the official SDK of Anthropic, over HTTP, with tools of real servers. */
 import Anthropic from '@anthropic-ai/sdk'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelHost, PROMPT, QUERY, READ, SUM, startModelHost } from '../../../../test/model-host.ts'
-import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import { describe, expect, it } from 'vitest'
+import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
 import type { Thread } from '../thread.ts'
 import {
@@ -14,15 +13,7 @@ import {
   withoutLost,
 } from './anthropic.ts'
 
-let fixture: ModelHost
-let server: ModelServer | undefined
-beforeAll(async () => {
-  fixture = await startModelHost()
-})
-afterEach(async () => {
-  await server?.close()
-})
-afterAll(() => fixture.close())
+const { fixture, serve } = useModelHost()
 
 interface Talk {
   thread: Thread
@@ -34,7 +25,7 @@ interface Talk {
 
 /** The loop of an app: as short as it can be, with nothing of ours but the form. */
 async function talk({ thread, script, search = 'client', stream = false, messages = [] }: Talk) {
-  server = await startModelServer(script)
+  const server = await serve(script)
   const client = new Anthropic({ apiKey: 'key', baseURL: server.baseUrl.anthropic, maxRetries: 0 })
   messages.push({ role: 'user', content: PROMPT })
   let selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
@@ -81,7 +72,7 @@ describe('our search', () => {
       },
       answer: {
         calls: [
-          { name: READ, arguments: { path: fixture.note } },
+          { name: READ, arguments: { path: fixture().note } },
           { name: SUM, arguments: { a: 2, b: 3 } },
         ],
       },
@@ -98,21 +89,21 @@ describe('our search', () => {
   ]
 
   it.each([false, true])('search, reference, call, result, answer; streamed: %s', async (stream) => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { messages } = await talk({ thread, script: script(), stream })
     expect(messages.at(-1)?.content).toMatchObject([{ type: 'text', text: 'It is 42.' }])
     expect((await thread.loaded()).map(({ ref }) => ref)).toContain('filesystem.read_text_file')
   })
 
   it('goes on in the next prompt: what was referred to keeps its definition', async () => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { messages } = await talk({ thread, script: script() })
     await talk({
       ...{ thread, messages },
       script: [
         {
           expect: (request) => expect(waits(request)).toContain(READ),
-          answer: { calls: [{ name: READ, arguments: { path: fixture.note } }] },
+          answer: { calls: [{ name: READ, arguments: { path: fixture().note } }] },
         },
         { answer: 'Still 42.' },
       ],
@@ -120,13 +111,13 @@ describe('our search', () => {
   })
 
   it('goes on when what was referred to is switched off: the reference is taken out', async () => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { messages } = await talk({ thread, script: script() })
     await thread.deactivate('filesystem')
     const { requests } = await talk({
       ...{ thread, messages },
       script: [
-        { answer: { calls: [{ name: READ, arguments: { path: fixture.note }, madeUp: true }] } },
+        { answer: { calls: [{ name: READ, arguments: { path: fixture().note }, madeUp: true }] } },
         { answer: 'Gone.' },
       ],
     })
@@ -138,14 +129,14 @@ describe('our search', () => {
 
   it('nothing found, an unknown tool and a denied one are told as they are', async () => {
     const { requests } = await talk({
-      thread: fixture.thread(),
+      thread: fixture().thread(),
       script: [
         {
           answer: {
             calls: [
               { name: 'search_tools', arguments: {} },
               { name: 'nonsense', arguments: {}, madeUp: true },
-              { name: 'mcp_filesystem_write_file', arguments: { path: fixture.note, content: 'x' }, madeUp: true },
+              { name: 'mcp_filesystem_write_file', arguments: { path: fixture().note, content: 'x' }, madeUp: true },
             ],
           },
         },
@@ -162,7 +153,7 @@ describe('our search', () => {
 describe("the provider's search", () => {
   for (const search of ['bm25', 'regex'] as const)
     it.each([false, true])(`${search}: it searches, we are told what it loaded; streamed: %s`, async (stream) => {
-      const thread = fixture.thread()
+      const thread = fixture().thread()
       const all = (await thread.loadout()).tools.length
       const { messages } = await talk({
         ...{ thread, search, stream },
@@ -176,7 +167,7 @@ describe("the provider's search", () => {
             answer: {
               searches: [{ arguments: search === 'bm25' ? { query: QUERY } : { pattern: 'read.*' }, found: [READ] }],
               text: 'Found one.',
-              calls: [{ name: READ, arguments: { path: fixture.note } }],
+              calls: [{ name: READ, arguments: { path: fixture().note } }],
             },
           },
           {
@@ -199,7 +190,7 @@ describe("the provider's search", () => {
 
   it('fails, and the conversation goes on', async () => {
     const { messages } = await talk({
-      ...{ thread: fixture.thread(), search: 'regex' },
+      ...{ thread: fixture().thread(), search: 'regex' },
       script: [
         { answer: { searches: [{ arguments: { pattern: '(' }, error: 'invalid_tool_input' }], text: 'Sorry.' } },
       ],

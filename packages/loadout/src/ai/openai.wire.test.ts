@@ -1,8 +1,7 @@
 /** Whole conversations with the official SDK of OpenAI, over HTTP, with tools of real servers. */
 import OpenAI from 'openai'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelHost, PROMPT, QUERY, READ, SUM, startModelHost } from '../../../../test/model-host.ts'
-import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import { describe, expect, it } from 'vitest'
+import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
 import type { Thread } from '../thread.ts'
 import {
@@ -16,18 +15,10 @@ import {
   toOpenAIChat,
 } from './openai.ts'
 
-let fixture: ModelHost
-let server: ModelServer | undefined
-beforeAll(async () => {
-  fixture = await startModelHost()
-})
-afterEach(async () => {
-  await server?.close()
-})
-afterAll(() => fixture.close())
+const { fixture, serve } = useModelHost()
 
 const connect = async (script: ModelScript) => {
-  server = await startModelServer(script)
+  const server = await serve(script)
   return { server, client: new OpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai, maxRetries: 0 }) }
 }
 
@@ -87,7 +78,7 @@ describe('our search', () => {
       },
       answer: {
         calls: [
-          { name: READ, arguments: { path: fixture.note } },
+          { name: READ, arguments: { path: fixture().note } },
           { name: SUM, arguments: { a: 2, b: 3 } },
         ],
       },
@@ -106,25 +97,25 @@ describe('our search', () => {
   ]
 
   it.each([false, true])('search, output, call, result, answer; streamed: %s', async (stream) => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { input } = await talk({ thread, script: script(), stream })
     expect(input.at(-1)).toMatchObject({ type: 'message', content: [{ text: 'It is 42.' }] })
     expect((await thread.loaded()).map(({ ref }) => ref)).toContain('filesystem.read_text_file')
   })
 
   it('goes on in the next prompt: what was loaded is called from where it is', async () => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { input } = await talk({ thread, script: script() })
     const { requests } = await talk({
       ...{ thread, input },
-      script: [{ answer: { calls: [{ name: READ, arguments: { path: fixture.note } }] } }, { answer: 'Still 42.' }],
+      script: [{ answer: { calls: [{ name: READ, arguments: { path: fixture().note } }] } }, { answer: 'Still 42.' }],
     })
     expect(topLevel(requests[0] as ModelRequest)).not.toContain(READ)
     expect(input.findLast((item) => item.type === 'function_call')).toMatchObject({ namespace: 'filesystem' })
   })
 
   it('and with another provider in between, which knows no namespaces', async () => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { input } = await talk({ thread, script: script() })
     const bare = input.map((item) => {
       const { namespace: _, ...rest } = item as { namespace?: string }
@@ -144,7 +135,7 @@ describe('our search', () => {
       status: 'completed',
     }
     const { requests } = await talk({
-      thread: fixture.thread(),
+      thread: fixture().thread(),
       script: [{ answer: { blocks: [call] } }, { answer: 'Sorry.' }],
     })
     expect(last(requests[1] as ModelRequest)).toMatchObject({
@@ -156,7 +147,7 @@ describe('our search', () => {
 
 describe("the provider's search", () => {
   it.each([false, true])('it searches namespaces, we are told what it loaded; streamed: %s', async (stream) => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const all = (await thread.loadout()).tools.length
     const { input } = await talk({
       ...{ thread, search: 'server', stream },
@@ -174,7 +165,7 @@ describe("the provider's search", () => {
           },
           answer: {
             searches: [{ arguments: { paths: ['filesystem'] }, found: [READ] }],
-            calls: [{ name: READ, arguments: { path: fixture.note } }],
+            calls: [{ name: READ, arguments: { path: fixture().note } }],
           },
         },
         {
@@ -211,7 +202,7 @@ describe('Chat Completions', () => {
       },
       {
         expect: ({ toolNames }) => expect(toolNames).toEqual([SUM, READ, 'search_tools']),
-        answer: { calls: [{ name: READ, arguments: { path: fixture.note } }] },
+        answer: { calls: [{ name: READ, arguments: { path: fixture().note } }] },
       },
       {
         expect: ({ history }) => expect(JSON.stringify(history.at(-1))).toContain('The answer is 42.'),
@@ -219,7 +210,7 @@ describe('Chat Completions', () => {
       },
     ])
     const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [{ role: 'user', content: PROMPT }]
-    let selection = await fixture.thread().resolve({ prompt: PROMPT, limit: 1 })
+    let selection = await fixture().thread().resolve({ prompt: PROMPT, limit: 1 })
     for (let step = 0; step < 10; step++) {
       const { tools } = toOpenAIChat(selection)
       const request = { model: 'gpt-5.6', messages, tools }

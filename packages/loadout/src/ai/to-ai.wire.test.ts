@@ -2,23 +2,15 @@
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText } from 'ai'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelHost, PROMPT, QUERY, READ, SUM, startModelHost } from '../../../../test/model-host.ts'
+import { describe, expect, it } from 'vitest'
+import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import type { CallOutcome } from '../calls/call.ts'
-import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import type { ModelServer } from '../testing/model-server.ts'
 import type { ModelRequest, ModelScript, ModelStep } from '../testing/model-server-script.ts'
 import type { Thread } from '../thread.ts'
 import { type AISearch, toAI } from './to-ai.ts'
 
-let fixture: ModelHost
-let server: ModelServer | undefined
-beforeAll(async () => {
-  fixture = await startModelHost()
-})
-afterEach(async () => {
-  await server?.close()
-})
-afterAll(() => fixture.close())
+const { fixture, serve } = useModelHost()
 
 /** Never asked for anything but their tools and models. */
 const anthropicAt = (baseURL: string) => createAnthropic({ apiKey: 'key', baseURL })
@@ -35,8 +27,8 @@ interface Talk {
   messages?: ModelMessage[]
 }
 
-async function talk({ thread = fixture.thread(), script, model, search, stream = false, messages = [] }: Talk) {
-  server = await startModelServer(script)
+async function talk({ thread = fixture().thread(), script, model, search, stream = false, messages = [] }: Talk) {
+  const server = await serve(script)
   const selection = await thread.resolve({ prompt: PROMPT, limit: 1 })
   const calls: string[] = []
   const counted = {
@@ -67,7 +59,7 @@ const gpt = (server: ModelServer) => openaiAt(server.baseUrl.openai).responses('
 const chat = (server: ModelServer) => openaiAt(server.baseUrl.openai).chat('gpt-5.6')
 
 const read = { name: READ, arguments: { path: '' } }
-const readsIt = () => ({ calls: [{ ...read, arguments: { path: fixture.note } }] })
+const readsIt = () => ({ calls: [{ ...read, arguments: { path: fixture().note } }] })
 const saysIt: ModelStep = {
   expect: (request) => expect(JSON.stringify(last(request))).toContain('The answer is 42.'),
   answer: 'It is 42.',
@@ -121,7 +113,7 @@ describe('Anthropic', () => {
   ]
 
   it.each([false, true])('our search answers with references; streamed: %s', async (stream) => {
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     const { text, calls, messages } = await talk({
       thread,
       model: claude,
@@ -220,12 +212,12 @@ describe('OpenAI', () => {
 describe('behind execute', () => {
   it('the pipeline decides: a denied call is told, and the generation goes on', async () => {
     const WRITE = 'mcp_filesystem_write_file'
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     await thread.load(['filesystem.write_file'])
     const { text, requests } = await talk({
       ...{ thread, model: claude },
       script: [
-        { answer: { calls: [{ name: WRITE, arguments: { path: fixture.note, content: 'x' } }] } },
+        { answer: { calls: [{ name: WRITE, arguments: { path: fixture().note, content: 'x' } }] } },
         { answer: 'It may not.' },
       ],
     })
@@ -235,7 +227,7 @@ describe('behind execute', () => {
 
   it('an image of a server reaches the model as one', async () => {
     const IMAGE = 'mcp_everything_get-tiny-image'
-    const thread = fixture.thread()
+    const thread = fixture().thread()
     await thread.load(['everything.get-tiny-image'])
     for (const model of [claude, gpt]) {
       const { requests } = await talk({
