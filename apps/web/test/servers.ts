@@ -54,6 +54,8 @@ export interface Said {
 export interface FixtureServer extends AsyncDisposable {
   command: string
   args: string[]
+  /** The same as a person would write it. */
+  short: { command: string; args: string[]; cwd: string }
   say(said: Said): Promise<void>
 }
 
@@ -70,6 +72,7 @@ export async function fixtureServer(said: Said): Promise<FixtureServer> {
   return {
     command: process.execPath,
     args: [script, file],
+    short: { command: 'node', args: ['server.mjs', 'said.json'], cwd: folder },
     say,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }

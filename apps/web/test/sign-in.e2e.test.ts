@@ -83,6 +83,25 @@ describe('a server that wants a sign-in', () => {
     await row().getByText('Connected', { exact: true }).waitFor()
   })
 
+  it('offers it where the server is added, and says there when it is done', async () => {
+    page = await app.open()
+    await page.goto('/connectors?add=http')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('textbox', { name: 'Name', exact: true }).fill('post')
+    await dialog.getByRole('textbox', { name: 'URL' }).fill(oauth.url)
+    await dialog.getByRole('button', { name: 'Add server' }).click()
+    await dialog.getByText('post is saved. The server wants you to sign in').waitFor()
+    const opened = page.waitForEvent('popup')
+    await dialog.getByRole('button', { name: 'Sign in' }).click()
+    const popup = await opened
+    await popup.waitForEvent('close')
+    await dialog.getByText('post is connected, with 1 tool.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).last().click()
+    await dialog.waitFor({ state: 'detached' })
+    await row('post').getByText('Connected', { exact: true }).waitFor()
+    await fetch(`${app.url}/api/mcp/post`, { method: 'DELETE' })
+  })
+
   it('says what is wrong when the link cannot be had', async () => {
     oauth.rules.authorizationEndpoint = 'javascript:alert(1)'
     page = await app.open()

@@ -1,8 +1,10 @@
 /** The states of the page of servers that must look right: filled by real servers, some of which fail or changed. */
+
+import { relative } from 'node:path'
 import type { Host } from 'loadout'
 import type { Page } from 'playwright'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
-import { type FixtureServer, fixtureServer } from '../servers.ts'
+import { fixtureServer } from '../servers.ts'
 
 const APP = { tier: 'app' } as const
 const USER = { tier: 'user', userId: 'local' } as const
@@ -14,31 +16,31 @@ export async function fill({ toolkits, catalog }: Host): Promise<void> {
   await toolkits.register({ name: 'Off', command: 'off', enabled: false }, USER)
   await toolkits.register({ name: 'Tracker', url: 'https://t.example/mcp', auth: { type: 'bearer', token: 't' } }, USER)
   await toolkits.register({ name: 'A'.repeat(100), command: 'run', args: ['x'.repeat(300)], enabled: false }, USER)
-  const files = { name: 'Files', command: process.execPath, args: [FILESYSTEM, '.'] }
+  const files = { name: 'Files', command: 'node', args: [relative(process.cwd(), FILESYSTEM), '.'] }
   await look((await toolkits.register(files, USER)).stored)
   const created = { name: 'create_issue', description: 'Creates an issue.', annotations: { destructiveHint: false } }
   await using issues = await fixtureServer({
     tools: [created, { name: 'list_issues', annotations: { readOnlyHint: true } }],
   })
-  const { stored } = await toolkits.register({ name: 'Issues', ...launch(issues) }, USER)
+  const { stored } = await toolkits.register({ name: 'Issues', ...issues.short }, USER)
   await look(stored)
   await issues.say({
     tools: [{ ...created, description: 'Creates an issue, and tells everyone.', inputSchema: SCHEMA }],
   })
   await look(stored)
   await using broken = await fixtureServer({ dies: 'Error: GITHUB_TOKEN is not set\n    at start (server.js:12)\n' })
-  await look((await toolkits.register({ name: 'Broken', ...launch(broken) }, USER)).stored)
+  await look((await toolkits.register({ name: 'Broken', ...broken.short }, USER)).stored)
 
   async function look(one: typeof stored) {
     await catalog.introspect(one, 'local').catch(() => {})
   }
 }
 
-const launch = ({ command, args }: FixtureServer) => ({ command, args })
 const row = (page: Page, name: string) =>
   page.getByRole('listitem').filter({ has: page.getByRole('heading', { name, exact: true }) })
 const dialog = (page: Page) => page.getByRole('dialog', { name: 'Add a server' })
 const open = async (page: Page, path = '/connectors') => {
+  await page.request.delete('/api/mcp/calendar')
   await page.goto(path)
   await page.locator('h3', { hasText: 'Files' }).waitFor()
 }
@@ -88,6 +90,20 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await dialog(page).getByText('More options').click()
     await dialog(page).getByLabel('Hosts it may reach').waitFor()
   },
+  'a server that cannot be reached': async (page) => {
+    await open(page, '/connectors?add=stdio')
+    await dialog(page).getByRole('textbox', { name: 'Name', exact: true }).fill('Calendar')
+    await dialog(page).getByRole('textbox', { name: 'Command' }).fill('node')
+    await dialog(page).getByRole('textbox', { name: 'Arguments' }).fill(`-e\n${DIES}`)
+    await dialog(page).getByRole('button', { name: 'Add server' }).click()
+    await dialog(page).getByText('What the server printed').waitFor()
+  },
+  'nothing yet': async (page) => {
+    await page.route('**/api/mcp', (route) => route.fulfill({ json: { toolkits: [] } }))
+    await page.goto('/connectors')
+    await page.getByRole('heading', { name: 'Add your first server' }).waitFor()
+    await page.unroute('**/api/mcp')
+  },
   'a pasted config': async (page) => {
     await open(page, '/connectors?add=paste')
     await dialog(page).getByRole('textbox', { name: 'Config' }).fill(PASTED)
@@ -111,6 +127,8 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByText('Stored ••••').waitFor()
   },
 }
+
+const DIES = "console.error('Error: CALENDAR_TOKEN is not set\\n    at start (server.js:12)'); process.exit(1)"
 
 const PASTED = `{
   // as other apps write it

@@ -1,9 +1,12 @@
-import { ExternalLink, KeyRound, LoaderCircle } from 'lucide-react'
+import { useQuery } from '@tanstack/react-query'
+import { CircleCheck, ExternalLink, KeyRound, LoaderCircle } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import type { Toolkit } from '../../api.ts'
+import { type Toolkit, toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { counted } from '../../ui/time-words.ts'
 import { ServerOutput } from './server-output.tsx'
+import { reasonOf } from './toolkit-state.tsx'
 import { useSignIn } from './use-sign-in.ts'
 
 const SLOW_MS = 3000
@@ -24,9 +27,21 @@ export function ConnectProgress() {
 }
 
 /** It is stored, and cannot be used as it is: why, what the server itself says, and what to do. */
-export function ConnectFailure({ toolkit }: { toolkit: Toolkit }) {
+export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
   const signIn = useSignIn()
-  const { name, state } = toolkit
+  // A sign-in in another window mends it while this is open.
+  const { data: toolkits } = useQuery(toolkitsQuery())
+  const toolkit = toolkits?.find(({ uscoId }) => uscoId === saved.uscoId) ?? saved
+  const { name, state, toolCount } = toolkit
+  if (state.status === 'connected')
+    return (
+      <p
+        role="status"
+        className="flex items-center gap-3 rounded-xl border border-good/30 bg-good-soft p-3.5 text-sm text-good"
+      >
+        <CircleCheck aria-hidden className="size-4 shrink-0" /> {name} is connected, with {counted(toolCount, 'tool')}.
+      </p>
+    )
   if (state.status === 'sign-in-needed')
     return (
       <div
@@ -45,7 +60,7 @@ export function ConnectFailure({ toolkit }: { toolkit: Toolkit }) {
   return (
     <Notice
       title={`${name} is saved, but could not be reached`}
-      detail={state.reason ?? 'The server did not answer.'}
+      detail={reasonOf(state) || 'The server did not answer.'}
       action={state.action ?? 'Correct what is wrong and try again.'}
     >
       {state.output && (

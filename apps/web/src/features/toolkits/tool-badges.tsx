@@ -1,4 +1,4 @@
-import { Box, Eye, Globe, type LucideIcon, PencilLine, Repeat2, ShieldQuestionMark, TriangleAlert } from 'lucide-react'
+import { Eye, Globe, type LucideIcon, PencilLine, Repeat2, ShieldQuestionMark, TriangleAlert } from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
@@ -29,7 +29,6 @@ export function claimsOf(annotations: Annotations): Claim[] {
       destructiveHint === undefined && { label: 'Writes', says: 'it changes things', icon: PencilLine },
     idempotentHint === true && { label: 'Idempotent', says: 'doing it twice changes nothing more', icon: Repeat2 },
     openWorldHint === true && { label: 'Open world', says: 'it reaches things outside of its server', icon: Globe },
-    openWorldHint === false && { label: 'Closed world', says: 'it stays within its server', icon: Box },
   ]
   const made = claims.filter((claim) => claim !== false)
   return made.length > 0 ? made : [{ label: 'No claims', says: undefined, icon: ShieldQuestionMark }]

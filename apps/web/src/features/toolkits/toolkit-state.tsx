@@ -56,7 +56,7 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   if (!state.reason && !state.action) return null
   return (
     <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-      {sentence(state.reason)} {state.action}{' '}
+      {reasonOf(state)} {state.action}{' '}
       {state.url && state.status !== 'sign-in-needed' && (
         <a
           href={state.url}
@@ -71,8 +71,12 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   )
 }
 
-/** What is stored of a failure begins with its code, which says nothing that the words do not. */
-function sentence(reason: string | undefined): string {
-  const text = (reason ?? '').replace(/^[a-z]+(-[a-z]+)+: /, '')
-  return text === '' || /[.!?…]$/.test(text) ? text : `${text}.`
+/**
+ * Why, in a sentence. What is stored of a failure begins with its code, which says nothing that the words do not; what the
+ * server printed is shown by itself, with its lines.
+ */
+export function reasonOf({ reason = '', output }: Toolkit['state']): string {
+  const text = reason.replace(/^[a-z]+(-[a-z]+)+: /, '')
+  const own = output === undefined ? text : (text.split(' It said: ')[0] ?? text)
+  return own === '' || /[.!?…]$/.test(own) ? own : `${own}.`
 }

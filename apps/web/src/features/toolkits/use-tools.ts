@@ -6,6 +6,7 @@ import { counted } from '../../ui/time-words.ts'
 import { ownRulesQuery, toolGrantsQuery } from './queries.ts'
 import { type Choice, grantFor, rulesWith } from './tool-policy.ts'
 import { switchBody } from './tool-switch.ts'
+import { reasonOf } from './toolkit-state.tsx'
 import { byId, useToolkitList } from './use-toolkits.ts'
 
 export function tellProblem(error: unknown): void {
@@ -22,7 +23,7 @@ export function useLook() {
     onSuccess: (found, { reconnect }) => {
       list.put(found)
       const { status } = found.state
-      if (status === 'error') toast.error(`${found.name} could not be reached`, { description: found.state.reason })
+      if (status === 'error') toast.error(`${found.name} could not be reached`, { description: reasonOf(found.state) })
       else if (status !== 'sign-in-needed')
         toast.success(reconnect ? `${found.name} is connected` : 'Tools refreshed', {
           description: `${counted(found.toolCount, 'tool')}.`,
