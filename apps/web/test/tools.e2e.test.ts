@@ -206,6 +206,12 @@ describe('tools', () => {
       .click()
     await tried().getByText('Done', { exact: true }).waitFor()
     expect(await page.getByRole('article', { name: /^Try at/ }).count()).toBe(2)
+    // Another tool and back: the tries of this page are still there.
+    await list().getByRole('link', { name: /^echo/ }).click()
+    await page.getByRole('textbox', { name: 'message' }).waitFor()
+    expect(await page.getByRole('article', { name: /^Try at/ }).count()).toBe(0)
+    await page.goBack()
+    await expect.poll(() => page.getByRole('article', { name: /^Try at/ }).count()).toBe(2)
   })
 
   it('hands on what a server asks in the middle of a call', async () => {

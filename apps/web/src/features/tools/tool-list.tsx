@@ -1,5 +1,5 @@
 /** All tools under their servers, drawn as far as they are seen: two thousand are as quick as twenty. */
-import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight } from 'lucide-react'
 import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
@@ -25,12 +25,20 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
   const rows = rowsOf(toolkits, closed)
   const list = useRef<HTMLUListElement>(null)
   const [scrollMargin, setScrollMargin] = useState(0)
+  // The row that was opened stays drawn wherever the page is: the focus comes back to it.
+  const opened = useRef(chosen)
+  if (chosen !== undefined) opened.current = chosen
+  const kept = rows.findIndex(({ key }) => key === opened.current)
   useLayoutEffect(() => setScrollMargin(list.current?.offsetTop ?? 0), [])
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: (index) => (rows[index]?.kind === 'toolkit' ? HEAD_HEIGHT : TOOL_HEIGHT),
     getItemKey: (index) => rows[index]?.key ?? index,
     overscan: 12,
+    rangeExtractor: (range) => {
+      const seen = defaultRangeExtractor(range)
+      return kept < 0 || seen.includes(kept) ? seen : [...seen, kept].sort((a, b) => a - b)
+    },
     scrollMargin,
   })
   const toggle = (uscoId: string) => {

@@ -44,7 +44,9 @@ export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
   const running = isRunning(one)
   const card = useRef<HTMLElement>(null)
   const asked = one.status === 'asks' ? one.approval : undefined
-  useEffect(() => card.current?.scrollIntoView({ block: 'nearest' }), [])
+  useEffect(() => {
+    card.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   // The question comes to who asked for the call.
   useEffect(() => {
     if (asked) document.getElementById(cardId(asked))?.focus()
