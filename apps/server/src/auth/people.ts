@@ -23,8 +23,8 @@ export interface People {
   change(userId: string, patch: PersonPatch): Promise<Person>
   makeLink(userId: string): Promise<MadeLink>
   signOut(userId: string): Promise<void>
-  /** Throws `conflict` where nobody would be left to operate. */
-  assertMayGo(userId: string): Promise<void>
+  /** Before somebody is removed: `conflict` where nobody would be left to operate; from then on they do not. */
+  stopOperating(userId: string): Promise<void>
 }
 
 export function createPeople(storage: Storage): People {
@@ -70,10 +70,12 @@ export function createPeople(storage: Storage): People {
         await found(tx, userId)
         await endSessions(tx, userId)
       }),
-    assertMayGo: (userId) =>
+    stopOperating: (userId) =>
       run(async (tx) => {
         const user = await tx.get('users', userId)
-        if (user) await assertNotLast(tx, user)
+        if (!user) return
+        await assertNotLast(tx, user)
+        await tx.update('users', userId, { set: { role: 'user' } })
       }),
   }
 }

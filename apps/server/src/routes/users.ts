@@ -142,7 +142,7 @@ export function userRoutes(host: Host, signIn?: SignIn) {
     .openapi(remove, async (c) => {
       assertOperator(c.var.principal)
       const { id } = c.req.valid('param')
-      await signIn?.people.assertMayGo(id)
+      await signIn?.people.stopOperating(id)
       const gone = await host.users.remove(id)
       // Who went is not named: that would keep them.
       await host.audit.record({ userId: c.var.principal.userId, action: 'user_removed', detail: { ...gone } })

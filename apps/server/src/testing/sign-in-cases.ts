@@ -1,6 +1,7 @@
 /** What holds of sign-in over any storage. Each case has a server in two processes of its own. */
 import { expect } from 'vitest'
 import { DOOR_CASES } from './sign-in-cases-door.ts'
+import { PEOPLE_CASES } from './sign-in-cases-people.ts'
 import { type Browser, PASSWORD, type SignInWorld, tokenOf } from './sign-in-world.ts'
 
 export type SignInCase = (world: SignInWorld) => Promise<void>
@@ -22,6 +23,7 @@ const rows = (world: SignInWorld) =>
 
 export const SIGN_IN_CASES: Record<string, SignInCase> = {
   ...DOOR_CASES,
+  ...PEOPLE_CASES,
 
   'the setup link is the same in every process, and lets one in once': async (world) => {
     const [one, two] = world.processes
@@ -186,37 +188,6 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
     expect(JSON.stringify([users, sessions, accounts])).not.toContain(id)
   },
 
-  'who does not operate any more does so by no key and no session': async (world) => {
-    const operator = await world.operator()
-    const { id, browser } = await world.user('two@example.com')
-    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: true } })
-    const scopes = ['read', 'write', 'operate']
-    const { key } = (await browser.ask('POST /api/keys', { body: { name: 'k', role: 'operator', scopes } })).body
-    const headers = { authorization: `Bearer ${key}` }
-    expect((await world.browser().ask('GET /api/users', { headers })).status).toBe(200)
-    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: false } })
-    expect((await world.browser().ask('GET /api/users', { headers })).status).toBe(403)
-    expect((await browser.ask('GET /api/users')).status).toBe(403)
-  },
-
-  'somebody always operates': async (world) => {
-    const operator = await world.operator()
-    const olga = (await operator.ask('GET /api/auth/session')).body.user.id
-    for (const body of [{ operator: false }, { disabled: true }])
-      expect((await operator.ask(`PATCH /api/users/${olga}`, { body })).body.code).toBe('conflict')
-    expect((await operator.ask(`DELETE /api/users/${olga}`)).body.code).toBe('conflict')
-    const { id, browser } = await world.user('two@example.com')
-    await operator.ask(`PATCH /api/users/${id}`, { body: { operator: true } })
-    // Each of two takes it from the other at the same time: one stays.
-    const both = await Promise.all([
-      operator.ask(`PATCH /api/users/${id}`, { body: { operator: false }, at: 0 }),
-      browser.ask(`PATCH /api/users/${olga}`, { body: { operator: false }, at: 1 }),
-    ])
-    expect(both.filter(({ status }) => status === 200)).toHaveLength(1)
-    const { users } = await rows(world)
-    expect(users.filter(({ role }) => role === 'operator')).toHaveLength(1)
-  },
-
   'an invitation and a reset are good once, for the last link that was made': async (world) => {
     const operator = await world.operator()
     const made = await operator.ask('POST /api/users', { body: { email: 'Ann@Example.com', name: 'Ann' } })
@@ -279,32 +250,5 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
     await expect.poll(() => annHears, { timeout: 2000 }).toBe(false)
     expect(await stream).toContain('event: ready')
     expect(bobHears).toBe(true)
-  },
-
-  'users are for operators': async (world) => {
-    const operator = await world.operator()
-    const { id, browser: ann } = await world.user('ann@example.com')
-    await world.user('bob@example.com')
-    for (const route of [
-      'GET /api/users',
-      'POST /api/users',
-      `PATCH /api/users/${id}`,
-      `POST /api/users/${id}/link`,
-      `DELETE /api/users/${id}/sessions`,
-      `DELETE /api/users/${id}`,
-    ] as const) {
-      const sent = route.startsWith('GET') ? {} : { body: { email: 'x@example.com' } }
-      const body = route.startsWith('PATCH') ? { body: { operator: true } } : sent
-      expect((await ann.ask(route, body)).status, route).toBe(403)
-      expect((await world.browser().ask(route, body)).status, route).toBe(401)
-    }
-    const first = (await operator.ask('GET /api/users?limit=2')).body
-    expect(first.items.map((one: { email: string }) => one.email)).toEqual(['olga@example.com', 'ann@example.com'])
-    const rest = (await operator.ask(`GET /api/users?limit=2&cursor=${first.nextCursor}`)).body
-    expect(rest.items.map((one: { email: string }) => one.email)).toEqual(['bob@example.com'])
-    expect(rest.nextCursor).toBeUndefined()
-    expect(first.items[1]).toMatchObject({ methods: ['password'], operator: false, disabled: false })
-    expect((await operator.ask(`DELETE /api/users/${id}/sessions`, { at: 1 })).status).toBe(204)
-    expect(await isIn(ann)).toBe(401)
   },
 }
