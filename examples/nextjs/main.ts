@@ -3,10 +3,9 @@
  * Next.js drives it, with requests, by two users with servers of their own; a scripted model stands in for the real one.
  */
 import assert from 'node:assert/strict'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
@@ -36,9 +35,8 @@ const steps = ['Ann', 'Bob'].flatMap((name) => [
   { answer: `It is noted, ${name}.` },
 ])
 const model = await startModelServer(steps)
-const dataDir = await mkdtemp(join(tmpdir(), 'loadout-nextjs-'))
 Object.assign(process.env, {
-  ...{ DATA_DIR: dataDir, SESSION_SECRET: 'a secret of the app', PRIVATE_NETWORK: 'on' },
+  ...{ SESSION_SECRET: 'a secret of the app', PRIVATE_NETWORK: 'on' },
   ...{ MODEL: 'anthropic:claude-opus-5-5', MODEL_URL: model.baseUrl.aiSdkAnthropic },
 })
 
@@ -106,5 +104,4 @@ try {
   for (const { http } of servers) http.close().closeAllConnections()
   await host.close()
   await model.close()
-  await rm(dataDir, { recursive: true, force: true })
 }

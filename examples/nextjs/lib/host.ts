@@ -1,17 +1,17 @@
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host, masterKeyRing } from 'loadout'
 import { createModels } from 'loadout/agents'
-import { keyFileRing, nodeDrivers } from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
+import { nodeDrivers } from 'loadout/node'
+import { postgres } from 'loadout/storage/postgres'
 
-const { DATA_DIR: dataDir = '.data', MODEL: model, PRIVATE_NETWORK } = process.env
+const { DATABASE_URL: url, MASTER_KEY = '', MODEL: model, MODEL_URL: anthropic, PRIVATE_NETWORK } = process.env
 const open = () =>
   createHost({
-    storage: pglite({ dataDir }),
-    keyRing: () => keyFileRing(`${dataDir}/keys.json`),
+    // Without a database everything is in memory: enough for a first look.
+    ...(url ? { storage: postgres({ url }), keyRing: () => masterKeyRing(MASTER_KEY) } : {}),
     drivers: nodeDrivers({ stdio: 'off', guard: { privateNetwork: PRIVATE_NETWORK === 'on' } }),
   })
 // One for all routes, also when they are loaded anew while somebody works on them.
 const kept = globalThis as { loadout?: Host }
 kept.loadout ??= open()
 export const host = kept.loadout
-export const models = createModels({ ...host, model, baseUrls: { anthropic: process.env.MODEL_URL } })
+export const models = createModels({ ...host, model, baseUrls: { anthropic } })
