@@ -7,6 +7,7 @@ import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
 
 /** Who may name it, and why. */
 const NAMES_IT: Record<string, string> = {
+  'apps/web/src/features/tools/as-curl.ts': 'writes the address of the route, to be copied',
   'packages/loadout/src/calls/execute.ts': 'the one that calls',
   'packages/loadout/src/connections/connection.ts': 'the contract',
   'packages/loadout/src/connections/session.ts': 'what a connection is made of',
@@ -42,7 +43,7 @@ const RUN = [/\b(runCustom|executeCall)\b/]
 
 const sources = ['packages', 'apps'].flatMap((folder) =>
   sourcesIn(`${ROOT}/${folder}`)
-    .filter(({ path }) => !/(^|\/)testing\//.test(path))
+    .filter(({ path }) => !/(^|\/)testing\/|^web\/test\//.test(path))
     .map((file) => ({ ...file, path: `${folder}/${file.path}` })),
 )
 

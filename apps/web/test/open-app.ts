@@ -2,7 +2,6 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { readConfig } from '@loadout/server/config'
 import { startServer } from '@loadout/server/serve'
 import { createHost, type Host } from 'loadout'
@@ -10,11 +9,9 @@ import { keyFileRing, nodeDrivers } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
-import { buildWeb, isStale } from '../../../scripts/start.ts'
+import { buildWeb, isStale, WEB_DIST } from '../../../scripts/start.ts'
 
-// A build made elsewhere, for who works on the pages while others do.
-const ELSEWHERE = process.env.LOADOUT_WEB_DIST
-export const DIST = ELSEWHERE ?? fileURLToPath(new URL('../dist', import.meta.url))
+export const DIST = WEB_DIST
 
 export interface OpenApp extends AsyncDisposable {
   url: string
@@ -28,7 +25,7 @@ export async function openApp(
   fill?: (host: Host) => Promise<unknown>,
   env: Record<string, string> = {},
 ): Promise<OpenApp> {
-  if (!ELSEWHERE && isStale()) buildWeb()
+  if (isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
   if (fill) await withHost(dataDir, fill)
   const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...env })

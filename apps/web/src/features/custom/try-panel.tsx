@@ -46,7 +46,7 @@ export function TryPanel({ record, selected, onSelect, ...props }: TryPanelProps
         </h2>
         <p className="text-[0.8125rem] text-ink-muted">One real call, without saving. The log has it.</p>
       </div>
-      <Field label="Tool">
+      <Field label="Which tool">
         {(control) => (
           <Select
             {...control}

@@ -6,7 +6,7 @@ import { Dialog as Primitive } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { answer, client, toolkitsQuery } from '../../api.ts'
 import { PAGES } from './pages.ts'
-import type { PaletteState } from './palette.tsx'
+import type { PaletteState } from './palette-state.ts'
 import { useSession } from './session.ts'
 import { useTheme } from './theme.ts'
 

@@ -1,12 +1,5 @@
 import { lazy, Suspense, useCallback, useEffect, useRef, useState } from 'react'
-
-export interface PaletteState {
-  isOpen: boolean
-  open: () => void
-  close: () => void
-  /** Puts the focus back to where it was. */
-  onClosed: () => void
-}
+import type { PaletteState } from './palette-state.ts'
 
 const Content = lazy(() => import('./palette-content.tsx').then(({ PaletteContent }) => ({ default: PaletteContent })))
 
