@@ -4,8 +4,8 @@ import type { Door } from './dialog-search.ts'
 import { draftOf, emptyDraft } from './draft.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { QuestionDialog } from './question-dialog.tsx'
+import { menuId, openerId } from './row-actions.ts'
 import { ToolkitDialog } from './toolkit-dialog.tsx'
-import { menuId, openerId } from './toolkit-row.tsx'
 import type { useOlderConfig } from './use-older-config.ts'
 
 const route = getRouteApi('/shell/connectors')

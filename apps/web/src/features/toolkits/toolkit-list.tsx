@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
-import { type RowActions, ToolkitRow } from './toolkit-row.tsx'
+import type { RowActions } from './row-actions.ts'
+import { ToolkitRow } from './toolkit-row.tsx'
 
 interface SectionProps {
   id: string

@@ -2,7 +2,7 @@ import { Ellipsis, Pencil, RefreshCw, RotateCw, Trash2 } from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
-import type { RowActions } from './toolkit-row.tsx'
+import type { RowActions } from './row-actions.ts'
 import { useLook } from './use-tools.ts'
 
 interface RowMenuProps {

@@ -4,22 +4,13 @@ import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Switch } from '../../ui/switch.tsx'
 import { counted } from '../../ui/time-words.ts'
+import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { addressOf, kindOf, storedSecrets } from './server-kind.tsx'
 import { ServerOutput } from './server-output.tsx'
 import { SignInActions, signInEnds, signInFact } from './sign-in-actions.tsx'
 import { ToolkitDetails } from './toolkit-details.tsx'
 import { RowMenu } from './toolkit-menu.tsx'
 import { StateBadge, StateReason } from './toolkit-state.tsx'
-
-export interface RowActions {
-  onSwitch: (toolkit: Toolkit, enabled: boolean) => void
-  onOpen: (toolkit: Toolkit, open: boolean) => void
-  onEdit: (toolkit: Toolkit) => void
-  onDelete: (toolkit: Toolkit) => void
-}
-
-export const menuId = ({ uscoId }: Toolkit): string => `actions-${uscoId}`
-export const openerId = ({ uscoId }: Toolkit): string => `open-${uscoId}`
 
 interface ToolkitRowProps {
   toolkit: Toolkit
