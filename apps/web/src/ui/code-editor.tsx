@@ -1,28 +1,9 @@
 /** The editor of code, whose own code (CodeMirror) comes when the first one is shown. Until then, and with the same size, a plain text field. */
 import { lazy, Suspense } from 'react'
+import type { CodeEditorProps } from './code.ts'
 import { Textarea } from './input.tsx'
 
-export interface CodeProblem {
-  /** Offsets into the text. */
-  from: number
-  to: number
-  message: string
-}
-
-export interface CodeEditorProps {
-  label: string
-  value: string
-  onChange?: (value: string) => void
-  language: 'json' | 'typescript' | 'text'
-  /** What is wrong and where; drawn at the place. */
-  problems?: readonly CodeProblem[]
-  readOnly?: boolean
-  /** Lines that are shown at least. @default 8 */
-  lines?: number
-  id?: string
-  'aria-describedby'?: string | undefined
-  'aria-invalid'?: true | undefined
-}
+export type { CodeEditorProps, CodeProblem } from './code.ts'
 
 const Loaded = lazy(() => import('./code-mirror.tsx').then(({ CodeMirror }) => ({ default: CodeMirror })))
 

@@ -8,7 +8,7 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
-import type { CodeEditorProps } from './code-editor.tsx'
+import type { CodeEditorProps } from './code.ts'
 
 const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
   json: () => json(),
