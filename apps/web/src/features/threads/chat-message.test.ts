@@ -20,12 +20,18 @@ describe('stored messages', () => {
   it('are said once where an attempt got no answer', () => {
     const again = [message('3', 'assistant', 'B'), message('2', 'user', 'A'), message('1', 'user', 'A')]
     expect(chatMessages([{ items: again }]).map(({ id }) => id)).toEqual(['2', '3'])
+    const failed = { ...message('2', 'assistant', ''), parts: [{ type: 'data-selection', data: {} }] }
+    const retried = [message('4', 'assistant', 'B'), message('3', 'user', 'A'), failed, message('1', 'user', 'A')]
+    expect(chatMessages([{ items: retried }]).map(({ id }) => id)).toEqual(['3', '4'])
     const answered = [message('3', 'user', 'A'), message('2', 'assistant', 'B'), message('1', 'user', 'A')]
     expect(chatMessages([{ items: answered }])).toHaveLength(3)
   })
 
   it('have data by its kind', () => {
-    const parts = [{ type: 'data-usage', data: { steps: 2, stopped: 'done' } }]
+    const parts: StoredMessage['parts'] = [
+      { type: 'text', text: '' },
+      { type: 'data-usage', data: { steps: 2, stopped: 'done' } },
+    ]
     const read = chatMessages([{ items: [{ ...message('1', 'assistant', ''), parts }] }])
     expect(read.flatMap((one) => dataOf(one, 'usage'))).toEqual([{ steps: 2, stopped: 'done' }])
     expect(read.flatMap((one) => dataOf(one, 'selection'))).toEqual([])

@@ -44,7 +44,9 @@ export type ToolPart = Extract<ChatPart, { type: 'dynamic-tool' }>
 
 /** Pages come newest first, and so do the messages in each. */
 export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessage[] }>): ChatMessage[] {
-  const all = pages.flatMap(({ items }) => items).reverse()
+  const stored = pages.flatMap(({ items }) => items).reverse()
+  // An answer that failed at once is kept with what was selected for it, and nothing else.
+  const all = stored.filter((message) => message.role === 'user' || hasContent(message))
   return all
     .filter((message, index) => !isSaidAgain(message, all[index + 1]))
     .map(
@@ -52,6 +54,10 @@ export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessag
         ({ id, role, parts, metadata: { ...metadata, createdAt } }) as unknown as ChatMessage,
     )
 }
+
+/** Whether anything is said or called in it. */
+export const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
+  parts.some(({ type }) => ['text', 'reasoning', 'dynamic-tool', 'file'].includes(type))
 
 // What got no answer and was tried again is stored twice, and said once.
 const isSaidAgain = (message: StoredMessage, next: StoredMessage | undefined): boolean =>

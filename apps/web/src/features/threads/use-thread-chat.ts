@@ -7,7 +7,7 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { DefaultChatTransport } from 'ai'
 import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../api.ts'
-import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
+import { type ChatMessage, chatMessages, hasContent, textOf } from './chat-message.ts'
 import { messagesQuery } from './queries.ts'
 
 export interface AskOptions {
@@ -62,9 +62,6 @@ export function useThreadChat(threadId: string, options: AskOptions) {
     history,
   }
 }
-
-const hasContent = ({ parts }: ChatMessage): boolean =>
-  parts.some(({ type }) => type === 'text' || type === 'dynamic-tool')
 
 const transportOf = (threadId: string, options: () => AskOptions) =>
   new DefaultChatTransport<ChatMessage>({
