@@ -66,7 +66,8 @@ const explain = createRoute({
 
 export function toolRoutes(host: Host) {
   const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
-    const { entries } = await host.loadouts.of({ userId: c.var.principal.userId })
+    // What is known already: who looks at a page waits for no server.
+    const { entries } = await host.loadouts.of({ userId: c.var.principal.userId }, { behind: true })
     const items = entries.map(({ ref, modelName, tier, tokens, included, reasons }) => ({
       ...{ ref, modelName, tier, tokens, included },
       reasons: [...reasons],
