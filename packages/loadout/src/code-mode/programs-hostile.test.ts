@@ -50,11 +50,12 @@ function wrongOf({ name, source, ending }: HostileProgram, { status, output, err
   const came = JSON.stringify({ status, output, error })
   const seen = came.includes(CANARY) ? [`${name}: it has the canary`] : []
   const isOver = status === 'completed' || status === 'failed'
-  const usesTools = /kit|search/.test(source)
+  // A form that no engine takes may be one that is read here.
+  const isOther = /kit|search/.test(source) || ending === 'syntax-error'
   const fits =
     typeof ending === 'object' && 'value' in ending
-      ? usesTools || JSON.stringify(output) === JSON.stringify(ending.value)
-      : usesTools || [ending].flat().includes(error?.reason as never)
+      ? isOther || JSON.stringify(output) === JSON.stringify(ending.value)
+      : isOther || [ending].flat().includes(error?.reason as never)
   return isOver && fits ? seen : [...seen, `${name} → ${came.slice(0, 300)}`]
 }
 
