@@ -53,7 +53,8 @@ export default defineConfig({
           globalSetup: './test/start-postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          fileParallelism: false,
+          // They wait more than they work.
+          maxWorkers: 2,
         },
       },
     ],

@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { openApp } from '../apps/web/test/open-app.ts'
+import { openApp, wear } from '../apps/web/test/open-app.ts'
 import { PAGES } from '../apps/web/test/screens/index.ts'
 
 const [asked = '', folder = fileURLToPath(new URL('../docs/screenshots', import.meta.url))] = process.argv.slice(2)
@@ -34,10 +34,9 @@ for (const [name, { SCREENS, fill }] of Object.entries(PAGES)) {
   for (const width of [360, 1280]) {
     const page = await app.open({ viewport: { width, height: width === 360 ? 780 : 800 } })
     for (const [screen, show] of shown) {
-      await page.emulateMedia({ colorScheme: 'light' })
       await show(page)
       for (const colorScheme of ['light', 'dark'] as const) {
-        await page.emulateMedia({ colorScheme })
+        await wear(page, colorScheme)
         const file = `${name}-${screen.replaceAll(/[^a-z0-9]+/gi, '-').toLowerCase()}-${colorScheme}-${width}.png`
         await page.screenshot({ path: join(folder, file) })
         console.log(file)

@@ -14,7 +14,7 @@ import { readWorkflow } from './features/workflows/workflow-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
 
-/** What is inside, for who is signed in. */
+/** What is inside, for who is signed in. Addresses that lead nowhere are inside, too. */
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
@@ -98,6 +98,7 @@ const operator = createRoute({
   validateSearch: readOperator,
   component: lazyRouteComponent(() => import('./features/operator/operator-page.tsx'), 'OperatorPage'),
 })
+const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
@@ -123,6 +124,7 @@ const inside = [
   activity,
   settings,
   operator,
+  nowhere,
 ]
 
 export const createAppRouter = () =>

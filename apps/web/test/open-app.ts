@@ -62,3 +62,9 @@ async function withHost(dataDir: string, fill: (host: Host) => Promise<unknown>)
   await fill(host)
   await host.close()
 }
+
+/** Colours that are inherited change one after the other; nothing is looked at before the last has. */
+export async function wear(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme })
+  await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'))
+}
