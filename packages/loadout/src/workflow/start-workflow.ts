@@ -3,6 +3,7 @@ import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Engine, TakenStep } from '../runs/engine.ts'
+import { OVER } from '../runs/run-rows.ts'
 import { newId } from '../schema/ids.ts'
 import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
@@ -112,6 +113,7 @@ export async function rerunWorkflow(
       throw new HostError('not-found', { detail: 'There is no such run of a workflow of yours.' })
     return { row: run, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
   })
+  if (!OVER.has(row.status)) throw notOver(row.status)
   const kept = row.inputJson as unknown as KeptRun
   const plan = planOf(kept.definition)
   const node = plan.nodes.get(from)
@@ -124,6 +126,13 @@ export async function rerunWorkflow(
   const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
   return begin(parts, userId, { kept: again, mcpServers, transports, signal, ...about, steps: taken })
 }
+
+/** What it does, or nobody knows of, must not be done beside it. */
+const notOver = (status: string) =>
+  new HostError('conflict', {
+    detail: `The run is not over: it is '${status}'.`,
+    action: 'Wait for it, answer what it waits for, or cancel it; then run it again.',
+  })
 
 interface Beginning extends Pick<StartOptions, 'mcpServers' | 'transports' | 'threadId' | 'signal'> {
   kept: KeptRun

@@ -6,11 +6,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { NodeOf } from '../schema/workflow.ts'
 import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, render, requestOf } from './node-end.ts'
-
-/** A server may have done it, and nobody heard of it. */
-const UNSURE: ReadonlySet<string> = new Set([
-  ...['server-timeout', 'session-lost', 'server-crashed', 'protocol-error', 'response-too-large', 'internal'],
-])
+import { UNSURE } from './unsure.ts'
 
 export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
   const { planned, place } = leaf

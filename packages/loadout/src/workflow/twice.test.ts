@@ -1,0 +1,86 @@
+/** What was done, or may have been done, is not done a second time: not by running again from a node, and not by retries. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
+
+let world: WorkflowWorld
+let host: WorkflowWorld['host']
+let made: string[]
+let gates: WorkflowWorld['gates']
+let failing: WorkflowWorld['failing']
+let run: WorkflowWorld['run']
+
+beforeEach(async () => {
+  world = await openWorkflowWorld()
+  ;({ host, made, gates, failing, run } = world)
+})
+afterEach(() => world.host.close())
+
+const again = async (runId: string, from: string) =>
+  host.runs.settled('ann', (await host.workflows.rerun('ann', runId, { from })).id)
+const calls = (name: string) => made.filter((one) => one.startsWith(name)).length
+
+describe('a run that is done again', () => {
+  const nodes = [kit('a', 'slow'), kit('b', 'get'), kit('c', 'write', { after: ['a'] })]
+  const hang = () => gates.set('slow', new Promise(() => {}))
+
+  it('is over first', async () => {
+    hang()
+    const { id } = await host.workflows.start('ann', { definition: { name: 'w', nodes } })
+    await expect.poll(() => calls('slow')).toBe(1)
+    await expect(host.workflows.rerun('ann', id, { from: 'b' })).rejects.toMatchObject({ code: 'conflict' })
+    const paused = await run([kit('q', 'ask_me'), kit('b', 'get')])
+    await expect(host.workflows.rerun('ann', paused.id, { from: 'b' })).rejects.toMatchObject({ code: 'conflict' })
+    await host.runs.cancel('ann', id)
+  })
+
+  it('asks before it repeats what was under way', async () => {
+    hang()
+    const { id } = await host.workflows.start('ann', { definition: { name: 'w', nodes } })
+    await expect.poll(() => calls('slow') + calls('get')).toBe(2)
+    await host.runs.cancel('ann', id)
+    gates.delete('slow')
+    const asks = await again(id, 'b')
+    expect(asks.status).toBe('outcome-unknown')
+    expect(calls('slow')).toBe(1)
+    const step = asks.steps.find(({ status }) => status === 'outcome-unknown')
+    await host.runs.resolve('ann', asks.id, { stepId: step?.id ?? '', decision: 'repeat' })
+    expect(await host.runs.settled('ann', asks.id)).toMatchObject({ status: 'completed', output: { c: { wrote: 0 } } })
+    expect(calls('slow')).toBe(2)
+  })
+
+  it('asks before it repeats what may have been done; what only failed is done', async () => {
+    hang()
+    const late = await run([kit('a', 'slow', { timeoutMs: 30 }), kit('b', 'get')])
+    expect(late).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })
+    expect((await again(late.id, 'b')).status).toBe('outcome-unknown')
+    expect(calls('slow')).toBe(1)
+    gates.delete('slow')
+    failing.set('slow', 1)
+    const failed = await run(nodes)
+    expect((await again(failed.id, 'b')).status).toBe('completed')
+    expect(calls('slow')).toBe(3)
+  })
+
+  it('keeps what a node of a map, or in place of another, came to', async () => {
+    failing.set('write', 2)
+    const first = await run([
+      { id: 'm', type: 'map', over: '[1, 2, 3]', node: 'one', concurrency: 1 },
+      kit('one', 'write', { onError: 'continue' }),
+      kit('b', 'get'),
+    ])
+    expect(first.output).toMatchObject({ m: [null, null, { wrote: 0 }] })
+    expect((await again(first.id, 'b')).output).toMatchObject({ m: [null, null, { wrote: 0 }] })
+    expect(calls('write')).toBe(3)
+  })
+
+  it('hears of a program what it heard', async () => {
+    failing.set('write', 1)
+    const program = `try { await kit.write({ n: 1 }) } catch {}
+      await kit.write({ n: 2 })
+      throw new Error('mine')`
+    const failed = await run([{ id: 'p', type: 'code', program, tools: ['kit'] }, kit('b', 'get')])
+    expect(failed.status).toBe('failed')
+    expect((await again(failed.id, 'b')).status).toBe('failed')
+    expect(calls('write')).toBe(2)
+  })
+})
