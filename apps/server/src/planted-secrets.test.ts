@@ -230,13 +230,8 @@ it('no secret is in audit, logs, metrics, events, traces, errors, views or rows,
 describe('and this test would see it', () => {
   it('the secrets were really there: tools got them, and told them to their callers', () => {
     const all = results.join('\n')
-    for (const place of [
-      'env, equal to an argument',
-      'argument of a command',
-      'header',
-      'env in a file',
-      'bearer token',
-    ]) {
+    // Not those of tools that fail: what they say is told without stored secrets.
+    for (const place of ['env, equal to an argument', 'argument of a command', 'header', 'env in a file']) {
       const [, secret = ''] = [...planted].find(([name]) => name.endsWith(` ${place}`)) ?? []
       expect(
         Object.values(formsOf(secret)).some((form) => all.includes(form)),

@@ -226,8 +226,8 @@ async function lookAtAll(meeting: Meeting, user: User, own: Things): Promise<Map
   const seen = new Map<string, string>()
   const look = async (request: [string, unknown?]) => {
     const { text } = await ask(meeting, user, request)
-    // Looking is itself a use.
-    seen.set(request[0], text.replace(/"(requestId|callId|lastUsedAt)":"[^"]*"|"used":\d+/g, ''))
+    // Looking is itself a use, and a server that says its list has changed is looked at again in its own time.
+    seen.set(request[0], text.replace(/"(requestId|callId|lastUsedAt|at|discoveredAt)":"[^"]*"|"used":\d+/g, ''))
   }
   for (const { method, path } of meeting.routes.filter(({ method }) => method === 'GET')) {
     if (STREAMS.has(`${method} ${path}`) || OPERATORS.test(path)) continue
