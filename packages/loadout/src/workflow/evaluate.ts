@@ -95,7 +95,8 @@ function member(value: Json, key: Json, isOptional: boolean): Json {
     if (isOptional) return null
     throw new ExpressionFault(`There is no item ${key}: the list has ${value.length}`)
   }
-  if (!isMap(value)) throw new ExpressionFault(`${JSON.stringify(key)} cannot be read of ${kindOf(value)}`)
+  if (!isMap(value))
+    throw new ExpressionFault(`${JSON.stringify(key)?.slice(0, 60)} cannot be read of ${kindOf(value)}`)
   const name = typeof key === 'number' ? String(key) : key
   if (typeof name !== 'string') throw new ExpressionFault('An object is read by a text')
   if (Object.hasOwn(value, name)) return value[name]
@@ -151,7 +152,7 @@ interface Loop {
 }
 
 function loop(name: string, { items, args, place }: Loop): Json {
-  const all = isMap(items) ? Object.keys(items) : items
+  const all = isMap(items) ? [...place.meter.namesOf(items)] : items
   if (!isList(all)) throw new ExpressionFault(`'${name}' goes over a list, and got ${kindOf(items)}`)
   const [item, first, second] = args
   if (item?.op !== 'id' || !first || (second && name !== 'map'))
@@ -159,7 +160,7 @@ function loop(name: string, { items, args, place }: Loop): Json {
   const each = (node: Node, value: Json) => read(node, { ...place, values: { ...place.values, [item.args]: value } })
   const holds = (value: Json) => truth(each(first, value))
   // A copy of the names for each item is paid for.
-  place.meter.pay(all.length)
+  place.meter.pay(all.length * (1 + (Object.keys(place.values).length >> 4)))
   if (name === 'all') return all.every(holds)
   if (name === 'exists') return all.some(holds)
   if (name === 'exists_one') return all.filter(holds).length === 1
@@ -183,7 +184,7 @@ function binary({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): 
   if (op === '!=') return !same(a, b, meter)
   if (op === 'in') return isIn(a, b, meter)
   if (op === '+') return sum(a, b, meter)
-  if (op === '<' || op === '<=' || op === '>' || op === '>=') return compared(op, a, b)
+  if (op === '<' || op === '<=' || op === '>' || op === '>=') return compared({ op, meter }, a, b)
   const right = number(b)
   const result = reckoned(op, number(a), right)
   if (Number.isFinite(result)) return result
@@ -220,10 +221,11 @@ function sum(a: Json, b: Json, meter: Meter): Json {
   )
 }
 
-function compared(op: string, a: Json, b: Json): boolean {
+function compared({ op, meter }: { op: string; meter: Meter }, a: Json, b: Json): boolean {
   const isPair = (typeof a === 'number' && typeof b === 'number') || (typeof a === 'string' && typeof b === 'string')
   if (!isPair)
     throw new ExpressionFault(`'${op}' compares two numbers or two texts, and got ${kindOf(a)} and ${kindOf(b)}`)
   const [left, right] = [a as string, b as string]
+  if (typeof a === 'string') meter.look(Math.min(left.length, right.length))
   return op === '<' ? left < right : op === '<=' ? left <= right : op === '>' ? left > right : left >= right
 }

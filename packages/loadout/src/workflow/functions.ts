@@ -1,6 +1,7 @@
 /** What expressions can call: a closed table, all of it bounded by the meter. There is no `matches`: see `evaluate.ts`. */
 import { canonicalJson, type Json, type JsonObject } from '../schema/json.ts'
 import { ExpressionFault } from './expression-fault.ts'
+import { findText, splitText } from './find-text.ts'
 import type { Meter } from './meter.ts'
 
 type Call = (args: readonly Json[], meter: Meter) => Json
@@ -43,10 +44,10 @@ const made = (value: string, meter: Meter): string => {
   return value
 }
 
-function sizeOf(value: Json): number {
+function sizeOf(value: Json, meter: Meter): number {
   if (typeof value === 'string') return value.length
   if (isList(value)) return value.length
-  if (isMap(value)) return Object.keys(value).length
+  if (isMap(value)) return meter.namesOf(value).length
   throw expected('a text, a list or an object', value)
 }
 
@@ -71,7 +72,8 @@ export function countValues(value: Json, meter: Meter): void {
     }
 }
 
-function number(value: Json): number {
+function number(value: Json, meter: Meter): number {
+  if (typeof value === 'string') meter.look(value.length)
   const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
   if (typeof read !== 'number' || !Number.isFinite(read)) throw expected('a number, or a text that is one', value)
   return read
@@ -91,11 +93,11 @@ function parseJson(value: Json, meter: Meter): Json {
 
 /** Functions by themselves: `size(x)`. */
 export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
-  size: { takes: [1], call: ([value]) => sizeOf(value) },
+  size: { takes: [1], call: ([value], meter) => sizeOf(value, meter) },
   string: { takes: [1], call: ([value], meter) => textOf(value, meter) },
-  int: { takes: [1], call: ([value]) => Math.trunc(number(value)) },
-  double: { takes: [1], call: ([value]) => number(value) },
-  number: { takes: [1], call: ([value]) => number(value) },
+  int: { takes: [1], call: ([value], meter) => Math.trunc(number(value, meter)) },
+  double: { takes: [1], call: ([value], meter) => number(value, meter) },
+  number: { takes: [1], call: ([value], meter) => number(value, meter) },
   bool: { takes: [1], call: ([value]) => (value === 'true' ? true : value === 'false' ? false : value === true) },
   json: {
     takes: [1],
@@ -108,9 +110,9 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
   keys: {
     takes: [1],
     call: ([value], meter) => {
-      const names = Object.keys(map(value))
+      const names = meter.namesOf(map(value))
       meter.pay(names.length)
-      return names
+      return [...names]
     },
   },
   values: {
@@ -126,27 +128,38 @@ export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call
 
 /** Functions of a value: `name.startsWith("a")`. The value is the first argument. */
 export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
-  size: { takes: [0], call: ([value]) => sizeOf(value) },
+  size: { takes: [0], call: ([value], meter) => sizeOf(value, meter) },
   contains: {
     takes: [1],
     call: ([value, part], meter) => {
       if (isList(value)) return value.some((one) => same(one, part, meter))
-      meter.pay(text(value).length >> 6)
-      return text(value).includes(text(part))
+      return indexOf(value, part, meter) >= 0
     },
   },
-  startsWith: { takes: [1], call: ([value, part]) => text(value).startsWith(text(part)) },
-  endsWith: { takes: [1], call: ([value, part]) => text(value).endsWith(text(part)) },
-  lowerAscii: { takes: [0], call: ([value], meter) => made(text(value).toLowerCase(), meter) },
-  upperAscii: { takes: [0], call: ([value], meter) => made(text(value).toUpperCase(), meter) },
-  trim: { takes: [0], call: ([value], meter) => made(text(value).trim(), meter) },
-  indexOf: {
+  startsWith: {
     takes: [1],
     call: ([value, part], meter) => {
-      meter.pay(text(value).length >> 6)
-      return text(value).indexOf(text(part))
+      meter.look(text(part).length)
+      return text(value).startsWith(text(part))
     },
   },
+  endsWith: {
+    takes: [1],
+    call: ([value, part], meter) => {
+      meter.look(text(part).length)
+      return text(value).endsWith(text(part))
+    },
+  },
+  lowerAscii: { takes: [0], call: ([value], meter) => made(text(value).toLowerCase(), meter) },
+  upperAscii: { takes: [0], call: ([value], meter) => made(text(value).toUpperCase(), meter) },
+  trim: {
+    takes: [0],
+    call: ([value], meter) => {
+      meter.look(text(value).length)
+      return made(text(value).trim(), meter)
+    },
+  },
+  indexOf: { takes: [1], call: ([value, part], meter) => indexOf(value, part, meter) },
   substring: {
     takes: [1, 2],
     call: ([value, from, to], meter) =>
@@ -164,6 +177,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
   join: {
     takes: [0, 1],
     call: ([value, by = ''], meter) => {
+      meter.pay(list(value).length)
       const parts = list(value).map((one) => textOf(one, meter))
       meter.text(parts.reduce((sum, part) => sum + part.length + text(by).length, 0))
       return parts.join(text(by))
@@ -182,6 +196,7 @@ export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: 
   flatten: {
     takes: [0],
     call: ([value], meter) => {
+      meter.pay(list(value).length)
       const flat = list(value).flat()
       meter.pay(flat.length)
       return flat
@@ -210,12 +225,18 @@ export function noFunction(name: string, count: number, table: typeof FUNCTIONS)
   return `There is no function '${name.slice(0, 60)}'. There are: ${Object.keys(table).join(', ')}`
 }
 
+function indexOf(value: Json, part: Json, meter: Meter): number {
+  meter.look(text(value).length + text(part).length)
+  return findText(text(value), text(part))
+}
+
 function split(value: Json, by: Json, meter: Meter): string[] {
   const whole = text(value)
   const divider = text(by)
   // Every character may become a text of its own.
-  meter.pay(divider === '' ? whole.length : whole.length >> 6)
-  const parts = whole.split(divider)
+  if (divider === '') meter.pay(whole.length)
+  else meter.look(whole.length + divider.length)
+  const parts = splitText(whole, divider)
   meter.pay(parts.length)
   return parts
 }
@@ -223,12 +244,13 @@ function split(value: Json, by: Json, meter: Meter): string[] {
 /** Whether two values are the same all through. */
 export function same(a: Json, b: Json, meter: Meter): boolean {
   meter.pay(1)
+  // Texts of other lengths are told apart at once.
+  if (typeof a === 'string' && typeof b === 'string') meter.look(a.length === b.length ? a.length : 0)
   if (a === b) return true
   if (isList(a) && isList(b)) return a.length === b.length && a.every((one, index) => same(one, b[index], meter))
   if (isMap(a) && isMap(b)) {
-    const names = Object.keys(a)
-    meter.pay(names.length)
-    if (names.length !== Object.keys(b).length) return false
+    const names = meter.namesOf(a)
+    if (names.length !== meter.namesOf(b).length) return false
     return names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name], meter))
   }
   return (a ?? null) === (b ?? null)

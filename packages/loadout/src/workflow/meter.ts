@@ -1,4 +1,8 @@
-/** What one evaluation may cost. Whoever loops, compares or builds pays first; with nothing left it ends. */
+/**
+ * What one evaluation may cost. Whoever loops, compares or builds pays by the size of what it works on, so that a step is worth
+ * about the same everywhere; with nothing left it ends.
+ */
+import type { JsonObject } from '../schema/json.ts'
 import { ExpressionFault } from './expression-fault.ts'
 
 export interface EvaluationLimits {
@@ -14,6 +18,7 @@ const CHARACTERS = 4_000_000
 export class Meter {
   #steps: number
   #characters: number
+  readonly #names = new WeakMap<JsonObject, readonly string[]>()
 
   constructor({ steps = STEPS, characters = CHARACTERS }: EvaluationLimits = {}) {
     this.#steps = steps
@@ -23,6 +28,21 @@ export class Meter {
   pay(steps: number): void {
     this.#steps -= steps
     if (this.#steps < 0) throw new ExpressionFault('takes too many steps; do it in a code node')
+  }
+
+  /** Characters that are looked at. */
+  look(length: number): void {
+    this.pay(length >> 6)
+  }
+
+  /** The names of an object. To list them takes long where there are many: it is done once, and paid for. */
+  namesOf(object: JsonObject): readonly string[] {
+    const known = this.#names.get(object)
+    if (known) return known
+    const names = Object.keys(object)
+    this.pay(names.length)
+    this.#names.set(object, names)
+    return names
   }
 
   /** A text that was made, or is about to be. */
