@@ -81,6 +81,7 @@ const RISKS: Record<RiskLevel, { label: string; icon: LucideIcon; className: str
   reads: { label: 'Reads', icon: Eye, className: 'bg-good-soft text-good' },
   changes: { label: 'Changes', icon: PencilLine, className: 'bg-act-soft text-act' },
   destroys: { label: 'May destroy', icon: TriangleAlert, className: 'bg-bad-soft text-bad' },
+  asks: { label: 'Question', icon: CircleHelp, className: 'bg-busy-soft text-busy' },
   unknown: { label: 'Unknown effect', icon: CircleHelp, className: 'bg-act-soft text-act' },
 }
 

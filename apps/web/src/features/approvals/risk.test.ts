@@ -48,3 +48,8 @@ it('counts down', () => {
     '2 hours ago',
   ])
 })
+
+it('does not take the question of a workflow for a tool that nobody knows', () => {
+  expect(toolOf('workflow.ask', []).risk.level).toBe('asks')
+  expect(toolOf('nobody.ask', []).risk.level).toBe('unknown')
+})

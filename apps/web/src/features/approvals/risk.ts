@@ -1,7 +1,7 @@
 /** How dangerous a call is, in words, by what its server claims of the tool. Claims: a server that is not believed has none. */
 import type { Toolkit } from '../../api.ts'
 
-export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown'
+export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown' | 'asks'
 
 export interface Risk {
   level: RiskLevel
@@ -30,20 +30,26 @@ export interface AskedTool {
   inputSchema: unknown
 }
 
+const QUESTION: Risk = { level: 'asks', words: 'The workflow goes on, or takes its other way, as you say.' }
+
+/** A node of a workflow that asks is written like a tool, and calls nothing. */
+const QUESTIONS = 'workflow'
+
 /** What is known here of the tool that a question is about. */
 export function toolOf(ref: string, toolkits: readonly Toolkit[] | undefined): AskedTool {
   const dot = ref.indexOf('.')
   const toolkit = ref.slice(0, dot)
   const tool = ref.slice(dot + 1)
   const known = toolkits?.find(({ id }) => id === toolkit)
+  const isQuestion = known === undefined && toolkit === QUESTIONS
   const found = known?.tools.find(({ name }) => name === tool)
   return {
     toolkit,
     tool,
-    toolkitName: known?.name ?? toolkit,
+    toolkitName: isQuestion ? 'its way through a workflow' : (known?.name ?? toolkit),
     title: found?.title ?? found?.annotations?.title ?? tool,
     account: known?.options.account,
-    risk: riskOf(found?.annotations, known !== undefined && !known.options.untrusted),
+    risk: isQuestion ? QUESTION : riskOf(found?.annotations, known !== undefined && !known.options.untrusted),
     inputSchema: found?.inputSchema ?? { type: 'object' },
   }
 }

@@ -45,8 +45,8 @@ export const CONCERNED: Record<string, readonly Topic[]> = {
   'thread-changed': ['threads'],
   'loadout-changed': ['threads', 'tools'],
   'run-node': ['runs'],
-  'input-requested': ['inputs'],
-  'input-settled': ['inputs'],
+  'input-requested': ['inputs', 'approvals'],
+  'input-settled': ['inputs', 'approvals'],
   'preferences-changed': ['preferences'],
 }
 
