@@ -13,9 +13,6 @@ const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, requ
 /** Runs before the server is there, so what it looks at is stored: tools, a change and a failure. */
 export async function fill({ toolkits, catalog }: Host): Promise<void> {
   await toolkits.register({ name: 'Wiki', url: 'https://wiki.example.com/mcp' }, APP)
-  await toolkits.register({ name: 'Off', command: 'off', enabled: false }, USER)
-  await toolkits.register({ name: 'Tracker', url: 'https://t.example/mcp', auth: { type: 'bearer', token: 't' } }, USER)
-  await toolkits.register({ name: 'A'.repeat(100), command: 'run', args: ['x'.repeat(300)], enabled: false }, USER)
   const files = { name: 'Files', command: 'node', args: [relative(process.cwd(), FILESYSTEM), '.'] }
   await look((await toolkits.register(files, USER)).stored)
   const created = { name: 'create_issue', description: 'Creates an issue.', annotations: { destructiveHint: false } }
@@ -30,6 +27,9 @@ export async function fill({ toolkits, catalog }: Host): Promise<void> {
   await look(stored)
   await using broken = await fixtureServer({ dies: 'Error: GITHUB_TOKEN is not set\n    at start (server.js:12)\n' })
   await look((await toolkits.register({ name: 'Broken', ...broken.short }, USER)).stored)
+  await toolkits.register({ name: 'Tracker', url: 'https://t.example/mcp', auth: { type: 'bearer', token: 't' } }, USER)
+  await toolkits.register({ name: 'Off', command: 'off', enabled: false }, USER)
+  await toolkits.register({ name: 'A'.repeat(100), command: 'run', args: ['x'.repeat(300)], enabled: false }, USER)
 
   async function look(one: typeof stored) {
     await catalog.introspect(one, 'local').catch(() => {})
