@@ -59,6 +59,7 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
           const selection = await thread.resolve(options)
           return { ...selection, call: (one) => (more.call ?? call)({ id: '', ...one }) }
         },
+        spend: () => {},
         async remember<T extends Json>(name: string, ask: () => Promise<T>) {
           if (!said.has(name)) said.set(name, JSON.parse(JSON.stringify(await ask())) as Json)
           return said.get(name) as T

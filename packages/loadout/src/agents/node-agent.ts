@@ -100,7 +100,10 @@ function remembering(request: AgentRequest, opened: OpenModel): LanguageModelMid
         const { content, finishReason, usage, providerMetadata } = answer
         return plain({ content, finishReason, usage, providerMetadata })
       })
-      return { ...(kept as unknown as Omit<Generated, 'warnings'>), warnings: [] }
+      const generated = kept as unknown as Omit<Generated, 'warnings'>
+      const { inputTokens, outputTokens } = generated.usage
+      request.spend({ inputTokens: inputTokens.total ?? 0, outputTokens: outputTokens.total ?? 0, modelSteps: 1 })
+      return { ...generated, warnings: [] }
     },
   }
 }

@@ -12,6 +12,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { NodeOf } from '../schema/workflow.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import type { Agent, AgentCall, AgentRequest, AgentResult } from './agent.ts'
+import { type CallsMade, isTaken, keptOf, watchCalls } from './calls-made.ts'
 import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, failure, render, requestOf } from './node-end.ts'
 
@@ -45,13 +46,17 @@ export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> 
       },
     },
   )
-  if ('value' in answer) {
-    const { output, usage, warnings } = answer.value as AgentResult
-    if (usage) parts.onUsage(usage)
-    if (warnings) parts.onWarnings(warnings)
-    return { value: output, at: answer.at }
+  if ('stands' in answer) return answer
+  const isNew = !isTaken(answer, parts.run.startedAt)
+  if ('error' in answer) {
+    const { mayRepeat, usage } = keptOf(answer)
+    if (usage && isNew) parts.onUsage(usage)
+    return attemptOf(answer, mayRepeat)
   }
-  return attemptOf(answer)
+  const { output, usage, warnings } = answer.value as AgentResult
+  if (usage && isNew) parts.onUsage(usage)
+  if (warnings) parts.onWarnings(warnings)
+  return { value: output, at: answer.at }
 }
 
 const textOf = (value: Json) => (typeof value === 'string' ? value : JSON.stringify(value))
@@ -66,19 +71,22 @@ class AgentRun {
   readonly #leaf: Leaf
   readonly #texts: Texts
   readonly #log: RunLog
+  readonly #made: CallsMade
   readonly #known = new Set<string>()
   readonly #stop = new AbortController()
   #stands: Standing | undefined
   /** What stops the run itself. */
   #fault: unknown
   #busy = 0
-  #calls = 0
+  readonly #spent: Record<string, number> = {}
 
   constructor(parts: LeafParts, leaf: Leaf, texts: Texts) {
     this.#parts = parts
     this.#leaf = leaf
     this.#texts = texts
-    this.#log = parts.run.log.within(leaf.place.place)
+    const { log, startedAt } = parts.run
+    this.#made = watchCalls(log.within(leaf.place.place), { startedAt, errorIn })
+    this.#log = this.#made.log
   }
 
   async go(): Promise<StepResult | Standing> {
@@ -91,10 +99,11 @@ class AgentRun {
     run.signal.throwIfAborted()
     if (this.#fault !== undefined) throw this.#fault
     if (this.#stands) return this.#stands
-    if (isLate()) return error
-    if ('error' in result) return result
+    if (isLate()) return this.#made.failed(error, this.#spent)
+    if ('error' in result) return this.#made.failed(result, this.#spent)
     const given = result.value as AgentResult
-    return fitting(node.output, { ...given, usage: { ...given.usage, calls: this.#calls } })
+    const checked = fitting(node.output, { ...given, usage: { ...given.usage, calls: this.#made.count } })
+    return 'error' in checked ? this.#made.failed(checked, given.usage) : checked
   }
 
   #request({ id, model, output, maxSteps, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
@@ -113,6 +122,9 @@ class AgentRun {
         own.resolve(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>
           call({ id: callId, name, arguments: args, given, prompt }),
         ),
+      spend: (usage) => {
+        for (const [name, count] of Object.entries(usage)) this.#spent[name] = (this.#spent[name] ?? 0) + count
+      },
       remember: async (name, ask) => {
         const answer = await this.#inside(signal, () => this.#remember(name, ask, signal))
         if ('value' in answer) return answer.value as never
@@ -151,7 +163,6 @@ class AgentRun {
     const place = `call:${encodeURIComponent(id)}`
     const { runId } = this.#parts.run
     this.#note(place)
-    this.#calls++
     return this.#log.step(
       {
         place,
@@ -213,6 +224,12 @@ class AgentRun {
       await pause(5)
     }
   }
+}
+
+/** What a call ended with, as its step keeps it. */
+function errorIn(value: Json): string | undefined {
+  const { status, error } = value as { status?: string; error?: { code: string } }
+  return status === 'tool-error' ? status : error?.code
 }
 
 async function settle(agent: Agent, request: AgentRequest): Promise<StepResult> {

@@ -42,6 +42,8 @@ export interface AgentRequest {
   /** What a model is shown of them at first: tools that the node names one by one, and of the rest what the prompt needs. */
   resolve(options: ResolveOptions): Promise<Selection>
   call(call: AgentCall): Promise<CallOutcome>
+  /** Tells what was used as it goes: where it has no answer in the end, that is what it cost. */
+  spend(usage: Readonly<Record<string, number>>): void
   /** Asks, or gives what was answered before. `name` is the same for the same question: `model-0`. */
   remember<T extends Json>(name: string, ask: () => Promise<T>): Promise<T>
 }

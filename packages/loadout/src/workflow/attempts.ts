@@ -43,9 +43,10 @@ export async function withAttempts(
     const result = await parts.once(planned, place)
     if ('stands' in result) return result
     if ('value' in result) return { status: 'completed', output: result.value }
-    const { error, at, mayRepeat = true } = result
-    if (attempt >= (retry?.attempts ?? 1) || !mayRepeat || FINAL.has(error.code))
-      return otherwise(parts, planned, { place: { ...given, attempt }, error })
+    const { error, at } = result
+    const mayRepeat = result.mayRepeat !== false && !FINAL.has(error.code)
+    if (attempt >= (retry?.attempts ?? 1) || !mayRepeat)
+      return otherwise(parts, planned, { place: { ...given, attempt }, error, mayRepeat })
     await waitUntil((at ?? Date.now()) + backoffOf(retry, attempt), given.signal)
   }
 }
@@ -53,17 +54,18 @@ export async function withAttempts(
 async function otherwise(
   parts: AttemptParts,
   planned: PlannedNode,
-  { place, error }: { place: NodePlace; error: NodeError },
+  { place, error, mayRepeat }: { place: NodePlace; error: NodeError; mayRepeat: boolean },
 ): Promise<NodeEnd | Standing> {
   const { onError } = planned.node
   const values = { ...place.values, error: { code: error.code, message: error.message } }
-  if (onError === 'fail' || onError === 'continue') return { status: 'failed', output: null, error }
+  if (onError === 'fail' || onError === 'continue') return { status: 'failed', output: null, error, mayRepeat }
   if ('node' in onError) {
     const end = await parts.instead(onError.node, { ...place, values, place: `${place.place}!` })
-    return 'stands' in end || end.status === 'completed' ? end : { ...end, error: end.error ?? error }
+    if ('stands' in end || end.status === 'completed') return end
+    return { ...end, error: end.error ?? error, mayRepeat: mayRepeat && end.mayRepeat }
   }
   const rendered = render(planned, 'onError.value', values)
-  if ('error' in rendered) return { status: 'failed', output: null, error: rendered.error }
+  if ('error' in rendered) return { status: 'failed', output: null, error: rendered.error, mayRepeat }
   return { status: 'completed', output: rendered.value, error }
 }
 

@@ -19,7 +19,8 @@ import { newId } from '../schema/ids.ts'
 import type { Json } from '../schema/json.ts'
 import type { NodeOf } from '../schema/workflow.ts'
 import { tokenizerOf } from '../search/tokenizer.ts'
-import { keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
+import { type CallsMade, isTaken, keptOf, watchCalls } from './calls-made.ts'
+import { attemptOf, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, render, requestOf } from './node-end.ts'
 
 /** What is kept of it: the value, and what it said. */
@@ -46,10 +47,15 @@ export async function codeNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
     },
   )
   if ('stands' in answer) return answer
-  if ('error' in answer) return { error: answer.error, at: answer.at }
+  const isNew = !isTaken(answer, parts.run.startedAt)
+  if ('error' in answer) {
+    const { mayRepeat, usage } = keptOf(answer)
+    if (usage && isNew) parts.onUsage(usage)
+    return attemptOf(answer, mayRepeat)
+  }
   const { value, logs, calls } = answer.value as KeptValue
   parts.onLogs(logs)
-  parts.onUsage({ calls })
+  if (isNew) parts.onUsage({ calls })
   return { value, at: answer.at }
 }
 
@@ -62,13 +68,15 @@ interface ProgramOf {
 async function runProgram(
   parts: LeafParts,
   leaf: Leaf,
-  { node, input, log }: ProgramOf,
+  { node, input, log: given }: ProgramOf,
 ): Promise<StepResult | Standing> {
   const { executor, run } = parts
   if (!executor)
     return { error: { code: 'function-missing', message: 'This host runs no programs: it has no executor.' } }
   const read = await readProgram({ source: node.program, language: node.language })
   if (!read.ok) return { error: { code: read.error.code, message: read.error.message } }
+  const made = watchCalls(given, run)
+  const { log } = made
   const loadout = narrow(parts.invocation.loadout, { only: node.tools })
   const { functions, seed } = await fixedNames(log, loadout, node.program)
   const { signal, isLate, error } = timed(leaf)
@@ -88,23 +96,23 @@ async function runProgram(
   const program = { source: read.source, input, seed, now: run.startedAt.getTime() }
   const execution = await executor.execute(program, bridge, { limits: tighter(parts.limits, node.limits), signal })
   run.signal.throwIfAborted()
-  if (isLate()) return error
+  if (isLate()) return made.failed(error)
   if (bridge.fault !== undefined) throw bridge.fault
-  return resultOf(execution, log)
+  return resultOf(execution, made)
 }
 
-function resultOf(execution: Execution, log: RunLog): StepResult | Standing {
+function resultOf(execution: Execution, { log, count, failed }: CallsMade): StepResult | Standing {
   if (execution.status === 'paused') return { stands: 'paused' }
   if (execution.status === 'completed') {
     if (log.unasked > 0)
       throw new HostError('run-drift', {
         detail: `A program ended without ${log.unasked} of the steps that its log has.`,
       })
-    const kept: KeptValue = { value: execution.value, logs: execution.logs, calls: execution.usage.calls }
+    const kept: KeptValue = { value: execution.value, logs: execution.logs, calls: count }
     return { value: kept }
   }
   const { code, message, line } = execution.error
-  return { error: { code, message: line === undefined ? message : `${message} (line ${line})` } }
+  return failed({ error: { code, message: line === undefined ? message : `${message} (line ${line})` } })
 }
 
 /** Names are those of the beginning, and so is its chance: a program that goes on later finds what it found. */

@@ -80,7 +80,7 @@ export function attemptOf(answer: StepAnswer, mayRepeat = true): Attempt {
 export function timed({ planned: { node }, place: { signal } }: Leaf): {
   signal: AbortSignal
   isLate(): boolean
-  error: StepResult
+  error: Extract<StepResult, { error: unknown }>
 } {
   const { timeoutMs } = node
   const error = {

@@ -30,7 +30,9 @@ export async function mapItems(
     while (next < items.length && !isOver) {
       const index = next++
       const values = { ...place.values, [node.as]: items[index], index }
-      const end = await runItem(body, { ...place, values, item: index, place: `${place.place}[${index}]` })
+      const end = await runTries({ ...place, body }, (name) =>
+        runItem(body, { ...place, values, item: index, place: `${name}[${index}]` }),
+      )
       ends[index] = end
       // The others of now come to their end; no further one begins.
       if (!('stands' in end) && isFatal(body.node, end)) isOver = true
@@ -41,12 +43,28 @@ export async function mapItems(
   return outcomeOf(ends, body)
 }
 
+/** Where a map is tried again, its items have the places that they had: what came to an end is given out of the log. */
+async function runTries(
+  { place, attempt, body }: Pick<NodePlace, 'place' | 'attempt'> & { body: PlannedNode },
+  run: (place: string) => Promise<NodeEnd | Standing>,
+): Promise<NodeEnd | Standing> {
+  const first = attempt === 1 ? place : place.slice(0, place.lastIndexOf('@'))
+  for (let tried = 1; ; tried++) {
+    const end = await run(tried === 1 ? first : `${first}@${tried}`)
+    if (tried >= attempt || 'stands' in end || !isFatal(body.node, end) || end.mayRepeat === false) return end
+  }
+}
+
 function outcomeOf(ends: readonly (NodeEnd | Standing | undefined)[], body: PlannedNode): Attempt {
-  for (const [index, end] of ends.entries())
-    if (end && !('stands' in end) && isFatal(body.node, end)) {
-      const { code = 'internal', message = '', data } = end.error ?? {}
-      return { error: { code, message: `Item ${index}: ${message}`, data } }
-    }
+  const fatal = [...ends.entries()].flatMap(([index, end]) =>
+    end && !('stands' in end) && isFatal(body.node, end) ? [{ index, ...end }] : [],
+  )
+  const [first] = fatal
+  if (first) {
+    const { code = 'internal', message = '', data } = first.error ?? {}
+    const mayRepeat = fatal.every((end) => end.mayRepeat !== false)
+    return { error: { code, message: `Item ${first.index}: ${message}`, data }, mayRepeat }
+  }
   const stands = ends.find((end): end is Standing => end !== undefined && 'stands' in end)
   if (stands) return stands
   return { value: ends.map((end): Json => (end as NodeEnd).output) }

@@ -27,6 +27,8 @@ export interface NodeEnd {
   status: 'completed' | 'failed' | 'skipped'
   output: Json
   error?: NodeError | undefined
+  /** Of one that failed: whether trying again does no more than was asked for. */
+  mayRepeat?: boolean | undefined
 }
 
 /** Where a node is run: for the workflow, for an item of a map, in place of one that failed, for the second time. */

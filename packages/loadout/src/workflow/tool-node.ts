@@ -4,6 +4,7 @@ import { isRepeatable } from '../calls/is-repeatable.ts'
 import { resultOf } from '../code-mode/values.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { NodeOf } from '../schema/workflow.ts'
+import { isTaken } from './calls-made.ts'
 import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, render, requestOf } from './node-end.ts'
 import { UNSURE } from './unsure.ts'
@@ -30,6 +31,6 @@ export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
       },
     },
   )
-  parts.onUsage({ calls: 1 })
+  if (!isTaken(answer, parts.run.startedAt)) parts.onUsage({ calls: 1 })
   return attemptOf(answer, 'error' in answer ? repeatable || !UNSURE.has(answer.error.code) : true)
 }

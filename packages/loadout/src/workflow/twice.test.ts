@@ -84,3 +84,71 @@ describe('a run that is done again', () => {
     expect(calls('write')).toBe(2)
   })
 })
+
+describe('a retry', () => {
+  const retry = { attempts: 3, backoffMs: 1 }
+
+  it('of a map is of the items that failed', async () => {
+    failing.set('slow', 1)
+    const program = `await kit.get({ n: input }); if (input === 3) return kit.slow({}); return (await kit.write({ n: input })).wrote`
+    const done = await run([
+      { id: 'm', type: 'map', over: '[1, 2, 3, 4]', node: 'one', concurrency: 1, retry },
+      { id: 'one', type: 'code', program, input: '{{ item }}', tools: ['kit'] },
+    ])
+    expect(done).toMatchObject({ status: 'completed', output: [1, 2, 'slow', 4] })
+    expect([calls('write'), calls('slow')]).toEqual([3, 2])
+    expect((await again(done.id, 'm')).status).toBe('completed')
+  })
+
+  it('of a map is none where a server may have got the call of an item', async () => {
+    gates.set('slow', new Promise(() => {}))
+    const done = await run([
+      { id: 'm', type: 'map', over: '[1, 2]', node: 'one', concurrency: 2, retry },
+      kit('one', 'slow', { timeoutMs: 30 }),
+    ])
+    expect(done.status).toBe('failed')
+    expect(calls('slow')).toBe(2)
+  })
+
+  it('of a program is none where it did something; else it is', async () => {
+    const code = (program: string, more: object = {}) => [
+      { id: 'p', type: 'code', program, tools: ['kit'], retry, ...more },
+    ]
+    const done = await run(code(`await kit.write({}); await kit.write({}); throw new Error('mine')`))
+    expect(done).toMatchObject({ status: 'failed', usage: { calls: 2 } })
+    expect(calls('write')).toBe(2)
+    expect((await run(code(`await kit.get({}); throw new Error('mine')`))).usage).toEqual({ calls: 3 })
+    failing.set('write', 2)
+    expect(await run(code(`return (await kit.write({ n: 5 })).wrote`))).toMatchObject({
+      output: 5,
+      usage: { calls: 3 },
+    })
+    gates.set('slow', new Promise(() => {}))
+    expect((await run(code('await kit.slow({})', { timeoutMs: 400 }))).status).toBe('failed')
+    expect(calls('slow')).toBe(1)
+  })
+
+  it('of an agent is none where it did something', async () => {
+    world.agent = async ({ call, spend }) => {
+      spend({ inputTokens: 5 })
+      await call({ id: '1', name: 'kit.write', arguments: {} })
+      throw new Error('No answer.')
+    }
+    const nodes = [{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit'], retry }]
+    expect(await run(nodes)).toMatchObject({ status: 'failed', usage: { calls: 1, inputTokens: 5 } })
+    expect(calls('write')).toBe(1)
+    failing.set('write', 3)
+    expect((await run(nodes)).usage).toEqual({ calls: 3, inputTokens: 15 })
+  })
+})
+
+describe('what a run used', () => {
+  it('is without what another did', async () => {
+    failing.set('slow', 1)
+    const program = `await kit.write({}); return kit.slow({})`
+    const nodes = [kit('a', 'write'), { id: 'p', type: 'code', program, tools: ['kit'] }, kit('b', 'get')]
+    const failed = await run(nodes)
+    expect(failed.usage).toEqual({ calls: 4 })
+    expect((await again(failed.id, 'b')).usage).toEqual({ calls: 2 })
+  })
+})
