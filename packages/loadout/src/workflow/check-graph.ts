@@ -2,18 +2,19 @@
 import type { FieldError } from '../errors.ts'
 import { evaluateStatic } from './evaluate-static.ts'
 import { cycleProblem, edgesOf, findCycles, heldNodes, type PlannedNode } from './plan.ts'
+import { addProblems } from './problems.ts'
 
 type Planned = ReadonlyMap<string, PlannedNode>
 
 export function checkGraph(planned: Planned, ids: ReadonlySet<string>): FieldError[] {
   const problems: FieldError[] = []
-  for (const one of planned.values())
-    problems.push(
-      ...afterProblems(one, planned, ids),
-      ...holdProblems(one, planned, ids),
-      ...branchProblems(one, planned, ids),
-    )
-  problems.push(...waitProblems(planned), ...neverProblems(planned))
+  for (const one of planned.values()) {
+    addProblems(problems, afterProblems(one, planned, ids))
+    addProblems(problems, holdProblems(one, planned, ids))
+    addProblems(problems, branchProblems(one, planned, ids))
+  }
+  addProblems(problems, waitProblems(planned))
+  addProblems(problems, neverProblems(planned))
   return problems
 }
 

@@ -40,14 +40,14 @@ export interface Named {
   isErrorValue?: boolean
 }
 
-export function checkNames(known: Known, { template, at, id, isErrorValue }: Named): FieldError[] {
+export function* checkNames(known: Known, { template, at, id, isErrorValue }: Named): Generator<FieldError> {
   const scope = id === undefined ? new Set<string>() : scopeOf(known, id)
   if (isErrorValue) scope.add('error')
   const where = id === undefined ? '' : `in node '${id}': `
-  return template.names.flatMap((name) => {
+  for (const name of template.names) {
     const message = problemOf(known, name, { scope, id })
-    return message === undefined ? [] : [{ path: [at, ...name.within].join('.'), message: `${where}${message}` }]
-  })
+    if (message !== undefined) yield { path: [at, ...name.within].join('.'), message: `${where}${message}` }
+  }
 }
 
 interface Where {

@@ -29,7 +29,9 @@ const DEEPEST = 100
 /** Loops over a list: the first argument is the name of the item. */
 export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
 
-export function createReader(): (text: string) => Expression {
+/** Reads so many characters in all: reading takes far longer than writing. */
+export function createReader(most = Number.POSITIVE_INFINITY): (text: string) => Expression {
+  let left = most
   const environment = new Environment({
     ...{ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, enableOptionalTypes: true },
     limits: { maxAstNodes: MOST_NODES, maxDepth: 64, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
@@ -38,6 +40,8 @@ export function createReader(): (text: string) => Expression {
     if (text.trim() === '') throw new ExpressionFault('is empty')
     if (text.length > LONGEST_EXPRESSION)
       throw new ExpressionFault(`is longer than ${LONGEST_EXPRESSION} characters; do it in a code node`)
+    left -= text.length
+    if (left < 0) throw new ExpressionFault(`is one too many: all expressions have ${most} characters at most`)
     const root = parsed(environment, text)
     const names: NamedPath[] = []
     collect(root, { names, bound: new Set(), depth: 0 })

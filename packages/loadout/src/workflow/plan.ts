@@ -44,53 +44,94 @@ export function edgesOf(nodes: Iterable<readonly [string, PlannedNode]>): Edges 
   )
 }
 
-/** Rings in which everybody waits for everybody, and who waits for one of them. */
-export function findCycles(edges: Edges): { cycles: string[][]; behind: string[] } {
-  const cycles: string[][] = []
-  const state = new Map<string, 'open' | 'done'>()
-  const path: string[] = []
-  const visit = (id: string): void => {
-    state.set(id, 'open')
-    path.push(id)
-    for (const next of edges.get(id) ?? []) {
-      if (!edges.has(next)) continue
-      if (!state.has(next)) visit(next)
-      else if (state.get(next) === 'open') cycles.push([...path.slice(path.indexOf(next)), next])
+/** Who waits for one of these, directly or by others; with them. */
+function waitingFor(edges: Edges, from: Iterable<string>): Set<string> {
+  const waiting = new Map<string, string[]>()
+  for (const [id, needs] of edges)
+    for (const need of needs) {
+      const known = waiting.get(need)
+      if (known) known.push(id)
+      else waiting.set(need, [id])
     }
-    path.pop()
-    state.set(id, 'done')
-  }
-  for (const id of edges.keys()) if (!state.has(id)) visit(id)
-  const inRing = new Set(cycles.flat())
-  const stuck = new Set(inRing)
-  for (let grew = true; grew; ) {
-    grew = false
-    for (const [id, needs] of edges)
-      if (!stuck.has(id) && [...needs].some((one) => stuck.has(one))) {
-        stuck.add(id)
-        grew = true
-      }
-  }
-  return { cycles, behind: [...stuck].filter((id) => !inRing.has(id)) }
-}
-
-/** All that wait for a node, and it itself. */
-export function downstreamOf(plan: Plan, from: string): Set<string> {
-  const edges = edgesOf(plan.nodes)
-  const found = new Set([from])
-  for (let grew = true; grew; ) {
-    grew = false
-    for (const [id, needs] of edges)
-      if (!found.has(id) && [...needs].some((one) => found.has(one))) {
-        found.add(id)
-        grew = true
-      }
-  }
+  const found = new Set(from)
+  for (const id of found) for (const next of waiting.get(id) ?? []) found.add(next)
   return found
 }
 
-export const cycleProblem = (cycle: readonly string[], at: string): FieldError => ({
-  path: at,
-  // Read forwards: each waits for the next.
-  message: `is in a cycle: ${cycle.join(' waits for ')}`,
-})
+/** All that wait for a node, and it itself. */
+export const downstreamOf = (plan: Plan, from: string): Set<string> => waitingFor(edgesOf(plan.nodes), [from])
+
+/** More than these say nothing new. */
+const MOST_CYCLES = 20
+
+/** Cycles, at most one for each node of one, and who waits for one of them. */
+export function findCycles(edges: Edges): { cycles: string[][]; behind: string[] } {
+  const cycles: string[][] = []
+  const inRing = new Set<string>()
+  for (const knot of knotsOf(edges))
+    for (const id of knot.keys()) {
+      const cycle = inRing.has(id) || cycles.length >= MOST_CYCLES ? undefined : shortestCycle(knot, id)
+      if (!cycle) continue
+      cycles.push(cycle)
+      for (const one of cycle) inRing.add(one)
+    }
+  return { cycles, behind: [...waitingFor(edges, inRing)].filter((id) => !inRing.has(id)) }
+}
+
+/** Nodes that each wait for all others of theirs (Tarjan), in the order of the graph; who waits for itself is one, too. */
+function knotsOf(edges: Edges): Edges[] {
+  const order = new Map<string, number>()
+  const open: string[] = []
+  const isOpen = new Set<string>()
+  const knots: Set<string>[] = []
+  const visit = (id: string): number => {
+    const place = order.size
+    let lowest = place
+    order.set(id, place)
+    isOpen.add(id)
+    open.push(id)
+    for (const next of edges.get(id) ?? []) {
+      if (!edges.has(next)) continue
+      if (!order.has(next)) lowest = Math.min(lowest, visit(next))
+      else if (isOpen.has(next)) lowest = Math.min(lowest, order.get(next) as number)
+    }
+    if (lowest === place) {
+      const knot = new Set(open.splice(open.indexOf(id)))
+      for (const one of knot) isOpen.delete(one)
+      if (knot.size > 1 || edges.get(id)?.has(id)) knots.push(knot)
+    }
+    return lowest
+  }
+  for (const id of edges.keys()) if (!order.has(id)) visit(id)
+  return knots.map((knot) => new Map([...edges].filter(([id]) => knot.has(id))))
+}
+
+/** From a node back to itself. */
+function shortestCycle(edges: Edges, from: string): string[] | undefined {
+  const cameFrom = new Map<string, string>()
+  // What is found is appended, and walked in its turn.
+  const open = [from]
+  for (const here of open)
+    for (const next of edges.get(here) ?? []) {
+      if (next === from) return [...pathTo(here, cameFrom), from]
+      if (!edges.has(next) || cameFrom.has(next)) continue
+      cameFrom.set(next, here)
+      open.push(next)
+    }
+  return undefined
+}
+
+function pathTo(id: string, cameFrom: ReadonlyMap<string, string>): string[] {
+  const path: string[] = []
+  for (let here: string | undefined = id; here !== undefined; here = cameFrom.get(here)) path.unshift(here)
+  return path
+}
+
+const SHOWN = 10
+
+/** Read forwards: each waits for the next. */
+export function cycleProblem(cycle: readonly string[], at: string): FieldError {
+  const more = cycle.length - SHOWN
+  const shown = more > 1 ? [...cycle.slice(0, SHOWN - 1), `${more} more`, ...cycle.slice(-1)] : cycle
+  return { path: at, message: `is in a cycle: ${shown.join(' waits for ')}` }
+}

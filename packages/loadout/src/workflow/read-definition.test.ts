@@ -183,6 +183,43 @@ describe('every problem at once, with its place', () => {
     )
   })
 
+  it('what is all wrong is told soon, and not at length', () => {
+    const all = Array.from({ length: 500 }, (_, n) => `n${n}`)
+    const names = all.map((id) => `{{ nodes.${id}x.output }}`).join('')
+    const definitions = {
+      ring: all.map((id) => tool(id, { after: all.filter((other) => other !== id) })),
+      almost: all.map((id, n) => tool(id, { after: n === 0 ? [all[499]] : all.slice(0, n) })),
+      ghosts: all.map((id) => tool(id, { after: all.map((other) => `${other}x`) })),
+      ids: all.map((id) => tool(id, { after: all.map((other) => `1${other}`) })),
+      names: all.slice(0, 300).map((id) => tool(id, { arguments: { x: names } })),
+      choices: all.map((id) => ({ id, type: 'branch', when: 'input.x', onTrue: all, onFalse: all })),
+      slow: all.map((id) => ({
+        id,
+        type: 'branch',
+        when: `${'[1,2,3,4].all(a, '.repeat(9)}true${')'.repeat(9)}`,
+        onTrue: [id],
+      })),
+    }
+    for (const [name, nodes] of Object.entries(definitions)) {
+      const began = performance.now()
+      const { problems } = readDefinition({ name, nodes })
+      expect([name, problems.length], name).toEqual([name, Math.min(problems.length, 201)])
+      expect(problems.length, name).toBeGreaterThan(15)
+      expect(JSON.stringify(problems).length, name).toBeLessThan(100_000)
+      expect(performance.now() - began, name).toBeLessThan(2000)
+    }
+  })
+
+  it('shows the short one of many cycles, and of a long one its ends', () => {
+    const knot = [tool('a', { after: ['b'] }), tool('b', { after: ['c', 'a'] }), tool('c', { after: ['a'] })]
+    expect(withNodes(...knot)).toEqual([
+      'nodes.0.after: is in a cycle: a waits for b waits for a',
+      'nodes.2.after: is in a cycle: c waits for a waits for b waits for c',
+    ])
+    const long = Array.from({ length: 60 }, (_, n) => tool(`n${n}`, { after: [`n${(n + 1) % 60}`] }))
+    expect(withNodes(...long)).toEqual([expect.stringMatching(/n0 waits for .* n8 waits for 51 more waits for n0$/)])
+  })
+
   it('finds rings among many, and soon', () => {
     const edges = new Map(Array.from({ length: 500 }, (_, n) => [`n${n}`, new Set([`n${(n + 1) % 500}`])]))
     expect(findCycles(edges).cycles).toHaveLength(1)

@@ -19,6 +19,7 @@ import { checkNames, type Known } from './check-names.ts'
 import { createReader } from './expression.ts'
 import { readTexts } from './node-texts.ts'
 import { heldNodes, type Plan, type PlannedNode } from './plan.ts'
+import { addProblems, MOST_PROBLEMS } from './problems.ts'
 import { type Reader, readTemplate, type Template } from './template.ts'
 
 export interface ReadDefinition {
@@ -28,12 +29,15 @@ export interface ReadDefinition {
 }
 
 const LARGEST = 4_000_000
+/** Characters of all expressions of a definition. */
+const MOST_EXPRESSIONS = 500_000
 const shell = workflowDefinition.extend({ nodes: z.array(z.unknown()).min(1).max(MOST_NODES) })
 
 export function readDefinition(raw: unknown): ReadDefinition {
-  const read = createReader()
+  const read = createReader(MOST_EXPRESSIONS)
   const top = shell.safeParse(raw)
-  const problems = top.success ? [] : problemsOf(top.error, [])
+  const problems: FieldError[] = []
+  if (!top.success) addProblems(problems, problemsOf(top.error, []))
   const { nodes: rawNodes, input, output } = looseOf(raw)
   if (sizeOf(raw) > LARGEST) return { problems: [{ path: '(body)', message: 'is larger than 4 MB' }] }
   const nodes = readNodes(rawNodes, problems)
@@ -42,12 +46,14 @@ export function readDefinition(raw: unknown): ReadDefinition {
   const known: Known = { nodes: planned, ids, input }
   for (const [id, { texts, index }] of planned)
     for (const [field, template] of Object.entries(texts))
-      problems.push(
-        ...checkNames(known, { template, id, at: `nodes.${index}.${field}`, isErrorValue: field === 'onError.value' }),
+      addProblems(
+        problems,
+        checkNames(known, { template, id, at: `nodes.${index}.${field}`, isErrorValue: field === 'onError.value' }),
       )
-  problems.push(...checkGraph(planned, ids), ...schemaProblems(input, nodes))
+  addProblems(problems, checkGraph(planned, ids))
+  addProblems(problems, schemaProblems(input, nodes))
   const ends = output === undefined ? undefined : readOutput(output, { read, problems, known })
-  if (problems.length > 0 || !top.success) return { problems: unique(problems) }
+  if (problems.length > 0 || !top.success) return { problems }
   const definition: WorkflowDefinition = { ...top.data, nodes: nodes.map(({ node }) => node) }
   return { problems, plan: { definition, nodes: planned, output: ends, last: lastOf(planned) } }
 }
@@ -60,8 +66,8 @@ export function planOf(definition: unknown): Plan {
 }
 
 export function invalidDefinition(problems: readonly FieldError[]): HostError {
-  const shown = problems.slice(0, 200)
-  const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : ''
+  const shown = problems.slice(0, MOST_PROBLEMS)
+  const more = problems.length > shown.length ? '; and more' : ''
   const detail = `${shown.map(({ path, message }) => `${path}: ${message}`).join('; ')}${more}`
   return new HostError('invalid-input', { detail, errors: shown })
 }
@@ -76,15 +82,13 @@ function readNodes(raw: readonly unknown[], problems: FieldError[]): Placed[] {
     const { type } = (typeof one === 'object' && one !== null ? one : {}) as { type?: unknown }
     if (typeof type !== 'string' || !Object.hasOwn(NODE_TYPES, type)) {
       const message = `must be one of ${Object.keys(NODE_TYPES).join(', ')}`
-      problems.push({
-        path: `nodes.${index}.type`,
-        message: type === undefined ? message : `${message}, and is ${JSON.stringify(type)?.slice(0, 60)}`,
-      })
+      const told = type === undefined ? message : `${message}, and is ${JSON.stringify(type)?.slice(0, 60)}`
+      addProblems(problems, [{ path: `nodes.${index}.type`, message: told }])
       return []
     }
     const parsed = NODE_TYPES[type as keyof typeof NODE_TYPES].safeParse(one)
     if (parsed.success) return [{ node: parsed.data, index }]
-    problems.push(...problemsOf(parsed.error, ['nodes', index]))
+    addProblems(problems, problemsOf(parsed.error, ['nodes', index]))
     return []
   })
 }
@@ -103,26 +107,34 @@ function planNodes(nodes: readonly Placed[], { read, problems, ids }: Planning):
   for (const { node, index } of nodes) {
     const known = first.get(node.id)
     if (known !== undefined) {
-      problems.push({ path: `nodes.${index}.id`, message: `'${node.id}' is the id of nodes.${known} too` })
+      addProblems(problems, [{ path: `nodes.${index}.id`, message: `'${node.id}' is the id of nodes.${known} too` }])
       continue
     }
     first.set(node.id, index)
     const { texts, problems: found } = readTexts(node, `nodes.${index}`, read)
-    problems.push(...found)
+    addProblems(problems, found)
     planned.set(node.id, { node, index, texts, needs: new Set(), chosenBy: [], heldBy: holders.get(node.id) })
   }
+  const chosenBy = choices(planned)
   for (const one of planned.values()) {
     one.needs = needsOf(one, { planned, ids, seen: new Set() })
-    one.chosenBy = [...planned.values()].flatMap(({ node }) =>
-      node.type === 'branch'
-        ? [
-            ...(node.onTrue.includes(one.node.id) ? [{ branch: node.id, on: true }] : []),
-            ...(node.onFalse.includes(one.node.id) ? [{ branch: node.id, on: false }] : []),
-          ]
-        : [],
-    )
+    one.chosenBy = chosenBy.get(one.node.id) ?? []
   }
   return planned
+}
+
+function choices(planned: ReadonlyMap<string, PlannedNode>): Map<string, { branch: string; on: boolean }[]> {
+  const found = new Map<string, { branch: string; on: boolean }[]>()
+  for (const { node } of planned.values()) {
+    if (node.type !== 'branch') continue
+    for (const [on, ids] of [[true, new Set(node.onTrue)] as const, [false, new Set(node.onFalse)] as const])
+      for (const id of ids) {
+        const known = found.get(id)
+        if (known) known.push({ branch: node.id, on })
+        else found.set(id, [{ branch: node.id, on }])
+      }
+  }
+  return found
 }
 
 interface Needing {
@@ -151,8 +163,11 @@ function readOutput(
 ): Template {
   const { template, problems: found } = readTemplate(output, read)
   const at = (path: readonly string[]) => ['output', ...path].join('.')
-  problems.push(...found.map(({ path, message }) => ({ path: at(path), message })))
-  problems.push(...checkNames(known, { template, at: 'output' }))
+  addProblems(
+    problems,
+    found.map(({ path, message }) => ({ path: at(path), message })),
+  )
+  addProblems(problems, checkNames(known, { template, at: 'output' }))
   return template
 }
 
@@ -201,7 +216,3 @@ const idOf = (one: unknown) => {
 }
 
 const problemsOf = (error: z.ZodError, prefix: readonly PropertyKey[]) => invalidInput(error, prefix).errors ?? []
-
-const unique = (problems: readonly FieldError[]) => [
-  ...new Map(problems.map((one) => [`${one.path}\n${one.message}`, one])).values(),
-]
