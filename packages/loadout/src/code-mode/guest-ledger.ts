@@ -1,9 +1,9 @@
 /** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
 import type { LogLine, ProgramErrorCode, ProgramLimits } from './executor.ts'
 import type { DoorArguments } from './sandbox-engine.ts'
-import { hasMoreValues } from './sandbox-json.ts'
 import { tooManyBytes, tooManyValues, WAITING_ARGUMENTS } from './sandbox-limits.ts'
 import type { SandboxCall } from './sandbox-protocol.ts'
+import { hasMoreValues } from './sandbox-values.ts'
 
 export type Fail = (code: ProgramErrorCode, message: string) => void
 export type Ledger = ReturnType<typeof createLedger>

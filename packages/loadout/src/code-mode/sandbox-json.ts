@@ -1,31 +1,13 @@
 /** JSON of a program, read on the host: by the rule of every door (`parseJson`), but most texts need no walk to pass it. */
 import { type Json, parseJson } from '../schema/json.ts'
+import { CLOSE_ARRAY, CLOSE_OBJECT, endOfString, OPEN_ARRAY, OPEN_OBJECT, QUOTE } from './sandbox-values.ts'
 
 const DEPTH = 60
-const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, QUOTE, BACKSLASH, COMMA] = [91, 123, 93, 125, 34, 92, 44]
 
 export function readJson(text: string): Json {
   // A key that is refused, and characters that are, are written like this or with an escape.
   if (text.includes('__proto__') || text.includes('\\u') || !isShallow(text)) return parseJson(text)
   return JSON.parse(text)
-}
-
-/** Whether a text has more values than that, those inside others among them. No value is read for it. */
-export function hasMoreValues(text: string, most: number): boolean {
-  // Each takes a character at least, and one that divides it from the next.
-  if (text.length < 2 * most) return false
-  let values = 1
-  for (let at = 0; at < text.length && values <= most; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) at = endOfString(text, at + 1)
-    else if (code === COMMA || ((code === OPEN_ARRAY || code === OPEN_OBJECT) && !isEmpty(text, at))) values++
-  }
-  return values > most
-}
-
-const isEmpty = (text: string, at: number) => {
-  const next = text.charCodeAt(at + 1)
-  return next === CLOSE_ARRAY || next === CLOSE_OBJECT
 }
 
 function isShallow(text: string): boolean {
@@ -38,16 +20,4 @@ function isShallow(text: string): boolean {
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--
   }
   return text.isWellFormed()
-}
-
-function endOfString(text: string, from: number): number {
-  let at = text.indexOf('"', from)
-  while (at > 0 && isEscaped(text, at)) at = text.indexOf('"', at + 1)
-  return at < 0 ? text.length : at
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
-  return slashes % 2 === 1
 }

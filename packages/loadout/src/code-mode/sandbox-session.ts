@@ -17,9 +17,10 @@ import type {
 } from './executor.ts'
 import { lineOf } from './guest-stack.ts'
 import type { Box } from './sandbox-box.ts'
-import { hasMoreValues, readJson } from './sandbox-json.ts'
+import { readJson } from './sandbox-json.ts'
 import { tooManyBytes, tooManyValues } from './sandbox-limits.ts'
 import type { Answer, Ended, FromSandbox, SandboxCall, Turn } from './sandbox-protocol.ts'
+import { hasMoreValues } from './sandbox-values.ts'
 import { createWatch, type Watch, type WatchParts } from './sandbox-watch.ts'
 
 export interface SessionParts {
