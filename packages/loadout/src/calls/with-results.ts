@@ -2,6 +2,7 @@
 import type { AppConfig } from '../schema/app-config.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ResultSection } from '../schema/result.ts'
+import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome } from './call.ts'
 import type { Stage } from './compose.ts'
 import type { KeptResult, Results } from './results.ts'
@@ -12,7 +13,8 @@ const SHOWN_SECTIONS = 4
 const SHOWN_NAME = 20
 /** Pictures and sounds are for eyes and ears: they are handed on up to this. */
 const BINARY_BYTES = 5 * 1024 * 1024
-const PROGRAM_BYTES = 1024 * 1024
+/** What a program or a node of a workflow gets reaches no model's context: there is room for more. */
+const ROOM: Partial<Record<Caller['type'], number>> = { code: 1024 * 1024, workflow: 4 * 1024 * 1024 }
 
 export function withResults({ results, app }: { results: Results; app: { get(): Promise<AppConfig> } }): Stage {
   return (next) => async (call) => {
@@ -20,8 +22,7 @@ export function withResults({ results, app }: { results: Results; app: { get(): 
     if ('error' in outcome) return outcome
     const { limits } = await app.get()
     const { userId, callId, tool, stored, caller } = call
-    // What a program gets reaches no model's context: there is room for more.
-    const most = caller.type === 'code' ? Math.max(limits.resultBytes, PROGRAM_BYTES) : limits.resultBytes
+    const most = Math.max(limits.resultBytes, ROOM[caller.type] ?? 0)
     if (!isTooLarge(outcome, most)) return outcome
     const { status, content, structuredContent } = outcome
     const ref = `${stored.toolkit.id}.${tool}`

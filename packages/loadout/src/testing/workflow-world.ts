@@ -71,7 +71,9 @@ function toolsOf({ made, atOnce, gates, failing }: WorkflowWorld) {
   return [
     tool('get', (input: object) => ({ ...input, got: true }), { readOnlyHint: true }),
     tool('write', (input: { n?: number }) => ({ wrote: input.n ?? 0 })),
-    tool('list', ({ count }: { count: number }) => ({ items: Array.from({ length: count }, (_, n) => ({ n })) })),
+    tool('list', ({ count, more }: { count: number; more?: object }) => ({
+      items: Array.from({ length: count }, (_, n) => ({ n, ...more })),
+    })),
     tool('ask_me', () => 'asked'),
     tool('slow', () => 'slow'),
   ]

@@ -1,7 +1,9 @@
 /** A call of a tool, through the pipeline like any other. */
+import type { CallOutcome } from '../calls/call.ts'
 import { findTool } from '../calls/call-by-name.ts'
 import { isRepeatable } from '../calls/is-repeatable.ts'
 import { resultOf } from '../code-mode/values.ts'
+import type { StepResult } from '../runs/engine.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { NodeOf } from '../schema/workflow.ts'
 import { isTaken } from './calls-made.ts'
@@ -26,11 +28,23 @@ export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
         parts.onRunning(planned)
         const { signal, isLate, error } = timed(leaf)
         const call = { name: ref, arguments: args, caller: { type: 'workflow' as const, toolId: runId } }
-        const outcome = await callAsStep(parts, { ...call, callId, signal, pauses: { approvalId } }, resultOf)
+        const outcome = await callAsStep(parts, { ...call, callId, signal, pauses: { approvalId } }, wholeOf)
         return isLate() && 'error' in outcome ? error : outcome
       },
     },
   )
   if (!isTaken(answer, parts.run.startedAt)) parts.onUsage({ calls: 1 })
   return attemptOf(answer, 'error' in answer ? repeatable || !UNSURE.has(answer.error.code) : true)
+}
+
+/** What later nodes read: all of it, or an error. A beginning of it must not pass for it. */
+function wholeOf(outcome: CallOutcome): StepResult {
+  if ('error' in outcome || outcome.resultHandle === undefined) return resultOf(outcome)
+  const action = 'Ask the tool for less, or read it in pieces in a code node: read_result({ handle }).'
+  return {
+    error: {
+      ...{ code: 'response-too-large', message: 'The result is larger than the 4 MB that a node hands on.' },
+      data: { action, resultHandle: outcome.resultHandle },
+    },
+  }
 }

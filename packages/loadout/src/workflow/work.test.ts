@@ -138,6 +138,15 @@ describe('maps', () => {
     expect(made).toHaveLength(2)
   })
 
+  it('over a long list, all of it; what is too large even for that is an error', async () => {
+    const list = (count: number) => kit('l', 'list', { arguments: { count, more: { text: 'x'.repeat(100) } } })
+    const one = kit('one', 'get', { arguments: { n: '{{ entry.n }}' } })
+    const [, map = {}] = each({ concurrency: 64 })
+    expect((await run([list(2000), map, one])).output).toHaveLength(2000)
+    const more = await run([list(40_000), map, one])
+    expect(more).toMatchObject({ status: 'failed', error: { node: 'l', reason: 'response-too-large' } })
+  })
+
   it('of maps; and over what is no list', async () => {
     const nodes = [
       { id: 'm', type: 'map', over: 'input.rows', node: 'inner', as: 'row' },
