@@ -23,8 +23,12 @@ import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, store
 export type { CatalogTool } from './catalog-tool.ts'
 
 export interface Catalog {
-  /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale. */
-  tools(userId: string, toolkits: readonly StoredToolkit[]): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
+  /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale, unless `asIs`. */
+  tools(
+    userId: string,
+    toolkits: readonly StoredToolkit[],
+    how?: { asIs?: boolean | undefined },
+  ): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
   /** Looks now. Throws what went wrong; the stored tools stay. */
   introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]>
   /** The server says that its list changed: looks anew, also where a look is under way. */
@@ -86,6 +90,7 @@ class StoredCatalog implements Catalog {
   async tools(
     userId: string,
     toolkits: readonly StoredToolkit[],
+    { asIs = false }: { asIs?: boolean | undefined } = {},
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>> {
     const { cache, app } = this.#parts
     const config = await app.get()
@@ -102,8 +107,9 @@ class StoredCatalog implements Catalog {
       const tools = known ?? given(one)
       // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
       result.set(one.uscoId, one.carried || isTrusted(one, config) ? tools : this.#held(tools))
+      const isOld = !asIs && one.enabled && known && !one.carried && this.#isOld(one, own)
       // Failures are told by the state; a reader gets what there is.
-      if (one.enabled && known && !one.carried && this.#isOld(one, own)) this.introspect(one, userId).catch(() => {})
+      if (isOld) this.introspect(one, userId).catch(() => {})
     }
     return result
   }

@@ -34,6 +34,8 @@ export interface LoadoutOptions {
   transform?: readonly ToolTransformer[] | undefined
   /** Whether servers that nobody looked at yet are left alone. */
   behind?: boolean | undefined
+  /** Whether no server is looked at, also where what is known of it is old. */
+  asIs?: boolean | undefined
 }
 
 export interface Loadouts {
@@ -72,12 +74,12 @@ class LiveLoadouts implements Loadouts {
   }
 
   async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
-    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, named } = options
+    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named } = options
     const { registry, mayWiden } = this.#parts
-    await this.#firstLooks(scope.userId, !behind)
+    await this.#firstLooks(scope.userId, !behind && !asIs)
     const { visible, hidden } = await registry.offered(scope.userId)
     const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
-    const stored = await this.#offers(scope.userId, all)
+    const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
     const toolkits = [...brought, ...stored].map((toolkit) => shownBy(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
@@ -129,8 +131,7 @@ class LiveLoadouts implements Loadouts {
     await Promise.race([all, first, pause(FIRST_LOOK_MS)])
   }
 
-  async #offers(userId: string, toolkits: readonly StoredToolkit[]): Promise<OfferedToolkit[]> {
-    const tools = await this.#parts.catalog.tools(userId, toolkits)
+  #offers(toolkits: readonly StoredToolkit[], tools: ReadonlyMap<string, readonly CatalogTool[]>): OfferedToolkit[] {
     return toolkits.map((one) => this.#offer(one, tools.get(one.uscoId) ?? []))
   }
 

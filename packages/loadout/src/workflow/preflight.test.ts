@@ -63,6 +63,30 @@ describe('the look ahead', () => {
     expect(server?.requests.length).toBe(before)
   })
 
+  it('nor does it look at a server of which what is known is old', async () => {
+    const server = await start({ tools: [listed('x')] })
+    const old = createHost({
+      drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+      policy: [rule('*', 'allow')],
+      toolCacheTtlMs: 1,
+    })
+    try {
+      for (const id of ['mine', 'other']) {
+        const { stored } = await old.toolkits.register({ id, name: id, url: server.url }, ann)
+        await old.catalog.introspect(stored, 'ann')
+      }
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const before = server.requests.length
+      const definition = { name: 'w', nodes: [node('a', 'mine.x')] }
+      expect(await old.workflows.check('ann', { definition })).toMatchObject({ ok: true })
+      expect(await old.workflows.validate('ann', definition)).toBeUndefined()
+      await old.catalog.settled()
+      expect(server.requests.length).toBe(before)
+    } finally {
+      await old.close()
+    }
+  })
+
   it('finds each of twelve problems at once, by name, and has called no tool', async () => {
     await register('off', { url: (await start({ tools: [listed('x')] })).url })
     await host.toolkits.update('off', { enabled: false }, ann)

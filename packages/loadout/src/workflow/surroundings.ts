@@ -73,7 +73,7 @@ export interface Surroundings {
   market: ReadonlyMap<string, readonly KnownTool[]>
 }
 
-/** The user's toolkits, and the tools of those that are meant. */
+/** The user's toolkits, and the tools of those that are meant, as they are known: no server is looked at. */
 export async function surroundingsOf(
   parts: Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>,
   { userId, brought }: Pick<PreflightScope, 'userId' | 'brought'>,
@@ -82,6 +82,6 @@ export async function surroundingsOf(
   const all = await parts.registry.list(userId)
   const stored = new Map(all.map((one) => [one.toolkit.id, one]))
   const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
-  const tools = await parts.catalog.tools(userId, [...wanted, ...(brought?.values() ?? [])])
+  const tools = await parts.catalog.tools(userId, [...wanted, ...(brought?.values() ?? [])], { asIs: true })
   return { stored, tools, market: await marketTools(parts.storage, userId, wanted) }
 }

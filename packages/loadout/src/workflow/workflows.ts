@@ -79,7 +79,7 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
       ),
     async check(userId, which, { threadId } = {}) {
       const { plan } = await find(userId, which)
-      const loadout = await parts.loadouts.of({ userId, threadId }, { behind: true })
+      const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true })
       return parts.preflight(plan, { userId, threadId, loadout })
     },
     start,
