@@ -20,6 +20,8 @@ export function isStale(): boolean {
 export function buildWeb(): void {
   const result = spawnSync('npm', ['run', '--silent', 'build', '--workspace', '@loadout/web'], {
     cwd: root,
+    // Under tests the environment says otherwise, and React would come with all that it checks while one develops.
+    env: { ...process.env, NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (result.status !== 0) throw new Error('The web UI could not be built; see above.')
