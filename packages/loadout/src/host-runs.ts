@@ -27,6 +27,8 @@ export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
   large: Stage
   /** What runs of workflows do. */
   workflow: RunWork
+  /** Lets go of what one of them was given in this process. */
+  letGo(runId: string): void
 }
 
 /** Runs, as an app and a server see them. */
@@ -73,6 +75,7 @@ export function createRuns(parts: RunParts, { executor, programs, processLeaseMs
     },
     onOver: async (userId, runId) => {
       provided.cancel(runId)
+      parts.letGo(runId)
       await approvals.withdraw(userId, runId)
       await forgetToolkits(storage, { userId, runId })
     },

@@ -54,7 +54,7 @@ export interface HostWorkflowParts {
 export function createHostWorkflows(
   parts: HostWorkflowParts,
   { executor, programs, agent }: HostOptions,
-): { workflows: Workflows; work: RunWork } {
+): { workflows: Workflows; work: RunWork; letGo(runId: string): void } {
   const { rules, grants, app } = parts
   const look = {
     ...parts,
@@ -77,7 +77,8 @@ export function createHostWorkflows(
     get: (...given: Parameters<Engine['get']>) => parts.engine().get(...given),
     settled: (...given: Parameters<Engine['settled']>) => parts.engine().settled(...given),
   }
-  return { work, workflows: createWorkflows({ ...parts, transports, engine, preflight: before }) }
+  const workflows = createWorkflows({ ...parts, transports, engine, preflight: before })
+  return { work, workflows, letGo: transports.forget }
 }
 
 /** What was used is looked up only where there is a limit to hold it against. */

@@ -174,8 +174,8 @@ export function createHost(options: HostOptions = {}): Host {
     },
     options,
   )
-  const { work: workflow } = flows
-  const runs = createRuns({ ...base, ...seen, approvals, large, calls, workflow }, options)
+  const { work: workflow, letGo } = flows
+  const runs = createRuns({ ...base, ...seen, approvals, large, calls, workflow, letGo }, options)
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }

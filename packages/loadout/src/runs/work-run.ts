@@ -51,12 +51,21 @@ async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Endi
   if (signal.aborted && code === 'run-lost') return false
   const isHandedOn = signal.aborted && code === 'shutting-down'
   const told = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
-  const change = { set: isHandedOn ? QUEUED() : told, where: { leaseOwner, status: 'running' as const } }
+  const set = isHandedOn ? QUEUED() : { ...told, ...(OVER.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
+  const change = { set, where: { leaseOwner, status: 'running' as const } }
   const ended = await parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
-  // Nobody comes back for an answer to what is over.
-  if (ended && OVER.has(ended.status) && log.hasAsked) await parts.onOver?.(userId, runId)
+  // Nobody comes back for an answer to what is over, nor for what it brought.
+  const isHeld = log.hasAsked || row.inputJson.transports !== undefined
+  if (ended && OVER.has(ended.status) && isHeld) await parts.onOver?.(userId, runId)
   // An answer that came before the row said that it waits has woken nobody.
   return ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals))
+}
+
+/** What the call of a workflow brought is gone with its run, and its secrets in the same moment. */
+function withoutToolkits({ kind, inputJson }: RunRow): Partial<RunRow> {
+  if (kind !== 'workflow' || inputJson.toolkits === undefined) return {}
+  const { toolkits: _, ...rest } = inputJson
+  return { inputJson: rest }
 }
 
 const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })

@@ -95,6 +95,33 @@ describe('a transport that the app built', () => {
   })
 })
 
+describe('what a run brought', () => {
+  it('is gone with it, also where it was given up', async () => {
+    host = open()
+    await host.ready()
+    const mcpServers = { far: { url: 'https://far.example.com/mcp', headers: { authorization: 'Bearer abc' } } }
+    const rows = () =>
+      host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('runs', { where: { userId: 'ann' } }))
+    const stopped = new AbortController()
+    let asked = 0
+    const { id } = await host.workflows.start('ann', {
+      ...workflow(node('a', 'ask')),
+      mcpServers,
+      signal: stopped.signal,
+      transports: {
+        line: () => {
+          asked++
+          stopped.abort()
+          return transport('x')()
+        },
+      },
+    })
+    expect((await host.runs.settled('ann', id)).status).toBe('cancelled')
+    expect((await rows()).map(({ inputJson }) => inputJson.toolkits)).toEqual([undefined])
+    expect(asked).toBeGreaterThan(0)
+  })
+})
+
 describe('before a run with toolkits that it brings', () => {
   it('what is denied is told, what must be asked is seen, and no tool is called', async () => {
     host = open()

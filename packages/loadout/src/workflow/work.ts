@@ -12,7 +12,7 @@ import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { GivenTransports, Transports } from './given-transports.ts'
 import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
-import { contextOf, forgetToolkits, type KeptRun } from './kept-run.ts'
+import { contextOf, type KeptRun } from './kept-run.ts'
 import type { LeafParts } from './leaf.ts'
 import { brokenAmong, type LookParts, lookAgain } from './look-again.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
@@ -30,7 +30,7 @@ export interface WorkParts
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  transports: Pick<GivenTransports, 'of' | 'forget'>
+  transports: Pick<GivenTransports, 'of'>
   events: Emitter
   storage: Storage
 }
@@ -58,9 +58,6 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
     try {
       const warnings = new Set(invocation.warnings)
       const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
-      const isOver = end.status === 'completed' || end.status === 'failed'
-      if (isOver) parts.transports.forget(run.runId)
-      if (isOver && kept.toolkits) await forgetToolkits(parts.storage, run)
       const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
       return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...brokenAmong(unused)], warnings }) }
     } finally {
