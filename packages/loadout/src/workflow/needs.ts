@@ -15,7 +15,7 @@ export interface Need {
   caller: 'workflow' | 'code' | 'direct'
 }
 
-export function needsOf({ nodes }: Plan): Need[] {
+export function needsOf({ nodes }: Pick<Plan, 'nodes'>): Need[] {
   return [...nodes.values()].flatMap((planned) => {
     const { node, index } = planned
     if (node.type === 'tool') return [needOf(node.ref, { planned, path: `nodes.${index}.ref`, caller: 'workflow' })]

@@ -26,6 +26,12 @@ export interface ReadDefinition {
   problems: FieldError[]
   /** Only where there are none. */
   plan?: Plan
+  /** What could be read, also where something else is wrong. */
+  readable: Readable
+}
+
+export interface Readable extends Pick<Plan, 'nodes'> {
+  brings: readonly string[]
 }
 
 const LARGEST = 4_000_000
@@ -38,8 +44,9 @@ export function readDefinition(raw: unknown): ReadDefinition {
   const top = shell.safeParse(raw)
   const problems: FieldError[] = []
   if (!top.success) addProblems(problems, problemsOf(top.error, []))
-  const { nodes: rawNodes, input, output } = looseOf(raw)
-  if (sizeOf(raw) > LARGEST) return { problems: [{ path: '(body)', message: 'is larger than 4 MB' }] }
+  const { nodes: rawNodes, input, output, brings } = looseOf(raw)
+  if (sizeOf(raw) > LARGEST)
+    return { problems: [{ path: '(body)', message: 'is larger than 4 MB' }], readable: { nodes: new Map(), brings } }
   const nodes = readNodes(rawNodes, problems)
   const ids = new Set(rawNodes.flatMap((one) => idOf(one) ?? []))
   const planned = planNodes(nodes, { read, problems, ids })
@@ -53,9 +60,10 @@ export function readDefinition(raw: unknown): ReadDefinition {
   addProblems(problems, checkGraph(planned, ids))
   addProblems(problems, schemaProblems(input, nodes))
   const ends = output === undefined ? undefined : readOutput(output, { read, problems, known })
-  if (problems.length > 0 || !top.success) return { problems }
+  const readable = { nodes: planned, brings }
+  if (problems.length > 0 || !top.success) return { problems, readable }
   const definition: WorkflowDefinition = { ...top.data, nodes: nodes.map(({ node }) => node) }
-  return { problems, plan: { definition, nodes: planned, output: ends, last: lastOf(planned) } }
+  return { problems, readable, plan: { definition, nodes: planned, output: ends, last: lastOf(planned) } }
 }
 
 /** The plan of a definition that was checked when it was saved. */
@@ -192,13 +200,17 @@ function lastOf(planned: ReadonlyMap<string, PlannedNode>): string[] {
   return [...planned].filter(([id, { heldBy }]) => heldBy === undefined && !waited.has(id)).map(([id]) => id)
 }
 
-function looseOf(raw: unknown): { nodes: unknown[]; input: JsonObject; output: unknown } {
-  const { nodes, input, output } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<string, unknown>
+function looseOf(raw: unknown): { nodes: unknown[]; input: JsonObject; output: unknown; brings: string[] } {
+  const { nodes, input, output, brings } = (typeof raw === 'object' && raw !== null ? raw : {}) as Record<
+    string,
+    unknown
+  >
   const isObject = typeof input === 'object' && input !== null && !Array.isArray(input)
   return {
     nodes: Array.isArray(nodes) ? nodes : [],
     input: isObject ? (input as JsonObject) : { type: 'object' },
     output,
+    brings: Array.isArray(brings) ? brings.filter((one) => typeof one === 'string') : [],
   }
 }
 

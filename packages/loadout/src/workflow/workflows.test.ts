@@ -112,6 +112,13 @@ describe('stored workflows', () => {
       ],
     })
     expect((await host.workflows.validate('ann', given))?.errors).toHaveLength(5)
+    // What is wrong with the graph keeps none of them from being told.
+    const worse = { ...given, nodes: [...given.nodes, node('1x', 'own.say'), node('r', 'own.say', { after: ['r'] })] }
+    const paths = (await host.workflows.validate('ann', worse))?.errors?.map(({ path }) => path)
+    const both = ['nodes.5.id', 'nodes.6.after', 'nodes.6.arguments.text']
+    expect(paths).toEqual(
+      expect.arrayContaining([...both, 'nodes.4.program', 'nodes.0.ref', 'nodes.3.ref', 'nodes.4.tools.0']),
+    )
     expect(await host.workflows.list('ann')).toEqual([])
   })
 })
