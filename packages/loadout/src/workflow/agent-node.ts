@@ -15,6 +15,7 @@ import type { Agent, AgentCall, AgentRequest, AgentResult } from './agent.ts'
 import { type CallsMade, isTaken, keptOf, watchCalls } from './calls-made.ts'
 import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from './leaf.ts'
 import { type Attempt, failure, render, requestOf } from './node-end.ts'
+import { shownOf } from './shown-text.ts'
 
 /** So long it may take to ask for what its log has. */
 const STALLED_MS = 10_000
@@ -38,7 +39,7 @@ export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> 
     {
       request: requestOf(planned, place, {
         ...(node.model === undefined ? {} : { model: node.model }),
-        prompt: texts.prompt,
+        prompt: shownOf(parts.run).text(texts.prompt),
       }),
       execute: () => {
         parts.onRunning(planned)

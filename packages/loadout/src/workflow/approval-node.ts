@@ -1,7 +1,8 @@
 /** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
-import type { Json, JsonObject } from '../schema/json.ts'
+import type { JsonObject } from '../schema/json.ts'
 import { attemptOf, keyOf, type Leaf, type LeafParts, type StepOutcome } from './leaf.ts'
 import { type Attempt, failure, render, requestOf } from './node-end.ts'
+import { shownOf } from './shown-text.ts'
 
 export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): Promise<Attempt> {
   const message = render(planned, 'message', place.values)
@@ -9,13 +10,15 @@ export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): 
   if ('error' in message) return message
   if ('error' in args) return args
   const reason = typeof message.value === 'string' ? message.value : JSON.stringify(message.value)
+  const shown = shownOf(parts.run, args.value as JsonObject)
+  const about = { message: shown.text(reason), arguments: shown.values(args.value as JsonObject) }
   const answer = await parts.run.log.step(
     { place: place.place, key: await keyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
     {
-      request: requestOf(planned, place, { message: reason, arguments: args.value as Json }),
+      request: requestOf(planned, place, about),
       execute: ({ stepId, approvalId }) => {
         parts.onRunning(planned)
-        const question = { node: planned.node.id, reason, arguments: args.value as JsonObject, stepId }
+        const question = { node: planned.node.id, ...about, original: args.value as JsonObject, stepId }
         // Where too many wait already, that is the error of the node.
         if (approvalId === undefined) return ask(parts, question).catch(failure)
         return answered(parts, { stepId, approvalId })
@@ -27,19 +30,21 @@ export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): 
 
 interface Question {
   node: string
-  reason: string
+  message: string
+  /** As it is shown: the original is sealed. */
   arguments: JsonObject
+  original: JsonObject
   stepId: string
 }
 
 async function ask(
   { approvals, run }: LeafParts,
-  { node, reason, arguments: args, stepId }: Question,
+  { node, message: reason, arguments: shown, original, stepId }: Question,
 ): Promise<StepOutcome> {
   const { userId, threadId, runId } = run
   const approval = await approvals.put({
     ...{ userId, threadId, runId, callId: stepId, ref: `workflow.${node}`, reason },
-    ...{ arguments: args, original: args, inputSchema: { type: 'object' } },
+    ...{ arguments: shown, original, inputSchema: { type: 'object' } },
     caller: { type: 'workflow', toolId: runId },
     // It is about this run alone: there is nothing to remember it for.
     ...{ fingerprints: { tool: '', toolkit: '' }, allowEdits: false, allowRemember: false },

@@ -92,6 +92,33 @@ describe('a person is asked', () => {
     expect(made).toHaveLength(3)
   })
 
+  it('without secrets, whether in a value, in a text, or by their form', async () => {
+    const key = `sk-ant-api03-${'a1B2c3D4'.repeat(12)}`
+    const paused = await run(
+      [
+        {
+          ...{
+            id: 'ok',
+            type: 'approval',
+            message: 'Use {{ input.password }} and {{ input.deep.pin }} for {{ input.who }}?',
+          },
+          arguments: { password: '{{ input.password }}', apiKey: key, note: `with {{ input.password }} and ${key}` },
+        },
+      ],
+      {
+        input: { password: 'hunter2', who: 'Bob', deep: { pin: 4711 } },
+        schema: {
+          type: 'object',
+          properties: { password: {}, who: {}, deep: { type: 'object', properties: { pin: { writeOnly: true } } } },
+        },
+      },
+    )
+    const [open] = await host.approvals.list('ann', { status: 'pending' })
+    expect(open).toMatchObject({ reason: 'Use ••• and ••• for Bob?', arguments: { password: '•••', apiKey: '•••' } })
+    for (const secret of ['hunter2', '4711', key]) expect(JSON.stringify([open, paused.steps])).not.toContain(secret)
+    expect((await answer(paused, 'allow')).status).toBe('completed')
+  })
+
   it('denied, the node fails, or is what it says', async () => {
     expect(await answer(await run(nodes), 'deny')).toMatchObject({
       status: 'failed',
