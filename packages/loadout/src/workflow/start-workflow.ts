@@ -12,12 +12,16 @@ import type { PrincipalInput } from '../schema/principal.ts'
 import type { RunView } from '../schema/run.ts'
 import type { WorkflowDefinition } from '../schema/workflow.ts'
 import type { Storage } from '../storage/storage.ts'
-import { claimRun } from './claim-run.ts'
+import { claimedRun, claimRun, type RunKey } from './claim-run.ts'
 import type { GivenTransports, Transports } from './given-transports.ts'
 import { type KeptRun, sealToolkits } from './kept-run.ts'
 import type { Plan } from './plan.ts'
 import { planOf } from './read-definition.ts'
 import { stepsBefore } from './steps-before.ts'
+
+export type WhichWorkflow =
+  /** As it is now. */
+  { workflowId: string } | { workflowVersionId: string } | { definition: unknown }
 
 export interface StartOptions {
   input?: Json | undefined
@@ -38,7 +42,8 @@ export interface StartOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface RerunOptions extends Pick<StartOptions, 'principal' | 'mcpServers' | 'transports' | 'signal'> {
+export interface RerunOptions
+  extends Pick<StartOptions, 'principal' | 'mcpServers' | 'transports' | 'idempotencyKey' | 'signal'> {
   /** The node that is done again, with all that waits for it. */
   from: string
 }
@@ -59,41 +64,62 @@ export interface Found {
 
 const MOST_STEPS = 100_000
 
+/** Which one is meant, as it was asked for, and what that is. */
+export interface Wanted {
+  userId: string
+  which: WhichWorkflow
+  find(): Promise<Found>
+}
+
 export async function startWorkflow(
   parts: StartParts,
-  { userId, plan, workflow, workflowVersionId }: Found & { userId: string },
+  { userId, which, find }: Wanted,
   options: StartOptions,
 ): Promise<RunView> {
-  const {
-    principal = { kind: 'session' as const, userId },
-    threadId,
-    mcpServers,
-    transports,
-    rules,
-    signal,
-    idempotencyKey,
-  } = options
-  const { definition } = plan
-  const input = checkInput(definition, options.input ?? {})
-  const kept: KeptRun = { definition, input, principal, ...(workflow ? { workflow } : {}), ...(rules ? { rules } : {}) }
-  const runId =
-    idempotencyKey === undefined
-      ? undefined
-      : await claimRun(parts.storage, { userId, threadId, idempotencyKey }, [
-          kept,
-          workflowVersionId,
-          mcpServers ?? {},
-          ...Object.keys(transports ?? {}),
-        ])
-  const known = runId === undefined ? undefined : await parts.engine.get(userId, runId).catch(unless('not-found'))
-  if (known) return known
-  const begun = begin(parts, userId, { kept, mcpServers, transports, threadId, workflowVersionId, signal, runId })
-  // Two with one key at once: one of them began it.
-  return begun.catch(async (error: unknown) => {
-    if (runId === undefined) throw error
-    unless('conflict')(error)
-    return parts.engine.get(userId, runId)
+  const { input, mcpServers = {}, transports, rules = [], threadId, signal } = options
+  const { workflowId, workflowVersionId: version, definition: given } = which as Record<string, unknown>
+  const asked = [workflowId, version, given, input ?? {}, mcpServers, rules, Object.keys(transports ?? {})]
+  return onceOnly(parts, { userId, threadId, idempotencyKey: options.idempotencyKey, asked }, async () => {
+    const { plan, workflow, workflowVersionId } = await find()
+    const { definition } = plan
+    const kept: KeptRun = {
+      ...{ definition, input: checkInput(definition, input ?? {}) },
+      principal: options.principal ?? { kind: 'session', userId },
+      ...(workflow ? { workflow } : {}),
+      ...(rules.length > 0 ? { rules } : {}),
+    }
+    return { kept, mcpServers, transports, threadId, workflowVersionId, signal }
   })
+}
+
+interface Once extends Pick<RunKey, 'userId' | 'threadId'> {
+  idempotencyKey: string | undefined
+  asked: unknown
+}
+
+/** Begins what is asked for; or gives the run that its key has. What cannot be begun claims no key. */
+async function onceOnly(
+  parts: StartParts,
+  { asked, ...about }: Once,
+  ready: () => Promise<Beginning>,
+): Promise<RunView> {
+  const { userId, idempotencyKey } = about
+  if (idempotencyKey === undefined) return begin(parts, userId, await ready())
+  const key = { ...about, idempotencyKey }
+  const get = (runId: string) => parts.engine.get(userId, runId).catch(unless('not-found'))
+  const before = await claimedRun(parts.storage, key, asked)
+  const known = before === undefined ? undefined : await get(before)
+  if (known) return known
+  const beginning = await ready()
+  const runId = await claimRun(parts.storage, key, asked)
+  // Two with one key at once: one of them began it.
+  return (
+    (await get(runId)) ??
+    begin(parts, userId, { ...beginning, runId }).catch((error: unknown) => {
+      unless('conflict')(error)
+      return parts.engine.get(userId, runId)
+    })
+  )
 }
 
 const unless = (code: HostError['code']) => (error: unknown) => {
@@ -105,8 +131,19 @@ const unless = (code: HostError['code']) => (error: unknown) => {
 export async function rerunWorkflow(
   parts: StartParts,
   { userId, runId }: { userId: string; runId: string },
-  { from, principal, mcpServers, transports, signal }: RerunOptions,
+  options: RerunOptions,
 ): Promise<RunView> {
+  const { from, mcpServers = {}, transports, idempotencyKey } = options
+  const asked = ['rerun', runId, from, mcpServers, Object.keys(transports ?? {})]
+  const once = { userId, threadId: undefined, idempotencyKey, asked }
+  return onceOnly(parts, once, () => beginningAgain(parts, { userId, runId }, options))
+}
+
+async function beginningAgain(
+  parts: StartParts,
+  { userId, runId }: { userId: string; runId: string },
+  { from, principal, mcpServers, transports, signal }: RerunOptions,
+): Promise<Beginning> {
   const { row, steps } = await parts.storage.transaction({ userId }, async (tx) => {
     const run = await tx.get('runs', runId)
     if (run?.kind !== 'workflow' || run.userId !== userId)
@@ -124,7 +161,7 @@ export async function rerunWorkflow(
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const taken = stepsBefore(plan, from, steps)
   const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
-  return begin(parts, userId, { kept: again, mcpServers, transports, signal, ...about, steps: taken })
+  return { kept: again, mcpServers, transports, signal, ...about, steps: taken }
 }
 
 /** What it does, or nobody knows of, must not be done beside it. */

@@ -152,3 +152,36 @@ describe('what a run used', () => {
     expect((await again(failed.id, 'b')).usage).toEqual({ calls: 2 })
   })
 })
+
+describe('a key', () => {
+  const nodes = [kit('a', 'write')]
+
+  it('is one run, whatever became of the workflow, and by whichever way it is sent', async () => {
+    const { id: workflowId } = await host.workflows.create('ann', { name: 'w', nodes })
+    const start = (more: object = {}) => host.workflows.start('ann', { workflowId, idempotencyKey: 'k', ...more })
+    const { id } = await start()
+    await host.runs.settled('ann', id)
+    const byKey = { principal: { kind: 'api-key' as const, userId: 'ann', keyId: 'key_1' } }
+    expect((await start(byKey)).id).toBe(id)
+    await host.workflows.update('ann', workflowId, { name: 'w', nodes: [...nodes, kit('b', 'get')] })
+    expect((await start()).id).toBe(id)
+    await host.workflows.delete('ann', workflowId)
+    expect((await start()).id).toBe(id)
+    await expect(start({ input: { n: 1 } })).rejects.toMatchObject({ code: 'conflict' })
+    expect(calls('write')).toBe(1)
+  })
+
+  it('is free where nothing was begun; and holds for a run that is done again', async () => {
+    const definition = { name: 'w', nodes: [kit('a', 'write', { after: ['ghost'] })] }
+    const start = (given: unknown) => host.workflows.start('ann', { definition: given, idempotencyKey: 'k' })
+    await expect(start(definition)).rejects.toMatchObject({ code: 'invalid-input' })
+    const { id } = await start({ name: 'w', nodes })
+    await host.runs.settled('ann', id)
+    const rerun = () => host.workflows.rerun('ann', id, { from: 'a', idempotencyKey: 'r' })
+    const [one, two] = await Promise.all([rerun(), rerun()])
+    expect(one.id).toBe(two.id)
+    expect((await rerun()).id).toBe(one.id)
+    await host.runs.settled('ann', one.id)
+    expect(calls('write')).toBe(2)
+  })
+})

@@ -18,12 +18,11 @@ import {
   type StartOptions,
   type StartParts,
   startWorkflow,
+  type WhichWorkflow,
 } from './start-workflow.ts'
 import { createStoredWorkflows, type StoredWorkflows } from './stored-workflows.ts'
 
-export type WhichWorkflow =
-  /** As it is now. */
-  { workflowId: string } | { workflowVersionId: string } | { definition: unknown }
+export type { WhichWorkflow }
 
 export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versions' | 'delete'> {
   /** `conflict` where the name is taken; `invalid-input` with every problem of the definition. */
@@ -63,7 +62,7 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
     return { plan: planOf(view.definition), workflowVersionId, workflow: { id, version } }
   }
   const start: Workflows['start'] = async (userId, options) =>
-    startWorkflow(parts, { userId, ...(await find(userId, options)) }, options)
+    startWorkflow(parts, { userId, which: options, find: () => find(userId, options) }, options)
   return {
     ...{ list: stored.list, get: stored.get, versions: stored.versions, delete: stored.delete },
     create: async (userId, given) => stored.create(userId, (await checked(userId, given)).definition),
