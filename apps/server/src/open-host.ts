@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  type Agent,
   clientMetadataOf,
   createHost,
   type Drivers,
@@ -36,11 +37,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
   const drivers = openDrivers(config)
   const host: Host = createHost({
-    // Loaded with the first that is run.
-    agent: async (request) => {
-      const { nodeAgent } = await import('loadout/agents')
-      return nodeAgent({ models: modelsOf(host, config) })(request)
-    },
+    agent: agentOf(() => modelsOf(host, config)),
     storage: openStorage(config),
     keyRing,
     drivers,
@@ -58,6 +55,22 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   logResolutions(host, log)
   logWarnings(drivers, log)
   return host
+}
+
+/** What runs agent nodes: loaded with the first that is run. */
+function agentOf(models: () => Models): Agent {
+  const run: Agent = async (request) => {
+    const { nodeAgent } = await import('loadout/agents')
+    return nodeAgent({ models: models() })(request)
+  }
+  const problem: Agent['problem'] = (userId, model) =>
+    models()
+      .open(userId, model)
+      .then(
+        () => undefined,
+        (error: unknown) => HostError.from(error),
+      )
+  return Object.assign(run, { problem })
 }
 
 /** Models by the settings: the address and the key are of the provider that is named there. */

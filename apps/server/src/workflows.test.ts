@@ -83,7 +83,12 @@ describe('/api/workflows', () => {
     }
     const { status, body } = await ann()('POST /api/workflows', wrong)
     expect([status, body.code]).toEqual([422, 'invalid-input'])
-    expect(body.errors.map(({ path }: { path: string }) => path)).toEqual(['nodes.2.type', 'nodes.0.after'])
+    expect(body.errors.map(({ path }: { path: string }) => path)).toEqual([
+      'nodes.2.type',
+      'nodes.0.after',
+      'nodes.0.arguments.b',
+      'nodes.3.ref',
+    ])
     const mended = { ...wrong, nodes: [{ ...wrong.nodes[0], after: [] }, wrong.nodes[1], wrong.nodes[3]] }
     expect((await ann()('POST /api/workflows/validate', mended)).body).toEqual({
       valid: false,
@@ -110,6 +115,8 @@ describe('/api/workflows', () => {
       unseen: [],
     })
     await ann()('PATCH /api/mcp/everything', { enabled: false })
+    const ghost = await ann()(`POST /api/workflows/${body.id}/check`, { threadId: 'thread_of_nobody' })
+    expect([ghost.status, ghost.body.code]).toEqual([404, 'not-found'])
     const after = await ann()(`POST /api/workflows/${body.id}/check`)
     expect(after.body).toMatchObject({
       ok: false,

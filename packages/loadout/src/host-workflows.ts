@@ -9,13 +9,14 @@ import type { HostOptions } from './host-options.ts'
 import type { Loadouts } from './loadout/loadouts.ts'
 import type { PreferenceStore } from './loadout/preferences.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
+import type { Threads } from './loadout/threads.ts'
 import type { Approvals } from './policy/approvals.ts'
-import type { Budgets } from './policy/budgets.ts'
+import { type Budgets, HOUR_MS } from './policy/budgets.ts'
 import type { Grants } from './policy/grants.ts'
 import { createPolicy } from './policy/policy.ts'
 import type { Presence } from './policy/presence.ts'
 import type { PolicyRules } from './policy/rules.ts'
-import { type Usage, usageOf } from './policy/usage.ts'
+import { usageOf } from './policy/usage.ts'
 import type { Engine, RunWork } from './runs/engine.ts'
 import type { Searcher } from './search/searcher.ts'
 import type { SignIns } from './sign-in/sign-ins.ts'
@@ -25,6 +26,7 @@ import type { Registry } from './toolkits/registry.ts'
 import { createGivenTransports } from './workflow/given-transports.ts'
 import type { Plan } from './workflow/plan.ts'
 import { type PreflightScope, preflight } from './workflow/preflight.ts'
+import type { RunLimits } from './workflow/surroundings.ts'
 import { createWorkflowWork } from './workflow/work.ts'
 import { createWorkflows, type Workflows } from './workflow/workflows.ts'
 
@@ -40,6 +42,7 @@ export interface HostWorkflowParts {
   signIns: SignIns
   loadouts: Loadouts
   preferences: PreferenceStore
+  threads: Pick<Threads, 'settings'>
   searcher: Searcher
   audit: CallAudit
   rules: PolicyRules
@@ -59,7 +62,8 @@ export function createHostWorkflows(
   const look = {
     ...parts,
     policy: createPolicy({ rules, grants, app }),
-    usage: (userId: string) => limited(parts, userId),
+    usage: (userId: string, threadId?: string) => limited(parts, userId, threadId),
+    modelProblem: agent?.problem?.bind(agent),
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
   const transports = createGivenTransports()
@@ -82,8 +86,20 @@ export function createHostWorkflows(
 }
 
 /** What was used is looked up only where there is a limit to hold it against. */
-async function limited(parts: HostWorkflowParts, userId: string): Promise<Usage | undefined> {
+async function limited(
+  parts: HostWorkflowParts,
+  userId: string,
+  threadId: string | undefined,
+): Promise<RunLimits | undefined> {
   const [{ limits }, { costLimits }] = await Promise.all([parts.app.get(), parts.preferences.get(userId)])
+  const own = threadId === undefined ? undefined : (await parts.threads.settings(userId, threadId)).limits
   const all = [limits.maxCallsPerHour, limits.maxTokensPerDay, costLimits.maxCallsPerHour, costLimits.maxTokensPerDay]
-  return all.every((limit) => limit === undefined) ? undefined : usageOf(parts, userId)
+  const limit = own?.maxCallsPerHour
+  const key = { userId, subject: `thread:${threadId}`, counter: 'calls' as const, windowMs: HOUR_MS }
+  const used = limit === undefined ? undefined : await parts.budgets.used(key)
+  return {
+    ...(all.every((one) => one === undefined) ? {} : await usageOf(parts, userId)),
+    ...(used ? { callsOfThread: { used: used.value, limit, resetsAt: used.resetsAt.toISOString() } } : {}),
+    callsPerRun: limits.maxCallsPerRun,
+  }
 }

@@ -168,6 +168,7 @@ export function createHost(options: HostOptions = {}): Host {
       ...base,
       ...seen,
       ...policy,
+      threads,
       budgets: use.budgets,
       engine: () => runs.engine,
       setup: (...given) => setup(...given),

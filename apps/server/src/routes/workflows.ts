@@ -75,11 +75,18 @@ const versions = createRoute({
   request: { params: idParam },
   responses: { 200: json(z.object({ items: z.array(workflow) }), 'Its versions'), ...problemResponses },
 })
+const brought = z
+  .record(z.string(), z.unknown())
+  .optional()
+  .openapi({ description: 'Toolkits of this run alone, by name, in any spelling; at most 16 serve' })
+const checkBody = z
+  .strictObject({ threadId: idText.optional(), mcpServers: brought })
+  .openapi('CheckScope', { description: 'As the run would be started' })
 const check = createRoute({
   method: 'post',
   path: '/workflows/{id}/check',
   summary: 'What would stop a run of it now. Calls no tool and starts no server',
-  request: { params: idParam },
+  request: { params: idParam, body: { ...jsonBodyOf(checkBody), required: false } },
   responses: {
     200: json(
       z
@@ -106,10 +113,6 @@ const which = {
   workflowVersionId: idText.optional(),
   definition: definition.optional().openapi({ description: 'One that is not stored' }),
 }
-const brought = z
-  .record(z.string(), z.unknown())
-  .optional()
-  .openapi({ description: 'Toolkits of this run alone, by name, in any spelling; at most 16 serve' })
 const wait = z.boolean().default(true).openapi({ description: 'Until it is over, or waits for a person' })
 const invokeBody = z
   .strictObject({
@@ -205,7 +208,10 @@ function storedRoutes(host: Host) {
     })
     .openapi(check, async (c) => {
       const { id: workflowId } = c.req.valid('param')
-      return c.json(await workflows.check(c.var.principal.userId, { workflowId }), 200)
+      const { userId } = c.var.principal
+      const scope = c.req.valid('json')
+      if (scope?.threadId !== undefined) await host.threads.get(userId, scope.threadId)
+      return c.json(await workflows.check(userId, { workflowId }, scope), 200)
     })
 }
 

@@ -30,7 +30,7 @@ export interface NodeAgentOptions {
 const LONGEST_PROMPT = 100_000
 
 export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
-  return async (request) => {
+  const run: Agent = async (request) => {
     const opened = await models.open(request.userId, request.model, { threadId: request.threadId })
     if (typeof opened.model === 'string')
       throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
@@ -61,6 +61,12 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       throw modelFailure(error, opened)
     }
   }
+  const problem: Agent['problem'] = (userId, model) =>
+    models.open(userId, model).then(
+      () => undefined,
+      (error: unknown) => HostError.from(error),
+    )
+  return Object.assign(run, { problem })
 }
 
 /** An answer that is none must not pass for one. */

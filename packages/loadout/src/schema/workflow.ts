@@ -50,7 +50,11 @@ export const agentNode = z.strictObject({
   ...base,
   type: z.literal('agent'),
   /** `provider:model`. @default the host's */
-  model: z.string().min(1).max(200).optional(),
+  model: z
+    .string()
+    .max(200)
+    .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
+    .optional(),
   system: prompt.optional(),
   prompt,
   tools,

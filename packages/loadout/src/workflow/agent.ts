@@ -11,6 +11,7 @@
 import type { CallOutcome } from '../calls/call.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
 import type { Selection } from '../calls/live-selection.ts'
+import type { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { ResolveOptions } from '../schema/selection.ts'
@@ -56,4 +57,8 @@ export interface AgentResult {
   warnings?: readonly string[] | undefined
 }
 
-export type Agent = (request: AgentRequest) => Promise<AgentResult>
+export interface Agent {
+  (request: AgentRequest): Promise<AgentResult>
+  /** What keeps a model from being asked: one that is not named, or has no key. Nothing is sent to find out. @default not known */
+  problem?(userId: string, model: string | undefined): Promise<HostError | undefined>
+}

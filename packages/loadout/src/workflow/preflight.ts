@@ -3,7 +3,9 @@
  * starts no server: what is known of a server is what was seen of it last. A server that nobody looked at yet is named in
  * `unseen`; a run looks at those first, and then here again.
  */
+import type { HostError } from '../errors.ts'
 import { compileGlob } from '../schema/glob.ts'
+import { programProblems } from './check-programs.ts'
 import { checkTool } from './check-tool.ts'
 import { type Need, needsOf } from './needs.ts'
 import type { Plan } from './plan.ts'
@@ -33,9 +35,13 @@ const MOST_OPEN = 100
 export async function preflight(parts: PreflightParts, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
   // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
-  const awaited = scope.failed === undefined ? plan.definition.brings : []
+  const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.brings ?? [])] : []
   const world = { ...(await look(parts, scope, needs)), awaited }
-  const problems: Problem[] = [...cannot(parts, plan)]
+  const problems: Problem[] = [
+    ...cannot(parts, plan),
+    ...(await broken(parts, plan)),
+    ...(await unasked(parts, plan, scope)),
+  ]
   const warnings = new Set<string>()
   const unseen = new Set<string>()
   let mayAsk = false
@@ -96,6 +102,32 @@ function cannot({ can }: PreflightParts, { nodes }: Plan): Problem[] {
   })
 }
 
+/** A definition that was never saved was not held against this yet. */
+async function broken({ can }: PreflightParts, plan: Plan): Promise<Problem[]> {
+  const found = can.programs ? await programProblems(plan) : []
+  return found.map((one) => ({ ...one, code: 'invalid-input' as const, action: 'Correct the program.' }))
+}
+
+/** Models that cannot be asked: one that is not named, or has no key. Each is looked up once. */
+async function unasked(
+  { modelProblem }: PreflightParts,
+  { nodes }: Plan,
+  { userId }: PreflightScope,
+): Promise<Problem[]> {
+  const problems: Problem[] = []
+  const known = new Map<string | undefined, HostError | undefined>()
+  for (const { node, index } of nodes.values()) {
+    if (node.type !== 'agent' || !modelProblem) continue
+    const { model, id } = node
+    if (!known.has(model)) known.set(model, await modelProblem(userId, model))
+    const found = known.get(model)
+    if (!found) continue
+    const { code, message, action } = found
+    problems.push({ path: `nodes.${index}.model`, node: id, code, message: `Node '${id}': ${message}`, action })
+  }
+  return problems
+}
+
 interface Spending {
   needs: readonly Need[]
   plan: Plan
@@ -105,11 +137,11 @@ interface Spending {
 /** Limits that are used up, or would be by what is written down alone. */
 async function spent(
   parts: PreflightParts,
-  { userId }: PreflightScope,
+  { userId, threadId }: PreflightScope,
   { needs, plan, mayAsk }: Spending,
 ): Promise<Problem[]> {
   const problems: Problem[] = []
-  const usage = await parts.usage(userId)
+  const usage = await parts.usage(userId, threadId)
   const least = needs.filter(
     ({ planned }) => planned.node.type === 'tool' && planned.heldBy === undefined && planned.chosenBy.length === 0,
   ).length
@@ -120,12 +152,22 @@ async function spent(
       message,
       action: `Wait until ${resetsAt}, or ask for a higher limit.`,
     })
-  const { used = 0, limit, resetsAt = '' } = usage?.callsThisHour ?? {}
-  if (limit !== undefined && needs.length > 0 && used + Math.max(1, least) > limit)
-    tell(
-      `The limit of ${limit} calls an hour leaves ${Math.max(0, limit - used)}, and it makes ${Math.max(1, least)} or more.`,
-      resetsAt,
-    )
+  const makes = needs.length === 0 ? 0 : Math.max(1, least)
+  for (const [counter, whose] of [
+    [usage?.callsThisHour, ''] as const,
+    [usage?.callsOfThread, ' of this thread'] as const,
+  ])
+    if (counter?.limit !== undefined && makes > 0 && counter.used + makes > counter.limit) {
+      const left = Math.max(0, counter.limit - counter.used)
+      const limit = `The limit${whose} of ${counter.limit} calls an hour leaves ${left}`
+      tell(`${limit}, and it makes ${makes} or more.`, counter.resetsAt)
+    }
+  const { callsPerRun } = usage ?? {}
+  if (callsPerRun !== undefined && least > callsPerRun)
+    problems.push({
+      ...{ path: '', code: 'limit-reached', action: 'Make fewer calls, or ask for a higher limit.' },
+      message: `A run may make ${callsPerRun} calls, and it makes ${least} or more.`,
+    })
   const tokens = usage?.tokensToday
   if (tokens?.limit !== undefined && tokens.used >= tokens.limit)
     tell(`The limit of ${tokens.limit} tokens a day is used up.`, tokens.resetsAt)

@@ -12,6 +12,7 @@ import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { Agent } from './agent.ts'
 import { type KnownTool, marketTools } from './market-tools.ts'
 import type { Need } from './needs.ts'
 
@@ -42,9 +43,17 @@ export interface PreflightParts {
   approvals: Pick<Approvals, 'list'>
   storage: Storage
   /** None where nothing is limited. */
-  usage(userId: string): Promise<Usage | undefined>
+  usage(userId: string, threadId?: string): Promise<RunLimits | undefined>
+  /** What keeps a model from being asked; nothing is sent to find out. */
+  modelProblem?: Agent['problem']
   /** What this host can do at all. */
   can: { programs: boolean; agents: boolean }
+}
+
+/** What limits a run: what is left to its user and its thread, and what it may make itself. */
+export interface RunLimits extends Partial<Usage> {
+  callsOfThread?: Usage['callsThisHour'] | undefined
+  callsPerRun?: number | undefined
 }
 
 export interface PreflightScope {
@@ -56,6 +65,8 @@ export interface PreflightScope {
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   /** Toolkits that did not start. */
   failed?: readonly FailedToolkit[] | undefined
+  /** Toolkits that the run will bring, beside those that the definition names. */
+  brings?: readonly string[] | undefined
   rules?: readonly PolicyRuleInput[] | undefined
 }
 

@@ -24,6 +24,9 @@ import { createStoredWorkflows, type StoredWorkflows } from './stored-workflows.
 
 export type { WhichWorkflow }
 
+/** As a run would be started. */
+export type CheckScope = Pick<StartOptions, 'threadId' | 'mcpServers'>
+
 export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versions' | 'delete'> {
   /** `conflict` where the name is taken; `invalid-input` with every problem of the definition. */
   create(userId: string, definition: unknown): Promise<WorkflowView>
@@ -32,7 +35,7 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
   /** What is wrong with a definition; nothing where it may be saved. */
   validate(userId: string, definition: unknown): Promise<HostError | undefined>
   /** What would stop a run of it now. It calls no tool and starts no server. */
-  check(userId: string, which: WhichWorkflow, scope?: { threadId?: string | undefined }): Promise<Preflight>
+  check(userId: string, which: WhichWorkflow, scope?: CheckScope): Promise<Preflight>
   /** Starts a run, which looks ahead itself; `host.runs` tells what becomes of it. */
   start(userId: string, options: WhichWorkflow & StartOptions): Promise<RunView>
   /** The same, until it is over or stands. */
@@ -76,10 +79,10 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
         () => undefined,
         (error: unknown) => HostError.from(error),
       ),
-    async check(userId, which, { threadId } = {}) {
+    async check(userId, which, { threadId, mcpServers = {} } = {}) {
       const { plan } = await find(userId, which)
       const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true })
-      return parts.preflight(plan, { userId, threadId, loadout })
+      return parts.preflight(plan, { userId, threadId, loadout, brings: Object.keys(mcpServers) })
     },
     start,
     async run(userId, options) {
