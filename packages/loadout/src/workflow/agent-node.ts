@@ -74,6 +74,9 @@ class AgentRun {
   readonly #log: RunLog
   readonly #made: CallsMade
   readonly #known = new Set<string>()
+  /** How often a place was asked for. */
+  readonly #places = new Map<string, number>()
+  #answers = 0
   readonly #stop = new AbortController()
   #stands: Standing | undefined
   /** What stops the run itself. */
@@ -161,7 +164,7 @@ class AgentRun {
     signal: AbortSignal,
   ): Promise<StepAnswer> {
     const entry = findTool(own.loadout, name) ?? hostsOwn(name)
-    const place = `call:${encodeURIComponent(id)}`
+    const place = this.#placeOf(id)
     const { runId } = this.#parts.run
     this.#note(place)
     return this.#log.step(
@@ -191,6 +194,7 @@ class AgentRun {
 
   #remember(name: string, ask: () => Promise<Json>, signal: AbortSignal): Promise<StepAnswer> {
     const place = `said:${encodeURIComponent(name)}`
+    this.#answers++
     this.#note(place)
     return this.#log.step(
       { place, key: 'said#', kind: 'said', repeatable: true },
@@ -207,6 +211,14 @@ class AgentRun {
         },
       },
     )
+  }
+
+  /** Providers number the calls of each answer anew: an id is one only within its answer, and not always there. */
+  #placeOf(id: string): string {
+    const place = `call:${this.#answers}:${encodeURIComponent(id)}`
+    const twins = this.#places.get(place) ?? 0
+    this.#places.set(place, twins + 1)
+    return twins === 0 ? place : `${place}:${twins}`
   }
 
   #note(place: string): void {

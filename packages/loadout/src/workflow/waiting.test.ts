@@ -1,5 +1,6 @@
 /** Programs, agents and questions in workflows: they wait, go on, and do nothing twice. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { HostError } from '../errors.ts'
 import type { Host } from '../host.ts'
 import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
 
@@ -208,6 +209,30 @@ describe('agents', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code: 'run-drift' } })
     expect(made).toEqual(['write{"n":1}'])
   }, 30_000)
+
+  it('may number their calls anew with each answer', async () => {
+    world.agent = async ({ remember, call }) => {
+      for (const turn of [0, 1, 2]) {
+        await remember(`model-${turn}`, async () => turn)
+        const write = (n: number) => call({ id: 'call_0', name: 'kit.write', arguments: { n } })
+        await Promise.all(turn === 2 ? [write(7), write(8)] : [write(turn === 0 ? 1 : 2)])
+      }
+      await call({ id: 'call_0', name: 'kit.ask_me', arguments: {} })
+      return { output: 'done' }
+    }
+    const paused = await run([{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit'] }])
+    expect(await answer(paused, 'allow')).toMatchObject({ status: 'completed', output: 'done', usage: { calls: 5 } })
+    expect(made).toEqual(['write{"n":1}', 'write{"n":2}', 'write{"n":7}', 'write{"n":8}', 'ask_me{}'])
+  })
+
+  it('say what to do where they cannot go on, and so does the run', async () => {
+    world.agent = async () => {
+      throw new HostError('model-unavailable', { detail: 'No key.', action: 'Save a key.' })
+    }
+    expect(await run([{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit'] }])).toMatchObject({
+      ...{ status: 'failed', error: { code: 'workflow-failed', reason: 'model-unavailable', action: 'Save a key.' } },
+    })
+  })
 
   it('have only the tools of their node, and give what fits', async () => {
     world.agent = async ({ call }) => ({

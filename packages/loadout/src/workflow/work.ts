@@ -137,7 +137,9 @@ function endOf(end: GraphEnd): RunEnd {
   if (end.status === 'completed') return end
   const { node, error } = end
   const detail = node === 'output' ? error.message : `Node '${node}' failed: ${error.message}`
-  return { status: 'failed', error: new HostError('workflow-failed', { detail }), about: { node, reason: error.code } }
+  const { action } = (error.data ?? {}) as { action?: string }
+  const told = new HostError('workflow-failed', { detail, ...(action === undefined ? {} : { action }) })
+  return { status: 'failed', error: told, about: { node, reason: error.code } }
 }
 
 /** It ends before anything was called, with every problem by name. */
