@@ -72,13 +72,16 @@ const SCHEMAS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
 }
 
 /** Why a generation ended. */
-export type Stopped = 'done' | 'max-steps' | 'budget' | 'limit' | 'length' | 'stop'
+export type Stopped = 'done' | 'refused' | 'max-steps' | 'budget' | 'limit' | 'length' | 'stop'
 
 export function stoppedBy(
   steps: readonly StepResult<ToolSet>[],
   { maxSteps = USUAL_STEPS, budget, reached }: GenerationLimits & { reached?: HostError | undefined },
 ): Stopped {
-  const reason = steps.at(-1)?.finishReason
+  const { finishReason: reason, text = '' } = steps.at(-1) ?? {}
+  // The provider held it back; what is empty is no answer, whatever it is called.
+  if (reason === 'content-filter' || reason === 'error') return 'refused'
+  if (reason !== 'tool-calls' && reason !== 'length' && text.trim() === '') return 'refused'
   if (reason !== 'tool-calls' && reason !== 'length') return 'done'
   if (budget !== undefined && totalOf(steps) >= budget) return 'budget'
   if (reached) return 'limit'

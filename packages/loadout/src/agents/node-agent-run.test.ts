@@ -160,3 +160,13 @@ it('a model without a key fails its node, and says what to do', async () => {
     error: { message: expect.stringContaining("no key for the models of 'openai'") },
   })
 })
+
+it.each([{ text: 'I will not.', stop: 'refusal' }, { text: ' ' }])(
+  'an answer that is none fails its node',
+  async (answer) => {
+    await model([{ answer }])
+    expect(await world.run([node], { input: { what: 'it' } })).toMatchObject({
+      ...{ status: 'failed', error: { reason: 'model-failed', action: 'Ask in other words, or ask another model.' } },
+    })
+  },
+)

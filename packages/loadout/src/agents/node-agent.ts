@@ -76,6 +76,7 @@ function assertDone(
 ): void {
   const stopped = stoppedBy(steps, { maxSteps, budget })
   if (stopped === 'done') return
+  if (stopped === 'refused') throw noAnswer(node, steps.at(-1)?.finishReason)
   const [detail, action] =
     stopped === 'budget'
       ? [
@@ -90,6 +91,12 @@ function assertDone(
         : [`The agent of '${node}' had no answer after ${maxSteps} steps.`, 'Raise "maxSteps", or ask for less.']
   throw new HostError('limit-reached', { detail, action })
 }
+
+const noAnswer = (node: string, reason = 'nothing') =>
+  new HostError('model-failed', {
+    detail: `The model of the agent of '${node}' gave no answer; its provider says: ${reason}.`,
+    action: 'Ask in other words, or ask another model.',
+  })
 
 type Generated = Awaited<ReturnType<NonNullable<LanguageModelMiddleware['wrapGenerate']>>>
 
