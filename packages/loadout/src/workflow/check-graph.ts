@@ -1,5 +1,6 @@
 /** How nodes hang together: what is named is there, nothing waits for itself, and everything can be reached. */
 import type { FieldError } from '../errors.ts'
+import { fieldProblems } from './check-fields.ts'
 import { evaluateStatic } from './evaluate-static.ts'
 import { cycleProblem, edgesOf, findCycles, heldNodes, type PlannedNode } from './plan.ts'
 import { addProblems } from './problems.ts'
@@ -12,9 +13,11 @@ export function checkGraph(planned: Planned, ids: ReadonlySet<string>): FieldErr
     addProblems(problems, afterProblems(one, planned, ids))
     addProblems(problems, holdProblems(one, planned, ids))
     addProblems(problems, branchProblems(one, planned, ids))
+    addProblems(problems, fieldProblems(one))
   }
   addProblems(problems, waitProblems(planned))
   addProblems(problems, neverProblems(planned))
+  addProblems(problems, otherSideProblems(planned))
   return problems
 }
 
@@ -105,4 +108,24 @@ function neverProblems(planned: Planned): FieldError[] {
         ]
       : [],
   )
+}
+
+/** What is on one side of a branch, and waits for nothing but the other side: it is skipped, whichever is chosen. */
+function otherSideProblems(planned: Planned): FieldError[] {
+  const only = (id: string) => {
+    const { chosenBy = [] } = planned.get(id) ?? {}
+    return chosenBy.length === 1 ? chosenBy[0] : undefined
+  }
+  return [...planned].flatMap(([id, { needs, index }]) => {
+    const own = only(id)
+    const waits = [...needs].filter((need) => need !== own?.branch)
+    const isOther = (need: string) => only(need)?.branch === own?.branch && only(need)?.on !== own?.on
+    if (!own || waits.length === 0 || waits.length < needs.size || !waits.every(isOther)) return []
+    return [
+      {
+        path: `nodes.${index}`,
+        message: `'${id}' is never run: it waits for '${waits[0]}', which is on the other side of '${own.branch}'`,
+      },
+    ]
+  })
 }

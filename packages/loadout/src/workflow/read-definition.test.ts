@@ -167,6 +167,40 @@ describe('every problem at once, with its place', () => {
       "'a' is run by 'x'",
     ],
     ['a branch that leads nowhere', [{ id: 'b', type: 'branch', when: 'input.y' }], 'it leads nowhere'],
+    ...['input', 'nodes', 'run', 'index', 'error'].map((as): [string, object[], string] => [
+      `an item that is called ${as}`,
+      [{ id: 'm', type: 'map', over: 'input.x', node: 'a', as }, tool('a')],
+      `'${as}' is a name of its own`,
+    ]),
+    [
+      'a map over a number',
+      [{ id: 'm', type: 'map', over: '5', node: 'a' }, tool('a')],
+      "nodes.0.over: in node 'm': must be a list, and is always a number",
+    ],
+    [
+      'a condition that is a text',
+      [{ id: 'b', type: 'branch', when: '"yes"', onTrue: ['a'] }, tool('a')],
+      "nodes.0.when: in node 'b': must be true or false, and is always a text",
+    ],
+    [
+      'one side that waits for the other',
+      [
+        { id: 'b', type: 'branch', when: 'input.x', onTrue: ['y'], onFalse: ['n'] },
+        tool('y'),
+        tool('n', { after: ['y'] }),
+      ],
+      "nodes.2: 'n' is never run: it waits for 'y', which is on the other side of 'b'",
+    ],
+    [
+      'a map with a time of its own',
+      [{ id: 'm', type: 'map', over: 'input.x', node: 'a', timeoutMs: 500 }, tool('a')],
+      "nodes.0.timeoutMs: in node 'm': a map has none; give it to the node 'a'",
+    ],
+    [
+      'a question that is asked again',
+      [{ id: 'q', type: 'approval', message: 'Well?', retry: { attempts: 2 } }],
+      'nodes.0.retry',
+    ],
     ['waiting for oneself', [tool('a', { after: ['a'] })], 'a waits for a'],
   ])('%s', (_, nodes, message) => {
     expect(withNodes(...nodes).join()).toContain(message)
