@@ -101,4 +101,17 @@ describe('the execution context', () => {
       expect.objectContaining({ errors: [{ path: 'scope.userId', message: "must be the principal's own" }] }),
     )
   })
+
+  it('what is wrong with several toolkits is told at once', () => {
+    const toolkits = { a: { command: 5 }, b: { url: 'https://b.example/mcp' }, c: { url: 7 } }
+    const error = (() => {
+      try {
+        return createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, toolkits })
+      } catch (thrown) {
+        return thrown as { errors: { path: string }[] }
+      }
+    })()
+    const places = 'errors' in error ? error.errors.map(({ path }) => path.split('.').slice(0, 2).join('.')) : []
+    expect([...new Set(places)]).toEqual(['toolkits.a', 'toolkits.c'])
+  })
 })

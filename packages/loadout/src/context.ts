@@ -2,7 +2,7 @@
  * The execution context: the small immutable record that travels with one invocation.
  * Nothing here is ambient. `loadout/node` adds AsyncLocalStorage on top of it; elsewhere the context is passed.
  */
-import { HostError } from './errors.ts'
+import { type FieldError, HostError } from './errors.ts'
 import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'
 import { slugFrom } from './schema/ids.ts'
 import { assertPlainJson, invalidFields, parse } from './schema/json.ts'
@@ -51,6 +51,7 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
 function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
   assertPlainJson(input)
   const toolkits: Record<string, Toolkit> = {}
+  const problems: FieldError[] = []
   // What is frozen later must not be the caller's own.
   for (const [key, record] of Object.entries(ownCopy(input))) {
     try {
@@ -58,9 +59,10 @@ function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
       if (Object.hasOwn(toolkits, id)) throw invalidFields([{ path: 'id', message: `"${id}" is made of two keys` }])
       toolkits[id] = { ...readToolkit(record, { id, name: key }).toolkit, id }
     } catch (error) {
-      throw under(`toolkits.${key}`, error)
+      problems.push(...under(`toolkits.${key}`, error))
     }
   }
+  if (problems.length > 0) throw invalidFields(problems)
   return toolkits
 }
 
@@ -74,10 +76,10 @@ function ownCopy<T>(input: T): T {
   }
 }
 
-function under(prefix: string, error: unknown): unknown {
-  if (!HostError.is(error) || error.code !== 'invalid-input') return error
-  const errors = (error.errors ?? []).map((field) => ({ ...field, path: `${prefix}.${field.path}` }))
-  return new HostError('invalid-input', { detail: errors.map((e) => `${e.path}: ${e.message}`).join('; '), errors })
+/** What is wrong with one of them; anything else is thrown on. */
+function under(prefix: string, error: unknown): FieldError[] {
+  if (!HostError.is(error) || error.code !== 'invalid-input') throw error
+  return (error.errors ?? []).map((field) => ({ ...field, path: `${prefix}.${field.path}` }))
 }
 
 function freezeDeep<T>(value: T): T {
