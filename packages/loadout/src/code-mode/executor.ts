@@ -67,7 +67,7 @@ export interface ProgramLimits {
   resultBytes: number
   /** Of the arguments of one call. @default 256 KiB */
   argumentBytes: number
-  /** Values in the arguments of one call, with those inside others: each is looked at by the host, many times. @default 10_000 */
+  /** Values and names in the arguments of one call, wherever they are: the host looks at each, many times. @default 10_000 */
   argumentValues: number
 }
 

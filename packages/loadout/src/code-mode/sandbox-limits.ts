@@ -23,7 +23,7 @@ export function resolveLimits(given: Partial<ProgramLimits> = {}): ProgramLimits
 export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>
   `The arguments of a call take more than ${argumentBytes} bytes.`
 export const tooManyValues = ({ argumentValues }: ProgramLimits) =>
-  `The arguments of a call have more than ${argumentValues} values.`
+  `The arguments of a call have more than ${argumentValues} values and names.`
 
 /** How many times the bytes of one call's arguments those of all waiting calls may be: they lie outside the program's memory. */
 export const WAITING_ARGUMENTS = 16

@@ -43,6 +43,7 @@ type Result =
   | { status: 'paused' }
 
 const SLICE_MS = 8
+const LARGE = 16 * 1024
 const MOST_TEXT = 8000
 const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'cancelled']
 
@@ -119,7 +120,9 @@ export class Session {
     const until = performance.now() + SLICE_MS
     for (let call = this.#inbox.shift(); call; call = this.#inbox.shift()) {
       this.#ask(call)
-      if (performance.now() < until || this.#inbox.length === 0) continue
+      // Most of the work on a large one comes later, and must not come together with that on the next.
+      const isLarge = call.arguments.length > LARGE
+      if ((performance.now() < until && !isLarge) || this.#inbox.length === 0) continue
       this.#working = true
       setTimeout(() => {
         this.#working = false

@@ -1,9 +1,9 @@
 /** JSON as a text, counted before anything of it is read. Used inside sandboxes too: it imports nothing. */
 
 export const [OPEN_ARRAY, OPEN_OBJECT, CLOSE_ARRAY, CLOSE_OBJECT, QUOTE] = [91, 123, 93, 125, 34]
-const [BACKSLASH, COMMA] = [92, 44]
+const [BACKSLASH, COMMA, COLON] = [92, 44, 58]
 
-/** Whether a text has more values than that, those inside others among them. No value is read for it. */
+/** Whether a text has more values and names than that, those inside others among them. None is read for it. */
 export function hasMoreValues(text: string, most: number): boolean {
   // Each takes a character at least, and one that divides it from the next.
   if (text.length < 2 * most) return false
@@ -11,7 +11,8 @@ export function hasMoreValues(text: string, most: number): boolean {
   for (let at = 0; at < text.length && values <= most; at++) {
     const code = text.charCodeAt(at)
     if (code === QUOTE) at = endOfString(text, at + 1)
-    else if (code === COMMA || ((code === OPEN_ARRAY || code === OPEN_OBJECT) && !isEmpty(text, at))) values++
+    else if (code === COMMA || code === COLON) values++
+    else if ((code === OPEN_ARRAY || code === OPEN_OBJECT) && !isEmpty(text, at)) values++
   }
   return values > most
 }

@@ -117,7 +117,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     for (const given of [
       'Array(101).fill(0)',
       'Array(51).fill([0])',
-      "Object.fromEntries(Array(101).fill(0).map((_, n) => ['k' + n, n]))",
+      "Object.fromEntries(Array(51).fill(0).map((_, n) => ['k' + n, n]))",
     ])
       same((await failure(executor, `await kit.echo(${given})`, { limits })).code, 'argument-limit', given)
   },

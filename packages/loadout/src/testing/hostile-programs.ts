@@ -27,7 +27,7 @@ export const HOSTILE_LIMITS: ProgramLimits = {
   logBytes: 8 * 1024,
   resultBytes: 64 * 1024,
   argumentBytes: 64 * 1024,
-  argumentValues: 10_000,
+  argumentValues: 12_000,
 }
 
 const GROUPS: Record<string, readonly Hostile[]> = {
