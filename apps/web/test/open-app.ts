@@ -66,5 +66,6 @@ async function withHost(dataDir: string, fill: (host: Host) => Promise<unknown>)
 /** Colours that are inherited change one after the other; nothing is looked at before the last has. */
 export async function wear(page: Page, colorScheme: 'light' | 'dark'): Promise<void> {
   await page.emulateMedia({ colorScheme })
+  await page.waitForFunction((theme) => document.documentElement.dataset.theme === theme, colorScheme)
   await page.waitForFunction(() => document.getAnimations().every(({ playState }) => playState !== 'running'))
 }
