@@ -165,11 +165,7 @@ export function createHost(options: HostOptions = {}): Host {
   const seen = { catalog, connector, signIns, loadouts, preferences, searcher, audit: audit.calls }
   const flows = createHostWorkflows(
     {
-      ...base,
-      ...seen,
-      ...policy,
-      threads,
-      budgets: use.budgets,
+      ...{ ...base, ...seen, ...policy, threads, budgets: use.budgets },
       engine: () => runs.engine,
       setup: (...given) => setup(...given),
     },

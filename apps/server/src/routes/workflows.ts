@@ -140,14 +140,15 @@ const invoked = runView
     approvals: z.array(z.string()).openapi({ description: 'What it waits for' }),
   })
   .openapi('Invocation')
+const onceOnly = z.object({
+  'idempotency-key': z.string().min(1).max(255).optional().openapi({ description: 'The same key is the same run' }),
+})
 const invoke = createRoute({
   method: 'post',
   path: '/workflow/invoke',
   summary: 'Run a workflow; with `Accept: text/event-stream` its nodes are streamed',
   request: {
-    headers: z.object({
-      'idempotency-key': z.string().min(1).max(255).optional().openapi({ description: 'The same key is the same run' }),
-    }),
+    headers: onceOnly,
     body: jsonBodyOf(invokeBody),
   },
   responses: {
@@ -160,7 +161,11 @@ const rerun = createRoute({
   method: 'post',
   path: '/runs/{id}/rerun',
   summary: 'A new run of the same workflow, that takes over what was completed before a node',
-  request: { params: idParam, body: jsonBodyOf(z.strictObject({ from: idText, mcpServers: brought, wait })) },
+  request: {
+    headers: onceOnly,
+    params: idParam,
+    body: jsonBodyOf(z.strictObject({ from: idText, mcpServers: brought, wait })),
+  },
   responses: {
     200: json(invoked, 'It is over'),
     202: json(invoked, 'It goes on, or waits for a person'),
@@ -236,7 +241,8 @@ function invokeRoutes(host: Host, app: ReturnType<typeof storedRoutes>) {
       const { principal } = c.var
       const { wait: waits, ...options } = c.req.valid('json')
       const { id } = c.req.valid('param')
-      const start = () => host.workflows.rerun(principal.userId, id, { ...options, principal })
+      const idempotencyKey = c.req.valid('header')['idempotency-key']
+      const start = () => host.workflows.rerun(principal.userId, id, { ...options, principal, idempotencyKey })
       return answer(c, host, { start, waits }) as never
     })
 }

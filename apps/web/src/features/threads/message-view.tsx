@@ -71,6 +71,9 @@ function Reasoning({ text }: { text: string }) {
 const STOPPED: Record<string, string> = {
   'max-steps': 'ended at its most steps',
   budget: 'ended at its budget of tokens',
+  limit: 'ended at a limit of tokens',
+  length: 'cut off: as long as the model answers at most',
+  refused: 'the model refused to answer',
 }
 
 function AnswerFacts({
