@@ -43,7 +43,7 @@ export function useCheckWorkflow() {
     mutationFn: async ({ definition, storedId }: { definition: Definition; storedId: string | undefined }) => {
       const { errors } = await answer(client.api.workflows.validate.$post({ json: definition as unknown as Body }))
       if (errors.length > 0 || storedId === undefined) return { errors, preflight: undefined }
-      const preflight = await answer(client.api.workflows[':id'].check.$post({ param: { id: storedId } }))
+      const preflight = await answer(client.api.workflows[':id'].check.$post({ param: { id: storedId }, json: {} }))
       return { errors, preflight }
     },
   })
@@ -67,7 +67,9 @@ export function useRerun(run: Run) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: (from: string) =>
-      answer(client.api.runs[':id'].rerun.$post({ param: { id: run.id }, json: { from, wait: false } as never })),
+      answer(
+        client.api.runs[':id'].rerun.$post({ header: {}, param: { id: run.id }, json: { from, wait: false } as never }),
+      ),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['runs', 'list'] }),
   })
 }
