@@ -70,7 +70,7 @@ describe('fetch in the code of a custom tool', () => {
     expect(seen.at(-1)?.headers).toMatchObject({ 'x-key': SECRET })
     const missing = `const r = await fetch('http://${good}/missing'); return [r.ok, r.status, r.headers.get('x-why'), await r.text()]`
     expect(await run(missing)).toEqual([false, 404, 'gone', 'not here'])
-    expect(await run(`return (await fetch('http://${good}/round')).redirected`)).toBe('true')
+    expect(await run(`return (await fetch('http://${good}/round')).redirected`)).toBe(true)
   })
 
   it('reaches no host that the tool or the operator did not name', async () => {
@@ -107,7 +107,7 @@ describe('fetch in the code of a custom tool', () => {
     const code = `return await fetch('http://${good}/away', { headers: { 'X-Key': secrets.KEY } })`
     expect(await run(caught(code))).toEqual(['address-blocked', `${other} is not among the \`hosts\` of the tool.`])
     expect(seen.slice(before).map(({ at, url }) => `${at} ${url}`)).toEqual(['good /away'])
-    expect(await run(`return (await fetch('http://${good}/away', { redirect: 'manual' })).status`)).toBe('302')
+    expect(await run(`return (await fetch('http://${good}/away', { redirect: 'manual' })).status`)).toBe(302)
     expect(await run(caught(`return await fetch('http://${good}/large')`))).toMatchObject([
       'response-too-large',
       expect.any(String),
