@@ -1,37 +1,9 @@
-/** What must hold on every screen: nothing is cut off at 360 px, both themes are readable, and axe finds nothing. */
-import { AxeBuilder } from '@axe-core/playwright'
-import type { Page } from 'playwright'
+/** Every screen of every page, half of them here; `npm run prove:looks` looks at all of them in both themes and widths. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type OpenApp, openApp, wear } from './open-app.ts'
-import { PAGES } from './screens/index.ts'
+import { check, lookAt, WIDTHS } from './look-at.ts'
+import { type OpenApp, openApp } from './open-app.ts'
 
-const WIDTHS = [360, 1280]
-// Each width in one theme, each theme at one width; `npm run prove:looks` looks at every pair.
-const THEMES: Record<number, ReadonlyArray<'light' | 'dark'>> = process.env.LOADOUT_PROVE === 'full'
-  ? { 360: ['light', 'dark'], 1280: ['light', 'dark'] }
-  : { 360: ['light'], 1280: ['dark'] }
-
-for (const [name, { SCREENS, fill }] of Object.entries(PAGES))
-  describe(name, () => {
-    let app: OpenApp
-    beforeAll(async () => {
-      app = await openApp(fill)
-    })
-    afterAll(() => app[Symbol.asyncDispose]())
-
-    for (const width of WIDTHS)
-      it(`is whole and accessible at ${width} px, ${THEMES[width]?.join(' and ')}`, async () => {
-        const page = await app.open({ viewport: { width, height: 780 } })
-        for (const [screen, show] of Object.entries(SCREENS)) {
-          await show(page)
-          for (const colorScheme of THEMES[width] ?? []) {
-            await wear(page, colorScheme)
-            await check(page, `${name}: ${screen}, ${colorScheme}, ${width} px`)
-          }
-        }
-        await page.context().close()
-      })
-  })
+lookAt(['connectors', 'custom', 'tools', 'doors', 'approvals'], process.env.LOADOUT_PROVE === 'full')
 
 describe('the first visit and the theme', () => {
   let app: OpenApp
@@ -71,17 +43,3 @@ describe('the first visit and the theme', () => {
     expect(await page.getByRole('radio', { name: 'Light' }).getAttribute('aria-checked')).toBe('true')
   })
 })
-
-async function check(page: Page, screen: string): Promise<void> {
-  const tooWide = await page.evaluate(() => {
-    const scrollers = [
-      document.documentElement,
-      ...document.querySelectorAll('[role=dialog], [role=dialog] form > div'),
-    ]
-    return scrollers.some((element) => element.scrollWidth > element.clientWidth)
-  })
-  expect.soft(tooWide, `${screen} scrolls sideways`).toBe(false)
-  const { violations } = await new AxeBuilder({ page }).analyze()
-  const found = violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))
-  expect.soft(found, screen).toEqual([])
-}

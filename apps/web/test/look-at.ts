@@ -1,0 +1,53 @@
+/** What must hold on every screen: nothing is cut off at 360 px, both themes are readable, and axe finds nothing. */
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Page } from 'playwright'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type OpenApp, openApp, wear } from './open-app.ts'
+import { PAGES } from './screens/index.ts'
+
+export const WIDTHS = [360, 1280]
+
+/** Every screen in both themes and widths; or, in a short look, all of them small and light, and each page wide and dark. */
+export function lookAt(names: readonly string[], isWhole: boolean): void {
+  for (const name of names) {
+    const { SCREENS, fill } = PAGES[name] ?? { SCREENS: {} }
+    describe(name, () => {
+      let app: OpenApp
+      beforeAll(async () => {
+        app = await openApp(fill)
+      })
+      afterAll(() => app[Symbol.asyncDispose]())
+
+      for (const width of WIDTHS) {
+        const themes = isWhole ? (['light', 'dark'] as const) : ([width === 360 ? 'light' : 'dark'] as const)
+        const screens = Object.entries(SCREENS).slice(0, isWhole || width === 360 ? undefined : 1)
+        it(`is whole and accessible at ${width} px, ${themes.join(' and ')}`, async () => {
+          expect(screens).not.toEqual([])
+          const page = await app.open({ viewport: { width, height: 780 } })
+          for (const [screen, show] of screens) {
+            await show(page)
+            for (const theme of themes) {
+              await wear(page, theme)
+              await check(page, `${name}: ${screen}, ${theme}, ${width} px`)
+            }
+          }
+          await page.context().close()
+        })
+      }
+    })
+  }
+}
+
+export async function check(page: Page, screen: string): Promise<void> {
+  const tooWide = await page.evaluate(() => {
+    const scrollers = [
+      document.documentElement,
+      ...document.querySelectorAll('[role=dialog], [role=dialog] form > div'),
+    ]
+    return scrollers.some((element) => element.scrollWidth > element.clientWidth)
+  })
+  expect.soft(tooWide, `${screen} scrolls sideways`).toBe(false)
+  const { violations } = await new AxeBuilder({ page }).analyze()
+  const found = violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))
+  expect.soft(found, screen).toEqual([])
+}
