@@ -20,6 +20,7 @@ export default defineConfig({
           setupFiles: './test/seed.ts',
           testTimeout: 30_000,
           hookTimeout: 60_000,
+          maxWorkers: 2,
         },
       },
       {

@@ -54,11 +54,14 @@ describe('execution flow', () => {
       atOnce,
       providerOptions({ anthropic: { cacheControl: { type: 'ephemeral' } } }),
     ]
-    await host.toolkits.register(filesystemMCPConfig(), ann, { transform })
-    await host.toolkits.register({ name: 'everything', command: node, args: [EVERYTHING] }, ann, {
-      transform: [atOnce],
-    })
-    await host.warm({ userId: 'ann' })
+    const registered = [
+      await host.toolkits.register(filesystemMCPConfig(), ann, { transform }),
+      await host.toolkits.register({ name: 'everything', command: node, args: [EVERYTHING] }, ann, {
+        transform: [atOnce],
+      }),
+    ]
+    // A prompt does not wait for the slower of two first looks; this story needs both.
+    await Promise.all(registered.map(({ stored }) => host.catalog.introspect(stored, 'ann')))
 
     const thread = host.thread({ userId: 'ann', threadId: 't' })
     const selection = await thread.resolve({ prompt: '' })
