@@ -153,7 +153,7 @@ function write(tables: readonly string[][][]): void {
   const section = [
     MARKS[0],
     '## Programs',
-    '`npm run bench:code-mode -- --write` writes this section (2 cores, Node 24, others at work on the machine).',
+    '`npm run bench:code-mode -- --write` writes this section (2 cores, Node 24).',
     `Ours in a warm thread and @ai-sdk/code-mode 1.0.42 as its users call it, both with tools that do nothing; ${ROUNDS} interleaved rounds of ${RUNS} runs, p50 of a round; a ratio is that of one round, shown are their median and [least–most]. That of the fastest runs compares the least time of each in a round: what is left when the machine had a core for both threads. Bare QuickJS is quickjs-emscripten on the main thread: no boundary, no limits, and the event loop stands still meanwhile.`,
     ...tables.map(markdown),
     'Our limit of computing counts the time of the thread, so that on a busy machine more time passes than the limit says; it is never less.',
