@@ -171,16 +171,23 @@ describe.each([
     const [listed] = await host.runs.list('ann')
     const run = await host.runs.get('ann', listed?.id ?? '')
     expect(run).toMatchObject({ kind: 'program', status: 'completed', output: '225 and 100', usage: { calls: 4 } })
-    expect(run.steps.map((step) => [step.status, (step.request as { ref?: string }).ref])).toEqual([
+    const [program, west, ...later] = run.steps.map(({ status, request }) => [
+      status,
+      (request as { ref?: string }).ref,
+    ])
+    expect([program, west, later.at(-1)]).toEqual([
       ['completed', undefined],
       ['completed', 'shop.sales'],
+      ['completed', 'shop.rate'],
+    ])
+    // These two were asked for at once: either may be in the log first.
+    expect(later.slice(0, -1).sort()).toEqual([
       ['completed', 'shop.sales'],
       ['failed', 'by-hand.sign'],
-      ['completed', 'shop.rate'],
     ])
     expect(run.steps[0]?.request).toMatchObject({ provider, code: 'for region in regions: …' })
     expect(run.steps[1]?.request).toMatchObject({ arguments: { region: 'west' } })
-    expect(run.steps[3]?.error?.code).toBe('not-carried')
+    expect(run.steps.find(({ status }) => status === 'failed')?.error?.code).toBe('not-carried')
 
     for (const read of again) await read()
     expect(made).toHaveLength(3)
