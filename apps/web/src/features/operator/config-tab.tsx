@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { problemOf } from '../../api.ts'
-import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input, Textarea } from '../../ui/input.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { UnsavedDialog } from '../shell/unsaved-dialog.tsx'
 import { useUnsaved } from '../shell/use-unsaved.ts'
 import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, draftOf, patchOf } from './config-fields.ts'
 import { type AppConfig, appConfigQuery } from './queries.ts'
@@ -68,18 +68,9 @@ function ConfigForm({ config }: { config: AppConfig }) {
         {isChanged && <Button onClick={() => setChanges({})}>Discard</Button>}
         {isChanged && <span className="text-sm text-ink-muted">There are changes that are not saved.</span>}
       </div>
-      {leaving.status === 'blocked' && (
-        <Confirm
-          title="Leave without saving?"
-          cancel="Keep editing"
-          confirm="Discard changes"
-          onCancel={leaving.reset}
-          onConfirm={leaving.proceed}
-          onClosed={() => {}}
-        >
-          <p>The settings that you changed have not been saved.</p>
-        </Confirm>
-      )}
+      <UnsavedDialog leaving={leaving}>
+        <p>The settings that you changed have not been saved.</p>
+      </UnsavedDialog>
     </form>
   )
 }

@@ -79,7 +79,7 @@ export function useChangeConfig() {
 export function useSetPolicy() {
   const refresh = useRefresh(['app', 'policy'], ['tools'])
   return useMutation({
-    mutationFn: (rules: readonly PolicyRule[]) =>
+    mutationFn: (rules: PolicyRule[]) =>
       answer(client.api.policy.$put({ json: { rules: rules as unknown as Record<string, unknown>[] } as never })),
     onSuccess: () => {
       toast.success('Rules saved')
