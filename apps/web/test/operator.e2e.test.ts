@@ -102,12 +102,12 @@ describe('what holds for everyone', () => {
 
   it('keeps a key for a model that is never shown, checks the log and makes a backup', async () => {
     await tab('Model keys')
-    await page.getByRole('button', { name: 'Set the key for openai', exact: true }).click()
-    await page.getByLabel('Key for openai', { exact: true }).fill('sk-planted-key-77')
+    await page.getByRole('button', { name: 'Set the key for OpenAI', exact: true }).click()
+    await page.getByLabel('Key for OpenAI', { exact: true }).fill('sk-planted-key-77')
     await page.getByRole('button', { name: 'Save key' }).click()
     await page.getByText('Key for everyone', { exact: true }).waitFor()
     expect(await page.content()).not.toContain('sk-planted-key-77')
-    await page.getByRole('button', { name: 'Remove the key for openai', exact: true }).click()
+    await page.getByRole('button', { name: 'Remove the key for OpenAI', exact: true }).click()
     await page.getByText('Key for everyone', { exact: true }).waitFor({ state: 'detached' })
     await tab('Server')
     await page.getByText('Any, as this server’s own user.').waitFor()

@@ -1,11 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { type SubmitEvent, useState } from 'react'
-import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
-import { Input } from '../../ui/input.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { modelsQuery } from './queries.ts'
+import { PROVIDER_NAMES } from '../threads/model-dialog.tsx'
+import { type Models, modelsQuery } from '../threads/queries.ts'
+import { ProviderKey } from './provider-key.tsx'
 import { Section, Waiting } from './section.tsx'
 import { useAppKey } from './use-app.ts'
 
@@ -38,58 +35,10 @@ export function ModelsTab() {
 
 const HAS = { app: 'Key for everyone', user: 'You have your own', none: 'No key' } as const
 
-function Provider({ provider, has }: { provider: string; has: keyof typeof HAS }) {
-  const { save, clear } = useAppKey(provider)
-  const [isOpen, setOpen] = useState(false)
-  const [key, setKey] = useState('')
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (save.isPending || key.trim() === '') return
-    save.mutate(key.trim(), {
-      onSuccess: () => {
-        setKey('')
-        setOpen(false)
-      },
-    })
-  }
-  return (
-    <li className="grid gap-3 px-4 py-3 sm:px-5">
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <h3 className="font-medium">{provider}</h3>
-        <Badge>{HAS[has]}</Badge>
-        <span className="ml-auto flex gap-2">
-          <Button
-            size="small"
-            aria-expanded={isOpen}
-            aria-label={`Set the key for ${provider}`}
-            onClick={() => setOpen(!isOpen)}
-          >
-            {has === 'app' ? 'Replace' : 'Set key'}
-          </Button>
-          <Button
-            size="small"
-            variant="quiet"
-            aria-disabled={clear.isPending}
-            aria-label={`Remove the key for ${provider}`}
-            onClick={() => !clear.isPending && clear.mutate()}
-          >
-            Remove
-          </Button>
-        </span>
-      </div>
-      {isOpen && (
-        <form noValidate onSubmit={submit} className="flex flex-wrap items-end gap-2">
-          <Field label={`Key for ${provider}`} className="min-w-0 flex-1 basis-60">
-            {(control) => (
-              <Input {...control} type="password" value={key} onChange={({ target }) => setKey(target.value)} />
-            )}
-          </Field>
-          <Button type="submit" variant="primary" aria-disabled={save.isPending}>
-            {save.isPending ? 'Saving…' : 'Save key'}
-          </Button>
-        </form>
-      )}
-      {save.error && <ProblemNotice error={save.error} />}
-    </li>
-  )
+function Provider({ provider, has }: Pick<Models['providers'][number], 'provider'> & { has: keyof typeof HAS }) {
+  const name = PROVIDER_NAMES[provider]
+  const { save, clear } = useAppKey(provider, name)
+  // Who has a key of their own does not see whether there is one for everyone: it can be removed all the same.
+  const can = { replace: has === 'app', remove: has !== 'none' }
+  return <ProviderKey name={name} whose="the" has={HAS[has]} can={can} save={save} clear={clear} />
 }

@@ -43,12 +43,6 @@ export const policyQuery = () =>
     queryFn: ({ signal }) => answer(client.api.policy.$get({}, { init: { signal } })),
   })
 
-export const modelsQuery = () =>
-  queryOptions({
-    queryKey: ['models'],
-    queryFn: ({ signal }) => answer(client.api.models.$get({}, { init: { signal } })),
-  })
-
 export const usersQuery = () =>
   infiniteQueryOptions({
     queryKey: ['users', 'list'],

@@ -88,20 +88,20 @@ export function useSetPolicy() {
   })
 }
 
-export function useAppKey(provider: string) {
+export function useAppKey(provider: string, name: string) {
   const refresh = useRefresh(['models'])
   const param = { provider }
   const save = useMutation({
     mutationFn: (key: string) => answer(client.api.app.models[':provider'].key.$put({ param, json: { key } })),
     onSuccess: () => {
-      toast.success(`The key for ${provider} is saved`)
+      toast.success(`The key for ${name} is saved`)
       return refresh()
     },
   })
   const clear = useMutation({
     mutationFn: () => answer(client.api.app.models[':provider'].key.$delete({ param })),
     onSuccess: () => {
-      toast.success(`The key for ${provider} is gone`)
+      toast.success(`The key for ${name} is gone`)
       return refresh()
     },
     onError: failed,
