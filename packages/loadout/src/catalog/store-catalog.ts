@@ -65,6 +65,7 @@ export async function storeCatalog(storage: Storage, stored: StoredToolkit, read
       }
       for (const gone of tools.values())
         if (gone.isActive) await writer.deactivate(gone, 'the server no longer lists it')
+      await writer.flush()
       const names = new Set(found.map((one) => one.manifest.name))
       return {
         came: [...names].filter((name) => !active.has(name)),
@@ -138,11 +139,20 @@ class CatalogWriter {
   readonly #owner: { userId: string; uscoId: string }
   readonly #trusted: boolean
   readonly #now = new Date()
+  // Row by row a server with thousands of tools takes many seconds to be seen for the first time.
+  readonly #newTools: UserServerToolRow[] = []
+  readonly #newPins: PinRow[] = []
 
   constructor(tx: Transaction, owner: { userId: string; uscoId: string }, trusted: boolean) {
     this.#tx = tx
     this.#owner = owner
     this.#trusted = trusted
+  }
+
+  /** Writes what is new: all of it is known only when every tool was looked at. */
+  async flush(): Promise<void> {
+    await this.#tx.insertAll('userServerTools', this.#newTools)
+    await this.#tx.insertAll('pins', this.#newPins)
   }
 
   async tool(existing: UserServerToolRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
@@ -174,7 +184,7 @@ class CatalogWriter {
 
   async pin(existing: PinRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
     if (!existing) {
-      await this.#tx.insert('pins', {
+      this.#newPins.push({
         pinId: newId('pin'),
         ...this.#owner,
         name: manifest.name,
@@ -214,7 +224,7 @@ class CatalogWriter {
     const times = { discoveredAt: this.#now, updatedAt: this.#now }
     if (existing) await this.#tx.update('userServerTools', existing.utoolId, { set: { ...described, ...times } })
     else
-      await this.#tx.insert('userServerTools', {
+      this.#newTools.push({
         utoolId: newId('tool'),
         ...this.#owner,
         name,
