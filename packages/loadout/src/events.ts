@@ -79,6 +79,7 @@ export type HostEvent =
     } & ByOperator)
   | { type: 'thread-changed'; userId: string; threadId: string }
   | { type: 'loadout-changed'; userId: string; threadId?: string }
+  | { type: 'workflow-changed'; userId: string; workflowId: string }
   /** A node of a workflow that runs here came so far. */
   | {
       type: 'run-node'

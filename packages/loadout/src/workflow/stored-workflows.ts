@@ -22,7 +22,11 @@ const MOST_VERSIONS = 10_000
 /** Two who save at once: the later one looks again. */
 const TRIES = 5
 
-export function createStoredWorkflows(storage: Storage): StoredWorkflows {
+/** `tell` is called once one is saved or gone. */
+export function createStoredWorkflows(
+  storage: Storage,
+  tell: (userId: string, workflowId: string) => void,
+): StoredWorkflows {
   const inside = <T>(userId: string, work: (tx: Transaction) => Promise<T>) => storage.transaction({ userId }, work)
   return {
     async create(userId, definition) {
@@ -35,12 +39,15 @@ export function createStoredWorkflows(storage: Storage): StoredWorkflows {
         await tx.insert('workflows', row)
         await tx.insert('workflowVersions', version)
       })
+      tell(userId, row.workflowId)
       return viewOf(row, version)
     },
     async update(userId, workflowId, definition) {
       for (let tries = 1; ; tries++) {
         try {
-          return await inside(userId, (tx) => save(tx, { userId, workflowId }, definition))
+          const saved = await inside(userId, (tx) => save(tx, { userId, workflowId }, definition))
+          tell(userId, workflowId)
+          return saved
         } catch (error) {
           if (!HostError.is(error) || error.code !== 'conflict' || tries >= TRIES || isTaken(error)) throw error
         }
@@ -77,6 +84,7 @@ export function createStoredWorkflows(storage: Storage): StoredWorkflows {
         await rowOf(tx, userId, workflowId)
         await tx.delete('workflows', workflowId)
       })
+      tell(userId, workflowId)
     },
   }
 }

@@ -65,6 +65,17 @@ describe('stored workflows', () => {
     await expect(host.workflows.get('ann', first.id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
+  it('tell their user once they are saved or gone, and nobody where nothing became of it', async () => {
+    const told: unknown[] = []
+    host.events.on('workflow-changed', ({ userId, workflowId }) => told.push([userId, workflowId]))
+    const { id } = await host.workflows.create('ann', definition())
+    await host.workflows.update('ann', id, definition({ description: 'd' }))
+    await expect(host.workflows.create('ann', definition())).rejects.toMatchObject({ code: 'conflict' })
+    await expect(host.workflows.delete('bob', id)).rejects.toMatchObject({ code: 'not-found' })
+    await host.workflows.delete('ann', id)
+    expect(told).toEqual([0, 1, 2].map(() => ['ann', id]))
+  })
+
   it('one name is one workflow; saves at once are both kept', async () => {
     const one = await host.workflows.create('ann', definition())
     await expect(host.workflows.create('ann', definition())).rejects.toMatchObject({ code: 'conflict' })

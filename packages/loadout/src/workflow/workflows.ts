@@ -1,6 +1,7 @@
 /** Workflows, as an app and a server see them: stored, checked, and run. What is wrong with one is told all at once. */
 
 import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Engine } from '../runs/engine.ts'
 import type { RunView } from '../schema/run.ts'
@@ -49,11 +50,14 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
 export interface WorkflowParts extends StartParts, DefinitionParts, FollowParts {
   engine: Pick<Engine, 'start' | 'get' | 'settled'>
   loadouts: Pick<Loadouts, 'of'>
+  events: Pick<Emitter, 'on' | 'emit'>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
 }
 
 export function createWorkflows(parts: WorkflowParts): Workflows {
-  const stored = createStoredWorkflows(parts.storage)
+  const stored = createStoredWorkflows(parts.storage, (userId, workflowId) =>
+    parts.events.emit({ type: 'workflow-changed', userId, workflowId }),
+  )
   const checked = (userId: string, definition: unknown) => checkDefinition(parts, userId, definition)
   const find = async (userId: string, which: WhichWorkflow): Promise<Found> => {
     // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.

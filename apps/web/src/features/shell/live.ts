@@ -44,6 +44,7 @@ export const CONCERNED: Record<string, readonly Topic[]> = {
   'policy-changed': ['app', 'tools', 'preferences', 'threads'],
   'thread-changed': ['threads'],
   'loadout-changed': ['threads', 'tools'],
+  'workflow-changed': ['workflows'],
   'run-node': ['runs'],
   'input-requested': ['inputs', 'approvals'],
   'input-settled': ['inputs', 'approvals'],
