@@ -124,3 +124,55 @@ it('what each run brings along is not missed by a look ahead on demand, and is b
   expect((await invoke({})).detail).toContain("Requested 'mine', and there is no such toolkit.")
   expect((await invoke({ mcpServers: { mine: { url: server('off').url } } })).status).toBe('completed')
 })
+
+it('what is wrong with the toolkits of a call is told at the fields that were sent, all at once', async () => {
+  const mine = { url: server('off').url }
+  const definition = { name: 'brought', brings: ['mine'], nodes: [node('a', 'mine.read_file')] }
+  const { body: stored } = await ann()('POST /api/workflows', definition)
+  const which = { workflowId: stored.id }
+  const { body: run } = await ann()('POST /api/workflow/invoke', { ...which, mcpServers: { mine } })
+  expect(run.status).toBe('completed')
+  const mcpServers = { a: { command: 5 }, 'b c': { command: 'x', args: [1] }, mine, d: 7 }
+  const refused = await Promise.all([
+    ann()(`POST /api/workflows/${stored.id}/check`, { mcpServers }),
+    ann()('POST /api/workflow/invoke', { ...which, mcpServers }),
+    ann()(`POST /api/runs/${run.runId}/rerun`, { from: 'a', mcpServers }),
+    ann()(`POST /api/runs/${run.runId}/rerun`, { from: 'nowhere', mcpServers }),
+  ])
+  for (const { status, body } of refused) {
+    expect([status, body.code]).toEqual([422, 'invalid-input'])
+    const places: string[] = body.errors.map((one: Body) => one.path)
+    const keys = places.map((place) => /^mcpServers\.([^.]+)/.exec(place)?.[1] ?? place)
+    expect([...new Set(keys)].filter((key) => key !== 'from')).toEqual(['a', 'b c', 'd'])
+  }
+  expect(refused[3]?.body.errors[0].path).toBe('from')
+})
+
+it('a look ahead reads the toolkits of a call as a run would, and asks none of their servers', async () => {
+  const nodes = [node('a', 'filesystem.read_file')]
+  const { body: stored } = await ann()('POST /api/workflows', { name: 'w', nodes })
+  const check = async (filesystem: object, more: object = {}) => {
+    const before = Object.values(servers).map(({ requests }) => requests)
+    const { body } = await ann()(`POST /api/workflows/${stored.id}/check`, { mcpServers: { filesystem, ...more } })
+    expect(Object.values(servers).map(({ requests }) => requests)).toEqual(before)
+    return { ...body, problems: told(body.problems) }
+  }
+  const url = server('off').url
+  // It goes before the stored one of its name, of which more is known.
+  expect(await check({ url })).toMatchObject({ ok: true, unseen: ['filesystem'] })
+  expect((await check({ url, enabled: false })).problems).toEqual([
+    "a not-carried: The toolkit 'filesystem' does not serve: It is switched off.",
+  ])
+  const many = Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`kit-${index}`, { url }]))
+  expect((await check({ url }, many)).warnings.join()).toContain('Left out: kit-15, kit-16.')
+  // Once a run brought it, what was seen of it is known.
+  server('off').tools = [{ ...listed('other'), inputSchema: { ...path, properties: { path: { type: 'integer' } } } }]
+  const run = await ann()('POST /api/workflow/invoke', { workflowId: stored.id, mcpServers: { filesystem: { url } } })
+  expect(run.body.code).toBe('preflight-failed')
+  expect(await check({ url })).toMatchObject({ unseen: [], problems: [expect.stringContaining('a tool-not-found')] })
+  await ann()(`PUT /api/workflows/${stored.id}`, { name: 'w', nodes: [node('b', 'filesystem.other')] })
+  expect((await check({ url })).problems).toEqual([
+    "b invalid-input: The arguments of 'filesystem.other' do not fit: path must be an integer, not a string",
+  ])
+  expect(calls()).toEqual([])
+})

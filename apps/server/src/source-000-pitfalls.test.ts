@@ -123,7 +123,7 @@ describe('validation rules', () => {
       const brought = await run(app.session('ann'), tool(`${name}.x`), { [name]: record })
       expect(brought).toMatchObject({
         code: 'invalid-input',
-        errors: [{ path: expect.stringContaining(`toolkits.${name}`) }],
+        errors: [{ path: expect.stringMatching(new RegExp(`^mcpServers\\.${name}\\.`)) }],
       })
     }
   })

@@ -153,7 +153,7 @@ describe('POST /api/workflow/invoke', () => {
     [{}, 'must name one of'],
     [{ workflowId: 'a', definition: {} }, 'must name one of'],
     [{ definition, input: { n: 'x' } }, 'input.n'],
-    [{ definition, input: { n: 1 }, mcpServers: { x: { url: 5 } } }, 'toolkits.x'],
+    [{ definition, input: { n: 1 }, mcpServers: { x: { url: 5 } } }, '"mcpServers.x.url"'],
     [{ definition: { name: 'w', nodes: [] } }, 'nodes'],
   ])('%j is refused before it begins', async (sent, why) => {
     const { status, body } = await ann()('POST /api/workflow/invoke', sent)

@@ -57,6 +57,8 @@ export interface SetupParts extends FindParts {
 
 /** More toolkits than this in one invocation are a mistake. */
 export const MAX_TOOLKITS = 16
+export const tooMany = (left: readonly string[]) =>
+  `At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${left.join(', ')}.`
 
 interface Started {
   found: Found
@@ -91,8 +93,7 @@ export async function setupToolkits(
   )
   const loadout = narrow(whole, options.narrow ?? {})
   const tell = [...finder.warnings]
-  if (droppedToolkits.length > 0)
-    tell.push(`At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${droppedToolkits.join(', ')}.`)
+  if (droppedToolkits.length > 0) tell.push(tooMany(droppedToolkits))
   if (missing.length > 0)
     tell.push(`Requested: ${missing.join(', ')}. Available: ${available.join(', ') || 'nothing'}.`)
   return {

@@ -18,10 +18,12 @@ export async function checkTool(parts: PreflightParts, need: Need, world: World)
     problems.push({ path, node: planned.node.id, ref, code, message, action })
   const brought = world.loadout.entries.find((entry) => entry.ref === ref && entry.tier === 'call')
   if (brought) return checkBrought(parts, need, { world, entry: brought, problems, tell })
+  const coming = world.brings?.get(toolkit)
+  if (coming && !world.loadout.toolkits.some(isBrought(toolkit))) return checkComing(need, coming, { problems, tell })
   const failed = world.failed?.find(({ id }) => id === toolkit)
   if (failed && !world.stored.has(toolkit))
     tell(failed.code, `The toolkit '${toolkit}' does not serve: ${failed.reason}`, failed.action)
-  else if (world.loadout.toolkits.some(({ id, tier }) => id === toolkit && tier === 'call')) tell(...missingTool(need))
+  else if (world.loadout.toolkits.some(isBrought(toolkit))) tell(...missingTool(need))
   else {
     const stored = world.stored.get(toolkit)
     if (stored) return checkStored(parts, need, { world, stored, problems, tell, failed: failed?.reason })
@@ -34,6 +36,22 @@ export async function checkTool(parts: PreflightParts, need: Need, world: World)
     )
   }
   return { problems, warnings: [] }
+}
+
+const isBrought = (toolkit: string) => (one: { id: string; tier: string }) => one.id === toolkit && one.tier === 'call'
+
+/** One that the run will bring, and nobody looked at yet: what its record says. */
+function checkComing(
+  need: Need,
+  { enabled, toolkit }: StoredToolkit,
+  { problems, tell }: Pick<Found, 'problems' | 'tell'>,
+): Checked {
+  if (!enabled) {
+    tell('not-carried', `The toolkit '${toolkit.id}' does not serve: It is switched off.`, 'Switch it on first.')
+    return { problems, warnings: [] }
+  }
+  callerProblems(need, toolkit.allowedCallers, tell)
+  return { problems, warnings: [], isUnseen: true }
 }
 
 export const missingTool = ({ ref, toolkit }: Need): Parameters<Tell> => [
@@ -192,7 +210,7 @@ async function checkBrought(
   if (!entry.included) notCarried(entry, tell)
   callerProblems(need, entry.allowedCallers, tell)
   argumentProblems(need, entry.manifest.inputSchema, problems)
-  const stored = world.brought?.get(need.toolkit)
+  const stored = world.brought?.get(need.toolkit) ?? world.brings?.get(need.toolkit)
   const known = stored ? (world.tools.get(stored.uscoId) ?? []) : []
   const cataloged = known.find(({ manifest }) => manifest.name === need.tool)
   const asks = stored && cataloged ? await decided(parts, need, { world, stored, cataloged, tell }) : false

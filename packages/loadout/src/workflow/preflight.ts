@@ -4,10 +4,11 @@
  * `unseen`; a run looks at those first, and then here again.
  */
 import type { HostError } from '../errors.ts'
+import { MAX_TOOLKITS, tooMany } from '../loadout/setup-toolkits.ts'
 import { compileGlob } from '../schema/glob.ts'
 import { programProblems } from './check-programs.ts'
 import { checkTool } from './check-tool.ts'
-import { type Need, needsOf } from './needs.ts'
+import { type Need, needsOf, toolkitsOf } from './needs.ts'
 import type { Plan } from './plan.ts'
 import {
   type Checked,
@@ -35,14 +36,14 @@ const MOST_OPEN = 100
 export async function preflight(parts: PreflightParts, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
   // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
-  const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.brings ?? [])] : []
+  const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.brings?.keys() ?? [])] : []
   const world = { ...(await look(parts, scope, needs)), awaited }
   const problems: Problem[] = [
     ...cannot(parts, plan),
     ...(await broken(parts, plan)),
     ...(await unasked(parts, plan, scope)),
   ]
-  const warnings = new Set<string>()
+  const warnings = new Set<string>(crowded(scope, needs, world.available))
   const unseen = new Set<string>()
   let mayAsk = false
   for (const need of needs) {
@@ -60,6 +61,14 @@ async function look(parts: PreflightParts, scope: PreflightScope, needs: readonl
   const around = await surroundingsOf(parts, scope, needs)
   const carried = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
   return { ...scope, ...around, available: [...new Set([...carried, ...around.stored.keys()])] }
+}
+
+/** Of what a run would bring, only so much serves: what its nodes name goes first. */
+function crowded({ brings }: PreflightScope, needs: readonly Need[], available: readonly string[]): string[] {
+  if (!brings) return []
+  const asked = new Set([...toolkitsOf(needs, [...brings.keys(), ...available]), ...brings.keys()])
+  const left = [...asked].slice(MAX_TOOLKITS)
+  return left.length === 0 ? [] : [tooMany(left)]
 }
 
 /** A toolkit or a glob: something of it must be there; what of it is broken is told, and does not stop the others. */

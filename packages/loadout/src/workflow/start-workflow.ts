@@ -1,7 +1,6 @@
 /** From a workflow to a run of it: checked, sealed, and stored before anything is done. */
-import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
-import { HostError } from '../errors.ts'
+import { type FieldError, HostError } from '../errors.ts'
 import type { Engine, TakenStep } from '../runs/engine.ts'
 import { OVER } from '../runs/run-rows.ts'
 import { newId } from '../schema/ids.ts'
@@ -12,6 +11,7 @@ import type { PrincipalInput } from '../schema/principal.ts'
 import type { RunView } from '../schema/run.ts'
 import type { WorkflowDefinition } from '../schema/workflow.ts'
 import type { Storage } from '../storage/storage.ts'
+import { readBrought } from './brought.ts'
 import { claimedRun, claimRun, type RunKey } from './claim-run.ts'
 import type { GivenTransports, Transports } from './given-transports.ts'
 import { type KeptRun, sealToolkits } from './kept-run.ts'
@@ -82,9 +82,11 @@ export async function startWorkflow(
   return onceOnly(parts, { userId, threadId, idempotencyKey: options.idempotencyKey, asked }, async () => {
     const { plan, workflow, workflowVersionId } = await find()
     const { definition } = plan
+    const principal = options.principal ?? { kind: 'session', userId }
+    const held = withDefaults(definition, input ?? {})
+    refuse([...inputProblems(definition, held), ...readBrought({ principal, mcpServers, rules }).errors])
     const kept: KeptRun = {
-      ...{ definition, input: checkInput(definition, input ?? {}) },
-      principal: options.principal ?? { kind: 'session', userId },
+      ...{ definition, input: held, principal },
       ...(workflow ? { workflow } : {}),
       ...(rules.length > 0 ? { rules } : {}),
     }
@@ -153,15 +155,23 @@ async function beginningAgain(
   if (!OVER.has(row.status)) throw notOver(row.status)
   const kept = row.inputJson as unknown as KeptRun
   const plan = planOf(kept.definition)
-  const node = plan.nodes.get(from)
-  if (!node || node.heldBy !== undefined) {
-    const there = [...plan.nodes].filter(([, { heldBy }]) => heldBy === undefined).map(([id]) => id)
-    throw invalidFields([{ path: 'from', message: `must be a node of the workflow: ${there.slice(0, 50).join(', ')}` }])
-  }
+  const brought = readBrought({ principal: principal ?? kept.principal, mcpServers })
+  refuse([...fromProblems(plan, from), ...brought.errors])
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const taken = stepsBefore(plan, from, steps)
   const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
   return { kept: again, mcpServers, transports, signal, ...about, steps: taken }
+}
+
+function fromProblems({ nodes }: Plan, from: string): FieldError[] {
+  const there = [...nodes].filter(([, { heldBy }]) => heldBy === undefined).map(([id]) => id)
+  if (there.includes(from)) return []
+  return [{ path: 'from', message: `must be a node of the workflow: ${there.slice(0, 50).join(', ')}` }]
+}
+
+/** What is wrong with a call is told together, before anything of it is kept. */
+function refuse(problems: readonly FieldError[]): void {
+  if (problems.length > 0) throw invalidFields(problems)
 }
 
 /** What it does, or nobody knows of, must not be done beside it. */
@@ -183,8 +193,6 @@ async function begin(parts: StartParts, userId: string, beginning: Beginning): P
   const { runId = newId('run') } = beginning
   if (kept.principal.userId !== userId)
     throw invalidFields([{ path: 'principal.userId', message: 'must be the user who runs it' }])
-  // What is wrong with them is told now, and not by the run.
-  createExecutionContext({ principal: kept.principal, toolkits: mcpServers })
   const toolkits = await sealToolkits(parts.credentials, userId, mcpServers)
   const { toolkits: _, transports: __, ...rest } = kept
   const names = Object.keys(transports)
@@ -200,18 +208,18 @@ async function begin(parts: StartParts, userId: string, beginning: Beginning): P
   })
 }
 
-/** Held against its schema; what is left out and has a default has that. */
-function checkInput({ input: schema }: WorkflowDefinition, given: Json): Json {
+/** What is left out and has a default has that. */
+function withDefaults({ input: schema }: WorkflowDefinition, given: Json): Json {
   const properties = (schema.properties ?? {}) as Record<string, { default?: Json }>
   const isObject = typeof given === 'object' && given !== null && !Array.isArray(given)
-  const input = isObject ? { ...defaultsOf(properties), ...(given as JsonObject) } : given
+  return isObject ? { ...defaultsOf(properties), ...(given as JsonObject) } : given
+}
+
+function inputProblems({ input: schema }: WorkflowDefinition, input: Json): FieldError[] {
   const compiled = compileSchema(schema)
   const result = compiled.ok ? compiled.validate(input) : { valid: true as const }
-  if (result.valid === false)
-    throw invalidFields(
-      result.errors.map(({ path, message }) => ({ path: path === '(root)' ? 'input' : `input.${path}`, message })),
-    )
-  return input
+  if (result.valid) return []
+  return result.errors.map(({ path, message }) => ({ path: path === '(root)' ? 'input' : `input.${path}`, message }))
 }
 
 function defaultsOf(properties: Record<string, { default?: Json }>): JsonObject {

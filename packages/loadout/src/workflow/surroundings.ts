@@ -65,8 +65,8 @@ export interface PreflightScope {
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   /** Toolkits that did not start. */
   failed?: readonly FailedToolkit[] | undefined
-  /** Toolkits that the run will bring, beside those that the definition names. */
-  brings?: readonly string[] | undefined
+  /** Before a run: what it will bring, by id. It goes before what is stored, as it does in the run. */
+  brings?: ReadonlyMap<string, StoredToolkit> | undefined
   rules?: readonly PolicyRuleInput[] | undefined
 }
 
@@ -87,12 +87,13 @@ export interface Surroundings {
 /** The user's toolkits, and the tools of those that are meant, as they are known: no server is looked at. */
 export async function surroundingsOf(
   parts: Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>,
-  { userId, brought }: Pick<PreflightScope, 'userId' | 'brought'>,
+  { userId, brought, brings }: Pick<PreflightScope, 'userId' | 'brought' | 'brings'>,
   needs: readonly Need[],
 ): Promise<Surroundings> {
   const all = await parts.registry.list(userId)
   const stored = new Map(all.map((one) => [one.toolkit.id, one]))
   const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
-  const tools = await parts.catalog.tools(userId, [...wanted, ...(brought?.values() ?? [])], { asIs: true })
+  const carried = [...(brought?.values() ?? []), ...(brings?.values() ?? [])]
+  const tools = await parts.catalog.tools(userId, [...wanted, ...carried], { asIs: true })
   return { stored, tools, market: await marketTools(parts.storage, userId, wanted) }
 }

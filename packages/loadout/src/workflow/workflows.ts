@@ -4,8 +4,10 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Engine } from '../runs/engine.ts'
+import { invalidFields } from '../schema/json.ts'
 import type { RunView } from '../schema/run.ts'
 import type { WorkflowView } from '../schema/workflow.ts'
+import { knownOf, readBrought } from './brought.ts'
 import { checkDefinition, type DefinitionParts } from './check-definition.ts'
 import { type FollowOptions, type FollowParts, followRun } from './follow-run.ts'
 import type { NodeState } from './node-states.ts'
@@ -83,10 +85,13 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
         () => undefined,
         (error: unknown) => HostError.from(error),
       ),
-    async check(userId, which, { threadId, mcpServers = {} } = {}) {
+    async check(userId, which, { threadId, mcpServers } = {}) {
       const { plan } = await find(userId, which)
-      const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true })
-      return parts.preflight(plan, { userId, threadId, loadout, brings: Object.keys(mcpServers) })
+      const { toolkits, errors } = readBrought({ principal: { kind: 'session', userId }, mcpServers })
+      if (errors.length > 0) throw invalidFields(errors)
+      const { brings, offered } = await knownOf(parts, userId, toolkits)
+      const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true, brought: offered })
+      return parts.preflight(plan, { userId, threadId, loadout, brings })
     },
     start,
     async run(userId, options) {
