@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Ellipsis, Pencil, Plus, Server, Trash2 } from 'lucide-react'
+import { Pencil, Plus, Server, Trash2 } from 'lucide-react'
 import { useState } from 'react'
+import { ActionsMenu } from '../../ui/actions-menu.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { MenuItem } from '../../ui/menu.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { counted } from '../../ui/time-words.ts'
@@ -133,26 +134,13 @@ function Row({ toolkit, onEdit, onDelete }: RowProps) {
 
 function RowMenu({ toolkit, onEdit, onDelete }: RowProps) {
   return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          id={menuId(toolkit)}
-          variant="quiet"
-          size="icon"
-          aria-label={`Actions for ${toolkit.name}`}
-          className="-mr-2 data-[state=open]:bg-sunken"
-        >
-          <Ellipsis aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent>
-        <MenuItem onSelect={onEdit}>
-          <Pencil aria-hidden /> Edit
-        </MenuItem>
-        <MenuItem danger onSelect={onDelete}>
-          <Trash2 aria-hidden /> Delete
-        </MenuItem>
-      </MenuContent>
-    </Menu>
+    <ActionsMenu id={menuId(toolkit)} of={toolkit.name}>
+      <MenuItem onSelect={onEdit}>
+        <Pencil aria-hidden /> Edit
+      </MenuItem>
+      <MenuItem danger onSelect={onDelete}>
+        <Trash2 aria-hidden /> Delete
+      </MenuItem>
+    </ActionsMenu>
   )
 }

@@ -1,7 +1,7 @@
-import { Ban, CircleCheck, Ellipsis, KeyRound, LogOut, ShieldCheck, ShieldOff, Trash2 } from 'lucide-react'
+import { Ban, CircleCheck, KeyRound, LogOut, ShieldCheck, ShieldOff, Trash2 } from 'lucide-react'
+import { ActionsMenu } from '../../ui/actions-menu.tsx'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { MenuItem } from '../../ui/menu.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import type { User, UserLink } from './queries.ts'
 import { useChangeUser, useMakeLink, useSignOutUser } from './use-users.ts'
@@ -50,41 +50,28 @@ function UserMenu({ user, isMe, onLink, onRemove }: UserRowProps) {
   const makeLink = useMakeLink()
   const signOut = useSignOutUser()
   return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          id={userMenuId(user)}
-          variant="quiet"
-          size="icon"
-          aria-label={`Actions for ${user.name}`}
-          className="-mr-2 data-[state=open]:bg-sunken"
-        >
-          <Ellipsis aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent className="min-w-56">
-        <MenuItem onSelect={() => makeLink.mutate(user, { onSuccess: onLink })}>
-          <KeyRound aria-hidden /> {user.methods.length === 0 ? 'New invitation link' : 'Password reset link'}
+    <ActionsMenu id={userMenuId(user)} of={user.name} className="min-w-56">
+      <MenuItem onSelect={() => makeLink.mutate(user, { onSuccess: onLink })}>
+        <KeyRound aria-hidden /> {user.methods.length === 0 ? 'New invitation link' : 'Password reset link'}
+      </MenuItem>
+      <MenuItem onSelect={() => change.mutate({ user, operator: !user.operator })}>
+        {user.operator ? <ShieldOff aria-hidden /> : <ShieldCheck aria-hidden />}
+        {user.operator ? 'Make a plain user' : 'Make an operator'}
+      </MenuItem>
+      <MenuItem onSelect={() => signOut.mutate(user)}>
+        <LogOut aria-hidden /> Sign out everywhere
+      </MenuItem>
+      {!isMe && (
+        <MenuItem onSelect={() => change.mutate({ user, disabled: !user.disabled })}>
+          {user.disabled ? <CircleCheck aria-hidden /> : <Ban aria-hidden />}
+          {user.disabled ? 'Enable' : 'Disable'}
         </MenuItem>
-        <MenuItem onSelect={() => change.mutate({ user, operator: !user.operator })}>
-          {user.operator ? <ShieldOff aria-hidden /> : <ShieldCheck aria-hidden />}
-          {user.operator ? 'Make a plain user' : 'Make an operator'}
+      )}
+      {!isMe && (
+        <MenuItem danger onSelect={onRemove}>
+          <Trash2 aria-hidden /> Delete
         </MenuItem>
-        <MenuItem onSelect={() => signOut.mutate(user)}>
-          <LogOut aria-hidden /> Sign out everywhere
-        </MenuItem>
-        {!isMe && (
-          <MenuItem onSelect={() => change.mutate({ user, disabled: !user.disabled })}>
-            {user.disabled ? <CircleCheck aria-hidden /> : <Ban aria-hidden />}
-            {user.disabled ? 'Enable' : 'Disable'}
-          </MenuItem>
-        )}
-        {!isMe && (
-          <MenuItem danger onSelect={onRemove}>
-            <Trash2 aria-hidden /> Delete
-          </MenuItem>
-        )}
-      </MenuContent>
-    </Menu>
+      )}
+    </ActionsMenu>
   )
 }
