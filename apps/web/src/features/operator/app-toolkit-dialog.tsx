@@ -1,10 +1,10 @@
 import { useBlocker } from '@tanstack/react-router'
-import { type SubmitEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { problemOf } from '../../api.ts'
 import { Confirm } from '../../ui/alert-dialog.tsx'
-import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/choice.tsx'
-import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
+import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { JsonText } from '../schema-form/json-text.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
@@ -41,35 +41,32 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
           title={toolkit ? `Edit ${toolkit.name}` : 'Add a global server'}
           description={toolkit ? `Its id, ${toolkit.id}, stays as it is.` : 'Every user has it at once.'}
         />
-        <form noValidate onSubmit={work.submit} className="flex min-h-0 flex-1 flex-col">
-          <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-            {work.save.error && (
-              <ProblemNotice
-                error={work.save.error}
-                folded={work.way !== 'json' && isPlaced(problemOf(work.save.error).errors)}
-              />
-            )}
-            <Segmented label="How it is described" value={work.way} options={work.ways} onChange={work.choose} />
-            {work.way === 'json' ? (
-              <JsonText
-                label="Record of the server"
-                value={work.record}
-                onChange={work.setRecord}
-                lines={12}
-                problems={work.recordProblems}
-              />
-            ) : (
-              <ToolkitFields form={{ draft: work.draft, errors: work.errors, change: work.change }} />
-            )}
-            <Shared isShared={work.isShared} onChange={work.setShared} />
-          </div>
-          <DialogFooter>
-            <Button onClick={onClose}>Cancel</Button>
-            <Button type="submit" variant="primary" aria-disabled={work.save.isPending}>
-              {work.save.isPending ? 'Connecting…' : toolkit ? 'Save changes' : 'Add global server'}
-            </Button>
-          </DialogFooter>
-        </form>
+        <DialogForm
+          submit={toolkit ? 'Save changes' : 'Add global server'}
+          busy={work.save.isPending && 'Connecting…'}
+          onSubmit={work.submit}
+          onCancel={onClose}
+        >
+          {work.save.error && (
+            <ProblemNotice
+              error={work.save.error}
+              folded={work.way !== 'json' && isPlaced(problemOf(work.save.error).errors)}
+            />
+          )}
+          <Segmented label="How it is described" value={work.way} options={work.ways} onChange={work.choose} />
+          {work.way === 'json' ? (
+            <JsonText
+              label="Record of the server"
+              value={work.record}
+              onChange={work.setRecord}
+              lines={12}
+              problems={work.recordProblems}
+            />
+          ) : (
+            <ToolkitFields form={{ draft: work.draft, errors: work.errors, change: work.change }} />
+          )}
+          <Shared isShared={work.isShared} onChange={work.setShared} />
+        </DialogForm>
         {leaving.status === 'blocked' && (
           <Confirm
             title="Discard what you entered?"
@@ -102,9 +99,7 @@ function useAppToolkitForm({
   const done = useRef(false)
   const begun = useRef(JSON.stringify([bodyOf(initial), record, isShared]))
   const body = () => ({ ...(way === 'json' ? (record as object) : bodyOf(draft)), shared: isShared })
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (save.isPending) return
+  const submit = () => {
     const mistakes = way === 'json' ? {} : findMistakes(draft, others)
     setErrors(mistakes)
     if (Object.keys(mistakes).length > 0) return

@@ -1,7 +1,8 @@
-import { type SubmitEvent, useState } from 'react'
+import { useState } from 'react'
 import { problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Switch } from '../../ui/switch.tsx'
@@ -17,11 +18,8 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
   const invite = useInvite()
   const errors = invite.error ? (problemOf(invite.error).errors ?? []) : []
   const errorAt = (path: string) => errors.find((one) => one.path === path)?.message
-  const submit = (event: SubmitEvent<HTMLFormElement>) => {
-    event.preventDefault()
-    if (invite.isPending) return
+  const submit = () =>
     invite.mutate({ email: email.trim(), operator, ...(name.trim() === '' ? {} : { name: name.trim() }) })
-  }
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onClosed={onClosed} keepOpen={email !== ''}>
@@ -43,32 +41,29 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
             </DialogFooter>
           </>
         ) : (
-          <form noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
-            <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-              {invite.error && <ProblemNotice error={invite.error} folded={errors.length > 0} />}
-              <Field label="Email" error={errorAt('email') && `Email ${errorAt('email')}.`}>
-                {(control) => (
-                  <Input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
-                )}
-              </Field>
-              <Field optional label="Name" error={errorAt('name')}>
-                {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
-              </Field>
-              <div className="flex items-start justify-between gap-4">
-                <span className="grid gap-0.5 text-sm">
-                  <span className="font-medium">Operator</span>
-                  <span className="text-ink-muted">May change what holds for everyone, and invite others.</span>
-                </span>
-                <Switch aria-label="Operator" checked={operator} onCheckedChange={setOperator} />
-              </div>
+          <DialogForm
+            submit="Make the link"
+            busy={invite.isPending && 'Inviting…'}
+            onSubmit={submit}
+            onCancel={onClose}
+          >
+            {invite.error && <ProblemNotice error={invite.error} folded={errors.length > 0} />}
+            <Field label="Email" error={errorAt('email') && `Email ${errorAt('email')}.`}>
+              {(control) => (
+                <Input {...control} type="email" value={email} onChange={({ target }) => setEmail(target.value)} />
+              )}
+            </Field>
+            <Field optional label="Name" error={errorAt('name')}>
+              {(control) => <Input {...control} value={name} onChange={({ target }) => setName(target.value)} />}
+            </Field>
+            <div className="flex items-start justify-between gap-4">
+              <span className="grid gap-0.5 text-sm">
+                <span className="font-medium">Operator</span>
+                <span className="text-ink-muted">May change what holds for everyone, and invite others.</span>
+              </span>
+              <Switch aria-label="Operator" checked={operator} onCheckedChange={setOperator} />
             </div>
-            <DialogFooter>
-              <Button onClick={onClose}>Cancel</Button>
-              <Button type="submit" variant="primary" aria-disabled={invite.isPending}>
-                {invite.isPending ? 'Inviting…' : 'Make the link'}
-              </Button>
-            </DialogFooter>
-          </form>
+          </DialogForm>
         )}
       </DialogContent>
     </Dialog>

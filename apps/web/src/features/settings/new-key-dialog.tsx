@@ -1,8 +1,9 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { answer, client } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input, Select } from '../../ui/input.tsx'
 import { CopyButton } from '../results/copy-button.tsx'
@@ -66,10 +67,9 @@ function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
     if (!next.delete(scope)) next.add(scope)
     setScopes(next)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
     setTried(true)
-    if (isPending || name.trim() === '' || scopes.size === 0) return
+    if (name.trim() === '' || scopes.size === 0) return
     const expiresAt = ends === 'never' ? {} : { expiresAt: new Date(Date.now() + Number(ends) * DAY_MS).toISOString() }
     const role = scopes.has('operate') ? { role: 'operator' as const } : {}
     onMake({ name: name.trim(), scopes: [...scopes], ...expiresAt, ...role })
@@ -77,54 +77,46 @@ function KeyForm({ error, isPending, onMake, onClose }: KeyFormProps) {
   return (
     <>
       <DialogHeader title="New API key" description="It acts in your name, within its scopes." />
-      <form noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
-        <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-          {error && <ProblemNotice error={error} />}
-          <Field
-            label="Name"
-            hint="What it is for, so that you know it later."
-            error={tried && name.trim() === '' ? 'Name it.' : undefined}
-          >
-            {(control) => (
-              <Input {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
-            )}
-          </Field>
-          <fieldset className="grid gap-2">
-            <legend className="mb-1.5 text-sm font-medium">Scopes</legend>
-            {offered.map((scope) => (
-              <label key={scope} className="flex min-h-6 items-start gap-2.5 text-sm">
-                <input
-                  type="checkbox"
-                  className="mt-0.5 size-4 shrink-0 accent-accent"
-                  checked={scopes.has(scope)}
-                  onChange={() => toggle(scope)}
-                />
-                <span>
-                  <span className="font-medium">{scope}</span> <span className="text-ink-muted">{SCOPES[scope]}</span>
-                </span>
-              </label>
-            ))}
-            {tried && scopes.size === 0 && <p className="text-[0.8125rem] text-bad">Choose at least one.</p>}
-          </fieldset>
-          <Field label="Ends">
-            {(control) => (
-              <Select {...control} value={ends} onChange={(event) => setEnds(event.target.value)}>
-                {Object.entries(LENGTHS).map(([value, words]) => (
-                  <option key={value} value={value}>
-                    {words}
-                  </option>
-                ))}
-              </Select>
-            )}
-          </Field>
-        </div>
-        <DialogFooter>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" variant="primary" aria-disabled={isPending}>
-            {isPending ? 'Making…' : 'Make key'}
-          </Button>
-        </DialogFooter>
-      </form>
+      <DialogForm submit="Make key" busy={isPending && 'Making…'} onSubmit={submit} onCancel={onClose}>
+        {error && <ProblemNotice error={error} />}
+        <Field
+          label="Name"
+          hint="What it is for, so that you know it later."
+          error={tried && name.trim() === '' ? 'Name it.' : undefined}
+        >
+          {(control) => (
+            <Input {...control} maxLength={100} value={name} onChange={(event) => setName(event.target.value)} />
+          )}
+        </Field>
+        <fieldset className="grid gap-2">
+          <legend className="mb-1.5 text-sm font-medium">Scopes</legend>
+          {offered.map((scope) => (
+            <label key={scope} className="flex min-h-6 items-start gap-2.5 text-sm">
+              <input
+                type="checkbox"
+                className="mt-0.5 size-4 shrink-0 accent-accent"
+                checked={scopes.has(scope)}
+                onChange={() => toggle(scope)}
+              />
+              <span>
+                <span className="font-medium">{scope}</span> <span className="text-ink-muted">{SCOPES[scope]}</span>
+              </span>
+            </label>
+          ))}
+          {tried && scopes.size === 0 && <p className="text-[0.8125rem] text-bad">Choose at least one.</p>}
+        </fieldset>
+        <Field label="Ends">
+          {(control) => (
+            <Select {...control} value={ends} onChange={(event) => setEnds(event.target.value)}>
+              {Object.entries(LENGTHS).map(([value, words]) => (
+                <option key={value} value={value}>
+                  {words}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      </DialogForm>
     </>
   )
 }
