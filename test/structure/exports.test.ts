@@ -32,6 +32,7 @@ const PINNED: Record<string, string[]> = {
   ],
   './node': [
     'addKey',
+    'ambientContext',
     'createGuardedFetch',
     'fileJournal',
     'fileSource',
@@ -68,6 +69,8 @@ const PINNED: Record<string, string[]> = {
     'keyScope',
     'loadoutEntry',
     'messageView',
+    'offerTemplate',
+    'offeredTemplate',
     'parse',
     'parseJson',
     'policyRules',

@@ -34,6 +34,7 @@ import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
 import { runRoutes } from './routes/runs.ts'
 import { selectionRoutes } from './routes/selections.ts'
+import { stdioRoutes } from './routes/stdio.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
 import { toolRoutes } from './routes/tools.ts'
@@ -134,6 +135,7 @@ export function createApp({
     .route('/api', trialRoutes(host))
     .route('/api', importRoutes(host))
     .route('/api', toolkitRoutes(host))
+    .route('/api', stdioRoutes(settings ?? {}))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))
     .route('/api', oauthRoutes(host))

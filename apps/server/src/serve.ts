@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import { type Host, HostError } from 'loadout'
+import { offerTemplate } from 'loadout/schema'
 import { createApiKeys } from './api-keys.ts'
 import { createApp } from './app.ts'
 import type { SignIn } from './auth/sign-in.ts'
@@ -44,8 +45,10 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     throw error
   })
   const webhook = followWaiting(host, log, config)
+  let signIn: SignIn | undefined
   const closeHost = async () => {
     await webhook?.stop()
+    await signIn?.close()
     await host.close()
     await telemetry.close()
   }
@@ -55,7 +58,7 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
     const apiKeys = createApiKeys(host.storage, host.audit.record)
     const byKey = byApiKey(apiKeys, config.bootstrapKey)
     const local = config.mode === 'local'
-    const signIn = await openSignIn(config, { host, log, address: () => bound })
+    signIn = await openSignIn(config, { host, log, address: () => bound })
     const held = heldToUser(byKey, host.storage)
     const signedIn = signIn ? sessionOr(held, signIn, config.publicUrl) : held
     const app = createApp({
@@ -99,7 +102,8 @@ function settingsOf(config: Config): StartSettings {
   const { mode, stdio, stdioTemplates, privateNetwork, privateHosts, programs, approvalMs } = config
   // Values of the environment may be secrets.
   const templates = stdioTemplates.map(({ id, command, args }) => ({ id, command, args }))
-  return { mode, stdio, templates, privateNetwork, privateHosts, programs, approvalMs }
+  const offered = stdioTemplates.map(offerTemplate)
+  return { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
 }
 
 interface SignInParts {
@@ -110,13 +114,14 @@ interface SignInParts {
 
 /** Local mode has one user and no sign-in, and does not load what it is made of. */
 async function openSignIn(config: Config, { host, log, address }: SignInParts): Promise<SignIn | undefined> {
-  const { mode, masterKey, publicUrl, sessionMs, signUp, oidc } = config
+  const { mode, masterKey, publicUrl, sessionMs, signUp, oidc, proxy, certificates: ca } = config
   if (mode === 'local' || masterKey === undefined) return undefined
   if (publicUrl === undefined)
     log.warn('LOADOUT_PUBLIC_URL is not set: cookies are not marked as for https, and links lead to this machine')
   const { createSignIn, signInSecret } = await import('./auth/sign-in.ts')
   return createSignIn({
     ...{ storage: host.storage, secret: signInSecret(masterKey), sessionMs, signUp, oidc, log },
+    reach: { ...(proxy ? { proxy } : {}), ...(ca === undefined ? {} : { ca }) },
     baseUrl: () => publicUrl ?? address() ?? 'http://localhost',
     record: host.audit.record,
   })

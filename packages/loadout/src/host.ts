@@ -15,6 +15,7 @@ import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from './catalog/resources.ts'
 import { type CustomCheckParts, createCustomCheck } from './code-mode/check-custom.ts'
+import { declareTool, type ToolDeclaration } from './code-mode/declare-tool.ts'
 import { type Connections, createConnections } from './connections/connections.ts'
 import type { Connector } from './connections/connector.ts'
 import { createOpenedSecrets } from './connections/opened-secrets.ts'
@@ -30,7 +31,7 @@ import { createRuns, type Runs } from './host-runs.ts'
 import { createHostWorkflows } from './host-workflows.ts'
 import { type Activations, createActivations } from './loadout/activations.ts'
 import { type Discovered, type DiscoverOptions, discover } from './loadout/discover.ts'
-import { createLoadouts, type Loadouts } from './loadout/loadouts.ts'
+import { createLoadouts, type LoadoutScope, type Loadouts } from './loadout/loadouts.ts'
 import { createMessages, type Messages } from './loadout/messages.ts'
 import { createPreferences, type PreferenceStore } from './loadout/preferences.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
@@ -125,6 +126,8 @@ export interface Host extends AsyncDisposable {
   setupToolkits(names: readonly string[] | undefined, options: SetupOptions): Promise<Invocation>
   /** Runs one tool of a custom toolkit that is not saved. */
   tryTool(scope: TrialScope, given: TrialInput): Promise<Trial>
+  /** One tool as a program of the scope sees it. */
+  declaration(scope: LoadoutScope, ref: string): Promise<ToolDeclaration>
   /** Looks at a server without registering it. */
   discover(record: unknown, options?: DiscoverOptions): Promise<Discovered>
   /** Opens connections ahead: a user's, or without one those that all users share. */
@@ -188,6 +191,7 @@ export function createHost(options: HostOptions = {}): Host {
     toolkits: registry,
     runs: runs.engine,
     tryTool: custom.tryTool,
+    declaration: (...given) => declareTool({ loadouts, runsPrograms: options.executor !== undefined }, ...given),
     connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),

@@ -16,12 +16,14 @@ export { READ_RESULT } from './calls/read-result.ts'
 export type { ReadResult, ResultPart, Results } from './calls/results.ts'
 export type { Trial, TrialInput, TrialScope } from './calls/try-tool.ts'
 export type { CatalogTool } from './catalog/catalog.ts'
+export type { ToolDeclaration } from './code-mode/declare-tool.ts'
 export type { Executor } from './code-mode/executor.ts'
 export type { Question, QuestionAnswer } from './connections/connection.ts'
 export type { Connections, OpenLine } from './connections/connections.ts'
 export type { Drivers } from './connections/drivers.ts'
 export type { StdioPolicy } from './connections/stdio-policy.ts'
 export {
+  type AroundWork,
   createExecutionContext,
   type ExecutionContext,
   type ExecutionContextSource,

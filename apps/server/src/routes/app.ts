@@ -2,7 +2,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { APP_OWNER, type Host, type StoredToolkit } from 'loadout'
-import { appConfig, appConfigPatch, toolkitView } from 'loadout/schema'
+import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
 import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
@@ -80,7 +80,10 @@ const startSettings = z
     approvalMs: z.number().optional().openapi({ description: 'How long a question to a user stays open' }),
   })
   .openapi('StartSettings')
-export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>>
+export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>> & {
+  /** What users are told of the templates. */
+  offered?: readonly OfferedTemplate[] | undefined
+}
 const showSettings = createRoute({
   method: 'get',
   path: '/app/settings',
@@ -97,7 +100,7 @@ const operatorsOnly: MiddlewareHandler<Env> = async (c, next) => {
 const actorOf = (c: Context<Env>) => ({ actor: c.var.principal.userId })
 const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
 
-export function appRoutes(host: Host, settings: StartSettings = {}) {
+export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings = {}) {
   const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
     const view = await host.views.asOperator(stored)
     return { ...view, ...(warnings.length > 0 ? { warnings } : {}) }

@@ -1,9 +1,10 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError, type StoredToolkit } from 'loadout'
-import { toolkitView as libraryView } from 'loadout/schema'
+import { toolkitView as libraryView, parse } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
 import { idParam, json, jsonBodyOf } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
+import { switchTools } from '../switch-tools.ts'
 import type { Env } from '../variables.ts'
 
 const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
@@ -42,7 +43,8 @@ const show = createRoute({
 const change = createRoute({
   method: 'patch',
   path: '/mcp/{id}',
-  summary: 'Enable, rename or override; on a global one only `enabled`, for the caller alone',
+  summary:
+    'Enable, rename or override; on a global one only `enabled` and `switches` (`{ tool: false }`), for the caller alone',
   request: { params: idParam, ...body },
   responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
 })
@@ -104,12 +106,13 @@ export function toolkitRoutes(host: Host) {
     .openapi(change, async (c) => {
       const { userId } = c.var.principal
       const { id } = c.req.valid('param')
-      const changes = c.req.valid('json')
+      const { switches: given, ...changes } = c.req.valid('json')
+      const switches = parse(switchesSchema, { switches: given }).switches
       const found = await host.toolkits.find(userId, id)
-      if (found.tier === 'app') {
-        await switchGlobal(host, { userId, id, changes })
-        return c.json(await host.views.one(userId, id), 200)
-      }
+      const hasMore = Object.keys(changes).length > 0
+      if (found.tier === 'app' && (hasMore || !switches)) await switchGlobal(host, { userId, id, changes })
+      if (switches) await switchTools(host, userId, { stored: found, switches })
+      if (found.tier === 'app' || (switches && !hasMore)) return c.json(await host.views.one(userId, id), 200)
       const { stored, warnings } = await host.toolkits.update(id, changes, { tier: 'user', userId })
       const view = touchesServer(changes)
         ? await viewAfterLook(userId, stored)
@@ -139,6 +142,14 @@ export function toolkitRoutes(host: Host) {
     })
 }
 
+const MOST_SWITCHES = 1000
+const switchesSchema = z.object({
+  switches: z
+    .record(z.string().min(1).max(256), z.boolean())
+    .refine((given) => Object.keys(given).length <= MOST_SWITCHES, `must be at most ${MOST_SWITCHES}`)
+    .optional(),
+})
+
 const NOT_SERVER = new Set([
   'name',
   'enabled',
@@ -159,7 +170,7 @@ async function switchGlobal(
   const other = Object.keys(changes).find((field) => field !== 'enabled')
   if (other !== undefined || typeof changes.enabled !== 'boolean')
     throw new HostError('read-only', {
-      detail: `"${id}" is a global toolkit; only your own switch for it can be changed.`,
+      detail: `"${id}" is a global toolkit; only your own switches for it and its tools can be changed.`,
       errors: [
         {
           path: other ?? 'enabled',

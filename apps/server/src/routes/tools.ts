@@ -64,6 +64,29 @@ const explain = createRoute({
   },
 })
 
+const declaration = createRoute({
+  method: 'get',
+  path: '/tools/{toolkit}/{tool}/declaration',
+  summary: 'One tool as a program sees it: its TypeScript declaration',
+  request: { params: z.object({ toolkit: idText, tool: z.string().min(1).max(256) }) },
+  responses: {
+    200: json(
+      z
+        .object({
+          text: z.string().openapi({ description: 'What `describe` tells in a program' }),
+          name: z.string().openapi({ description: 'How a program names it', example: 'everything["get-sum"]' }),
+          uncallable: z
+            .string()
+            .optional()
+            .openapi({ description: 'Why no program of the caller can call it, where none can' }),
+        })
+        .openapi('ToolDeclaration'),
+      'It',
+    ),
+    ...problemResponses,
+  },
+})
+
 export function toolRoutes(host: Host) {
   const tools = new OpenAPIHono<Env>().openapi(explain, async (c) => {
     // What is known already: who looks at a page waits for no server.
@@ -74,7 +97,7 @@ export function toolRoutes(host: Host) {
     }))
     return c.json({ items }, 200)
   })
-  return tools.openapi(search, async (c) => {
+  const searched = tools.openapi(search, async (c) => {
     const { q, strategy, limit, threadId } = c.req.valid('query')
     const { userId } = c.get('principal')
     // A thread that is not the caller's does not exist.
@@ -91,5 +114,11 @@ export function toolRoutes(host: Host) {
       reasons: [...reasons],
     }))
     return c.json({ tools, strategy: answer.strategy, warnings: [...answer.warnings] }, 200)
+  })
+  return searched.openapi(declaration, async (c) => {
+    const { userId } = c.var.principal
+    const { toolkit, tool } = c.req.valid('param')
+    const { toolkit: found } = await host.toolkits.find(userId, toolkit)
+    return c.json(await host.declaration({ userId }, `${found.id}.${tool}`), 200)
   })
 }

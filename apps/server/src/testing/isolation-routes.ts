@@ -38,6 +38,8 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
   '/api/workflows/{id}': ({ workflowId }) => [{ id: workflowId }],
   '/api/tools/{toolkit}/{tool}/call': ({ onlyKit, onlyUscoId, kitUscoId }) =>
     [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
+  '/api/tools/{toolkit}/{tool}/declaration': ({ onlyKit, onlyUscoId, kitUscoId }) =>
+    [onlyKit, onlyUscoId, kitUscoId].map((toolkit) => ({ toolkit, tool: 'echo' })),
   // A user is no thing that could be hidden, and removing one that is there is what operators do.
   '/api/users/{id}': () => [{ id: 'nobody-either' }],
   // Keys of providers belong to who sends them; there is no other's to name.

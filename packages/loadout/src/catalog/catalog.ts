@@ -34,6 +34,8 @@ export interface Catalog {
   /** The server says that its list changed: looks anew, also where a look is under way. */
   changed(stored: StoredToolkit, userId: string): Promise<void>
   isStale(stored: StoredToolkit): boolean
+  /** When what this user has of it was last looked for. */
+  discoveredAt(stored: StoredToolkit, userId: string): Promise<Date | null>
   /** What is known of a toolkit that is carried and not stored. */
   carried(uscoId: string): readonly CatalogTool[] | undefined
   accept(stored: StoredToolkit, by: Acceptance): Promise<number>
@@ -149,6 +151,11 @@ class StoredCatalog implements Catalog {
     if (row.introspectedAt === null) return toolkit.tools === undefined
     const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
     return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, this.#hints.get(uscoId) ?? ttlMs)
+  }
+
+  async discoveredAt({ tier, uscoId, row }: StoredToolkit, userId: string): Promise<Date | null> {
+    const own = tier === 'app' && userId !== APP_OWNER ? (await this.#personal.of(userId)).get(uscoId) : undefined
+    return own?.introspectedAt ?? row.introspectedAt
   }
 
   #isOld(stored: StoredToolkit, own: PersonalCatalog | undefined): boolean {

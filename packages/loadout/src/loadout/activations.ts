@@ -28,8 +28,8 @@ export interface Activations {
   set(scope: ActivationScope, rules: readonly ActivationRule[], options?: WriteOptions): Promise<void>
   /** These and no others, whatever was said before. */
   use(scope: ActivationScope, refs: readonly string[], options?: WriteOptions): Promise<void>
-  /** Forgets one word, or all: the scope carries what the tier above it does. */
-  clear(scope: ActivationScope, ref?: string): Promise<void>
+  /** Forgets one word, some, or all: the scope carries what the tier above it does. */
+  clear(scope: ActivationScope, refs?: string | readonly string[]): Promise<void>
 }
 
 const LIST_LIMIT = 100_000
@@ -75,11 +75,13 @@ export function createActivations(parts: { storage: Storage; cache: ReadCache; e
         for (const rule of exclusively([...new Set(wanted)])) await insert(tx, at, rule)
       })
     },
-    clear: (scope, ref) =>
-      write(scope, {}, async (tx, at) => {
+    clear: (scope, refs) => {
+      const meant = refs === undefined ? undefined : new Set(typeof refs === 'string' ? [refs] : refs)
+      return write(scope, {}, async (tx, at) => {
         for (const row of await rowsAt(tx, at))
-          if (ref === undefined || row.ref === ref) await tx.delete('activations', row.activationId)
-      }),
+          if (meant === undefined || meant.has(row.ref)) await tx.delete('activations', row.activationId)
+      })
+    },
   }
 }
 

@@ -28,7 +28,7 @@ export function candidatesOf({ toolkit, tier, uscoId, tools, transformers = [] }
     const override = Object.hasOwn(toolkit.overrides, name) ? toolkit.overrides[name] : undefined
     const held =
       heldByCatalog(found) ??
-      (override?.enabled === false ? off(tier, 'The tool is switched off in its toolkit.') : undefined) ??
+      (override?.enabled === false ? offInToolkit(tier) : undefined) ??
       (include.length > 0 && !include.some((glob) => glob.matches(name)) ? filtered(tier, 'include') : undefined) ??
       (exclude.some((glob) => glob.matches(name)) ? filtered(tier, 'exclude') : undefined) ??
       // Last: who left a new tool out has nothing to accept.
@@ -93,7 +93,12 @@ export const UNACCEPTED: Reason = {
   speaks: 'against',
   detail: 'Its server is not trusted and nobody accepted the tool yet; look at it and accept it.',
 }
-const off = (tier: Tier, detail: string): Reason => ({ kind: 'disabled', speaks: 'against', tier, detail })
+export const offInToolkit = (tier: Tier): Reason => ({
+  kind: 'disabled',
+  speaks: 'against',
+  tier,
+  detail: 'The tool is switched off in its toolkit.',
+})
 const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
   kind: 'filter',
   speaks: 'against',

@@ -4,12 +4,13 @@ import { closedState } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
+import type { Tier } from '../schema/scope.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { candidatesOf, UNACCEPTED } from './candidates.ts'
+import { candidatesOf, offInToolkit, UNACCEPTED } from './candidates.ts'
 import type { Loadouts } from './loadouts.ts'
 import { modelName } from './model-name.ts'
 import { tokensOf } from './tokens.ts'
@@ -38,9 +39,11 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
     const tools = await catalog.tools(userId, toolkits)
     const byToolkit = Map.groupBy(entries, (entry) => entry.uscoId)
     const signedIn = await Promise.all(toolkits.map((stored) => signIns.view(stored, userId)))
+    const discovered = await Promise.all(toolkits.map((stored) => catalog.discoveredAt(stored, userId)))
     return toolkits.map((stored, index) =>
       viewOf(stored, {
         signIn: signedIn[index],
+        discoveredAt: discovered[index],
         tools: tools.get(stored.uscoId) ?? [],
         entries: byToolkit.get(stored.uscoId) ?? [],
         live: connector.stateOf(stored, userId),
@@ -65,7 +68,7 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
       const live = connector.stateOf(stored, stored.userId)
       const { source } = toolkit
       return {
-        ...viewOf(stored, { tools, entries, live, operator: true }),
+        ...viewOf(stored, { tools, entries, live, discoveredAt: stored.row.introspectedAt, operator: true }),
         ...(source === undefined ? {} : { source }),
       }
     },
@@ -77,11 +80,13 @@ interface Seen {
   entries: readonly LoadoutEntry[]
   live: ToolkitState | undefined
   signIn?: SignInView | undefined
+  discoveredAt: Date | null | undefined
   /** Whether it is shown to those who may change it. */
   operator: boolean
 }
 
-function viewOf(stored: StoredToolkit, { tools, entries, live, signIn, operator }: Seen): ToolkitView {
+function viewOf(stored: StoredToolkit, seen: Seen): ToolkitView {
+  const { tools, entries, live, signIn, discoveredAt, operator } = seen
   const { toolkit, uscoId, tier, enabled, shadows } = stored
   const entryOf = new Map(entries.map((entry) => [entry.tool, entry]))
   const shown = tools.filter((tool) => tool.inactive === undefined)
@@ -104,6 +109,7 @@ function viewOf(stored: StoredToolkit, { tools, entries, live, signIn, operator 
     }),
     tools: shown.map((tool) => viewTool(stored, tool, entryOf.get(tool.manifest.name))),
     toolCount: shown.length,
+    ...(discoveredAt ? { discoveredAt: discoveredAt.toISOString() } : {}),
     tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
     setAside: tools.flatMap(({ manifest, inactive }) =>
       inactive === undefined ? [] : [{ name: manifest.name, reason: inactive }],
@@ -128,21 +134,32 @@ function shownOptions(toolkit: Toolkit, closed: boolean): ToolkitOptions {
 /** What switches one tool off, whatever becomes of its toolkit. */
 const SWITCHES = new Set<Reason['kind']>(['activation', 'filter', 'transform'])
 
+function switchedOff({ reasons = [] }: Partial<LoadoutEntry>, { tier, isOverridden }: SwitchedOff): Reason[] {
+  const said = reasons.filter(({ kind, speaks }) => speaks === 'against' && SWITCHES.has(kind))
+  return isOverridden ? [offInToolkit(tier), ...said] : said
+}
+
+interface SwitchedOff {
+  tier: Tier
+  isOverridden: boolean
+}
+
 function viewTool(
-  { toolkit }: StoredToolkit,
+  { toolkit, tier }: StoredToolkit,
   { manifest, pin, changed, held }: CatalogTool,
   entry: LoadoutEntry | undefined,
 ): ToolView {
   const override = Object.hasOwn(toolkit.overrides, manifest.name) ? toolkit.overrides[manifest.name] : undefined
-  const off = entry?.reasons.some(({ kind, speaks }) => speaks === 'against' && SWITCHES.has(kind)) ?? false
+  const off = switchedOff(entry ?? {}, { tier, isOverridden: override?.enabled === false })
   return {
     ...manifest,
     ref: `${toolkit.id}.${manifest.name}`,
     modelName: entry?.modelName ?? modelName(toolkit.id, override?.name ?? manifest.name),
-    enabled: override?.enabled !== false && !off && !held,
+    enabled: off.length === 0 && !held,
     pin,
     ...(changed === undefined ? {} : { changed }),
     ...(held ? { held: UNACCEPTED.detail } : {}),
+    ...(off.length > 0 ? { off } : {}),
   }
 }
 

@@ -26,7 +26,14 @@ export { type RunView, runView } from './run.ts'
 export { tier } from './scope.ts'
 export { resolveInput, type SelectionData, STRATEGIES, selection } from './selection.ts'
 export { configType } from './server.ts'
-export { type StdioTemplate, stdioTemplates } from './stdio-template.ts'
+export {
+  type OfferedTemplate,
+  offeredTemplate,
+  offerTemplate,
+  type StdioTemplate,
+  stdioTemplates,
+  type TemplateHole,
+} from './stdio-template.ts'
 export { threadInput, threadPatch, threadSettings } from './thread.ts'
 export { toolManifest } from './tool.ts'
 export { STATES, type ToolkitView, toolkitOptions, toolkitState, toolkitView, toolView } from './toolkit.ts'

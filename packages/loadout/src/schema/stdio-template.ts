@@ -11,20 +11,28 @@ const text = z
   .refine((value) => !value.includes('\0'), 'must not hold a NUL character')
 const maxLength = z.number().int().min(1).max(8192).default(200)
 const pattern = z.string().min(1).max(1000).refine(isPattern, 'is not a regular expression').optional()
+/** For the people who fill it in. */
+const told = { title: z.string().min(1).max(100).optional(), description: z.string().min(1).max(1000).optional() }
 
 export const templateHole = z.discriminatedUnion('type', [
-  /** Printable characters; with `pattern`, all of them as it says. */
-  z.strictObject({ type: z.literal('string'), pattern, maxLength }),
+  /** Printable characters; with `pattern`, all of them as it says. A form hides what is typed, unless `secret` is false. */
+  z.strictObject({ ...told, type: z.literal('string'), pattern, maxLength, secret: z.boolean().default(true) }),
   /** An absolute path at or below one of `roots`, also after its links are followed. */
   z.strictObject({
+    ...told,
     type: z.literal('path'),
     roots: z.array(text.startsWith('/', 'must be absolute')).min(1, 'must name at least one folder').max(32),
     maxLength: maxLength.default(1024),
   }),
   /** An http or https URL without a user name or password. */
-  z.strictObject({ type: z.literal('url'), pattern, maxLength: maxLength.default(2048) }),
-  z.strictObject({ type: z.literal('integer'), min: z.number().int().optional(), max: z.number().int().optional() }),
-  z.strictObject({ type: z.literal('enum'), values: z.array(text.min(1)).min(1).max(200) }),
+  z.strictObject({ ...told, type: z.literal('url'), pattern, maxLength: maxLength.default(2048) }),
+  z.strictObject({
+    ...told,
+    type: z.literal('integer'),
+    min: z.number().int().optional(),
+    max: z.number().int().optional(),
+  }),
+  z.strictObject({ ...told, type: z.literal('enum'), values: z.array(text.min(1)).min(1).max(200) }),
 ])
 export type TemplateHole = z.infer<typeof templateHole>
 
@@ -40,6 +48,7 @@ export const fillHoles = (value: string, fill: (hole: string) => string): string
 export const stdioTemplate = z
   .strictObject({
     id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, "-" and "_"'),
+    ...told,
     command: text.min(1, 'must not be empty'),
     args: z.array(text).max(256).default([]),
     env: safeRecord(text).default({}),
@@ -66,6 +75,22 @@ export const stdioTemplate = z
     for (const hole of Object.keys(template.holes)) if (!used.has(hole)) add(['holes', hole], 'is used nowhere')
   })
 export type StdioTemplate = z.infer<typeof stdioTemplate>
+
+/** What users are told of a template: what it is for and what it asks of them, and nothing of what the operator wrote into it. */
+export const offeredTemplate = z.object({
+  id: z.string(),
+  ...told,
+  holes: z.array(z.object({ name: z.string(), hole: templateHole })),
+})
+export type OfferedTemplate = z.infer<typeof offeredTemplate>
+
+/** In the order in which the operator describes its holes. */
+export const offerTemplate = ({ id, title, description, holes }: StdioTemplate): OfferedTemplate => ({
+  id,
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  holes: Object.entries(holes).map(([name, hole]) => ({ name, hole })),
+})
 export type StdioTemplateInput = z.input<typeof stdioTemplate>
 
 export const stdioTemplates = z

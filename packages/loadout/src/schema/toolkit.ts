@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { toolkitId } from './ids.ts'
 import { jsonObject, safeRecord } from './json.ts'
+import { reason } from './loadout-entry.ts'
 import { tier } from './scope.ts'
 import { server } from './server.ts'
 import { signInView } from './sign-in.ts'
@@ -102,6 +103,8 @@ export const toolView = toolManifest.extend({
   changed: z.object({ from: jsonObject, to: jsonObject }).optional(),
   /** Why it is off until a person accepts it. */
   held: z.string().optional(),
+  /** What switched it off, where something did: a word of a tier, a list of its toolkit, a transformer. */
+  off: z.array(reason).optional(),
 })
 export type ToolView = z.infer<typeof toolView>
 
@@ -120,6 +123,8 @@ export const toolkitView = z.object({
   signIn: signInView.optional(),
   tools: z.array(toolView),
   toolCount: z.number(),
+  /** When its server was last asked for them, or its definition read. */
+  discoveredAt: z.iso.datetime().optional(),
   tokens: z.number(),
   /** Tools that cannot be used, and why. */
   setAside: z.array(z.object({ name: z.string(), reason: z.string() })),

@@ -43,7 +43,7 @@ export const CONCERNED: Record<string, readonly Topic[]> = {
   'grant-revoked': ['grants'],
   'policy-changed': ['app', 'tools', 'preferences', 'threads'],
   'thread-changed': ['threads'],
-  'loadout-changed': ['threads', 'tools'],
+  'loadout-changed': ['threads', 'tools', 'toolkits'],
   'workflow-changed': ['workflows'],
   'run-node': ['runs'],
   'input-requested': ['inputs', 'approvals'],

@@ -1,0 +1,57 @@
+/**
+ * Single tools switched by and for their user alone, whoever provides them. Off is a word at the user's tier; on takes it back, and is
+ * said itself only where a wider word of the same user would still keep the tool off. What the operator switched off stays off.
+ */
+import { type Host, HostError, type StoredToolkit } from 'loadout'
+
+export type Switches = Readonly<Record<string, boolean>>
+
+/** The pattern that means this name alone, also where it holds what a glob would read. */
+const patternOf = (name: string): string => name.replace(/[*?[]/g, '[$&]').replaceAll('{', '?')
+
+export async function switchTools(
+  host: Pick<Host, 'activations' | 'loadouts' | 'catalog'>,
+  userId: string,
+  { stored, switches }: { stored: StoredToolkit; switches: Switches },
+): Promise<void> {
+  const refOf = (name: string) => `${stored.toolkit.id}.${patternOf(name)}`
+  const names = Object.keys(switches)
+  await assertKnown(host, userId, { stored, names })
+  const off = names.filter((name) => switches[name] === false)
+  const on = names.filter((name) => switches[name] === true)
+  if (on.length > 0) await host.activations.clear({ userId }, on.map(refOf))
+  const still = on.length > 0 && stored.enabled ? await stillOff(host, userId, stored) : new Set<string>()
+  const rules = [
+    ...off.map((name) => ({ ref: refOf(name), on: false })),
+    ...on.filter((name) => still.has(name)).map((name) => ({ ref: refOf(name), on: true })),
+  ]
+  if (rules.length > 0) await host.activations.set({ userId }, rules)
+}
+
+/** Those that a wider word of the user keeps off. */
+async function stillOff({ loadouts }: Pick<Host, 'loadouts'>, userId: string, { uscoId }: StoredToolkit) {
+  const { entries } = await loadouts.of({ userId }, { behind: true })
+  const own = entries.filter(
+    (entry) =>
+      entry.uscoId === uscoId &&
+      entry.reasons.some(({ kind, speaks, tier }) => kind === 'activation' && speaks === 'against' && tier === 'user'),
+  )
+  return new Set(own.map(({ tool }) => tool))
+}
+
+async function assertKnown(
+  { catalog }: Pick<Host, 'catalog'>,
+  userId: string,
+  { stored, names }: { stored: StoredToolkit; names: readonly string[] },
+): Promise<void> {
+  const tools = (await catalog.tools(userId, [stored], { asIs: true })).get(stored.uscoId) ?? []
+  const known = new Set(tools.map(({ manifest }) => manifest.name))
+  const errors = names
+    .filter((name) => !known.has(name))
+    .map((name) => ({ path: `switches.${name}`, message: 'names no tool of this toolkit' }))
+  if (errors.length > 0)
+    throw new HostError('invalid-input', {
+      detail: `"${stored.toolkit.id}" has no tool ${errors.map(({ path }) => `"${path.slice(9)}"`).join(', ')}.`,
+      errors,
+    })
+}
