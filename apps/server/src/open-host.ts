@@ -17,7 +17,15 @@ import {
 } from 'loadout'
 import { createModels, type ModelProvider, type Models } from 'loadout/agents/models'
 import { quickjs } from 'loadout/code-mode/quickjs'
-import { fileJournal, fileSource, keyFileRing, localFiles, nodeDrivers, wordVectors } from 'loadout/node'
+import {
+  ambientContext,
+  fileJournal,
+  fileSource,
+  keyFileRing,
+  localFiles,
+  nodeDrivers,
+  wordVectors,
+} from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
@@ -38,6 +46,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   const drivers = openDrivers(config)
   const host: Host = createHost({
     agent: agentOf(() => modelsOf(host, config)),
+    around: ambientContext,
     storage: openStorage(config),
     keyRing,
     drivers,

@@ -11,6 +11,12 @@ import type { Toolkit } from './schema/toolkit.ts'
 
 export type { ExecutionContext, ExecutionContextInput }
 
+/** Runs `work` so that a context is found in all that it starts; with none, so that none is. */
+export type AroundWork = <T>(context: ExecutionContext | undefined, work: () => T) => T
+
+/** Where nothing is ambient. */
+export const notAround: AroundWork = (_, work) => work()
+
 /** What a caller may write: toolkits in any spelling that the reader knows, also under `mcp` as in source 000. */
 export interface ExecutionContextSource {
   principal: ExecutionContextInput['principal']

@@ -3,6 +3,7 @@ import type { AuditOptions } from './audit/audit.ts'
 import type { Executor, ProgramLimits } from './code-mode/executor.ts'
 import type { Drivers } from './connections/drivers.ts'
 import type { PoolOptions } from './connections/pool.ts'
+import type { AroundWork } from './context.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import type { LocalFiles, Transports } from './loadout/find-toolkits.ts'
 import type { OverlayInput } from './loadout/overlay.ts'
@@ -60,6 +61,11 @@ export interface HostOptions {
   programs?: { limits?: Partial<ProgramLimits> | undefined } | undefined
   /** What runs agents in workflows. @default none: agent nodes are refused */
   agent?: Agent | undefined
+  /**
+   * Runs workflows, and the calls of invocations, within their execution context: `ambientContext` of `loadout/node` lets an app's
+   * own tools find it by `getExecutionContext()`. @default the context is passed, and not ambient
+   */
+  around?: AroundWork | undefined
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */

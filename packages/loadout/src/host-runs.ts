@@ -5,6 +5,7 @@ import type { OwnTool } from './calls/own-tools.ts'
 import { type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
 import { createProgramWork, type ProgramParts, type ProgramScope, startProgram } from './code-mode/programs.ts'
 import { answerRunCode, RUN_CODE } from './code-mode/run-code.ts'
+import { notAround } from './context.ts'
 import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
 import type { HostOptions } from './host-options.ts'
@@ -56,18 +57,21 @@ export interface RunOptions {
   wait?: boolean | undefined
 }
 
-export function createRuns(parts: RunParts, { executor, programs, processLeaseMs }: HostOptions): HostRuns {
+export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
+  const { executor, programs, processLeaseMs, around = notAround } = options
   const { storage, presence, approvals, events, loadouts } = parts
   const provided = createProviderRuns({
     ...{ storage, presence },
     show: (userId, { manifest: { inputSchema } }, args) =>
       parts.audit.show({ userId, arguments: args }, { inputSchema }),
   })
+  const program = executor && createProgramWork({ ...parts, executor, limits: programs?.limits })
   const engine = createEmbeddedEngine({
     ...{ storage, presence },
     works: {
       workflow: parts.workflow,
-      ...(executor ? { program: createProgramWork({ ...parts, executor, limits: programs?.limits }) } : {}),
+      // It has no context, nor that of somebody else whose end made room for it.
+      ...(program ? { program: (run) => around(undefined, () => program(run)) } : {}),
     },
     async isAnswered(userId, ids) {
       for (const id of ids) if ((await approvals.get(userId, id)).status !== 'pending') return true

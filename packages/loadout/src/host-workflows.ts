@@ -3,6 +3,7 @@ import type { CallAudit } from './audit/call-audit.ts'
 import type { Invocation } from './calls/invocation.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
+import { notAround } from './context.ts'
 import type { CredentialStore } from './credentials/credential-store.ts'
 import type { Emitter } from './events.ts'
 import type { HostOptions } from './host-options.ts'
@@ -56,7 +57,7 @@ export interface HostWorkflowParts {
 
 export function createHostWorkflows(
   parts: HostWorkflowParts,
-  { executor, programs, agent }: HostOptions,
+  { executor, programs, agent, around = notAround }: HostOptions,
 ): { workflows: Workflows; work: RunWork; letGo(runId: string): void } {
   const { rules, grants, app } = parts
   const look = {
@@ -73,6 +74,7 @@ export function createHostWorkflows(
     transports,
     executor,
     agent,
+    around,
     limits: programs?.limits,
     preflight: before,
   })

@@ -10,6 +10,7 @@ import { type Invocation, invoke } from './calls/invocation.ts'
 import type { Results } from './calls/results.ts'
 import type { RunCode } from './calls/run-function.ts'
 import type { Trial, TrialInput, TrialScope } from './calls/try-tool.ts'
+import { withContext } from './calls/with-context.ts'
 import { goneSince } from './calls/with-learning.ts'
 import { withRules } from './calls/with-rules.ts'
 import type { Catalog } from './catalog/catalog.ts'
@@ -152,7 +153,7 @@ export function createHost(options: HostOptions = {}): Host {
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
   const activations = createActivations(kept)
-  const { mayWiden, files, transports } = options
+  const { mayWiden, files, transports, around } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, unrecord } = createLog(base, options, signIns)
   const finding = createFinding(base, preferences, options)
@@ -183,7 +184,7 @@ export function createHost(options: HostOptions = {}): Host {
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
   const started = { ...shared, registry, catalog, credentials, files, transports, connector, telemetry }
   const setup: Host['setupToolkits'] = (names, how) =>
-    invoke({ ...started, calls: withRules(calls, how.context.rules) }, names, how)
+    invoke({ ...started, calls: withRules(withContext(calls, how.context, around), how.context.rules) }, names, how)
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, messages: createMessages(kept), activations, loadouts, preferences, ...policy },

@@ -1,7 +1,12 @@
 /** What needs Node: the ambient execution context, and key rings from a file or the environment's setting. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Invocation } from './calls/invocation.ts'
-import { createExecutionContext, type ExecutionContext, type ExecutionContextSource } from './context.ts'
+import {
+  type AroundWork,
+  createExecutionContext,
+  type ExecutionContext,
+  type ExecutionContextSource,
+} from './context.ts'
 import { HostError } from './errors.ts'
 import type { Host } from './host.ts'
 import type { SetupOptions } from './loadout/setup-toolkits.ts'
@@ -17,7 +22,7 @@ export { type FileSourceOptions, fileSource } from './toolkits/file-source.ts'
 export { type LocalFilesOptions, localFiles } from './toolkits/local-files.ts'
 
 // The one thing that is ambient: whose invocation the current asynchronous work belongs to.
-const ambient = new AsyncLocalStorage<ExecutionContext>()
+const ambient = new AsyncLocalStorage<ExecutionContext | undefined>()
 
 /** Run `work` under a validated, frozen context; `getExecutionContext()` finds it in everything that work starts. */
 export function withExecutionContext<T>(source: ExecutionContextSource, work: (context: ExecutionContext) => T): T {
@@ -28,6 +33,9 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
 export function getExecutionContext(): ExecutionContext | undefined {
   return ambient.getStore()
 }
+
+/** `createHost({ around: ambientContext })`: what a workflow or an invocation calls finds its context by `getExecutionContext()`. */
+export const ambientContext: AroundWork = (context, work) => ambient.run(context, work)
 
 /** `host.setupToolkits` in the context that is ambient, where none is given. */
 export function setupToolkits(

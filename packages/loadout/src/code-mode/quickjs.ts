@@ -1,7 +1,8 @@
 /** Programs in QuickJS (WebAssembly), for Node: each in a thread or a process of its own, warm before it comes. */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Executor } from './executor.ts'
+import type { Bridge, Executor } from './executor.ts'
 import { createProcesses } from './quickjs-process.ts'
 import { openThread } from './quickjs-thread.ts'
 import { executorOf } from './sandbox-executor.ts'
@@ -25,14 +26,27 @@ export interface QuickjsOptions {
 export function quickjs({ isolation = 'thread', spares = 2, most = 32 }: QuickjsOptions = {}): Executor {
   const wasmFile = fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
   if (isolation === 'thread')
-    return executorOf('quickjs', new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true }))
+    return asAsked(executorOf('quickjs', new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true })))
   const processes = createProcesses({ bubblewrap: isolation === 'bubblewrap', wasmFile })
   const executor = executorOf('quickjs', new SandboxPool({ open: processes.open, spares, most, reuse: false }))
   return {
-    ...executor,
+    ...asAsked(executor),
     async close() {
       await executor.close()
       await processes.close()
+    },
+  }
+}
+
+/** A sandbox is opened once and serves many: what a program calls belongs to who asked for the program, not for the sandbox. */
+function asAsked(executor: Executor): Executor {
+  return {
+    ...executor,
+    execute(program, bridge, options) {
+      const asker = AsyncLocalStorage.snapshot()
+      const { owner, depth, functions } = bridge
+      const call: Bridge['call'] = (made) => asker(() => bridge.call(made))
+      return executor.execute(program, { owner, depth, functions, call }, options)
     },
   }
 }

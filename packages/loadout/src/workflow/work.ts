@@ -1,6 +1,7 @@
 /** What a run of a workflow does: its toolkits, a look ahead, its nodes; and what is left of it at its end. */
 import type { Invocation } from '../calls/invocation.ts'
 import type { LogLine } from '../code-mode/executor.ts'
+import type { AroundWork, ExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
@@ -26,6 +27,8 @@ export interface WorkParts
   extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
     LookParts {
   setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
+  /** Lets what a run calls find its context. */
+  around: AroundWork
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
   registry: Pick<Registry, 'list'>
@@ -42,27 +45,39 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
     const kept = run.input as unknown as KeptRun
     const plan = planOf(kept.definition)
     const context = await contextOf(parts.credentials, run, kept)
-    const stored = await parts.registry.list(run.userId)
-    const transports = parts.transports.of(run.runId)
-    const carried = [...Object.keys(context.toolkits), ...Object.keys(transports)]
-    const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
-    const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
-    await lookAgain(
-      parts,
-      mine.filter(({ toolkit: { id } }) => needed.includes(id)),
-      run.userId,
-    )
-    // Only so many serve one run: what its nodes name comes before what was merely brought along.
-    const invocation = await parts.setup([...new Set([...needed, ...carried])], { context, transports })
-    const gone = goneTransports(kept, transports)
-    try {
-      const warnings = new Set(invocation.warnings)
-      const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
-      const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
-      return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...brokenAmong(unused)], warnings }) }
-    } finally {
-      await invocation.close()
-    }
+    return parts.around(context, () => within(parts, { run, kept, plan, context }))
+  }
+}
+
+interface Begun {
+  run: ActiveRun
+  kept: KeptRun
+  plan: Plan
+  context: ExecutionContext
+}
+
+/** All of it, within its context. */
+async function within(parts: WorkParts, { run, kept, plan, context }: Begun): Promise<RunEnd> {
+  const stored = await parts.registry.list(run.userId)
+  const transports = parts.transports.of(run.runId)
+  const carried = [...Object.keys(context.toolkits), ...Object.keys(transports)]
+  const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
+  const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
+  await lookAgain(
+    parts,
+    mine.filter(({ toolkit: { id } }) => needed.includes(id)),
+    run.userId,
+  )
+  // Only so many serve one run: what its nodes name comes before what was merely brought along.
+  const invocation = await parts.setup([...new Set([...needed, ...carried])], { context, transports })
+  const gone = goneTransports(kept, transports)
+  try {
+    const warnings = new Set(invocation.warnings)
+    const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
+    const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
+    return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...brokenAmong(unused)], warnings }) }
+  } finally {
+    await invocation.close()
   }
 }
 
