@@ -1,16 +1,18 @@
 /** Every page and its address. A page that is added here also gets a line in `features/shell/pages.ts`. Pages load when they are opened. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { readActivity } from './features/activity/activity-search.ts'
+import { readApprovals } from './features/approvals/approvals-search.ts'
 import { readOperator } from './features/operator/operator-search.ts'
 import { readSettings } from './features/settings/settings-search.ts'
 import { BrokenPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
 import { PendingPage } from './features/shell/pending-page.tsx'
+import { nothingElse } from './features/shell/search.ts'
 import { Shell } from './features/shell/shell.tsx'
 import { readDoor } from './features/sign-in/door-search.ts'
 import { readThread } from './features/threads/thread-search.ts'
 import { readDialog } from './features/toolkits/dialog-search.ts'
 import { readTools } from './features/tools/tools-search.ts'
-import { readWorkflow } from './features/workflows/workflow-search.ts'
+import { readRun, readWorkflow } from './features/workflows/workflow-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
 
@@ -34,7 +36,7 @@ const home = createRoute({
 const connectors = createRoute({
   getParentRoute: () => shell,
   path: '/connectors',
-  validateSearch: readDialog,
+  validateSearch: nothingElse(readDialog),
   component: lazyRouteComponent(() => import('./features/toolkits/connectors-page.tsx'), 'ConnectorsPage'),
 })
 const customToolkit = createRoute({
@@ -45,7 +47,7 @@ const customToolkit = createRoute({
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
-  validateSearch: readTools,
+  validateSearch: nothingElse(readTools),
   component: lazyRouteComponent(() => import('./features/tools/tools-page.tsx'), 'ToolsPage'),
 })
 const threads = createRoute({
@@ -56,12 +58,13 @@ const threads = createRoute({
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$id',
-  validateSearch: readThread,
+  validateSearch: nothingElse(readThread),
   component: lazyRouteComponent(() => import('./features/threads/thread-page.tsx'), 'ThreadPage'),
 })
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
+  validateSearch: nothingElse(readApprovals),
   component: lazyRouteComponent(() => import('./features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 const workflows = createRoute({
@@ -72,37 +75,38 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
-  validateSearch: readWorkflow,
+  validateSearch: nothingElse(readWorkflow),
   component: lazyRouteComponent(() => import('./features/workflows/workflow-page.tsx'), 'WorkflowPage'),
 })
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$id',
+  validateSearch: nothingElse(readRun),
   component: lazyRouteComponent(() => import('./features/workflows/run-page.tsx'), 'RunPage'),
 })
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
-  validateSearch: readActivity,
+  validateSearch: nothingElse(readActivity),
   component: lazyRouteComponent(() => import('./features/activity/activity-page.tsx'), 'ActivityPage'),
 })
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
-  validateSearch: readSettings,
+  validateSearch: nothingElse(readSettings),
   component: lazyRouteComponent(() => import('./features/settings/settings-page.tsx'), 'SettingsPage'),
 })
 const operator = createRoute({
   getParentRoute: () => shell,
   path: '/operator',
-  validateSearch: readOperator,
+  validateSearch: nothingElse(readOperator),
   component: lazyRouteComponent(() => import('./features/operator/operator-page.tsx'), 'OperatorPage'),
 })
 const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: readDoor,
+  validateSearch: nothingElse(readDoor),
   component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 /** Where one-time links lead. The token stands after the `#`, where no log sees it. */

@@ -1,14 +1,15 @@
 /** What was asked before, and how it ended. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
-import { useState } from 'react'
 import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/choice.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { OutcomeMark } from './approval-outcome.tsx'
-import { type AnsweredStatus, type Approval, answeredApprovalsQuery } from './queries.ts'
+import type { AnsweredStatus } from './approvals-search.ts'
+import { type Approval, answeredApprovalsQuery } from './queries.ts'
 import { toolOf } from './risk.ts'
 import { timeAgo } from './time-left.ts'
 import { useNow } from './use-now.ts'
@@ -21,8 +22,13 @@ const FILTERS = [
   { value: 'expired', label: 'Expired' },
 ] as const
 
+const route = getRouteApi('/shell/approvals')
+
 export function Answered() {
-  const [filter, setFilter] = useState<Filter>('all')
+  const { answered: filter = 'all' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const setFilter = (next: Filter) =>
+    navigate({ search: next === 'all' ? {} : { answered: next }, replace: true, resetScroll: false })
   const query = useInfiniteQuery(answeredApprovalsQuery(filter === 'all' ? undefined : filter))
   const shown = query.data?.pages.flatMap(({ items }) => items).filter(({ status }) => status !== 'pending') ?? []
   return (

@@ -2,6 +2,7 @@
 import { infiniteQueryOptions, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
 import { answer, client } from '../../api.ts'
+import type { AnsweredStatus } from './approvals-search.ts'
 
 export type Approval = InferResponseType<typeof client.api.approvals.$get, 200>['items'][number]
 export type ApprovalAnswer = InferRequestType<(typeof client.api.approvals)[':id']['answer']['$post']>['json']
@@ -27,7 +28,6 @@ export const approvalQuery = (id: string) =>
     queryFn: ({ signal }) => answer(client.api.approvals[':id'].$get({ param: { id } }, { init: { signal } })),
   })
 
-export type AnsweredStatus = 'allowed' | 'denied' | 'expired'
 const PAGE = '25'
 
 /** Those that are over, by how they ended; without a status all of them, the open ones among them. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Ban, Pencil, Play } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -52,7 +52,10 @@ export function RunPage() {
 }
 
 function ShownRun({ run }: { run: Run }) {
-  const [selected, setSelected] = useState<string>()
+  const { node: selected } = route.useSearch()
+  const navigate = route.useNavigate()
+  const select = (id: string) => navigate({ search: { node: id }, replace: true, resetScroll: false })
+  useShown(selected)
   const nodes = run.definition ? runNodes(run, run.definition) : []
   return (
     <Page wide title={runName(run)} description={<Standing run={run} />} actions={<Actions run={run} />}>
@@ -63,15 +66,15 @@ function ShownRun({ run }: { run: Run }) {
           definition={run.definition}
           selected={selected}
           onSelect={(id) => {
-            setSelected(id)
-            document.getElementById(`run-node-${id}`)?.scrollIntoView({ block: 'nearest' })
+            select(id)
+            showNode(id)
           }}
           states={new Map(nodes.map(({ id, state }) => [id, state]))}
         />
       )}
       <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1.6fr)_minmax(0,1fr)]">
         {run.definition ? (
-          <RunTimeline run={run} definition={run.definition} nodes={nodes} selected={selected} onSelect={setSelected} />
+          <RunTimeline run={run} definition={run.definition} nodes={nodes} selected={selected} onSelect={select} />
         ) : (
           <RunSteps title="Steps" steps={run.steps} />
         )}
@@ -79,6 +82,16 @@ function ShownRun({ run }: { run: Run }) {
       </div>
     </Page>
   )
+}
+
+const showNode = (id: string) => document.getElementById(`run-node-${id}`)?.scrollIntoView({ block: 'nearest' })
+
+/** Who comes with a node in the address is taken to it, once. */
+function useShown(selected: string | undefined): void {
+  const first = useRef(selected)
+  useEffect(() => {
+    if (first.current) showNode(first.current)
+  }, [])
 }
 
 function Standing({ run }: { run: Run }) {

@@ -13,3 +13,8 @@ export interface WorkflowSearch {
 
 export const readWorkflow = (search: Record<string, unknown>): WorkflowSearch =>
   pickStrings(search, ['node', 'view', 'from', 'copy'])
+
+/** Of a run: the node that is chosen. */
+export type RunSearch = Pick<WorkflowSearch, 'node'>
+
+export const readRun = (search: Record<string, unknown>): RunSearch => pickStrings(search, ['node'])
