@@ -11,6 +11,7 @@ import type { AgentNode, ApprovalNode, BranchNode, CodeNode, JsonObject, MapNode
 import { ExpressionField } from './expression-field.tsx'
 import { heldIn } from './graph.ts'
 import { hintsOf } from './matching-tools.ts'
+import { ModelField } from './model-field.tsx'
 import { NodeChoice, NodeChoices } from './node-choice.tsx'
 import type { NodeFieldsProps } from './node-fields.ts'
 import { OptionalJson } from './optional-json.tsx'
@@ -77,7 +78,7 @@ export function ToolFields({ node, change, problems, suggestions, tools }: NodeF
   )
 }
 
-export function AgentFields({ node, change, problems, suggestions, tools }: NodeFieldsProps<AgentNode>) {
+export function AgentFields({ node, definition, change, problems, suggestions, tools }: NodeFieldsProps<AgentNode>) {
   return (
     <>
       <ExpressionField
@@ -97,15 +98,12 @@ export function AgentFields({ node, change, problems, suggestions, tools }: Node
         error={atField(problems, 'system')}
       />
       <div className="grid items-start gap-4 sm:grid-cols-2">
-        <Field optional label="Model" error={atField(problems, 'model')} hint="provider:model; without it the default.">
-          {(control) => (
-            <Input
-              {...control}
-              value={node.model ?? ''}
-              onChange={({ target }) => change({ model: target.value || undefined })}
-            />
-          )}
-        </Field>
+        <ModelField
+          value={node.model}
+          onChange={(model) => change({ model })}
+          others={definition.nodes.flatMap((one) => (one.type === 'agent' && one !== node ? (one.model ?? []) : []))}
+          error={atField(problems, 'model')}
+        />
         <CountInput
           optional
           label="Most steps"

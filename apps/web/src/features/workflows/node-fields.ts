@@ -23,3 +23,11 @@ export const OWN_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
   approval: ['message', 'arguments'],
 }
 export const SHARED_FIELDS = ['id', 'title', 'after', 'timeoutMs', 'retry', 'onError']
+
+/** Which kinds know a timeout of one attempt, and further attempts. A save refuses them of the others. */
+const BOTH = { timeoutMs: true, retry: true }
+const NEITHER = { timeoutMs: false, retry: false }
+export const TRIED: Record<WorkflowNode['type'], { timeoutMs: boolean; retry: boolean }> = {
+  ...{ tool: BOTH, agent: BOTH, code: BOTH, branch: NEITHER, approval: NEITHER },
+  map: { timeoutMs: false, retry: true },
+}

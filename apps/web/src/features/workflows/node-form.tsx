@@ -4,7 +4,7 @@ import { Field, FieldError } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { changeNode, type Definition, renameNode, type WorkflowNode } from './definition.ts'
 import { AgentFields, ApprovalFields, BranchFields, CodeFields, MapFields, ToolFields } from './kind-fields.tsx'
-import { type NodeFieldsProps, OWN_FIELDS, SHARED_FIELDS } from './node-fields.ts'
+import { type NodeFieldsProps, OWN_FIELDS, SHARED_FIELDS, TRIED } from './node-fields.ts'
 import { KIND_LOOKS } from './node-kind.tsx'
 import { atField, notAt, ofNode, sentenceOf } from './problems.ts'
 import { SharedFields } from './shared-fields.tsx'
@@ -57,7 +57,7 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
       <KindFields {...fields} />
       <details className="group rounded-lg border" open={hasShared(node, problems) || undefined}>
         <summary className="cursor-pointer rounded-lg px-3 py-2.5 text-sm font-medium">
-          Order, retries and errors
+          {TRIED[node.type].retry ? 'Order, retries and errors' : 'Order and errors'}
         </summary>
         <div className="border-t px-3 py-4">
           <SharedFields {...fields} />

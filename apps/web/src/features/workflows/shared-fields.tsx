@@ -1,3 +1,4 @@
+import { Button } from '../../ui/button.tsx'
 import { Field, FieldError, FieldHint } from '../../ui/field.tsx'
 import { Select } from '../../ui/input.tsx'
 import { JsonText } from '../schema-form/json-text.tsx'
@@ -5,16 +6,11 @@ import { CountInput } from './count-input.tsx'
 import type { OnError, WorkflowNode } from './definition.ts'
 import { behindOf, heldIn } from './graph.ts'
 import { NodeChoice, NodeChoices } from './node-choice.tsx'
-import type { NodeFieldsProps } from './node-fields.ts'
+import { type NodeFieldsProps, TRIED } from './node-fields.ts'
 import { atField } from './problems.ts'
 
 /** What every kind of node has: what it waits for, how often it is tried, and what happens where nothing helped. */
 export function SharedFields({ node, definition, change, problems }: NodeFieldsProps) {
-  const { retry } = node
-  const changeRetry = (given: Partial<NonNullable<WorkflowNode['retry']>>) => {
-    const next = { ...retry, ...given }
-    change({ retry: next.attempts === undefined ? undefined : { ...next, attempts: next.attempts } })
-  }
   return (
     <div className="grid gap-5">
       <NodeChoices
@@ -26,43 +22,84 @@ export function SharedFields({ node, definition, change, problems }: NodeFieldsP
         error={atField(problems, 'after')}
         hint="What its expressions name is waited for anyway."
       />
-      <div className="grid items-start gap-4 sm:grid-cols-2">
-        <CountInput
-          optional
-          label="Timeout (ms)"
-          value={node.timeoutMs}
-          onChange={(timeoutMs) => change({ timeoutMs })}
-          error={atField(problems, 'timeoutMs')}
-          hint="Of one attempt."
-        />
-        <CountInput
-          optional
-          label="Attempts"
-          value={retry?.attempts}
-          onChange={(attempts) => changeRetry({ attempts })}
-          error={atField(problems, 'retry.attempts')}
-          hint="In all, up to 10."
-        />
-        <CountInput
-          optional
-          label="Wait between (ms)"
-          value={retry?.backoffMs}
-          onChange={(backoffMs) => changeRetry({ backoffMs })}
-          error={atField(problems, 'retry.backoffMs')}
-          hint="1000 if not given."
-        />
-        <CountInput
-          optional
-          label="Each wait times"
-          value={retry?.factor}
-          onChange={(factor) => changeRetry({ factor })}
-          error={atField(problems, 'retry.factor')}
-          hint="2 if not given."
-        />
-      </div>
+      <TryFields {...{ node, change, problems }} />
       <OnErrorFields {...{ node, definition, change, problems }} />
     </div>
   )
+}
+
+type TryProps = Pick<NodeFieldsProps, 'node' | 'change' | 'problems'>
+
+/** How long and how often it is tried, as far as its kind knows that. */
+function TryFields({ node, change, problems }: TryProps) {
+  const { timeoutMs, retry, type } = node
+  const takes = TRIED[type]
+  const changeRetry = (given: Partial<NonNullable<WorkflowNode['retry']>>) => {
+    const next = { ...retry, ...given }
+    change({ retry: next.attempts === undefined ? undefined : { ...next, attempts: next.attempts } })
+  }
+  return (
+    <>
+      <NotTaken {...{ node, change, problems }} />
+      {(takes.timeoutMs || takes.retry) && (
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          {takes.timeoutMs && (
+            <CountInput
+              optional
+              label="Timeout (ms)"
+              value={timeoutMs}
+              onChange={(given) => change({ timeoutMs: given })}
+              error={atField(problems, 'timeoutMs')}
+              hint="Of one attempt."
+            />
+          )}
+          <CountInput
+            optional
+            label="Attempts"
+            value={retry?.attempts}
+            onChange={(attempts) => changeRetry({ attempts })}
+            error={atField(problems, 'retry.attempts')}
+            hint="In all, up to 10."
+          />
+          <CountInput
+            optional
+            label="Wait between (ms)"
+            value={retry?.backoffMs}
+            onChange={(backoffMs) => changeRetry({ backoffMs })}
+            error={atField(problems, 'retry.backoffMs')}
+            hint="1000 if not given."
+          />
+          <CountInput
+            optional
+            label="Each wait times"
+            value={retry?.factor}
+            onChange={(factor) => changeRetry({ factor })}
+            error={atField(problems, 'retry.factor')}
+            hint="2 if not given."
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+const FIELD_WORDS = { timeoutMs: 'timeout', retry: 'retries' } as const
+
+/** A definition that came as JSON may have what its kind does not take: it is refused, and taken away here. */
+function NotTaken({ node, change, problems }: TryProps) {
+  const fields = (['timeoutMs', 'retry'] as const).filter(
+    (field) => node[field] !== undefined && !TRIED[node.type][field],
+  )
+  return fields.map((field) => (
+    <div key={field} className="flex flex-wrap items-center justify-between gap-3">
+      <FieldError>
+        {atField(problems, field) ?? `This kind of node has no ${FIELD_WORDS[field]}; it would not be saved.`}
+      </FieldError>
+      <Button size="small" onClick={() => change({ [field]: undefined })}>
+        Remove its {FIELD_WORDS[field]}
+      </Button>
+    </div>
+  ))
 }
 
 type Way = 'fail' | 'continue' | 'value' | 'node'

@@ -13,6 +13,10 @@ export interface Editor {
   /** What a look ahead found, of what is saved. */
   preflight: Preflight | undefined
   isChanged: boolean
+  /** The version that another page saved while this one has changes. */
+  elsewhere: number | undefined
+  /** Takes what is saved in place of what is here. */
+  takeSaved: () => void
   /** Whether the last check found nothing. */
   isFine: boolean
   save: () => void
@@ -40,11 +44,13 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   const checking = useCheckWorkflow()
   const isChanged = !isSame(definition, stored)
   const [version, setVersion] = useState(workflow?.version)
-  // Saved elsewhere: taken over where nothing would be lost; else the next save makes a version of what is here.
+  const [elsewhere, setElsewhere] = useState<number>()
+  // Saved elsewhere: taken over where nothing would be lost; else it is said, and the next save makes a version of what is here.
   if (workflow && workflow.version !== version) {
     setVersion(workflow.version)
     setStored(workflow.definition)
     if (!isChanged) setDefinition(workflow.definition)
+    else if (!saving.isPending) setElsewhere(workflow.version)
   }
 
   const change = (next: Definition) => {
@@ -64,6 +70,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
         setStored(saved.definition)
         setDefinition(saved.definition)
         setVersion(saved.version)
+        setElsewhere(undefined)
         setProblems([])
         onSaved(saved)
       },
@@ -86,6 +93,11 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   }
   return {
     ...{ definition, change, problems, preflight, isChanged, isFine, save, check },
+    elsewhere: isChanged ? elsewhere : undefined,
+    takeSaved: () => {
+      change(stored)
+      setElsewhere(undefined)
+    },
     isSaving: saving.isPending,
     isChecking: checking.isPending,
     error: saving.error ?? checking.error,

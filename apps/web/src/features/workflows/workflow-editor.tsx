@@ -1,5 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { CircleCheck, Play, Save, ShieldCheck } from 'lucide-react'
+import { CircleCheck, History, Play, Save, ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -57,6 +57,7 @@ export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEdi
       description={<Standing workflow={workflow} editor={editor} />}
       actions={<Actions editor={editor} workflow={workflow} isNew={isNew} onRun={() => setRunning(true)} />}
     >
+      {editor.elsewhere !== undefined && <Elsewhere version={editor.elsewhere} onTake={editor.takeSaved} />}
       <Findings editor={editor} />
       <Tabs value={view} onValueChange={show}>
         <TabList aria-label="Views of the workflow">
@@ -103,6 +104,24 @@ function Standing({ workflow, editor }: { workflow: Workflow | undefined; editor
     </>
   )
 }
+
+/** Nobody's work is lost unseen: neither what was saved, which stays a version, nor what is here. */
+const Elsewhere = ({ version, onTake }: { version: number; onTake: () => void }) => (
+  <section
+    role="status"
+    aria-label="Saved elsewhere"
+    className="flex flex-wrap items-center gap-3 rounded-xl border border-act/30 bg-act-soft/50 p-3.5 text-sm"
+  >
+    <History aria-hidden className="size-4 shrink-0 text-act" />
+    <p className="min-w-0 flex-1 basis-64">
+      <span className="font-medium">Version {version} was saved elsewhere.</span> Saving what you have here makes the
+      version after it; that one stays in Versions.
+    </p>
+    <Button size="small" onClick={onTake}>
+      Discard my changes
+    </Button>
+  </section>
+)
 
 interface ActionsProps {
   editor: Editor
