@@ -33,11 +33,9 @@ export function whenWords({ when = {} }: PolicyRule): string {
   return [...hints, ...caller].join(', ')
 }
 
-/** One rule: for what, under which conditions, and what is decided. */
+/** One rule of a list, with its place. */
 export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRemove }: RuleFormProps) {
   const number = place.index + 1
-  const errorAt = (field: string) => errors.find(({ path }) => path.endsWith(`.${field}`))?.message
-  const pattern = errorAt('pattern')
   return (
     <li className="grid gap-4 rounded-xl border bg-surface p-4 shadow-flat">
       <div className="flex items-center gap-1">
@@ -66,7 +64,22 @@ export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRem
           <Trash2 aria-hidden />
         </Button>
       </div>
-      <div className="grid items-start gap-4 sm:grid-cols-[1.6fr_1fr]">
+      <RuleFields rule={rule} errors={errors} onChange={onChange} />
+    </li>
+  )
+}
+
+interface RuleFieldsProps extends Pick<RuleFormProps, 'errors' | 'onChange'> {
+  rule: PolicyRule
+}
+
+/** A rule: for what, under which conditions, and what is decided. As wide as its place is. */
+export function RuleFields({ rule, errors, onChange }: RuleFieldsProps) {
+  const errorAt = (field: string) => errors.find(({ path }) => path.endsWith(`.${field}`))?.message
+  const pattern = errorAt('pattern')
+  return (
+    <div className="@container grid gap-4">
+      <div className="grid items-start gap-4 @md:grid-cols-[1.6fr_1fr]">
         <Field
           label="Tools"
           error={pattern && `Tools ${pattern}.`}
@@ -122,7 +135,7 @@ export function RuleForm({ row: { rule }, place, errors, onChange, onMove, onRem
           />
         </div>
       )}
-    </li>
+    </div>
   )
 }
 
@@ -137,7 +150,7 @@ function Conditions({ rule, onChange }: Pick<RuleFormProps, 'onChange'> & { rule
   return (
     <details open={Object.keys(when).length > 0 || undefined}>
       <summary className="w-fit cursor-pointer rounded-sm text-sm font-medium text-ink-muted">Only where…</summary>
-      <div className="mt-3 grid grid-cols-2 items-start gap-3 sm:grid-cols-5">
+      <div className="mt-3 grid grid-cols-2 items-start gap-3 @xl:grid-cols-5">
         <Field label="Called by">
           {(control) => (
             <Select
