@@ -1,14 +1,17 @@
 /** Skills that a server offers (SEP-2640): listed by their entries, and every file held against its entry before it is handed on. */
 import type { Client, RequestOptions } from '@modelcontextprotocol/client'
 import type { Skill, SkillFile, SkillsClient } from '@modelcontextprotocol/client/ext/skills'
+import { toBase64 } from '../credentials/aes.ts'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { SkillAddress } from './connection.ts'
 import { asHostError, protocolError } from './failures.ts'
 
 export async function listSkills(client: Client, options: RequestOptions): Promise<JsonObject[]> {
-  // A server that knows nothing of skills has none.
-  const { skills } = await (await skillsOf(client)).list({}, options)
+  const offered = await skillsOf(client)
+  // A server that knows nothing of skills has none; the SDK would say so on the console of whoever uses us.
+  if (!offered.supported) return []
+  const { skills } = await offered.list({}, options)
   return skills as unknown as JsonObject[]
 }
 
@@ -44,7 +47,7 @@ function shown({ uri, mimeType, bytes, text, verified, frontmatter, body }: Skil
     uri,
     verified,
     ...(mimeType === undefined ? {} : { mimeType }),
-    ...(text === undefined ? { blob: btoa(String.fromCharCode(...bytes)) } : { text }),
+    ...(text === undefined ? { blob: toBase64(bytes) } : { text }),
     ...(frontmatter === undefined ? {} : { frontmatter }),
     ...(body === undefined ? {} : { body }),
   }

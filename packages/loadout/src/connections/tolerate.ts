@@ -1,8 +1,8 @@
 /**
  * The SDK checks every result of the new era against the whole schema, so that one malformed tool fails a list and one
  * unknown kind of content fails a call. Here the parts that servers get wrong are carried past that check: the SDK sees an
- * empty list with the server's own words in its `_meta`, and `unwrapResult` takes them out again. And messages reach it in
- * their turn.
+ * empty list with the server's own words in its `_meta`, and `unwrapResult` takes them out again. Of resources it sees what is
+ * whole, because it reads the files of skills itself. And messages reach it in their turn.
  */
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../schema/json.ts'
@@ -43,7 +43,7 @@ function carry(message: JSONRPCMessage): JSONRPCMessage {
   const { nextCursor, ttlMs, cacheScope } = result
   const carrier: JsonObject = {
     resultType: 'complete',
-    [part]: [],
+    [part]: part === 'contents' ? (result.contents as unknown[]).filter(isWhole) : [],
     ttlMs: typeof ttlMs === 'number' ? ttlMs : 0,
     cacheScope: cacheScope === 'public' ? 'public' : 'private',
     _meta: { [AS_SENT]: result },
@@ -55,6 +55,22 @@ function carry(message: JSONRPCMessage): JSONRPCMessage {
 function partOf(result: JsonObject): string | undefined {
   for (const name of CARRIED) if (Array.isArray(result[name])) return name
   return undefined
+}
+
+/** In pieces that need no stack: a server chooses how long it is. */
+const isBase64 = (text: string) =>
+  text.length % 4 === 0 && !/[^A-Za-z0-9+/=]/.test(text) && !/=[^=]/.test(text) && !text.endsWith('===')
+
+function isWhole(item: unknown): item is JsonObject {
+  if (typeof item !== 'object' || item === null) return false
+  const { uri, text, blob, mimeType, _meta } = item as JsonObject
+  const isBlob = text === undefined && typeof blob === 'string' && isBase64(blob)
+  return (
+    typeof uri === 'string' &&
+    (typeof text === 'string' || isBlob) &&
+    (mimeType === undefined || typeof mimeType === 'string') &&
+    (_meta === undefined || (typeof _meta === 'object' && _meta !== null))
+  )
 }
 
 const isWrapped = (result: JsonObject) => (result._meta as JsonObject | undefined)?.[AS_SENT] !== undefined
