@@ -17,6 +17,10 @@ export interface OidcRules {
   unsigned: boolean
   /** What discovery says, written over. */
   discovery: Record<string, unknown>
+  /** What is said of who signs in at another address, not in the token. */
+  userinfo: Record<string, unknown> | undefined
+  /** The client says its secret in a header. */
+  basic: boolean
   /** Nothing is answered but errors. */
   down: boolean
   /** The person says no. */
@@ -31,6 +35,7 @@ interface Code {
 
 const RULES: OidcRules = {
   ...{ claims: {}, token: {}, foreignKey: false, unsigned: false, discovery: {}, down: false, denied: false },
+  ...{ userinfo: undefined, basic: false },
 }
 
 export class OidcServer {
@@ -74,6 +79,8 @@ export class OidcServer {
     if (url.pathname === '/jwks') return send(response, 200, { keys: [jwkOf(this.#key.publicKey)] })
     if (url.pathname === '/authorize') return this.#authorize(url, response)
     if (url.pathname === '/token') return this.#token(request, response)
+    if (url.pathname === '/userinfo' && request.headers.authorization?.startsWith('Bearer at-'))
+      return send(response, 200, this.rules.userinfo ?? {})
     return send(response, 404, { error: 'not_found' })
   }
 
@@ -87,6 +94,8 @@ export class OidcServer {
       subject_types_supported: ['public'],
       id_token_signing_alg_values_supported: ['RS256'],
       code_challenge_methods_supported: ['S256'],
+      ...(this.rules.userinfo ? { userinfo_endpoint: `${this.issuer}/userinfo` } : {}),
+      ...(this.rules.basic ? { token_endpoint_auth_methods_supported: ['client_secret_basic'] } : {}),
       ...this.rules.discovery,
     }
   }
@@ -131,12 +140,17 @@ export class OidcServer {
     if (!code) return refuse('no such code')
     if (code.redirectUri !== form.get('redirect_uri')) return refuse('another redirect')
     if (verifier !== code.challenge) return refuse('another verifier')
-    if (form.get('client_id') !== this.clientId || form.get('client_secret') !== this.clientSecret)
-      return refuse('another client')
+    if (!this.#isClient(form, request.headers.authorization)) return refuse('another client')
     send(response, 200, {
       ...{ access_token: `at-${randomBytes(16).toString('hex')}`, token_type: 'Bearer', expires_in: 60 },
       ...{ refresh_token: `rt-${randomBytes(16).toString('hex')}`, id_token: this.#idToken(code.nonce) },
     })
+  }
+
+  #isClient(form: URLSearchParams, authorization: string | undefined): boolean {
+    const basic = `Basic ${Buffer.from(`${this.clientId}:${this.clientSecret}`).toString('base64')}`
+    if (this.rules.basic) return authorization === basic && !form.has('client_secret')
+    return form.get('client_id') === this.clientId && form.get('client_secret') === this.clientSecret
   }
 
   #idToken(nonce: string): string {

@@ -21,7 +21,6 @@ const SOCKETS: Record<string, string> = {
     'asks sockets of our own in the temporary folder who listens',
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
-  'apps/server/src/auth/better-auth.ts': "the operator's sign-in provider, asked by better-auth",
   'apps/server/src/auth/visitor.ts': 'reads addresses, and opens none',
   'apps/server/src/serve.ts': 'listens',
   'apps/server/src/telemetry.ts': "the operator's collector of traces",

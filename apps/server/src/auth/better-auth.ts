@@ -1,7 +1,7 @@
 /** How better-auth is set up: what it keeps, what its cookies are like, and who may have a session at all. */
 import { betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
-import { genericOAuth } from 'better-auth/plugins/generic-oauth'
+import type { OAuthProvider } from 'better-auth/oauth2'
 import { newId, type Storage } from 'loadout'
 import type { Log } from '../log.ts'
 import { authRows } from './auth-rows.ts'
@@ -32,9 +32,8 @@ export interface AuthOptions {
   sessionMs: number
   passwords: Passwords
   log: Log
-  /** Whether whoever the provider knows gets an account. */
-  signUp: boolean
-  oidc?: OidcSettings | undefined
+  /** Another way in. */
+  provider?: OAuthProvider | undefined
 }
 
 /** The address of who asks, as we found it: better-auth is shown no other header that could say one. */
@@ -46,7 +45,7 @@ const ID_KINDS = { user: 'user', account: 'account', session: 'session' } as con
 export type Auth = ReturnType<typeof createAuth>
 
 export function createAuth(options: AuthOptions) {
-  const { storage, secret, baseUrl, secure, sessionMs, passwords, log, oidc } = options
+  const { storage, secret, baseUrl, secure, sessionMs, passwords, log, provider } = options
   const sessionSeconds = Math.max(1, Math.round(sessionMs / 1000))
   return betterAuth({
     appName: 'Loadout',
@@ -88,7 +87,7 @@ export function createAuth(options: AuthOptions) {
       user: { create: { before: onlyVerified } },
       session: { create: { before: onlyEnabled(storage), after: noteSignIn(storage) } },
     },
-    plugins: oidc ? [genericOAuth({ config: [providerOf(oidc, options)] })] : [],
+    plugins: provider ? [byProvider(provider)] : [],
   })
 }
 
@@ -109,21 +108,7 @@ const noteSignIn = (storage: Storage) => async (session: { userId: string }) => 
   )
 }
 
-function providerOf({ issuer, clientId, clientSecret, name, trustEmail }: OidcSettings, options: AuthOptions) {
-  return {
-    ...{ providerId: OIDC, name, clientId, clientSecret },
-    discoveryUrl: discoveryOf(issuer),
-    redirectURI: new URL('/api/auth/oidc/callback', options.baseUrl).href,
-    scopes: ['openid', 'profile', 'email'],
-    pkce: true,
-    // Without keys to check a token by, nobody comes in.
-    requireIdTokenVerification: true,
-    disableSignUp: !options.signUp,
-    mapProfileToUser: (profile: { name?: unknown; email?: unknown; email_verified?: unknown }) => ({
-      emailVerified: trustEmail || profile.email_verified === true,
-      name: String(profile.name ?? profile.email ?? ''),
-    }),
-  }
-}
-
-const discoveryOf = (issuer: string) => `${issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+const byProvider = (provider: OAuthProvider) => ({
+  id: 'sign-in-provider',
+  init: () => ({ context: { socialProviders: [provider] } }),
+})

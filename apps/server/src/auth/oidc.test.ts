@@ -1,8 +1,10 @@
 /** Sign-in by a provider, in memory. On PostgreSQL it stands in `oidc.pg.test.ts`. */
+import { request as httpRequest } from 'node:http'
 import { memory } from 'loadout/storage/memory'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
-import { OIDC_CASES } from '../testing/oidc-cases.ts'
+import { OIDC_CASES, through } from '../testing/oidc-cases.ts'
 import { signInWorld } from '../testing/sign-in-world.ts'
 import { isOwnPath } from './bounds.ts'
 
@@ -12,16 +14,45 @@ beforeEach(async () => {
 })
 afterEach(() => provider.close())
 
-for (const [name, { signUp = false, trustEmail = false, run }] of Object.entries(OIDC_CASES))
+for (const [name, { signUp = false, trustEmail = false, limits = {}, run }] of Object.entries(OIDC_CASES))
   it(name, async () => {
     const storage = memory()
     const { issuer, clientId, clientSecret } = provider
     const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
-    const world = await signInWorld([storage, storage], { oidc, signUp })
+    const world = await signInWorld([storage, storage], { oidc, signUp, limits })
     await run({ world, provider })
     expect(provider.refusals).toEqual([])
     await world.close()
   })
+
+it("asks the provider for everything through the operator's proxy", async () => {
+  const asked: string[] = []
+  await using proxy = await listen((request, response) => {
+    asked.push(`${request.method} ${request.url}`)
+    const onwards = httpRequest(request.url ?? '', { method: request.method, headers: request.headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onwards)
+  })
+  const { issuer, clientId, clientSecret } = provider
+  const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail: false }
+  const storage = memory()
+  const reach = { proxy: { url: `http://127.0.0.1:${proxy.port}` } }
+  const world = await signInWorld([storage, storage], { oidc, signUp: true, reach })
+  provider.rules.claims = { sub: 'ann', email: 'ann@example.com', email_verified: true, name: 'Ann' }
+  expect(await through({ world, provider }, world.browser())).toBe('/tools?q=x')
+  const paths = asked.map((line) => line.replace(issuer, ''))
+  // Two processes: each reads the description, the one that is come back to asks for the rest.
+  expect(paths.sort()).toEqual([
+    'GET /.well-known/openid-configuration',
+    'GET /.well-known/openid-configuration',
+    'GET /jwks',
+    'POST /token',
+  ])
+  expect(provider.requests.filter((line) => !line.includes('/authorize'))).toHaveLength(paths.length)
+  await world.close()
+})
 
 it('an own path begins with one slash and holds no trick', () => {
   for (const path of ['/', '/tools?q=x#y', '/a/b/../c']) expect(isOwnPath(path), path).toBe(true)

@@ -4,8 +4,10 @@
  * signature are better-auth's.
  */
 import { HostError } from 'loadout'
+import type { Log } from '../log.ts'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
 import { isOwnPath } from './bounds.ts'
+import { type Ask, discoverProvider } from './oidc-provider.ts'
 import { cookiesOf, shownHeaders, type Visitor } from './sessions.ts'
 
 export interface Oidc {
@@ -13,7 +15,7 @@ export interface Oidc {
   /** Where the browser goes, and what it keeps until it is back. */
   start(visitor: Visitor, returnTo: string): Promise<{ url: string; cookies: string[] }>
   /** Where the browser goes on: the page it wanted, or the sign-in page with a problem. */
-  finish(visitor: Visitor, query: Record<string, string | undefined>): Promise<{ path: string; cookies: string[] }>
+  finish(visitor: Visitor, query: Record<string, string | undefined>): Promise<{ url: string; cookies: string[] }>
 }
 
 /** What people read of what better-auth calls it. */
@@ -29,16 +31,27 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   please_restart_the_process: 'sign-in-link-invalid',
 }
 
-export function createOidc(options: () => AuthOptions, settings: OidcSettings): Oidc {
+export interface OidcParts {
+  options: () => AuthOptions
+  settings: OidcSettings
+  /** Whether whoever the provider knows gets an account. */
+  signUp: boolean
+  ask: Ask
+  log: Log
+}
+
+export function createOidc({ options, settings, signUp, ask, log }: OidcParts): Oidc {
   let opened: Promise<Auth> | undefined
   const open = async (): Promise<Auth> => {
-    const auth = createAuth({ ...options(), oidc: settings })
-    const { socialProviders } = await auth.$context
-    const provider = socialProviders.find(({ id }) => id === OIDC)
-    if (!provider) throw unreachable('does not answer, or does not say what is needed')
+    const given = options()
+    const redirectUri = new URL('/api/auth/oidc/callback', given.baseUrl).href
+    const provider = await discoverProvider({ settings, ask, redirectUri, signUp }).catch((err) => {
+      log.warn({ err, issuer: settings.issuer }, 'the sign-in provider cannot be asked')
+      throw unreachable('does not answer, or does not say what is needed')
+    })
     if (withoutSlash(provider.issuer) !== withoutSlash(settings.issuer))
       throw unreachable('calls itself by another name than LOADOUT_OIDC_ISSUER')
-    return auth
+    return createAuth({ ...given, provider })
   }
   const ready = () => {
     opened ??= open().catch((error) => {
@@ -69,7 +82,7 @@ export function createOidc(options: () => AuthOptions, settings: OidcSettings): 
         method: 'GET',
         asResponse: true,
       })
-      return { path: pathOf(response), cookies: cookiesOf(response.headers) }
+      return { url: pathOf(response), cookies: cookiesOf(response.headers) }
     },
   }
 }

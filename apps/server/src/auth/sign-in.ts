@@ -6,6 +6,7 @@
 import { hkdfSync } from 'node:crypto'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { type Audit, HostError, type Storage } from 'loadout'
+import { createGuardedFetch, type GuardOptions } from 'loadout/node'
 import { type Log, silentLog } from '../log.ts'
 import { type AttemptLimit, type Attempts, createAttempts } from './attempts.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
@@ -21,6 +22,7 @@ import {
   shownHeaders,
   type Visitor,
 } from './sessions.ts'
+import { watchedOidc } from './watched-oidc.ts'
 
 export interface SignInOptions {
   storage: Storage
@@ -33,6 +35,8 @@ export interface SignInOptions {
   /** How long a session lasts that nobody uses. @default 7 days */
   sessionMs?: number
   oidc?: OidcSettings | undefined
+  /** How the provider is reached: the operator's proxy and certificates. Where it is, the operator says: a private address is one. */
+  reach?: Pick<GuardOptions, 'proxy' | 'ca'>
   /** Whether whoever the provider knows gets an account. @default false */
   signUp?: boolean
   limits?: Partial<SignInLimits>
@@ -44,6 +48,8 @@ export interface SignInOptions {
 export interface SignInLimits {
   account: AttemptLimit
   address: AttemptLimit
+  /** How often an address sets out for the provider, whatever comes of it. */
+  starts: AttemptLimit
 }
 
 export interface SignIn {
@@ -60,12 +66,15 @@ export interface SignIn {
   setupLink(): Promise<MadeLink | undefined>
   /** The page that a link leads to; the token stands where no server sees it. */
   urlOf(link: MadeLink): string
+  close(): Promise<void>
 }
 
 const MINUTE_MS = 60_000
 export const SIGN_IN_LIMITS: SignInLimits = {
   account: { most: 10, windowMs: 15 * MINUTE_MS },
   address: { most: 50, windowMs: 15 * MINUTE_MS },
+  // Many people may be behind one address, and most of them come in.
+  starts: { most: 300, windowMs: 15 * MINUTE_MS },
 }
 export const SESSION_MS = 7 * 24 * 60 * MINUTE_MS
 
@@ -81,7 +90,7 @@ export function signInSecret(masterKey: string): string {
 export function createSignIn(options: SignInOptions): SignIn {
   const { storage, secret, passwords = SCRYPT, record = () => {}, log = silentLog } = options
   const authOptions = (): AuthOptions => ({
-    ...{ storage, secret, passwords, log, baseUrl: options.baseUrl(), signUp: options.signUp ?? false },
+    ...{ storage, secret, passwords, log, baseUrl: options.baseUrl() },
     secure: options.secure ?? options.baseUrl().startsWith('https:'),
     sessionMs: options.sessionMs ?? SESSION_MS,
   })
@@ -93,9 +102,11 @@ export function createSignIn(options: SignInOptions): SignIn {
     opened = { auth, sessions: createSessions(storage, auth) }
     return opened
   }
-  const counted = countWith(createAttempts(storage, secret), { ...SIGN_IN_LIMITS, ...options.limits }, log)
+  const attempts = createAttempts(storage, secret)
+  const limits = { ...SIGN_IN_LIMITS, ...options.limits }
+  const counted = countWith(attempts, limits, log)
   const links = createLinks(storage, secret, passwords)
-  const oidc = options.oidc && recorded(createOidc(authOptions, options.oidc), () => open().sessions, record)
+  const { oidc, close } = openOidc(options, authOptions, { attempts, limits, record, sessions: () => open().sessions })
 
   const enter: SignIn['enter'] = async (visitor, given) => {
     const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
@@ -136,22 +147,17 @@ export function createSignIn(options: SignInOptions): SignIn {
     },
     setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
     setupLink: links.setup,
+    close,
     urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
   }
 }
 
-/** The log tells of whoever comes in. */
-function recorded(oidc: Oidc, sessions: () => Sessions, record: Audit['record']): Oidc {
-  return {
-    ...oidc,
-    async finish(visitor, query) {
-      const done = await oidc.finish(visitor, query)
-      const cookie = done.cookies.map((one) => one.split(';')[0]).join('; ')
-      const found = await sessions().find(new Headers({ cookie }))
-      if (found) await record({ userId: found.user.userId, action: 'signed_in', detail: { method: 'oidc' } })
-      return done
-    },
-  }
+/** The provider, where there is one, over connections of its own. */
+function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch: Parameters<typeof watchedOidc>[1]) {
+  const { oidc: settings, reach = {}, signUp = false, log = silentLog } = options
+  if (!settings) return { oidc: undefined, close: async () => {} }
+  const { documents: ask, close } = createGuardedFetch({ ...reach, privateNetwork: true })
+  return { oidc: watchedOidc(createOidc({ options: authOptions, settings, signUp, ask, log }), watch), close }
 }
 
 /** Counts first, compares then; a good try is not counted. */

@@ -94,12 +94,15 @@ export function authLinkRoutes(parts: AuthParts) {
       return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)
     })
     .openapi(startOidc, async (c) => {
-      const { url, cookies } = await oidcOf(parts).start(visitorOf(c, proxies), c.req.valid('query').returnTo ?? '/')
+      const returnTo = c.req.valid('query').returnTo ?? '/'
+      const begun = oidcOf(parts).start(visitorOf(c, proxies), returnTo)
+      const { url, cookies } = await begun.catch((error) => backToDoor(c, error))
       return goOn(c, url, cookies)
     })
     .openapi(finishOidc, async (c) => {
-      const { path, cookies } = await oidcOf(parts).finish(visitorOf(c, proxies), c.req.valid('query'))
-      return goOn(c, path, cookies)
+      const finished = oidcOf(parts).finish(visitorOf(c, proxies), c.req.valid('query'))
+      const { url, cookies } = await finished.catch((error) => backToDoor(c, error))
+      return goOn(c, url, cookies)
     })
 }
 
@@ -110,6 +113,12 @@ function oidcOf(parts: AuthParts) {
     detail: 'This server has no sign-in provider.',
     action: 'Sign in with a password.',
   })
+}
+
+/** Who looks at it in a browser reads it on the sign-in page. */
+function backToDoor(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
+  if (!HostError.is(error) || !c.req.header('accept')?.includes('text/html')) throw error
+  return { url: `/sign-in?problem=${error.code}`, cookies: [] }
 }
 
 function goOn(c: Context<Env>, to: string, cookies: string[]) {

@@ -1,7 +1,8 @@
 /** What holds of sign-in by a provider, over any storage. The browser starts on one process and comes back to the other. */
 import { expect } from 'vitest'
 import type { OidcServer } from '../../../../test/oidc-server.ts'
-import type { Browser, SignInWorld } from './sign-in-world.ts'
+import type { SignInLimits } from '../auth/sign-in.ts'
+import { type Browser, PASSWORD, type SignInWorld } from './sign-in-world.ts'
 
 interface Given {
   world: SignInWorld
@@ -10,13 +11,18 @@ interface Given {
 export interface OidcCase {
   signUp?: boolean
   trustEmail?: boolean
+  limits?: Partial<SignInLimits>
   run(given: Given): Promise<void>
 }
 
 const ANN = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann of There' }
 
 /** Where the browser ends up: through the provider and back. */
-async function through({ world }: Given, browser: Browser, change: (back: URL) => void = () => {}): Promise<string> {
+export async function through(
+  { world }: Given,
+  browser: Browser,
+  change: (back: URL) => void = () => {},
+): Promise<string> {
   const there = await browser.ask('GET /api/auth/oidc/start?returnTo=%2Ftools%3Fq%3Dx')
   expect(there.status).toBe(302)
   const provider = await fetch(there.headers.get('location') ?? '', { redirect: 'manual' })
@@ -209,6 +215,8 @@ export const OIDC_CASES: Record<string, OidcCase> = {
       const browser = world.browser()
       const refused = await browser.ask('GET /api/auth/oidc/start')
       expect(refused).toMatchObject({ status: 502, body: { code: 'server-unreachable' } })
+      const page = await browser.ask('GET /api/auth/oidc/start', { headers: { accept: 'text/html' } })
+      expect(page.headers.get('location')).toBe('/sign-in?problem=server-unreachable')
       provider.rules.down = false
       provider.rules.discovery = { issuer: 'https://another.example' }
       expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(502)
@@ -234,6 +242,56 @@ export const OIDC_CASES: Record<string, OidcCase> = {
           .ask(`GET /api/auth/oidc/start?returnTo=${encodeURIComponent(decodeURIComponent(to))}`)
         expect(status, to).toBe(422)
       }
+    },
+  },
+
+  'an email that is told at another address counts, of the same person': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = { sub: ANN.sub }
+      provider.rules.basic = true
+      provider.rules.userinfo = { ...ANN, sub: 'somebody-else' }
+      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=/)
+      provider.rules.userinfo = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).id).toBe(id)
+    },
+  },
+
+  'who sets out too often waits, in whichever process, and reads why in a browser': {
+    limits: { starts: { most: 3, windowMs: 60_000 } },
+    async run({ world }) {
+      const browser = world.browser()
+      for (const at of [0, 1, 0] as const)
+        expect((await browser.ask('GET /api/auth/oidc/start', { at })).status).toBe(302)
+      const refused = await browser.ask('GET /api/auth/oidc/start', { at: 1 })
+      expect(refused).toMatchObject({ status: 429, body: { code: 'limit-reached' } })
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      const page = await browser.ask('GET /api/auth/oidc/start', { headers: { accept: 'text/html,*/*' } })
+      expect([page.status, page.headers.get('location')]).toEqual([302, '/sign-in?problem=limit-reached'])
+      expect((await world.browser('192.0.2.2').ask('GET /api/auth/oidc/start')).status).toBe(302)
+    },
+  },
+
+  'who comes back too often without getting in waits; who gets in is not counted': {
+    limits: { address: { most: 3, windowMs: 60_000 } },
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      for (let n = 0; n < 5; n++) expect(await through(given, world.browser())).toBe('/tools?q=x')
+      const asked = provider.requests.length
+      const made = 'GET /api/auth/oidc/callback?state=x&code=y'
+      for (const at of [0, 1, 0] as const) expect((await world.browser().ask(made, { at })).status).toBe(302)
+      expect(await world.browser().ask(made, { at: 1 })).toMatchObject({ status: 429 })
+      expect(provider.requests).toHaveLength(asked)
+      // Whoever has a password still comes in.
+      const { status } = await world
+        .browser()
+        .ask('POST /api/auth/sign-in', { body: { email: 'olga@example.com', password: PASSWORD } })
+      expect(status).toBe(200)
     },
   },
 }

@@ -95,7 +95,10 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
       return { id: invited.body.user.id, browser: own }
     },
     async close() {
-      for (const { host } of processes) await host.close()
+      for (const { host, signIn } of processes) {
+        await signIn.close()
+        await host.close()
+      }
     },
   }
   return world

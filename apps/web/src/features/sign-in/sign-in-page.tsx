@@ -45,6 +45,16 @@ const PROBLEMS: Record<string, typeof FAILED> = {
     detail: 'The sign-in was begun somewhere else, or too long ago.',
     action: 'Try again from here.',
   },
+  'server-unreachable': {
+    title: 'The sign-in provider does not answer',
+    detail: 'This server could not reach it, or it does not say what is needed.',
+    action: 'Try again in a while. If it stays so, ask an operator.',
+  },
+  'limit-reached': {
+    title: 'Too many attempts',
+    detail: 'There were too many attempts to sign in from where you are.',
+    action: 'Try again in a quarter of an hour, or ask an operator.',
+  },
 }
 
 function NobodyYet() {

@@ -1,0 +1,140 @@
+/**
+ * What is asked of the sign-in provider: its description, its keys, a token for a code, who somebody is. All of it leaves by the
+ * fetch that is given, so that the operator's proxy and certificates hold, and is bounded in size and time. What an id token
+ * says counts only once better-auth checked its signature, issuer, audience, time and nonce; there is no other way to be somebody.
+ */
+import {
+  authorizationCodeRequest,
+  createAuthorizationURL,
+  getOAuth2Tokens,
+  type OAuthProvider,
+  verifyProviderIdToken,
+} from 'better-auth/oauth2'
+import type { createGuardedFetch } from 'loadout/node'
+import { z } from 'zod'
+import { OIDC, type OidcSettings } from './better-auth.ts'
+import { providerKeys } from './provider-keys.ts'
+
+export type Ask = ReturnType<typeof createGuardedFetch>['documents']
+
+export interface ProviderParts {
+  settings: OidcSettings
+  ask: Ask
+  /** Where the provider sends people back to. */
+  redirectUri: string
+  signUp: boolean
+}
+
+const TIMEOUT_MS = 10_000
+const SCOPES = ['openid', 'profile', 'email']
+
+const httpUrl = z.url({ protocol: /^https?$/ })
+/** A secret that both know signs nothing here: who has it could be anybody. */
+const isOfKeyPair = (alg: string) => /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/.test(alg)
+const description = z.object({
+  issuer: httpUrl,
+  authorization_endpoint: httpUrl,
+  token_endpoint: httpUrl,
+  jwks_uri: httpUrl,
+  userinfo_endpoint: httpUrl.optional(),
+  id_token_signing_alg_values_supported: z
+    .array(z.string())
+    .transform((algs) => algs.filter(isOfKeyPair))
+    .pipe(z.array(z.string()).min(1)),
+  token_endpoint_auth_methods_supported: z.array(z.string()).optional(),
+})
+type Description = z.infer<typeof description>
+
+const claims = z.looseObject({
+  sub: z.string().min(1),
+  email: z.string().optional(),
+  email_verified: z.unknown().optional(),
+  name: z.unknown().optional(),
+})
+type Claims = z.infer<typeof claims>
+
+/** Throws where the provider does not answer, or does not say what is needed. */
+export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvider<Claims>> {
+  const { settings, ask } = parts
+  const url = `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
+  const described = description.parse(await jsonOf(ask(url, { signal: soon() })))
+  const provider: OAuthProvider<Claims> = {
+    ...{ id: OIDC, name: settings.name, issuer: described.issuer, requiresIdTokenNonce: true },
+    ...{ disableSignUp: !parts.signUp, options: { disableSignUp: !parts.signUp } },
+    idToken: {
+      jwks: providerKeys(() => ask(described.jwks_uri, { signal: soon() }).then(jsonOf)),
+      issuer: described.issuer,
+      audience: settings.clientId,
+      algorithms: described.id_token_signing_alg_values_supported,
+    },
+    accountSubject: ({ profile }) => profile.sub,
+    createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce }) =>
+      createAuthorizationURL({
+        ...{ id: OIDC, options: clientOf(parts), authorizationEndpoint: described.authorization_endpoint },
+        ...{ state, codeVerifier, redirectURI, scopes: SCOPES },
+        ...(idTokenNonce === undefined ? {} : { nonce: idTokenNonce }),
+      }),
+    validateAuthorizationCode: (given) => tokensFor(given, described, parts),
+    async getUserInfo({ idToken, accessToken, expectedIdTokenNonce: nonce }) {
+      if (!idToken || !nonce || !(await verifyProviderIdToken(provider, idToken, nonce))) return null
+      const profile = await profileOf(idToken, { accessToken, described, ask }).catch(() => undefined)
+      return profile ? { user: userOf(profile, settings), data: profile } : null
+    },
+  }
+  return provider
+}
+
+const clientOf = ({ settings: { clientId, clientSecret }, redirectUri }: ProviderParts) => ({
+  ...{ clientId, clientSecret, redirectURI: redirectUri },
+})
+
+interface GivenCode {
+  code: string
+  redirectURI: string
+  codeVerifier?: string | undefined
+}
+
+async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, described: Description, parts: ProviderParts) {
+  const methods = described.token_endpoint_auth_methods_supported ?? ['client_secret_post']
+  const { body, headers } = await authorizationCodeRequest({
+    ...{ code, redirectURI, options: clientOf(parts), tokenEndpoint: described.token_endpoint },
+    ...(codeVerifier === undefined ? {} : { codeVerifier }),
+    authentication: methods.includes('client_secret_post') ? 'post' : 'basic',
+  })
+  // The client's secret goes nowhere else.
+  const init = { method: 'POST', body: body.toString(), headers, redirect: 'manual' as const, signal: soon() }
+  return getOAuth2Tokens((await jsonOf(parts.ask(described.token_endpoint, init))) as Record<string, unknown>)
+}
+
+interface More {
+  accessToken: string | undefined
+  described: Description
+  ask: Ask
+}
+
+/** Many providers have the email only at another address. What is told there must be of the same person. */
+async function profileOf(idToken: string, { accessToken, described, ask }: More): Promise<Claims> {
+  const known = claims.parse(payloadOf(idToken))
+  if (known.email !== undefined || described.userinfo_endpoint === undefined || accessToken === undefined) return known
+  const headers = { authorization: `Bearer ${accessToken}`, accept: 'application/json' }
+  const init = { headers, redirect: 'manual' as const, signal: soon() }
+  const more = claims.parse(await jsonOf(ask(described.userinfo_endpoint, init)))
+  return more.sub === known.sub ? { ...more, ...known, email: more.email, email_verified: more.email_verified } : known
+}
+
+const userOf = ({ email, email_verified, name }: Claims, { trustEmail }: OidcSettings) => ({
+  ...{ email, emailVerified: trustEmail || email_verified === true },
+  name: String(name ?? email ?? ''),
+})
+
+const soon = () => AbortSignal.timeout(TIMEOUT_MS)
+
+const payloadOf = (token: string): unknown =>
+  JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8'))
+
+async function jsonOf(asked: Response | Promise<Response>): Promise<unknown> {
+  const answer = await asked
+  if (answer.status === 200) return answer.json()
+  await answer.body?.cancel()
+  throw new Error(`The sign-in provider answered ${answer.status}.`)
+}

@@ -1,0 +1,59 @@
+/**
+ * The keys that a sign-in provider signs with. They are kept for a while; a key that is not among them has them asked for again,
+ * but not for every token that somebody makes up.
+ */
+import { z } from 'zod'
+
+const key = z.looseObject({ kty: z.string(), kid: z.string().optional(), use: z.string().optional() })
+const keySet = z.object({ keys: z.array(z.unknown()).max(1000) })
+type Key = z.infer<typeof key>
+
+export interface KeyClock {
+  keptMs: number
+  /** How long nothing is asked again. */
+  restMs: number
+}
+const CLOCK: KeyClock = { keptMs: 600_000, restMs: 30_000 }
+
+/** As jose asks for a key: by the header of a token. */
+export function providerKeys(ask: () => Promise<unknown>, { keptMs, restMs }: KeyClock = CLOCK) {
+  let kept: { keys: Key[]; at: number } | undefined
+  let asking: Promise<Key[]> | undefined
+  const renew = () => {
+    asking ??= readKeys(ask)
+      .then((keys) => {
+        kept = { keys, at: Date.now() }
+        return keys
+      })
+      .finally(() => {
+        asking = undefined
+      })
+    return asking
+  }
+  return async ({ alg = '', kid }: { alg?: string; kid?: string }): Promise<Key> => {
+    const old = kept && Date.now() - kept.at < keptMs ? kept : undefined
+    const keys = old?.keys ?? (await renew())
+    const isNew = old === undefined || Date.now() - old.at < restMs
+    const found = pick(keys, alg, kid) ?? (isNew ? undefined : pick(await renew(), alg, kid))
+    if (!found) throw new Error('The provider has no such key.')
+    return found
+  }
+}
+
+async function readKeys(ask: () => Promise<unknown>): Promise<Key[]> {
+  return keySet.parse(await ask()).keys.flatMap((one) => key.safeParse(one).data ?? [])
+}
+
+/** One and no other: which of several it was is not tried out. */
+function pick(keys: readonly Key[], alg: string, kid: string | undefined): Key | undefined {
+  const kty = alg.startsWith('ES') ? 'EC' : alg.startsWith('Ed') ? 'OKP' : 'RSA'
+  const fit = keys.filter(
+    (one) => one.kty === kty && one.use !== 'enc' && (kid === undefined || one.kid === kid) && signsWith(one, alg),
+  )
+  return fit.length === 1 ? fit[0] : undefined
+}
+
+const CURVES: Readonly<Record<string, string>> = { ES256: 'P-256', ES384: 'P-384', ES512: 'P-521' }
+
+const signsWith = (one: Key, alg: string): boolean =>
+  (one.alg === undefined || one.alg === alg) && (CURVES[alg] === undefined || one.crv === CURVES[alg])
