@@ -134,7 +134,11 @@ describe('many users', () => {
     const { id } = items.find(({ email }: { email: string }) => email === 'bob@example.com')
     await operator.request.delete(`${one.url}/api/users/${id}/sessions`, { headers: { origin: one.url } })
     const again = bob.getByRole('dialog', { name: 'Your session has ended' })
-    await again.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await again.waitFor()
+    expect(await again.getByRole('button', { name: 'Close' }).count()).toBe(0)
+    // Who types goes on with the password.
+    await bob.keyboard.type(PASSWORD)
+    expect(await again.getByLabel('Password', { exact: true }).inputValue()).toBe(PASSWORD)
     await again.getByRole('button', { name: 'Sign in' }).click()
     await again.waitFor({ state: 'detached' })
     expect(await name.inputValue()).toBe('Half typed')
@@ -162,5 +166,27 @@ describe('many users', () => {
     await ann.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await ann.getByRole('button', { name: 'Sign in' }).click()
     await ann.waitForURL('**/threads')
+  })
+
+  it('who signs in in another tab finds nothing of who was there before', async () => {
+    const made = await ann.request.post(`${one.url}/api/threads`, {
+      data: { title: 'Thread of Ann' },
+      headers: { origin: one.url },
+    })
+    const { id } = await made.json()
+    await ann.goto(`${one.url}/threads/${id}`)
+    await ann.getByRole('heading', { name: 'Thread of Ann' }).waitFor()
+    await ann.getByRole('textbox').last().fill('Draft of Ann')
+    const other = await ann.context().newPage()
+    await other.goto(`${one.url}/settings`)
+    await other.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByLabel('Email').fill('bob@example.com')
+    await other.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await other.getByRole('button', { name: 'Sign in' }).click()
+    await other.getByRole('heading', { name: 'Your servers' }).waitFor()
+    await ann.bringToFront()
+    await ann.getByRole('heading', { name: 'Secret of Bob' }).waitFor()
+    expect(await ann.content()).not.toContain('of Ann')
+    expect(await ann.evaluate(() => JSON.stringify({ ...sessionStorage }))).not.toContain('Draft of Ann')
   })
 })

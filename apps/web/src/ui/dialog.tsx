@@ -2,6 +2,7 @@ import { X } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
 import type { ReactNode } from 'react'
 import { Button } from './button.tsx'
+import { cn } from './cn.ts'
 
 export const Dialog = Primitive.Root
 
@@ -15,13 +16,15 @@ interface DialogContentProps {
   onClosed: () => void
   /** Whether a click beside it leaves it open. */
   keepOpen?: boolean
+  /** Whether it comes over other dialogs, and their shade is not enough. */
+  above?: boolean
 }
 
 /** A page of its own on a phone, a card above the page elsewhere. Header and footer stay, the middle scrolls. */
-export function DialogContent({ onOpened, onClosed, keepOpen = false, children }: DialogContentProps) {
+export function DialogContent({ onOpened, onClosed, keepOpen, above, children }: DialogContentProps) {
   return (
     <Primitive.Portal>
-      <Primitive.Overlay className={overlay} />
+      <Primitive.Overlay className={cn(overlay, above && 'z-50')} />
       <Primitive.Content
         onInteractOutside={(event) => keepOpen && event.preventDefault()}
         onOpenAutoFocus={(event) => {
@@ -41,18 +44,27 @@ export function DialogContent({ onOpened, onClosed, keepOpen = false, children }
   )
 }
 
-export function DialogHeader({ title, description }: { title: string; description: ReactNode }) {
+interface DialogHeaderProps {
+  title: string
+  description: ReactNode
+  /** Whether it cannot be closed. */
+  stays?: boolean
+}
+
+export function DialogHeader({ title, description, stays }: DialogHeaderProps) {
   return (
     <header className="flex items-start gap-4 border-b px-4 py-4 sm:px-6">
       <div className="grid min-w-0 flex-1 gap-0.5">
         <Primitive.Title className="text-base font-semibold tracking-tight wrap-anywhere">{title}</Primitive.Title>
         <Primitive.Description className="text-sm text-ink-muted">{description}</Primitive.Description>
       </div>
-      <Primitive.Close asChild>
-        <Button variant="quiet" size="icon" aria-label="Close" className="-mt-1 -mr-2">
-          <X aria-hidden />
-        </Button>
-      </Primitive.Close>
+      {!stays && (
+        <Primitive.Close asChild>
+          <Button variant="quiet" size="icon" aria-label="Close" className="-mt-1 -mr-2">
+            <X aria-hidden />
+          </Button>
+        </Primitive.Close>
+      )}
     </header>
   )
 }

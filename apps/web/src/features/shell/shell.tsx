@@ -10,12 +10,16 @@ import { AwayBar } from './away-bar.tsx'
 import { useLive } from './live.ts'
 import { Navigation } from './navigation.tsx'
 import { Palette, usePalette } from './palette.tsx'
+import { useSamePerson, useSession } from './session.ts'
 
 /** What stays while pages change: the way around, and the place where the page is. */
 export function Shell() {
   const main = useFocusOnPageChange()
   const live = useLive()
   const palette = usePalette()
+  const isSignedOut = useSession()?.user === null
+  const { gone } = useSamePerson()
+  if (gone) return null
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">
       <a
@@ -29,7 +33,8 @@ export function Shell() {
       </aside>
       <TopBar onSearch={palette.open} />
       <main ref={main} id="main" tabIndex={-1} className="min-w-0 focus:outline-none">
-        <AwayBar live={live} />
+        {/* Whose session ended hears of that, and not of the network. */}
+        {!isSignedOut && <AwayBar live={live} />}
         <Outlet />
       </main>
       <Palette {...palette} />

@@ -1,7 +1,7 @@
 /** Who is not signed in is led to the door; whose session ends while a page is open signs in above it, and loses nothing. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
 import { type SignedIn, sessionQuery } from '../shell/session.ts'
 import { SignInForm } from './sign-in-form.tsx'
@@ -29,22 +29,25 @@ function ToTheDoor() {
 
 function Ended({ was }: { was: SignedIn }) {
   const queryClient = useQueryClient()
+  const form = useRef<HTMLDivElement>(null)
+  const focusPassword = () => {
+    const empty = [...(form.current?.querySelectorAll('input') ?? [])].find(({ value }) => value === '')
+    ;(empty ?? form.current?.querySelector('a'))?.focus()
+  }
   return (
     <Dialog open>
-      <DialogContent keepOpen onClosed={() => {}}>
+      <DialogContent above keepOpen onOpened={focusPassword} onClosed={() => {}}>
         <DialogHeader
+          stays
           title="Your session has ended"
           description="Sign in again to go on. What you had not saved is still on the page."
         />
-        <div className="p-4 sm:p-6">
-          <SignInForm
-            email={was.email ?? undefined}
-            onSignedIn={(user) => {
-              // Nothing of one person may be left on another's page.
-              if (user.id === was.id) queryClient.invalidateQueries()
-              else window.location.reload()
-            }}
-          />
+        <div ref={form} className="grid gap-4 overflow-y-auto p-4 sm:p-6">
+          {/* Somebody else is seen by the shell, which leaves nothing on the page. */}
+          <SignInForm email={was.email ?? undefined} onSignedIn={() => queryClient.invalidateQueries()} />
+          <a href="/sign-in" className="justify-self-center text-sm text-ink-muted underline underline-offset-2">
+            Leave the page, and what was not saved
+          </a>
         </div>
       </DialogContent>
     </Dialog>
