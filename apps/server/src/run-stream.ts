@@ -12,6 +12,7 @@ const KEEP_ALIVE_MS = 25_000
 const MOST_BEFORE = 10_000
 
 type NodeEvent = Extract<HostEvent, { type: 'run-node' }>
+type NodeState = Omit<NodeEvent, 'type' | 'userId' | 'runId'>
 type Tell = (run: RunView) => object
 
 /** Begins it, and streams it from its beginning. */
@@ -28,7 +29,9 @@ export async function streamRun(
   })
   try {
     const run = await start()
-    const before = heard.filter(({ runId }) => runId === run.id)
+    const before = heard
+      .filter(({ runId }) => runId === run.id)
+      .map(({ type: _, userId: __, runId: ___, ...state }) => state)
     return follow(c, host, { run, before, tell })
   } finally {
     stop()
@@ -47,7 +50,7 @@ export async function streamStarted(
 function follow(
   c: Context<Env>,
   host: Host,
-  { run, before, tell }: { run: RunView; before: readonly NodeEvent[]; tell: Tell },
+  { run, before, tell }: { run: RunView; before: readonly NodeState[]; tell: Tell },
 ): Response {
   const { userId } = c.var.principal
   const { id: runId, status, kind } = run
@@ -61,8 +64,7 @@ function follow(
     const beat = setInterval(() => void send('still-here', {}), KEEP_ALIVE_MS)
     try {
       await send('started', { runId, status })
-      for await (const { node, status: came, error } of nodes)
-        await send('node', { runId, node, status: came, ...(error ? { error } : {}) })
+      for await (const state of nodes) await send('node', { runId, ...state })
       const end = await host.runs.settled(userId, runId, { signal })
       if (!signal.aborted) await send('run', tell(end))
     } finally {

@@ -227,6 +227,28 @@ describe('POST /api/workflow/invoke', () => {
     })
   })
 
+  it('streams a map with how far it came, and what failed with what to do; the run tells the same later', async () => {
+    const nodes = [
+      { id: 'each', type: 'map', over: '[1, 2]', node: 'one' },
+      sum('one', '{{ item }}', 1),
+      { ...sum('bad', '{{ size(nodes.each.output) > 0 ? "x" : 1 }}', 1), after: ['each'] },
+    ]
+    const events = await stream({ definition: { name: 'w', nodes } })
+    const told = events.flatMap(({ event, data: { runId: _, ...state } }) => (event === 'node' ? [state] : []))
+    const error = { code: 'invalid-input', message: expect.any(String), action: expect.stringContaining('Correct') }
+    expect(told).toEqual([
+      { node: 'each', status: 'queued' },
+      ...[0, 1, 2].map((done) => ({ node: 'each', status: 'running', done, total: 2 })),
+      { node: 'each', status: 'completed', done: 2, total: 2 },
+      { node: 'bad', status: 'queued' },
+      { node: 'bad', status: 'running' },
+      { node: 'bad', status: 'failed', error },
+    ])
+    const { body: run } = await ann()(`GET /api/runs/${events[0]?.data.runId}`)
+    expect(run).toMatchObject({ progress: { each: { done: 2, total: 2 } }, error: { action: error.action } })
+    expect(run.steps.at(-1).error).toEqual(error)
+  })
+
   it('the same key is the same run', async () => {
     const hono = createApp({ host: app.host, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }) })
     const send = async (key: string, n: number) => {

@@ -87,7 +87,10 @@ export type HostEvent =
       runId: string
       node: string
       status: 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
-      error?: { code: string; message: string }
+      error?: { code: string; message: string; action?: string }
+      /** Of a map: items that came to their end, and all of them. */
+      done?: number
+      total?: number
     }
   | { type: 'input-requested'; userId: string; toolkit: string; inputId: string }
   | { type: 'input-settled'; userId: string; toolkit: string; inputId: string }

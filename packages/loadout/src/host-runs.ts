@@ -18,6 +18,7 @@ import type { RunView } from './schema/run.ts'
 import type { SelectionData } from './schema/selection.ts'
 import type { Storage } from './storage/storage.ts'
 import { forgetToolkits } from './workflow/kept-run.ts'
+import { progressOf } from './workflow/node-states.ts'
 
 export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
   storage: Storage
@@ -67,7 +68,7 @@ export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
   })
   const program = executor && createProgramWork({ ...parts, executor, limits: programs?.limits })
   const engine = createEmbeddedEngine({
-    ...{ storage, presence },
+    ...{ storage, presence, progressOf },
     works: {
       workflow: parts.workflow,
       // It has no context, nor that of somebody else whose end made room for it.

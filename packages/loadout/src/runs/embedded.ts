@@ -14,11 +14,11 @@ import { type Claim, type ClaimParts, Claims } from './claims.ts'
 import type { Engine, NewRun } from './engine.ts'
 import { answeredRuns, findLeft } from './left-runs.ts'
 import { ELSEWHERE, givenUp } from './provider-rows.ts'
-import { RunReader } from './run-reader.ts'
+import { type ReaderParts, RunReader } from './run-reader.ts'
 import { newRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
 import { type WorkParts, workOn } from './work-run.ts'
 
-export interface EmbeddedParts extends WorkParts, ClaimParts {
+export interface EmbeddedParts extends WorkParts, ClaimParts, ReaderParts {
   /** How many this process works on at once, of all users. @default 24 */
   atOnce?: number | undefined
   /** How often it looks for what nobody has. @default 10_000 */
@@ -65,7 +65,7 @@ class EmbeddedEngine implements Engine {
     this.#parts = parts
     this.#claims = new Claims(parts, parts.atOnce ?? AT_ONCE, () => void this.#serve().catch(() => {}))
     this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
-    this.#reader = new RunReader(parts.storage, this.#changes)
+    this.#reader = new RunReader(parts, this.#changes)
   }
 
   async start(run: NewRun): Promise<RunView> {

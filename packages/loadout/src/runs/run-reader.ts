@@ -17,12 +17,20 @@ export interface WaitOptions {
   isOver(): boolean
 }
 
+export interface ReaderParts {
+  storage: Storage
+  /** What is worked out of a run's log, for who looks at one. */
+  progressOf?: ((row: RunRow, steps: readonly StepRow[]) => Promise<Pick<RunView, 'progress'>>) | undefined
+}
+
 export class RunReader {
+  readonly #parts: ReaderParts
   readonly #storage: Storage
   readonly #changes: Pick<RowChanges, 'next'>
 
-  constructor(storage: Storage, changes: Pick<RowChanges, 'next'>) {
-    this.#storage = storage
+  constructor(parts: ReaderParts, changes: Pick<RowChanges, 'next'>) {
+    this.#parts = parts
+    this.#storage = parts.storage
     this.#changes = changes
   }
 
@@ -36,7 +44,7 @@ export class RunReader {
 
   async get(userId: string, runId: string): Promise<RunView> {
     const { row, steps } = await this.read(userId, runId)
-    return viewOf(row, steps)
+    return { ...viewOf(row, steps), ...(await this.#parts.progressOf?.(row, steps)) }
   }
 
   async list(userId: string, page: Parameters<Engine['list']>[1] = {}): Promise<RunView[]> {

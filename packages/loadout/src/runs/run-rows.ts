@@ -5,6 +5,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
 import type { NewRun, RunEnd, TakenStep } from './engine.ts'
 import { keepable } from './keepable.ts'
+import { shownError } from './shown-error.ts'
 import { beginningOf, outputs, workflowOf } from './shown-run.ts'
 import { placeIn, waitsOf } from './step-log.ts'
 
@@ -93,11 +94,11 @@ function stepView(step: StepRow): RunView['steps'][number] {
   const { stepId: id, seq, kind, status, requestJson, resultJson, startedAt, endedAt } = step
   const { approvalId } = status === 'paused' ? waitsOf(step) : {}
   const { result } = (status === 'failed' ? resultJson : {}) as {
-    result?: { error?: { code: string; message: string } }
+    result?: { error?: Parameters<typeof shownError>[0] }
   }
   return {
     ...{ id, seq, kind, status, request: requestJson },
-    ...(result?.error ? { error: { code: result.error.code, message: result.error.message } } : {}),
+    ...(result?.error ? { error: shownError(result.error) } : {}),
     ...(approvalId === undefined ? {} : { approvalId }),
     startedAt: startedAt.toISOString(),
     ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),

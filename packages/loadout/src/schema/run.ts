@@ -75,6 +75,8 @@ export const runView = z.object({
   error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
   logs: z.array(z.object({ level: z.string(), text: z.string() })),
   usage: jsonObject.optional(),
+  /** Of each map that began: items that came to their end, and all of them. Not in lists. */
+  progress: z.record(z.string(), z.object({ done: z.number().int(), total: z.number().int() })).optional(),
   ...runToolkits.shape,
   steps: z.array(
     z.object({
@@ -89,7 +91,7 @@ export const runView = z.object({
       /** What it gave; where that is long, the beginning of it as JSON, and `cut`. */
       output: json.optional(),
       cut: z.literal(true).optional(),
-      error: z.object({ code: z.string(), message: z.string() }).optional(),
+      error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).optional(),
       /** What it waits for. */
       approvalId: z.string().optional(),
       startedAt: z.iso.datetime(),

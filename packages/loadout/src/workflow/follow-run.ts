@@ -50,7 +50,7 @@ class Followed {
   readonly #processId: string
   readonly #signal: AbortSignal | undefined
   readonly #isWhole: boolean
-  readonly #told = new Map<string, NodeState['status']>()
+  readonly #told = new Map<string, NodeState>()
   readonly #heard: NodeState[]
   readonly #unhear: () => void
   #wake = () => {}
@@ -66,9 +66,9 @@ class Followed {
     this.#signal = options.signal
     this.#isWhole = options.before !== undefined
     this.#heard = [...(options.before ?? [])]
-    this.#unhear = events.on('run-node', ({ userId, runId, node, status, error }) => {
+    this.#unhear = events.on('run-node', ({ type: _, userId, runId, ...state }) => {
       if (runId !== run.runId || userId !== run.userId) return
-      if (this.#heard.length < MOST_BEHIND) this.#heard.push({ node, status, ...(error ? { error } : {}) })
+      if (this.#heard.length < MOST_BEHIND) this.#heard.push(state)
       this.#wake()
     })
   }
@@ -130,17 +130,22 @@ class Followed {
     return row
   }
 
-  #isNew({ node, status }: NodeState): boolean {
-    const isSame = this.#told.get(node) === status
-    this.#told.set(node, status)
-    return !isSame
+  #isNew(state: NodeState): boolean {
+    const before = this.#told.get(state.node)
+    if (before?.status === state.status && !isFurther(state, before)) return false
+    this.#told.set(state.node, state)
+    return true
   }
 
-  #isAhead({ node, status }: NodeState): boolean {
-    const before = this.#told.get(node)
-    return before === undefined || RANK[status] > RANK[before] || (before === 'paused' && status === 'running')
+  #isAhead(state: NodeState): boolean {
+    const before = this.#told.get(state.node)
+    if (before === undefined || RANK[state.status] > RANK[before.status]) return true
+    return state.status === 'running' && (before.status === 'paused' || isFurther(state, before))
   }
 }
+
+/** More items of a map came to their end. */
+const isFurther = ({ done = 0 }: NodeState, before: NodeState) => done > (before.done ?? 0)
 
 const rest = (ms: number, signal: AbortSignal) =>
   new Promise<void>((resolve) => {

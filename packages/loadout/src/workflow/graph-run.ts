@@ -18,6 +18,12 @@ import type { Plan, PlannedNode } from './plan.ts'
 
 export type NodeStatus = 'queued' | 'running' | 'completed' | 'failed' | 'skipped' | 'paused'
 
+/** How far a map came: items that came to their end, however that was. */
+export interface Progress {
+  done: number
+  total: number
+}
+
 export interface GraphParts {
   plan: Plan
   run: ActiveRun
@@ -25,6 +31,7 @@ export interface GraphParts {
   /** Does one attempt of a node that is not a map. */
   once(planned: PlannedNode, place: NodePlace): Promise<Attempt>
   tell(node: string, status: NodeStatus, error?: NodeError): void
+  progress(node: string, progress: Progress): void
 }
 
 export type GraphEnd =
@@ -136,9 +143,11 @@ export class GraphRun {
   /** A map holds no place of its own: those of its items would wait for it. */
   #map(planned: PlannedNode, place: NodePlace): Promise<Attempt> {
     const node = planned.node as NodeOf<'map'>
-    return mapItems({ planned: { ...planned, node }, body: this.#held(node.node) }, place, (body, at) =>
-      this.#run(body, at),
-    )
+    return mapItems({ planned: { ...planned, node }, body: this.#held(node.node) }, place, {
+      run: (body, at) => this.#run(body, at),
+      // Within another it is part of that one's items.
+      came: (done, total) => planned.heldBy === undefined && this.#parts.progress(node.id, { done, total }),
+    })
   }
 
   #held(id: string): PlannedNode {

@@ -9,13 +9,17 @@ import type { PlannedNode } from './plan.ts'
 
 const MOST_ITEMS = 10_000
 
-/** What runs one item. */
-export type RunItem = (body: PlannedNode, place: Omit<NodePlace, 'attempt'>) => Promise<NodeEnd | Standing>
+export interface ItemParts {
+  /** Runs one item. */
+  run(body: PlannedNode, place: Omit<NodePlace, 'attempt'>): Promise<NodeEnd | Standing>
+  /** So many came to their end. */
+  came(done: number, total: number): void
+}
 
 export async function mapItems(
   { planned, body }: { planned: PlannedNode & { node: NodeOf<'map'> }; body: PlannedNode },
   place: NodePlace,
-  runItem: RunItem,
+  parts: ItemParts,
 ): Promise<Attempt> {
   const { node } = planned
   const over = render(planned, 'over', place.values)
@@ -25,17 +29,21 @@ export async function mapItems(
   if (items.length > MOST_ITEMS) return wrong(node.id, `has ${items.length} items, and ${MOST_ITEMS} are the most`)
   const ends: (NodeEnd | Standing)[] = []
   let next = 0
+  let done = 0
   let isOver = false
+  parts.came(done, items.length)
   const work = async (): Promise<void> => {
     while (next < items.length && !isOver) {
       const index = next++
       const values = { ...place.values, [node.as]: items[index], index }
       const end = await runTries({ ...place, body }, (name) =>
-        runItem(body, { ...place, values, item: index, place: `${name}[${index}]` }),
+        parts.run(body, { ...place, values, item: index, place: `${name}[${index}]` }),
       )
       ends[index] = end
+      if ('stands' in end) continue
+      parts.came(++done, items.length)
       // The others of now come to their end; no further one begins.
-      if (!('stands' in end) && isFatal(body.node, end)) isOver = true
+      if (isFatal(body.node, end)) isOver = true
     }
   }
   const workers = await Promise.allSettled(Array.from({ length: Math.min(node.concurrency, items.length) }, work))

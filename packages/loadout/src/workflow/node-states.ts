@@ -3,46 +3,68 @@
  * where the log ends. So a process that does not work on the run knows what the one that does has told.
  */
 import type { RunLog, StepAnswer } from '../runs/engine.ts'
+import { type ShownError, shownError } from '../runs/shown-error.ts'
 import { placeIn } from '../runs/step-log.ts'
-import type { RunRow, StepRow } from '../schema/run.ts'
-import { GraphRun, type NodeStatus } from './graph-run.ts'
+import type { RunRow, RunView, StepRow } from '../schema/run.ts'
+import { GraphRun, type NodeStatus, type Progress } from './graph-run.ts'
 import type { KeptRun } from './kept-run.ts'
 import type { LeafParts } from './leaf.ts'
-import type { NodeError } from './node-end.ts'
 import { once } from './once.ts'
 import { planOf } from './read-definition.ts'
 
-export interface NodeState {
+/** Of a map also how far it came. */
+export interface NodeState extends Partial<Progress> {
   node: string
   status: NodeStatus
-  error?: { code: string; message: string } | undefined
+  error?: ShownError | undefined
 }
 
 export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promise<NodeState[]> {
   const { definition, input } = row.inputJson as unknown as KeptRun
   const rows = new Map(steps.map((step) => [placeIn(step.key), step]))
   const states = new Map<string, NodeState>()
+  const came = new Map<string, Progress>()
   const { runId, userId, createdAt: startedAt } = row
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const { signal } = new AbortController()
   const run = { runId, userId, ...about, input: row.inputJson, startedAt, signal, log: readOnly(rows) }
   const graph = new GraphRun({
     ...{ plan: planOf(definition), run, input },
-    tell: (node, status, error) => states.set(node, { node, status, ...shown(error) }),
+    tell: (node, status, error) => states.set(node, { node, status, ...(error ? { error: shownError(error) } : {}) }),
+    progress: (node, progress) => came.set(node, progress),
     once: (planned, place) => once({ ...NOTHING, run }, { planned, place }),
   })
   // What the log does not fit has been told by who works on it.
   await graph.go().catch(() => {})
-  const standing = STANDING[row.status]
   return [...states.values()].flatMap((state) => {
-    if (state.status !== 'paused') return [state]
-    return standing === undefined ? [] : [{ ...state, status: standing(waits(steps, state.node)) }]
+    const known = { ...state, ...came.get(state.node) }
+    return known.status === 'paused' ? withoutEnd(row, stepsOf(steps, known.node), known) : [known]
   })
 }
 
-const shown = (error: NodeError | undefined) => (error ? { error: { code: error.code, message: error.message } } : {})
+/** How far its maps came, where it has any. */
+export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promise<Pick<RunView, 'progress'>> {
+  const { definition } = row.inputJson as unknown as KeptRun
+  if (row.kind !== 'workflow' || !definition?.nodes.some(({ type }) => type === 'map')) return {}
+  const states = await nodeStates(row, steps)
+  const maps = states.flatMap(({ node, done, total }) =>
+    done === undefined || total === undefined ? [] : [[node, { done, total }] as const],
+  )
+  return { progress: Object.fromEntries(maps) }
+}
 
-/** What a node is that the log has no end of, by how the run is; `waits`: somebody must answer for it. */
+/** One that the log has no end of, by how the run is. */
+function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeState): NodeState[] {
+  const waits = steps.some((step) => step.status === 'paused' || step.status === 'outcome-unknown')
+  const standing = STANDING[status]
+  if (standing) return [{ ...state, status: standing(waits) }]
+  // All that was ready had begun. Of one that failed, what the log does not know may not have.
+  if (status !== 'cancelled' && (status !== 'failed' || steps.length === 0)) return []
+  const error = shownError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
+  return [{ ...state, status: 'failed', error }]
+}
+
+/** What a node is of a run that is not over; `waits`: somebody must answer for it. */
 const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>> = {
   queued: (isWaiting) => (isWaiting ? 'paused' : 'queued'),
   running: (isWaiting) => (isWaiting ? 'paused' : 'running'),
@@ -50,14 +72,12 @@ const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>
   'outcome-unknown': () => 'paused',
 }
 
-/** It, an item or an attempt of it, or what is done within it. */
-function waits(steps: readonly StepRow[], node: string): boolean {
-  const own = steps.filter(({ key }) => {
+/** Of it, of an item or an attempt of it, or of what is done within it. */
+const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
+  steps.filter(({ key }) => {
     const place = placeIn(key)
     return place === node || (place.startsWith(node) && '@[!/'.includes(place.charAt(node.length)))
   })
-  return own.some(({ status }) => status === 'paused' || status === 'outcome-unknown')
-}
 
 function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
   const within = (prefix: string): RunLog => ({

@@ -12,14 +12,14 @@ import type { RunToolkits } from '../schema/run.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { GivenTransports, Transports } from './given-transports.ts'
-import { type GraphEnd, GraphRun, type NodeStatus } from './graph-run.ts'
+import { type GraphEnd, GraphRun } from './graph-run.ts'
 import { contextOf, type KeptRun } from './kept-run.ts'
 import type { LeafParts } from './leaf.ts'
 import { brokenAmong, type LookParts, lookAgain } from './look-again.ts'
 import { needsOf, toolkitsOf } from './needs.ts'
-import type { NodeError } from './node-end.ts'
+import { nodeTeller } from './node-teller.ts'
 import { once } from './once.ts'
-import type { Plan, PlannedNode } from './plan.ts'
+import type { Plan } from './plan.ts'
 import type { Preflight, PreflightScope, Problem } from './preflight.ts'
 import { planOf } from './read-definition.ts'
 
@@ -105,7 +105,7 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
   }
   const usage: Record<string, number> = {}
   const logs: LogLine[] = []
-  const { tell, onRunning } = teller(parts.events, run)
+  const { tell, progress, onRunning } = nodeTeller(parts.events, run, plan)
   const leaves: LeafParts = {
     ...{ ...parts, run, invocation },
     onRunning,
@@ -118,33 +118,13 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
     },
   }
   const graph = new GraphRun({
-    ...{ plan, run, input: kept.input, tell },
+    ...{ plan, run, input: kept.input, tell, progress },
     once: (planned, place) => once(leaves, { planned, place }),
   })
   const end = await graph.go()
   // Nobody needs the answers of a run that is over.
   if (end.status === 'failed') await parts.approvals.withdraw(run.userId, run.runId)
   return { ...endOf(end), logs, ...(end.status === 'paused' ? {} : { usage }) }
-}
-
-/** Tells of nodes as they go. What is only given out of the log was told when it happened. */
-function teller(events: Emitter, { userId, runId, log }: ActiveRun) {
-  const quiet = new Set<string>()
-  const tell = (node: string, status: NodeStatus, error?: NodeError) => {
-    if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) quiet.add(node)
-    if (quiet.has(node)) return
-    const about = error ? { error: { code: error.code, message: error.message } } : {}
-    events.emit({ type: 'run-node', userId, runId, node, status, ...about })
-  }
-  return {
-    tell,
-    onRunning: ({ node, heldBy }: PlannedNode) => {
-      // What a node runs is part of it.
-      if (heldBy !== undefined) quiet.delete(heldBy)
-      quiet.delete(node.id)
-      tell(node.id, 'running')
-    },
-  }
 }
 
 function endOf(end: GraphEnd): RunEnd {
