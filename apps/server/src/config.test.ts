@@ -45,6 +45,14 @@ describe('the settings', () => {
     expect(said({ LOADOUT_SESSION_MS: '5' })).toThrow(/LOADOUT_SESSION_MS/)
   })
 
+  it('say which models the app pays for, with globs', () => {
+    expect(readConfig({}).models).toEqual([])
+    const LOADOUT_MODELS = 'anthropic:claude-*, openai:{gpt-5,gpt-5-mini},openai-compatible:qwen/*'
+    expect(readConfig({ LOADOUT_MODELS }).models).toEqual([
+      ...['anthropic:claude-*', 'openai:{gpt-5,gpt-5-mini}', 'openai-compatible:qwen/*'],
+    ])
+  })
+
   it('have the largest answer of a server, where the operator says one', () => {
     expect(readConfig({}).maxResponseBytes).toBeUndefined()
     expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)
@@ -99,6 +107,8 @@ describe('the settings', () => {
     'an unknown switch': [{ LOADOUT_PRIVATE_NETWORK: 'maybe' }, 'LOADOUT_PRIVATE_NETWORK'],
     'a model without a provider': [{ LOADOUT_MODEL: 'gpt' }, 'LOADOUT_MODEL'],
     'a provider that is not known': [{ LOADOUT_MODEL: 'mistral:large' }, 'LOADOUT_MODEL'],
+    'a list with a model without a provider': [{ LOADOUT_MODELS: 'openai:gpt-5,*' }, 'LOADOUT_MODELS'],
+    'a list with a provider that is not known': [{ LOADOUT_MODELS: 'antropic:*' }, 'LOADOUT_MODELS'],
     'a model that is nowhere': [{ LOADOUT_MODEL: 'openai-compatible:qwen3' }, 'LOADOUT_MODEL_URL'],
     'answers that no text can hold': [{ LOADOUT_MAX_RESPONSE_BYTES: '1000000000' }, 'LOADOUT_MAX_RESPONSE_BYTES'],
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],

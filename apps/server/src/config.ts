@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { HostError } from 'loadout'
+import { modelPattern } from 'loadout/agents/models'
 import type { SandboxOptions } from 'loadout/node'
 import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
@@ -13,9 +14,10 @@ const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) 
 const whole = (least: number, most: number) =>
   z.string().regex(/^\d+$/, 'must be a whole number').transform(Number).pipe(z.number().min(least).max(most))
 
+/** Commas in braces are a glob's own. */
 const commaList = (text: string) =>
   text
-    .split(',')
+    .split(/,(?![^{}]*\})/)
     .map((one) => one.trim())
     .filter((one) => one !== '')
 const fileHost = z
@@ -71,6 +73,7 @@ const environment = z.object({
       'must be provider:model with anthropic, openai, google or openai-compatible, for example anthropic:claude-sonnet-4-5',
     )
     .optional(),
+  LOADOUT_MODELS: z.string().transform(commaList).pipe(z.array(modelPattern).max(200)).default([]),
   LOADOUT_MODEL_URL: httpUrl.optional(),
   LOADOUT_MODEL_KEY: z.string().min(1).optional(),
   MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
@@ -120,6 +123,8 @@ export interface Config {
   programs: 'off' | 'thread' | 'process' | 'bubblewrap'
   /** The model of agents and chats, where it is, and the key for all who have none. */
   model: string | undefined
+  /** What that key and the keys that operators save are for beside it, with globs. */
+  models: string[]
   modelUrl: string | undefined
   modelKey: string | undefined
   toolCacheTtlMs: number
@@ -187,6 +192,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     approvalMs: values.LOADOUT_APPROVAL_MS,
     programs: values.LOADOUT_PROGRAMS,
     model: values.LOADOUT_MODEL,
+    models: values.LOADOUT_MODELS,
     modelUrl: values.LOADOUT_MODEL_URL,
     modelKey: values.LOADOUT_MODEL_KEY,
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,

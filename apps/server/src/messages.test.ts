@@ -31,6 +31,8 @@ const MODELS = [
   ...['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'google:gemini-3-pro-preview', 'openai-compatible:qwen3'],
 ] as const
 
+/** All of them are on the app's key here. */
+const APP_MODELS = ['anthropic:*', 'openai:*', 'google:*', 'openai-compatible:*']
 const KEYS = { anthropic: 'k', openai: 'k', google: 'k', 'openai-compatible': 'k' }
 
 async function start(
@@ -52,7 +54,7 @@ async function start(
   server = await startModelServer(script, paceMs === undefined ? {} : { paceMs })
   const { openai, google, aiSdkAnthropic: anthropic } = server.baseUrl
   const baseUrls = { anthropic, openai, google, 'openai-compatible': openai }
-  const models = createModels({ ...host, model, keys, baseUrls })
+  const models = createModels({ ...host, model, keys, baseUrls, appModels: APP_MODELS })
   app = createApp({
     ...{ host, models },
     authenticate: (request) => ({ kind: 'session', userId: request.headers.get('x-user') ?? 'ann' }),
@@ -268,7 +270,7 @@ describe('keys of models', () => {
     const shown = await (await ask('GET', '/api/models')).text()
     expect(JSON.parse(shown)).toMatchObject({
       model: MODELS[0],
-      providers: expect.arrayContaining([{ provider: 'anthropic', key: 'user' }]),
+      providers: expect.arrayContaining([{ provider: 'anthropic', key: 'user', models: ['anthropic:*'] }]),
     })
     await readMessage(await say('Hi'))
     expect(server.requests[0]?.headers['x-api-key']).toBe('sk-of-ann')

@@ -67,7 +67,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
 }
 
 /** What runs agent nodes: loaded with the first that is run. */
-function agentOf(models: () => Models): Agent {
+export function agentOf(models: () => Models): Agent {
   const run: Agent = async (request) => {
     const { nodeAgent } = await import('loadout/agents')
     return nodeAgent({ models: models() })(request)
@@ -83,11 +83,14 @@ function agentOf(models: () => Models): Agent {
 }
 
 /** Models by the settings: the address and the key are of the provider that is named there. */
-export function modelsOf(host: Host, { model, modelUrl, modelKey }: Config): Models {
+export function modelsOf(host: Host, { model, models, modelUrl, modelKey }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
   const { credentials, storage, tokens, fetchFor } = host
-  return createModels({ credentials, storage, tokens, fetchFor, model, baseUrls: of(modelUrl), keys: of(modelKey) })
+  return createModels({
+    ...{ credentials, storage, tokens, fetchFor, model },
+    ...{ appModels: models, baseUrls: of(modelUrl), keys: of(modelKey) },
+  })
 }
 
 /** What is missing for commands of users, or weaker than elsewhere. Nobody waits for it. */

@@ -11,7 +11,16 @@ const provider = z.object({ provider: idText.openapi({ description: MODEL_PROVID
 const models = z
   .object({
     model: z.string().optional().openapi({ description: 'The one where none is named' }),
-    providers: z.array(z.object({ provider: z.enum(MODEL_PROVIDERS), key: z.enum(['user', 'app', 'none']) })),
+    providers: z.array(
+      z.object({
+        provider: z.enum(MODEL_PROVIDERS),
+        key: z.enum(['user', 'app', 'none']),
+        models: z.array(z.string()).openapi({
+          description:
+            'What you may ask: names and globs. With your own key all, with the app’s what the operator lists',
+        }),
+      }),
+    ),
   })
   .openapi('Models')
 const key = jsonBodyOf(z.strictObject({ key: z.string().min(1).max(4096) }))
@@ -20,7 +29,7 @@ const done = { 204: { description: 'Done' }, ...problemResponses }
 const show = createRoute({
   method: 'get',
   path: '/models',
-  summary: 'Which providers of models can be asked, and with whose key',
+  summary: 'Which models can be asked, and with whose key',
   responses: { 200: json(models, 'They, without their keys'), ...problemResponses },
 })
 const saving = <P extends string>(path: P, summary: string) =>
@@ -49,8 +58,9 @@ export function modelRoutes(host: Host, known: Models) {
   }
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => {
-      const keys = await known.keys(c.var.principal.userId)
-      const providers = MODEL_PROVIDERS.map((one) => ({ provider: one, key: keys[one] }))
+      const { userId } = c.var.principal
+      const [keys, names] = await Promise.all([known.keys(userId), known.names(userId)])
+      const providers = MODEL_PROVIDERS.map((one) => ({ provider: one, key: keys[one], models: names[one] }))
       return c.json({ providers, ...(known.model === undefined ? {} : { model: known.model }) }, 200)
     })
     .openapi(save, async (c) => {

@@ -33,6 +33,7 @@ async function start(script: ModelScript, options: { keys?: { anthropic: string 
     ...{ credentials: host.credentials, storage: host.storage, keys: options.keys ?? KEYS },
     baseUrls: { anthropic: aiSdkAnthropic, openai, google, 'openai-compatible': openai },
     model: 'anthropic:claude-opus-5-5',
+    appModels: ['openai:*', 'google:*', 'openai-compatible:*'],
   })
 }
 

@@ -10,6 +10,7 @@ export {
   type Models,
   type ModelsOptions,
   modelName,
+  modelPattern,
   type OpenModel,
 } from './models.ts'
 export { type NodeAgentOptions, nodeAgent } from './node-agent.ts'

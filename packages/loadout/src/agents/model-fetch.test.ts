@@ -22,7 +22,13 @@ async function start(drivers: HostOptions['drivers'], more: (url: string) => Par
   server = await startModelServer(() => 'Hello.')
   host = createHost(drivers ? { drivers } : {})
   const baseUrls = { openai: server.baseUrl.openai }
-  const models = createModels({ ...host, baseUrls, keys: { openai: 's3cr3t' }, ...more(server.url) })
+  const models = createModels({
+    ...host,
+    model: 'openai:gpt-5.6',
+    baseUrls,
+    keys: { openai: 's3cr3t' },
+    ...more(server.url),
+  })
   const { model } = await models.open('ann', 'openai:gpt-5.6')
   return () => generateText({ model, prompt: 'Hi', maxRetries: 0 })
 }

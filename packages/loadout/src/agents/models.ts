@@ -1,7 +1,8 @@
 /**
  * Models by configuration: `provider:model`. A key is the user's own first, then the app's, then the operator's setting; it is
- * opened for one use, given to the provider's package, and told to nobody. Nothing is read from the environment. What is sent
- * leaves through the host's drivers, and what a model uses counts into its user's tokens of the day.
+ * opened for one use, given to the provider's package, and told to nobody. With their own key users ask any model, with the app's
+ * those that the operator lists. Nothing is read from the environment. What is sent leaves through the host's drivers, and what a
+ * model uses counts into its user's tokens of the day.
  */
 import type { LanguageModel } from 'ai'
 import { z } from 'zod'
@@ -13,15 +14,18 @@ import { parse } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Access, Storage } from '../storage/storage.ts'
 import { type Fetch, modelFetch } from './model-fetch.ts'
+import { createModelList, modelName, modelPattern, readName } from './model-names.ts'
 import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
 
-export { MODEL_PROVIDERS, type ModelProvider }
+export { MODEL_PROVIDERS, type ModelProvider, modelName, modelPattern }
 
 export interface ModelsOptions {
   credentials: Pick<CredentialStore, 'open' | 'save' | 'clear' | 'fields'>
   storage: Storage
   /** The model where none is named, as `provider:model`. */
   model?: string | undefined
+  /** Models that the app's keys are for beside `model`, with globs: `anthropic:claude-*`. With their own key users ask any. @default none */
+  appModels?: readonly string[] | undefined
   /** Where a provider is, where that is not its own address. `openai-compatible` has none of its own. */
   baseUrls?: Partial<Record<ModelProvider, string>> | undefined
   /** The operator's keys, for all users who have none. */
@@ -49,10 +53,12 @@ export interface OpenModel {
 export interface Models {
   /** The model where none is named. */
   readonly model: string | undefined
-  /** `model-unavailable` says what is missing: a name, a package, an address or a key. */
+  /** `model-unavailable` says what is missing: a name, a package, an address or a key, or that the app's key is for others. */
   open(userId: string, name?: string, scope?: { threadId?: string | undefined }): Promise<OpenModel>
   /** Which providers can be asked, and with whose key. No key is told. */
   keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
+  /** What this user may ask, by provider: names and globs. Empty where there is no key, or none that is for any. */
+  names(userId: string): Promise<Record<ModelProvider, string[]>>
   /** For a user, or with `APP_OWNER` for the app. */
   saveKey(owner: string, provider: ModelProvider, key: unknown): Promise<void>
   clearKey(owner: string, provider: ModelProvider): Promise<void>
@@ -66,46 +72,53 @@ const modelKey = z
   .max(4096)
   .regex(/^[\x21-\x7e]+$/, 'must be a key: letters, digits and signs without spaces')
 
-export const modelName = z
-  .string()
-  .max(300)
-  .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
-  .refine((name) => isProvider(name.slice(0, name.indexOf(':'))), `must begin with ${MODEL_PROVIDERS.join(', ')}`)
-
 export function createModels(options: ModelsOptions): Models {
   const { credentials, storage, model, baseUrls = {}, keys = {}, addressesBy = 'app' } = options
   const fetch = modelFetch(options.fetchFor?.(addressesBy))
   const ownerOf = (userId: string, provider: ModelProvider) => ({ userId, toolkit: `model:${provider}` })
-  const keyOf = async (userId: string, provider: ModelProvider) =>
-    (await credentials.open(ownerOf(userId, provider), [FIELD]))[FIELD] ??
-    (await credentials.open(ownerOf(APP_OWNER, provider), [FIELD]))[FIELD] ??
-    keys[provider]
+  const list = createModelList(model, options.appModels)
+  const stored = async (owner: string, provider: ModelProvider) =>
+    (await credentials.open(ownerOf(owner, provider), [FIELD]))[FIELD]
   const has = async (userId: string, provider: ModelProvider) =>
     (await storage.transaction(accessTo(userId), (tx) => credentials.fields(tx, ownerOf(userId, provider)))).length > 0
 
+  const keysOf: Models['keys'] = async (userId) => {
+    const found = MODEL_PROVIDERS.map(async (provider) => {
+      if (await has(userId, provider)) return [provider, 'user'] as const
+      const ofApp = keys[provider] !== undefined || (await has(APP_OWNER, provider))
+      return [provider, ofApp ? 'app' : 'none'] as const
+    })
+    return Object.fromEntries(await Promise.all(found)) as Record<ModelProvider, 'user' | 'app' | 'none'>
+  }
+
   return {
     model,
+    keys: keysOf,
+    async names(userId) {
+      const whose = await keysOf(userId)
+      const of = (provider: ModelProvider) => {
+        const needsNone = provider === 'openai-compatible'
+        if (needsNone && baseUrls[provider] === undefined) return []
+        if (whose[provider] === 'user') return [`${provider}:*`]
+        return needsNone || whose[provider] === 'app' ? list.of(provider) : []
+      }
+      return Object.fromEntries(MODEL_PROVIDERS.map((one) => [one, of(one)])) as Record<ModelProvider, string[]>
+    },
     async open(userId, name = model, { threadId } = {}) {
       if (name === undefined) throw noModel()
       const [provider, id] = readName(name)
-      const apiKey = await keyOf(userId, provider)
+      const own = await stored(userId, provider)
+      const apiKey = own ?? (await stored(APP_OWNER, provider)) ?? keys[provider]
       const baseUrl = baseUrls[provider]
       if (provider === 'openai-compatible' && baseUrl === undefined) throw noAddress()
       if (provider !== 'openai-compatible' && apiKey === undefined) throw noKey(provider)
+      if (own === undefined) list.assertHas(name)
       const create = await createProvider(provider, { apiKey, baseUrl, fetch })
       const opened = { provider, name, secrets: apiKey === undefined ? [] : [apiKey] }
       const tokens = options.tokens?.({ userId, threadId })
       if (!tokens) return { ...opened, model: create(id) }
       const { metered } = await import('./metered-model.ts')
       return { ...opened, model: metered(create(id), tokens), tokens }
-    },
-    async keys(userId) {
-      const found = MODEL_PROVIDERS.map(async (provider) => {
-        if (await has(userId, provider)) return [provider, 'user'] as const
-        const ofApp = keys[provider] !== undefined || (await has(APP_OWNER, provider))
-        return [provider, ofApp ? 'app' : 'none'] as const
-      })
-      return Object.fromEntries(await Promise.all(found)) as Record<ModelProvider, 'user' | 'app' | 'none'>
     },
     async saveKey(owner, provider, key) {
       const secret = parse(modelKey, key, ['key'])
@@ -122,14 +135,6 @@ const accessTo = (userId: string): Access =>
   userId === APP_OWNER ? { caller: 'app-credentials', userId: APP_OWNER } : { userId }
 const writeTo = (userId: string): Access =>
   userId === APP_OWNER ? { caller: 'app-config', userId: APP_OWNER } : { userId }
-
-const isProvider = (text: string): text is ModelProvider => (MODEL_PROVIDERS as readonly string[]).includes(text)
-
-function readName(name: string): [provider: ModelProvider, id: string] {
-  const whole = parse(modelName, name, ['model'])
-  const at = whole.indexOf(':')
-  return [whole.slice(0, at) as ModelProvider, whole.slice(at + 1)]
-}
 
 const noModel = () =>
   new HostError('model-unavailable', {

@@ -1,0 +1,59 @@
+/**
+ * Names of models, `provider:model`, and which of them the app pays for: the one where none is named, and those that the operator
+ * lists. The list holds wherever a user has no key of their own, also where there is no key at all: the address is the operator's.
+ */
+import { z } from 'zod'
+import { HostError } from '../errors.ts'
+import { compileGlob, globProblem } from '../schema/glob.ts'
+import { parse } from '../schema/json.ts'
+import { MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
+
+const isProvider = (text: string): text is ModelProvider => (MODEL_PROVIDERS as readonly string[]).includes(text)
+const providerIn = (name: string) => name.slice(0, name.indexOf(':'))
+
+export const modelName = z
+  .string()
+  .max(300)
+  .regex(/^[a-z-]+:\S+$/, 'must be provider:model, for example anthropic:claude-sonnet-4-5')
+  .refine((name) => isProvider(providerIn(name)), `must begin with ${MODEL_PROVIDERS.join(', ')}`)
+
+/** One model, or a glob over the models of one provider: `anthropic:claude-*`. */
+export const modelPattern = modelName.superRefine((pattern, check) => {
+  const problem = globProblem(pattern)
+  if (problem) check.addIssue({ code: 'custom', message: problem })
+})
+
+export function readName(name: string): [provider: ModelProvider, id: string] {
+  const whole = parse(modelName, name, ['model'])
+  return [providerIn(whole) as ModelProvider, whole.slice(whole.indexOf(':') + 1)]
+}
+
+export interface ModelList {
+  has(name: string): boolean
+  /** Names and globs, those of one provider. */
+  of(provider: ModelProvider): string[]
+  /** Throws `model-unavailable`, with what there is instead. */
+  assertHas(name: string): void
+}
+
+const MOST_TOLD = 10
+
+export function createModelList(model: string | undefined, more: readonly string[] = []): ModelList {
+  const patterns = parse(z.array(modelPattern).max(200), more, ['appModels'])
+  const globs = patterns.map(compileGlob)
+  const all = [...new Set([...(model === undefined ? [] : [model]), ...patterns])]
+  const has = (name: string) => name === model || globs.some((glob) => glob.matches(name))
+  return {
+    has,
+    of: (provider) => all.filter((name) => providerIn(name) === provider),
+    assertHas(name) {
+      if (has(name)) return
+      const [provider] = readName(name)
+      const told = all.slice(0, MOST_TOLD).join(', ') + (all.length > MOST_TOLD ? ', …' : '')
+      throw new HostError('model-unavailable', {
+        detail: `The app's key is not for '${name}'. ${all.length === 0 ? 'It is for no model yet.' : `It is for: ${told}.`}`,
+        action: `${all.length === 0 ? 'Save' : 'Ask one of these, save'} a key of your own (PUT /api/models/${provider}/key), or ask the operator to add it to LOADOUT_MODELS.`,
+      })
+    },
+  }
+}
