@@ -1,15 +1,11 @@
 /** What an operator can do. Each has what is shown read again. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client, problemOf } from '../../api.ts'
+import { answer, client } from '../../api.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { type AppConfigPatch, type AppToolkit, appConfigQuery, appToolkitsQuery, type PolicyRule } from './queries.ts'
 
 type Record_ = Parameters<typeof client.api.app.toolkits.$post>[0]['json']
-
-const failed = (error: Error) => {
-  const { title, detail, action } = problemOf(error)
-  toast.error(title, { description: `${detail} ${action}` })
-}
 
 function useRefresh(...keys: string[][]) {
   const queryClient = useQueryClient()
@@ -48,7 +44,7 @@ export function useSwitchAppToolkit() {
           : old,
       )
     },
-    onError: failed,
+    onError: toastProblem,
     onSettled: refresh,
   })
 }
@@ -104,7 +100,7 @@ export function useAppKey(provider: string, name: string) {
       toast.success(`The key for ${name} is gone`)
       return refresh()
     },
-    onError: failed,
+    onError: toastProblem,
   })
   return { save, clear }
 }

@@ -1,13 +1,9 @@
 /** What an operator does to users. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client, problemOf } from '../../api.ts'
+import { answer, client } from '../../api.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import type { User } from './queries.ts'
-
-const failed = (error: Error) => {
-  const { title, detail, action } = problemOf(error)
-  toast.error(title, { description: `${detail} ${action}` })
-}
 
 function useRefresh() {
   const queryClient = useQueryClient()
@@ -31,7 +27,7 @@ export function useChangeUser() {
       const standing = disabled ? 'is disabled' : operator ? 'is an operator' : 'is a user'
       toast.success(`${name} ${standing}`)
     },
-    onError: failed,
+    onError: toastProblem,
     onSettled: refresh,
   })
 }
@@ -39,7 +35,7 @@ export function useChangeUser() {
 export function useMakeLink() {
   return useMutation({
     mutationFn: ({ id }: User) => answer(client.api.users[':id'].link.$post({ param: { id } })),
-    onError: failed,
+    onError: toastProblem,
   })
 }
 
@@ -47,7 +43,7 @@ export function useSignOutUser() {
   return useMutation({
     mutationFn: ({ id }: User) => answer(client.api.users[':id'].sessions.$delete({ param: { id } })),
     onSuccess: (_, { name }) => toast.success(`${name} is signed out everywhere`),
-    onError: failed,
+    onError: toastProblem,
   })
 }
 

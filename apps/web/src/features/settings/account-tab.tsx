@@ -9,8 +9,9 @@ import { TimeAgo } from '../../ui/time-ago.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import type { Session } from '../shell/session.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
-import { toastProblem } from '../threads/use-threads.ts'
+import { browserWords } from './browser-words.ts'
 import { type SignInSession, sessionsQuery } from './queries.ts'
 
 export function AccountTab({ session }: { session: Session }) {
@@ -23,7 +24,7 @@ export function AccountTab({ session }: { session: Session }) {
           </p>
         </Section>
       )}
-      {session.methods.password && <PasswordSection />}
+      {session.methods.password && <PasswordSection provider={session.methods.oidc?.name} />}
       <SessionsSection />
     </>
   )
@@ -32,7 +33,7 @@ export function AccountTab({ session }: { session: Session }) {
 const SHORTEST = 10
 const EMPTY = { current: '', password: '', again: '' }
 
-function PasswordSection() {
+function PasswordSection({ provider }: { provider: string | undefined }) {
   const [form, setForm] = useState(EMPTY)
   const [tried, setTried] = useState(false)
   const change = useMutation({
@@ -59,7 +60,10 @@ function PasswordSection() {
   }
   const put = (name: keyof typeof EMPTY) => (value: string) => setForm({ ...form, [name]: value })
   return (
-    <Section title="Password" note="Changing it ends your other sessions.">
+    <Section
+      title="Password"
+      note={`Changing it ends your other sessions.${provider === undefined ? '' : ` Who always came by ${provider} has none: an operator gives you a link to choose one.`}`}
+    >
       <form noValidate onSubmit={submit} className="grid max-w-md gap-4">
         {change.error && <ProblemNotice error={change.error} />}
         <Field label="Present password" error={errors.current}>
@@ -125,12 +129,14 @@ function SessionsSection() {
 }
 
 function SessionRow({ session, onEnd }: { session: SignInSession; onEnd: () => void }) {
-  const name = session.userAgent ?? 'Unknown browser'
+  const name = browserWords(session.userAgent)
   return (
     <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 sm:px-5">
       <div className="grid min-w-0 flex-1 basis-56 gap-0.5">
         <p className="flex flex-wrap items-center gap-2 text-sm">
-          <span className="min-w-0 wrap-anywhere">{name}</span>
+          <span className="min-w-0 font-medium wrap-anywhere" title={session.userAgent ?? undefined}>
+            {name}
+          </span>
           {session.current && <Badge>This one</Badge>}
         </p>
         <p className="text-[0.8125rem] text-ink-muted">

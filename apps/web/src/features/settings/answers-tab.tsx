@@ -8,7 +8,7 @@ import { Empty } from '../../ui/empty.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { toastProblem } from '../threads/use-threads.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { type Grant, grantsQuery } from './queries.ts'
 
 /** Answers that hold until they are taken back. */

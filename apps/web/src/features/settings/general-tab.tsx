@@ -9,7 +9,7 @@ import { Input } from '../../ui/input.tsx'
 import { SwitchField } from '../../ui/switch-field.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { type Theme, useTheme } from '../shell/theme.ts'
+import { useUserTheme } from '../shell/user-theme.ts'
 import { type Preferences, preferencesQuery } from './queries.ts'
 import { usePreferences } from './use-preferences.ts'
 
@@ -32,16 +32,11 @@ const THEMES = [
 ] as const
 
 function ThemeSection() {
-  const [theme, choose] = useTheme()
-  const save = usePreferences()
-  const change = (next: Theme) => {
-    choose(next)
-    save.mutate({ theme: next })
-  }
+  const [theme, choose] = useUserTheme()
   return (
-    <Section title="Theme" note="Of this browser, and remembered for others.">
+    <Section title="Theme" note="It goes with you to every browser that you sign in with.">
       <div>
-        <Segmented label="Theme of the pages" value={theme} options={THEMES} onChange={change} />
+        <Segmented label="Theme of the pages" value={theme} options={THEMES} onChange={choose} />
       </div>
     </Section>
   )

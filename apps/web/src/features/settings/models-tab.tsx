@@ -4,9 +4,9 @@ import { answer, client } from '../../api.ts'
 import { ProviderKey } from '../operator/provider-key.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { PROVIDER_NAMES } from '../threads/model-dialog.tsx'
 import { type Models, modelsQuery } from '../threads/queries.ts'
-import { toastProblem } from '../threads/use-threads.ts'
 
 type Provider = Models['providers'][number]
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType } from 'hono/client'
 import { answer, client } from '../../api.ts'
-import { toastProblem } from '../threads/use-threads.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { type Preferences, preferencesQuery } from './queries.ts'
 
 export type PreferencesPatch = InferRequestType<typeof client.api.preferences.$patch>['json']
@@ -12,7 +12,9 @@ export function usePreferences() {
   const { queryKey } = preferencesQuery()
   return useMutation({
     mutationFn: (json: PreferencesPatch) => answer(client.api.preferences.$patch({ json })),
-    onMutate: ({ costLimits: _, ...patch }) => {
+    onMutate: async ({ costLimits: _, ...patch }) => {
+      // An answer from before would take the change back for a moment.
+      await queryClient.cancelQueries({ queryKey, exact: true })
       const before = queryClient.getQueryData(queryKey)
       if (before) queryClient.setQueryData(queryKey, { ...before, ...patch } as Preferences)
       return before

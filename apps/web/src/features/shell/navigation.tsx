@@ -7,11 +7,13 @@ import { Button } from '../../ui/button.tsx'
 import { PAGES } from './pages.ts'
 import { type SignedIn, useSession, useSignOutHere } from './session.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
+import { useStoredTheme } from './user-theme.ts'
 import { waitingQuery } from './waiting.ts'
 
 /** The column beside every page, and the drawer that stands for it on a small screen. */
 export function Navigation({ onNavigate, onSearch }: { onNavigate?: () => void; onSearch?: () => void }) {
   const session = useSession()
+  useStoredTheme()
   const isOperator = session?.user?.operator ?? false
   return (
     <>

@@ -8,7 +8,7 @@ import { answer, client, toolkitsQuery } from '../../api.ts'
 import { PAGES } from './pages.ts'
 import type { PaletteState } from './palette-state.ts'
 import { useSession } from './session.ts'
-import { useTheme } from './theme.ts'
+import { useUserTheme } from './user-theme.ts'
 
 /** More would be a page, and the page of tools is one. */
 const MOST_TOOLS = 300
@@ -50,7 +50,7 @@ export function PaletteContent({ close, onClosed }: PaletteState) {
 
 function Entries({ close }: { close: () => void }) {
   const navigate = useNavigate()
-  const [, chooseTheme] = useTheme()
+  const [, chooseTheme] = useUserTheme()
   const isOperator = useSession()?.user?.operator ?? false
   const go = (to: NavigateOptions) => () => {
     // The page takes the focus, so the palette must not give it back.

@@ -1,6 +1,7 @@
 import { Monitor, Moon, Sun } from 'lucide-react'
 import { type Option, Segmented } from '../../ui/choice.tsx'
-import { type Theme, useTheme } from './theme.ts'
+import type { Theme } from './theme.ts'
+import { useUserTheme } from './user-theme.ts'
 
 const THEMES: ReadonlyArray<Option<Theme>> = [
   { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },
@@ -9,6 +10,6 @@ const THEMES: ReadonlyArray<Option<Theme>> = [
 ]
 
 export function ThemeSwitch() {
-  const [theme, choose] = useTheme()
+  const [theme, choose] = useUserTheme()
   return <Segmented label="Theme" value={theme} options={THEMES} onChange={choose} iconOnly />
 }

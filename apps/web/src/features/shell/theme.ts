@@ -1,11 +1,11 @@
-/** Which theme the user chose. `public/theme.js` applies it, before the first paint and at every change after. */
+/** Which theme this browser wears. `public/theme.js` applies it, before the first paint and at every change after. */
 import { useSyncExternalStore } from 'react'
 
 export type Theme = 'light' | 'system' | 'dark'
 
 const KEY = 'loadout-theme'
 
-function read(): Theme {
+export function wornTheme(): Theme {
   try {
     const stored = window.localStorage.getItem(KEY)
     return stored === 'light' || stored === 'dark' ? stored : 'system'
@@ -14,7 +14,8 @@ function read(): Theme {
   }
 }
 
-function choose(theme: Theme): void {
+export function wearTheme(theme: Theme): void {
+  if (theme === wornTheme()) return
   try {
     window.localStorage.setItem(KEY, theme)
   } catch {
@@ -32,4 +33,4 @@ function subscribe(changed: () => void): () => void {
   }
 }
 
-export const useTheme = () => [useSyncExternalStore(subscribe, read), choose] as const
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, wornTheme)

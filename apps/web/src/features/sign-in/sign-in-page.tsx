@@ -4,6 +4,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { sessionQuery } from '../shell/session.ts'
+import { wearStoredTheme } from '../shell/user-theme.ts'
 import { Door } from './door.tsx'
 import { SignInForm } from './sign-in-form.tsx'
 
@@ -15,6 +16,7 @@ export function SignInPage() {
   const queryClient = useQueryClient()
   const router = useRouter()
   const enter = async () => {
+    await wearStoredTheme(queryClient)
     await queryClient.invalidateQueries()
     router.history.replace(returnTo)
   }

@@ -8,6 +8,7 @@ import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { keepTheme, wearStoredTheme } from '../shell/user-theme.ts'
 import { Door } from './door.tsx'
 import { PasswordInput } from './password-input.tsx'
 
@@ -78,6 +79,7 @@ function WelcomeForm({ link, token }: { link: Opened; token: string }) {
   const enter = useMutation({
     mutationFn: () => send(link.kind, { token, email: email.trim(), name: name.trim(), password }),
     onSuccess: async () => {
+      await (link.kind === 'reset' ? wearStoredTheme(queryClient) : keepTheme())
       await queryClient.invalidateQueries({ queryKey: ['session'] })
       navigate({ to: '/connectors', replace: true })
     },

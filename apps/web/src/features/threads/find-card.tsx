@@ -4,11 +4,11 @@ import { Braces, Pin, Play } from 'lucide-react'
 import { toast } from 'sonner'
 import { answer, client } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { toastProblem } from '../shell/toast-problem.ts'
 import type { ChosenTool } from './chat-message.ts'
 import { ChosenList } from './chosen-tools.tsx'
 import { callText } from './program-text.ts'
 import type { Selection } from './queries.ts'
-import { toastProblem } from './use-threads.ts'
 
 export interface Find {
   id: string

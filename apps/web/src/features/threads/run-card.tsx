@@ -7,12 +7,12 @@ import { Notice } from '../../ui/notice.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { durationWords } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { AskedCard } from './asked-card.tsx'
 import { JsonView } from './json-view.tsx'
 import { type Approval, isOver, type Run, runQuery } from './queries.ts'
 import { RunSteps } from './run-steps.tsx'
 import { type Chip, StatusChip } from './status-chip.tsx'
-import { toastProblem } from './use-threads.ts'
 
 const STATES: Record<Run['status'], { chip: Chip; words: string }> = {
   queued: { chip: 'waiting', words: 'Queued' },

@@ -3,10 +3,10 @@ import { ChevronRight } from 'lucide-react'
 import { answer, client } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { durationWords } from '../../ui/time-words.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { JsonView } from './json-view.tsx'
 import { type Run, runQuery } from './queries.ts'
 import { type Chip, StatusChip } from './status-chip.tsx'
-import { toastProblem } from './use-threads.ts'
 
 type Step = Run['steps'][number]
 

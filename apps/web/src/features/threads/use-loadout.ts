@@ -1,7 +1,7 @@
 /** What a thread carries, and how that is changed. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { answer, client } from '../../api.ts'
-import { toastProblem } from './use-threads.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 
 const { activations, loaded } = client.api.threads[':id']
 

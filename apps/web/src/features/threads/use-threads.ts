@@ -2,7 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { toast } from 'sonner'
-import { answer, client, problemOf } from '../../api.ts'
+import { answer, client } from '../../api.ts'
+import { toastProblem } from '../shell/toast-problem.ts'
 import { type Thread, threadQuery } from './queries.ts'
 
 export const titleOf = ({ title }: Pick<Thread, 'title'>): string => title || 'Untitled thread'
@@ -43,9 +44,4 @@ export function useDeleteThread(done: (thread: Thread) => void) {
     },
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['threads', 'list'] }),
   })
-}
-
-export function toastProblem(error: unknown): void {
-  const { title, detail, action } = problemOf(error)
-  toast.error(title, { description: `${detail} ${action}` })
 }
