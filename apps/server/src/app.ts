@@ -107,7 +107,7 @@ export function createApp({
     }),
   )
   app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
-  app.route('/api', oauthPages(host, authenticate))
+  app.route('/api', oauthPages(host, authenticate, signIn?.people))
   app.use('/api/*', jsonBody())
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)

@@ -28,22 +28,29 @@ export const failedPage = ({ message, action }: HostError) =>
       </p>`,
   })
 
-interface Confirm {
+/** How people know an account: nobody knows an id by heart. */
+export interface Account {
   userId: string
+  name?: string | undefined
+  email?: string | undefined
+}
+
+interface Confirm {
+  account: Account
   name: string
   action: string
   /** What the form brings along. */
   fields: Readonly<Record<string, string | undefined>>
 }
 
-export const confirmPage = ({ userId, name, action, fields }: Confirm) =>
+export const confirmPage = ({ account, name, action, fields }: Confirm) =>
   page({
     title: 'Is this your account?',
     data: { toolkit: '', status: 'asking' },
     // Without it the browser hides from us that the form is ours.
     head: html`<meta name="referrer" content="strict-origin" />`,
     body: html`<p>
-        You signed in to <strong>${name}</strong> for the Loadout account <strong>${userId}</strong>. Whoever holds that
+        You signed in to <strong>${name}</strong> for the Loadout account ${accountName(account)}. Whoever holds that
         account can then use <strong>${name}</strong> as you.
       </p>
       <form method="post" action="${action}">
@@ -54,6 +61,9 @@ export const confirmPage = ({ userId, name, action, fields }: Confirm) =>
       </form>
       <p class="quiet">If somebody else sent you the link, close this window: nothing was stored.</p>`,
   })
+
+const accountName = ({ userId, name, email }: Account) =>
+  email === undefined ? html`<strong>${userId}</strong>` : html`<strong>${name || email}</strong> (${email})`
 
 interface Page {
   title: string
@@ -72,37 +82,81 @@ const page = ({ title, data, body, head }: Page) => html`<!doctype html>
       <style>
         :root {
           color-scheme: light dark;
+          --canvas: oklch(0.975 0.004 85);
+          --surface: oklch(0.998 0.001 85);
+          --line: oklch(0.905 0.006 85);
+          --ink: oklch(0.25 0.02 250);
+          --ink-muted: oklch(0.47 0.018 250);
+          --accent: oklch(0.45 0.095 238);
+          --accent-ink: oklch(0.99 0.003 238);
+        }
+        @media (prefers-color-scheme: dark) {
+          :root {
+            --canvas: oklch(0.182 0.008 250);
+            --surface: oklch(0.216 0.009 250);
+            --line: oklch(0.305 0.011 250);
+            --ink: oklch(0.945 0.005 85);
+            --ink-muted: oklch(0.76 0.009 250);
+            --accent: oklch(0.76 0.09 235);
+            --accent-ink: oklch(0.2 0.03 238);
+          }
         }
         body {
-          font: 16px/1.5 system-ui, sans-serif;
-          max-width: 30rem;
-          margin: 15vh auto;
-          padding: 0 1.25rem;
+          font: 15px/1.55 system-ui, sans-serif;
+          background: var(--canvas);
+          color: var(--ink);
+          margin: 0;
+          padding: 15vh 1rem 2rem;
+        }
+        main {
+          max-width: 26rem;
+          margin: 0 auto;
+          padding: 1.5rem;
+          background: var(--surface);
+          border: 1px solid var(--line);
+          border-radius: 1rem;
+          overflow-wrap: anywhere;
+        }
+        .brand {
+          margin: 0 0 1rem;
+          font-size: 0.8125rem;
+          font-weight: 600;
+          color: var(--ink-muted);
         }
         h1 {
-          font-size: 1.25rem;
+          margin: 0 0 0.75rem;
+          font-size: 1.125rem;
+          letter-spacing: -0.01em;
         }
         .quiet {
-          opacity: 0.75;
+          margin-bottom: 0;
+          color: var(--ink-muted);
+        }
+        a {
+          color: var(--accent);
         }
         .button {
-          display: inline-block;
-          padding: 0.5rem 1rem;
+          display: block;
+          width: 100%;
+          padding: 0.6rem 1rem;
           border-radius: 0.5rem;
-          background: #2f5bea;
-          color: #fff;
+          background: var(--accent);
+          color: var(--accent-ink);
           border: 0;
           font: inherit;
+          font-weight: 500;
           cursor: pointer;
         }
+        a:focus-visible,
         .button:focus-visible {
-          outline: 3px solid #8aa4f5;
+          outline: 2px solid var(--accent);
           outline-offset: 2px;
         }
       </style>
     </head>
     <body data-toolkit="${data.toolkit}" data-status="${data.status}">
       <main>
+        <p class="brand">Loadout</p>
         <h1>${title}</h1>
         ${body}
       </main>

@@ -1,9 +1,13 @@
 /** Sign-in over the API: links, the page people come back to, and everything that must not be taken there. */
+import { OpenAPIHono } from '@hono/zod-openapi'
 import { createHost, type Host, rule } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { follow, OAuthServer } from '../../../test/oauth-server.ts'
 import { createApp } from './app.ts'
+import { createPeople } from './auth/people.ts'
+import { oauthPages } from './routes/oauth.ts'
+import type { Env } from './variables.ts'
 
 const BASE = 'http://localhost:4300'
 let oauth: OAuthServer
@@ -132,6 +136,21 @@ describe('who comes back', () => {
     // The word is good once, as the link is.
     expect((await press(asked)).status).toBe(400)
     expect(oauth.counts.exchanged).toBe(1)
+  })
+
+  it('is shown an account by its name and email, where people sign in here', async () => {
+    const people = createPeople(host.storage)
+    const { person } = await people.invite({ email: 'ann@example.com', name: 'Ann <b>', operator: false })
+    await host.toolkits.register({ name: 'mail', url: oauth.url }, { tier: 'user', userId: person.userId })
+    const begun = await post('/oauth/start', { toolkit: 'mail' }, person.userId)
+    const { href } = await follow((await begun.json()).url)
+    const pages = new OpenAPIHono<Env>().route(
+      '/api',
+      oauthPages(host, () => undefined, people),
+    )
+    const text = await (await pages.request(href)).text()
+    expect(text).toContain('<strong>Ann &lt;b&gt;</strong> (ann@example.com)')
+    expect(text).not.toContain(person.userId)
   })
 
   it('is not believed to have said yes by an address, or by a form of another page', async () => {

@@ -18,6 +18,7 @@ export interface PersonPatch {
 
 export interface People {
   list(page: { after?: string | undefined; limit: number }): Promise<Person[]>
+  find(userId: string): Promise<UserRow | undefined>
   /** `conflict` where the email is taken. */
   invite(given: { email: string; name: string; operator: boolean }): Promise<{ person: Person; link: MadeLink }>
   change(userId: string, patch: PersonPatch): Promise<Person>
@@ -37,6 +38,7 @@ export function createPeople(storage: Storage): People {
         for (const row of rows) people.push(await personOf(tx, row))
         return people
       }),
+    find: (userId) => run((tx) => tx.get('users', userId)),
     invite: ({ email, name, operator }) =>
       run(async (tx) => {
         const user = newUser({ email, name, role: operator ? 'operator' : 'user' })

@@ -11,6 +11,7 @@ import type { Context, Next } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { type Host, HostError } from 'loadout'
+import type { People } from '../auth/people.ts'
 import type { Authenticate } from '../doors.ts'
 import { CLOSE_SCRIPT, confirmPage, failedPage, signedInPage } from '../oauth-pages.ts'
 import { idText, json, jsonBodyOf } from '../openapi.ts'
@@ -97,7 +98,7 @@ export function oauthRoutes(host: Host) {
 }
 
 /** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
-export function oauthPages(host: Host, authenticate: Authenticate) {
+export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick<People, 'find'>) {
   const pages = new OpenAPIHono<Env>()
   const finish = async (c: Context<Env>, brought: z.infer<typeof returned>, who: string | undefined) => {
     const { name } = await host.signIns.whose(brought.state)
@@ -117,7 +118,10 @@ export function oauthPages(host: Host, authenticate: Authenticate) {
         const word = newWord()
         remember(c, { name: CONFIRM_COOKIE, value: word, sameSite: 'Strict' })
         return c.html(
-          confirmPage({ userId, name, action: `${COOKIE_PATH}/confirm`, fields: { ...brought, word } }),
+          confirmPage({
+            ...{ account: (await people?.find(userId)) ?? { userId }, name },
+            ...{ action: `${COOKIE_PATH}/confirm`, fields: { ...brought, word } },
+          }),
           200,
         )
       } catch (thrown) {

@@ -97,8 +97,15 @@ function findHostError(thrown: unknown): HostError | undefined {
 
 const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
 
+/** Colours of a terminal are no text. */
+const COLOURS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
+
 /** A server's own words, short and without characters that a terminal or a model would obey. */
-export const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ').slice(0, 500)
+export const plain = (text: string) =>
+  text
+    .replace(COLOURS, '')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ')
+    .slice(0, 500)
 
 const MOST_OUTPUT = 8000
 
@@ -106,8 +113,7 @@ const MOST_OUTPUT = 8000
 export const lines = (text: string) =>
   text
     .replace(/\r\n?/g, '\n')
-    // Colours of a terminal are no text.
-    .replace(/\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu, '')
+    .replace(COLOURS, '')
     .replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cn}]/gu, ' ')
     .trim()
     .slice(-MOST_OUTPUT)
