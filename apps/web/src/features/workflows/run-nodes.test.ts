@@ -46,6 +46,16 @@ it('has a state for each node while a run goes', () => {
   })
 })
 
+it('counts the items of a map, which is over with the last of them', () => {
+  const items = [item('each[0]', 'completed'), item('each[1]', 'completed')]
+  const going = run('running', items, { progress: { each: { done: 2, total: 3 } } })
+  expect(runNodes(going, definition).find(({ id }) => id === 'each')?.progress).toEqual({ done: 2, total: 3 })
+  expect(states(going)).toMatchObject({ each: 'running', body: 'running' })
+  const counted = run('running', [...items, step('last', 'started')], { progress: { each: { done: 2, total: 2 } } })
+  expect(states(counted)).toMatchObject({ each: 'completed', body: 'completed', last: 'running' })
+  expect(states(run('running', [], { progress: { each: { done: 0, total: 0 } } }))).toMatchObject({ each: 'completed' })
+})
+
 it('has one once it is over', () => {
   const failed = [went, step('a', 'failed', { error: { code: 'x', message: 'no' } })]
   expect(states(run('failed', failed, { error: { code: 'workflow-failed', message: '', node: 'a' } }))).toMatchObject({

@@ -11,6 +11,13 @@ export interface RunNode {
   steps: readonly Step[]
   startedAt: string | undefined
   endedAt: string | undefined
+  /** Of a map that began: how many of its items came to their end. */
+  progress: Progress | undefined
+}
+
+export interface Progress {
+  done: number
+  total: number
 }
 
 const ACTIVE = new Set(['queued', 'running', 'paused', 'outcome-unknown'])
@@ -21,9 +28,12 @@ export function runNodes(run: Run, definition: Definition): RunNode[] {
   return definition.nodes.map(({ id, type }) => {
     const isMap = type === 'map'
     const steps = run.steps.filter((step) => (held.has(id) ? nodeOf(step) : ownerOf(step)) === id)
+    const progress = isMap ? run.progress?.[id] : undefined
+    // What runs for each item is over when the map is.
+    const counted = run.progress?.[isMap ? id : (held.get(id) ?? '')]
     return {
-      id,
-      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id) }),
+      ...{ id, progress },
+      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id), counted }),
       steps: steps.filter(isTelling),
       startedAt: least(steps.map(({ startedAt }) => startedAt)),
       endedAt: steps.some((step) => step.endedAt === undefined)
@@ -51,19 +61,20 @@ interface Known {
   isHeld: boolean
   steps: readonly Step[]
   run: Run
+  counted: Progress | undefined
 }
 
-function stateOf({ id, isMap, isHeld, steps, run }: Known): NodeState {
+function stateOf({ id, isMap, isHeld, steps, run, counted }: Known): NodeState {
   const isActive = ACTIVE.has(run.status)
   if (run.error?.node === id) return 'failed'
-  if (steps.length === 0) return withoutSteps(run, isActive)
+  const isCounted = counted !== undefined && counted.done >= counted.total
+  if (steps.length === 0) return isCounted ? 'completed' : withoutSteps(run, isActive)
   const has = (status: Step['status']) => steps.some((step) => step.status === status)
   if (has('outcome-unknown')) return 'outcome-unknown'
   if (has('paused') && isActive) return 'paused'
   if (has('started')) return isActive ? 'running' : 'failed'
-  // Only at the end is it known how many there were.
   const isMoving = run.status === 'queued' || run.status === 'running'
-  if (isMap || isHeld) return isMoving ? 'running' : has('completed') ? 'completed' : 'failed'
+  if (isMap || isHeld) return isMoving && !isCounted ? 'running' : has('completed') ? 'completed' : 'failed'
   const own = steps.filter((step) => !step.place?.includes('/'))
   const last = own.at(-1)
   if (!last) return isActive ? 'running' : 'failed'

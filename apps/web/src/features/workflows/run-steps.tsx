@@ -50,7 +50,8 @@ export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: bool
         {step.output !== undefined && <Value label="Output" value={step.output} cut={step.cut === true} />}
         {step.error && (
           <p className="text-sm wrap-anywhere text-bad">
-            {step.error.message} <code className="font-mono text-xs">{step.error.code}</code>
+            {step.error.message} {step.error.action && <span className="text-ink">{step.error.action} </span>}
+            <code className="font-mono text-xs">{step.error.code}</code>
           </p>
         )}
       </div>

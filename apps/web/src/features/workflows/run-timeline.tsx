@@ -9,7 +9,7 @@ import type { Definition, WorkflowNode } from './definition.ts'
 import { heldIn } from './graph.ts'
 import { KIND_LOOKS, nameOf } from './node-kind.tsx'
 import type { Run } from './queries.ts'
-import { inTime, type RunNode } from './run-nodes.ts'
+import { inTime, type Progress, type RunNode } from './run-nodes.ts'
 import { NodeBadge } from './run-state.tsx'
 import { StepDetail } from './run-steps.tsx'
 import { useRerun } from './use-workflows.ts'
@@ -96,7 +96,7 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
             <span className="sr-only">{label}: </span>
             {nameOf(node)}
           </span>
-          {steps.length > 1 && <span className="shrink-0 text-xs text-ink-faint">{counted(steps.length, 'step')}</span>}
+          <span className="shrink-0 text-xs text-ink-faint tabular-nums">{amountWords(one)}</span>
         </button>
         <span className="text-xs text-ink-muted tabular-nums">{took}</span>
         <NodeBadge state={one.state} />
@@ -115,6 +115,7 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
         )}
       </div>
       <Bar span={span} one={one} />
+      {one.progress && one.state === 'running' && <Items {...one.progress} />}
       {steps.length > 0 && (
         <ol className="grid gap-2 pl-6.5">
           {steps.slice(0, MOST_STEPS).map((step) => (
@@ -130,6 +131,21 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
     </li>
   )
 }
+
+const amountWords = ({ progress, steps }: RunNode): string => {
+  if (progress) return `${progress.done} of ${counted(progress.total, 'item')}`
+  return steps.length > 1 ? counted(steps.length, 'step') : ''
+}
+
+/** How far a map has come; the bar above says when it was. */
+const Items = ({ done, total }: Progress) => (
+  <progress
+    aria-label="Items done"
+    value={done}
+    max={Math.max(1, total)}
+    className="h-1.5 w-full appearance-none overflow-hidden rounded-full bg-sunken [&::-moz-progress-bar]:bg-busy [&::-webkit-progress-bar]:bg-sunken [&::-webkit-progress-value]:bg-busy"
+  />
+)
 
 interface Span {
   from: number
