@@ -118,6 +118,32 @@ describe('a thread without a model', () => {
       .waitFor()
   })
 
+  it('has rules of its own, which hold in it alone', async () => {
+    await panel(page).getByRole('tab', { name: 'Rules' }).click()
+    await panel(page).getByText('This thread has no rules of its own').waitFor()
+    await panel(page).getByRole('button', { name: 'Add rule' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rule for this thread' })
+    await dialog.getByRole('button', { name: 'Add rule' }).click()
+    await dialog.locator('[aria-invalid=true]').waitFor()
+    await dialog.getByRole('textbox', { name: 'Tools' }).fill('everything.echo')
+    await dialog.getByRole('combobox', { name: 'Decision' }).selectOption('Deny')
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('No echoes here.')
+    await dialog.getByRole('button', { name: 'Add rule' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    const rules = panel(page).getByRole('list', { name: 'Rules of this thread' })
+    await rules.getByText('No echoes here.').waitFor()
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Add rule')
+    await write(page, 'return await everything.echo({ message: "hello" })')
+    await page.getByRole('button', { name: 'Run', exact: true }).click()
+    const run = page.getByRole('article', { name: 'Program' }).last()
+    await run
+      .getByText(/No echoes here/)
+      .first()
+      .waitFor({ state: 'attached' })
+    await rules.getByRole('button', { name: 'Remove the rule for everything.echo' }).click()
+    await panel(page).getByText('This thread has no rules of its own').waitFor()
+  })
+
   it('is renamed and deleted in the list', async () => {
     await page.getByRole('link', { name: 'All threads' }).click()
     await page.getByRole('button', { name: 'Actions for add two numbers' }).click()
@@ -221,6 +247,44 @@ describe('a chat', () => {
     await page.getByRole('button', { name: 'Try again' }).click()
     await answer().getByText('It is.').waitFor()
     expect(await page.getByRole('article', { name: 'You' }).getByText('Is it so?').count()).toBe(1)
+  })
+
+  it('tells that something was asked again, and does not say it twice', async () => {
+    next = () => 'It still is.'
+    await page.getByRole('button', { name: 'Ask again' }).click()
+    await answer().getByText('It still is.').waitFor()
+    await page.getByRole('article', { name: 'You' }).getByText('Asked again').waitFor()
+    await page.reload()
+    await answer().getByText('It still is.').waitFor()
+    expect(await page.getByRole('article', { name: 'You' }).getByText('Is it so?').count()).toBe(1)
+  })
+
+  it('is asked with programs and within steps where that was said, and in the next visit, too', async () => {
+    const choose = () => page.getByRole('button', { name: /openai:gpt-5.6/ }).click()
+    const dialog = page.getByRole('dialog', { name: 'Model' })
+    await choose()
+    await dialog.getByRole('switch', { name: 'Programs' }).click()
+    await dialog.getByRole('textbox', { name: 'Most steps' }).fill('0')
+    await dialog.getByRole('button', { name: 'Use it' }).click()
+    await dialog.getByText('A whole number from 1 to 100.').waitFor()
+    await dialog.getByRole('textbox', { name: 'Most steps' }).fill('1')
+    await dialog.getByRole('button', { name: 'Use it' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.reload()
+    next = () => sum
+    await ask('Add with one step.')
+    await answer()
+      .getByRole('button', { name: /^Allow .* once$/ })
+      .click()
+    await answer()
+      .getByText(/110 tokens used/)
+      .waitFor()
+    expect(JSON.stringify(models.requests.at(-1)?.body)).toContain('run_code')
+    await choose()
+    await dialog.getByRole('switch', { name: 'Programs' }).click()
+    await dialog.getByRole('textbox', { name: 'Most steps' }).fill('')
+    await dialog.getByRole('button', { name: 'Use it' }).click()
+    await dialog.waitFor({ state: 'detached' })
   })
 
   it('asks the model that is chosen, and says where its key is missing', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
+import { askedAgain, chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
 import type { StoredMessage } from './queries.ts'
 
 const message = (id: string, role: 'user' | 'assistant', text: string): StoredMessage => ({
@@ -15,6 +15,14 @@ describe('stored messages', () => {
     const read = chatMessages(pages)
     expect(read.map(textOf)).toEqual(['A', 'B', 'C', 'D'])
     expect(read[0]?.metadata?.createdAt).toBe('2026-01-01T00:00:01Z')
+  })
+
+  it('that were asked again after an answer are known', () => {
+    const items = [
+      ...[message('5', 'user', 'C'), message('4', 'assistant', 'B'), message('3', 'user', 'A')],
+      ...[message('2', 'assistant', 'B'), message('1', 'user', 'A')],
+    ]
+    expect([...askedAgain(chatMessages([{ items }]))]).toEqual(['3'])
   })
 
   it('are said once where an attempt got no answer', () => {

@@ -63,6 +63,14 @@ export const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }
 const isSaidAgain = (message: StoredMessage, next: StoredMessage | undefined): boolean =>
   message.role === 'user' && next?.role === 'user' && JSON.stringify(message.parts) === JSON.stringify(next.parts)
 
+/** Ids of what was asked again, word for word, after it had been answered: it is told and not said once more. */
+export function askedAgain(messages: readonly ChatMessage[]): ReadonlySet<string> {
+  const said = messages.filter(({ role }) => role === 'user')
+  return new Set(
+    said.filter((one, index) => index > 0 && textOf(one) === textOf(said[index - 1] ?? one)).map(({ id }) => id),
+  )
+}
+
 export const textOf = ({ parts }: Pick<ChatMessage, 'parts'>): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
 

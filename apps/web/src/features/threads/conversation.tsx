@@ -24,7 +24,7 @@ const MODEL_BUTTON = 'choose-model'
 /** What was said and done in a thread, and the place to say and do more. */
 export function Conversation({ thread }: { thread: Thread }) {
   const model = useModel()
-  const chat = useThreadChat(thread.id, { model: model.chosen })
+  const chat = useThreadChat(thread.id, model.options)
   const program = useProgram(thread.id)
   const [finds, setFinds] = useState<readonly Find[]>([])
   const find = useFind(thread.id, (one) => setFinds((old) => [...old, one]))
@@ -69,14 +69,14 @@ export function Conversation({ thread }: { thread: Thread }) {
         onSend={send}
         onStop={mode === 'ask' && chat.isBusy ? chat.stop : undefined}
         isBusy={{ ask: chat.isBusy, find: find.isPending, program: program.start.isPending }[mode]}
-        beside={mode === 'ask' && model.models && <ModelButton state={model.state} onOpen={() => setChoosing(true)} />}
+        beside={mode === 'ask' && model.models && <ModelButton model={model} onOpen={() => setChoosing(true)} />}
       />
       {choosing && model.models && (
         <ModelDialog
           models={model.models}
-          chosen={model.chosen}
-          onChoose={(name) => {
-            model.choose(name)
+          options={model.options}
+          onChoose={(options) => {
+            model.choose(options)
             setMode('ask')
           }}
           onClose={() => setChoosing(false)}
@@ -133,11 +133,13 @@ function useEntries(threadId: string, chat: ReturnType<typeof useThreadChat>, fi
   return timelineOf({ messages: chat.messages, runs, finds, seenAt, hasOlder: chat.history.hasNextPage })
 }
 
-function ModelButton({ state, onOpen }: { state: ReturnType<typeof useModel>['state']; onOpen: () => void }) {
+function ModelButton({ model, onOpen }: { model: ReturnType<typeof useModel>; onOpen: () => void }) {
+  const { state, options } = model
   return (
     <Button id={MODEL_BUTTON} variant="quiet" size="small" className="min-w-0 shrink" onClick={onOpen}>
       <Bot aria-hidden />
       <span className="truncate font-mono text-xs">{'model' in state ? state.model : 'Choose a model'}</span>
+      {options.programs && <span className="shrink-0 text-xs text-ink-faint">with programs</span>}
     </Button>
   )
 }

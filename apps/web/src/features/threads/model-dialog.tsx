@@ -1,9 +1,13 @@
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type SubmitEvent, useId, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input, Select } from '../../ui/input.tsx'
+import { SwitchField } from '../../ui/switch-field.tsx'
+import { CountInput } from '../workflows/count-input.tsx'
+import { type AskOptions, budgetProblem, stepsProblem } from './ask-options.ts'
+import { namesOf } from './model-names.ts'
 import type { Models } from './queries.ts'
 import { providerOf } from './use-model.ts'
 
@@ -18,74 +22,51 @@ const WHOSE = { user: 'your key', app: 'key of the app', none: 'no key' } as con
 
 interface ModelDialogProps {
   models: Models
-  chosen: string | undefined
-  onChoose: (model: string | undefined) => void
+  options: AskOptions
+  onChoose: (options: AskOptions) => void
   onClose: () => void
   onClosed: () => void
 }
 
-export function ModelDialog({ models, chosen, onChoose, onClose, onClosed }: ModelDialogProps) {
-  const start = chosen ?? models.model ?? ''
+/** Who answers, and within what. */
+export function ModelDialog({ models, options, onChoose, onClose, onClosed }: ModelDialogProps) {
+  const start = options.model ?? models.model ?? ''
   const [provider, setProvider] = useState(providerOf(start) || usable(models))
   const [name, setName] = useState(start.slice(start.indexOf(':') + 1))
+  const [within, setWithin] = useState(options)
   const [tried, setTried] = useState(false)
-  const error = tried && !/^\S+$/.test(name.trim()) ? 'Name a model, as its provider writes it.' : undefined
-  const submit = (event: FormEvent) => {
+  const isNamed = /^\S+$/.test(name.trim())
+  const choose = (model: string | undefined) => {
+    setTried(true)
+    if (stepsProblem(within.maxSteps) ?? budgetProblem(within.budget)) return
+    onChoose({ ...within, model })
+    onClose()
+  }
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     setTried(true)
-    if (!/^\S+$/.test(name.trim())) return
-    onChoose(`${provider}:${name.trim()}`)
-    onClose()
+    const written = `${provider}:${name.trim()}`
+    // The operator's stays the operator's, also once they choose another.
+    if (isNamed) choose(options.model === undefined && written === models.model ? undefined : written)
   }
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onClosed={onClosed}>
-        <DialogHeader title="Model" description="Who answers in this browser. Keys are sealed on the server." />
+        <DialogHeader title="Model" description="Who answers in this browser, and within what." />
         <form noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
           <div className="grid flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-            <Field
-              label="Provider"
-              hint={
-                <>
-                  Keys are saved in{' '}
-                  <Link to="/settings" search={{ tab: 'models' }} className="text-accent underline underline-offset-4">
-                    Settings, Model keys
-                  </Link>
-                  .
-                </>
-              }
-            >
-              {(control) => (
-                <Select {...control} value={provider} onChange={(event) => setProvider(event.target.value)}>
-                  {models.providers.map((one) => (
-                    <option key={one.provider} value={one.provider}>
-                      {PROVIDER_NAMES[one.provider]} ({WHOSE[one.key]})
-                    </option>
-                  ))}
-                </Select>
-              )}
-            </Field>
-            <Field label="Model" hint="As the provider names it." error={error}>
-              {(control) => (
-                <Input
-                  {...control}
-                  className="font-mono"
-                  value={name}
-                  maxLength={280}
-                  onChange={(event) => setName(event.target.value)}
-                />
-              )}
-            </Field>
+            <ProviderField models={models} value={provider} onChange={setProvider} />
+            <NameField
+              names={namesOf(models, provider)}
+              value={name}
+              onChange={setName}
+              error={tried && !isNamed ? 'Name a model, as its provider writes it.' : undefined}
+            />
+            <WithinFields value={within} onChange={setWithin} isTried={tried} />
           </div>
           <DialogFooter>
             {models.model && (
-              <Button
-                className="mr-auto"
-                onClick={() => {
-                  onChoose(undefined)
-                  onClose()
-                }}
-              >
+              <Button className="mr-auto" onClick={() => choose(undefined)}>
                 Use the operator’s
               </Button>
             )}
@@ -97,6 +78,110 @@ export function ModelDialog({ models, chosen, onChoose, onClose, onClosed }: Mod
         </form>
       </DialogContent>
     </Dialog>
+  )
+}
+
+interface ProviderFieldProps {
+  models: Models
+  value: string
+  onChange: (provider: string) => void
+}
+
+function ProviderField({ models, value, onChange }: ProviderFieldProps) {
+  return (
+    <Field
+      label="Provider"
+      hint={
+        <>
+          Keys are sealed on the server; save yours in{' '}
+          <Link to="/settings" search={{ tab: 'models' }} className="text-accent underline underline-offset-4">
+            Settings, Model keys
+          </Link>
+          .
+        </>
+      }
+    >
+      {(control) => (
+        <Select {...control} value={value} onChange={({ target }) => onChange(target.value)}>
+          {models.providers.map(({ provider, key }) => (
+            <option key={provider} value={provider}>
+              {PROVIDER_NAMES[provider]} ({WHOSE[key]})
+            </option>
+          ))}
+        </Select>
+      )}
+    </Field>
+  )
+}
+
+interface NameFieldProps {
+  /** Those that are known; another may be written. */
+  names: readonly string[]
+  value: string
+  onChange: (name: string) => void
+  error: string | undefined
+}
+
+function NameField({ names, value, onChange, error }: NameFieldProps) {
+  const list = useId()
+  return (
+    <Field label="Model" hint="As the provider names it." error={error}>
+      {(control) => (
+        <>
+          <Input
+            {...control}
+            {...(names.length > 0 ? { list } : {})}
+            className="font-mono"
+            value={value}
+            maxLength={280}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <datalist id={list}>
+            {names.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  )
+}
+
+interface WithinProps {
+  value: AskOptions
+  onChange: (value: AskOptions) => void
+  isTried: boolean
+}
+
+/** What one answer may be made of. */
+function WithinFields({ value, onChange, isTried }: WithinProps) {
+  return (
+    <div className="grid gap-5 border-t pt-5">
+      <SwitchField
+        label="Programs"
+        hint="The model may write a program that calls several tools, and reads only what it returns."
+        checked={value.programs === true}
+        onChange={(programs) => onChange({ ...value, programs: programs || undefined })}
+      />
+      <div className="grid items-start gap-4 sm:grid-cols-2">
+        <CountInput
+          optional
+          label="Most steps"
+          value={value.maxSteps}
+          onChange={(maxSteps) => onChange({ ...value, maxSteps })}
+          error={isTried ? stepsProblem(value.maxSteps) : undefined}
+          hint="Questions to the model for one answer; 20 if not given."
+        />
+        <CountInput
+          optional
+          label="Most tokens"
+          value={value.budget}
+          onChange={(budget) => onChange({ ...value, budget })}
+          error={isTried ? budgetProblem(value.budget) : undefined}
+          hint="For one answer, sent and said; no end if not given."
+        />
+      </div>
+    </div>
   )
 }
 

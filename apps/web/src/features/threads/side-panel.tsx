@@ -3,16 +3,18 @@ import { CarriedTools } from './carried-tools.tsx'
 import { LoadedTools } from './loaded-tools.tsx'
 import type { Thread } from './queries.ts'
 import { ThreadLimits } from './thread-limits.tsx'
+import { ThreadRules } from './thread-rules.tsx'
 import { WhyList } from './why-list.tsx'
 
-/** What stands beside a thread: which tools it carries, has loaded, and why; and how much of it may be. */
+/** What stands beside a thread: which tools it carries, has loaded, and why; what holds for them, and how much of it may be. */
 export function SidePanel({ thread }: { thread: Thread }) {
   return (
     <Tabs defaultValue="carried">
-      <TabList className="sticky top-0 z-10 bg-surface px-4" aria-label="Tools of this thread">
+      <TabList className="sticky top-0 z-10 gap-4 bg-surface px-4" aria-label="Tools of this thread">
         <Tab value="carried">Toolkits</Tab>
         <Tab value="loaded">Loaded</Tab>
         <Tab value="why">Why</Tab>
+        <Tab value="rules">Rules</Tab>
         <Tab value="limits">Limits</Tab>
       </TabList>
       <TabPanel value="carried" className="p-4">
@@ -23,6 +25,9 @@ export function SidePanel({ thread }: { thread: Thread }) {
       </TabPanel>
       <TabPanel value="why" className="p-4">
         <WhyList threadId={thread.id} />
+      </TabPanel>
+      <TabPanel value="rules" className="p-4">
+        <ThreadRules threadId={thread.id} />
       </TabPanel>
       <TabPanel value="limits" className="p-4">
         <ThreadLimits thread={thread} />

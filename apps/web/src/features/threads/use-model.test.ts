@@ -7,6 +7,7 @@ const models = (model: string | undefined, keys: Partial<Record<string, 'user' |
   providers: (['anthropic', 'openai', 'google', 'openai-compatible'] as const).map((provider) => ({
     provider,
     key: keys[provider] ?? 'none',
+    models: [],
   })),
 })
 

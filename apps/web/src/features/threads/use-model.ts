@@ -1,6 +1,7 @@
 /** Which model is asked: the one that was chosen in this browser, or the operator's. And what is missing where none can be. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { type AskOptions, readOptions } from './ask-options.ts'
 import { type Models, modelsQuery } from './queries.ts'
 
 export type ModelState =
@@ -13,15 +14,14 @@ const KEY = 'loadout-model'
 
 export function useModel() {
   const { data } = useQuery(modelsQuery())
-  const [chosen, setChosen] = useState(readChosen)
+  const [options, setOptions] = useState(readKept)
   return {
-    state: data ? modelState(data, chosen) : ({ status: 'loading' } as const),
+    state: data ? modelState(data, options.model) : ({ status: 'loading' } as const),
     models: data,
-    /** Undefined is the operator's. */
-    chosen,
-    choose: (model: string | undefined) => {
-      keepChosen(model)
-      setChosen(model)
+    options,
+    choose: (next: AskOptions) => {
+      keep(next)
+      setOptions(next)
     },
   }
 }
@@ -39,18 +39,17 @@ export function modelState({ model: usual, providers }: Models, chosen: string |
 
 export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf(':')))
 
-function readChosen(): string | undefined {
+function readKept(): AskOptions {
   try {
-    return window.localStorage.getItem(KEY) ?? undefined
+    return readOptions(window.localStorage.getItem(KEY))
   } catch {
-    return undefined
+    return {}
   }
 }
 
-function keepChosen(model: string | undefined): void {
+function keep(options: AskOptions): void {
   try {
-    if (model === undefined) window.localStorage.removeItem(KEY)
-    else window.localStorage.setItem(KEY, model)
+    window.localStorage.setItem(KEY, JSON.stringify(options))
   } catch {
     // Storage may be blocked; the choice holds for this page then.
   }

@@ -7,13 +7,9 @@ import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import { DefaultChatTransport } from 'ai'
 import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../api.ts'
+import type { AskOptions } from './ask-options.ts'
 import { type ChatMessage, chatMessages, hasContent, textOf } from './chat-message.ts'
 import { messagesQuery } from './queries.ts'
-
-export interface AskOptions {
-  model?: string | undefined
-  programs?: boolean | undefined
-}
 
 export function useThreadChat(threadId: string, options: AskOptions) {
   const queryClient = useQueryClient()
@@ -67,10 +63,8 @@ const transportOf = (threadId: string, options: () => AskOptions) =>
   new DefaultChatTransport<ChatMessage>({
     api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
     prepareSendMessagesRequest: ({ messages }) => {
-      const { model, programs } = options()
-      // The thread has the history; only what is new is sent.
-      const message = textOf(messages.at(-1) ?? { parts: [] })
-      return { body: { message, ...(model ? { model } : {}), ...(programs ? { programs } : {}) } }
+      // The thread has the history; only what is new is sent. What is not given is left out of the body.
+      return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), ...options() } }
     },
   })
 

@@ -4,9 +4,9 @@ import { useId } from 'react'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { PROVIDER_NAMES } from '../threads/model-dialog.tsx'
+import { wholeNames } from '../threads/model-names.ts'
 import { modelsQuery } from '../threads/queries.ts'
 import { modelState } from '../threads/use-model.ts'
-import { modelOptions } from './model-options.ts'
 
 interface ModelFieldProps {
   value: string | undefined
@@ -32,12 +32,9 @@ export function ModelField({ value, onChange, others, error }: ModelFieldProps) 
             onChange={({ target }) => onChange(target.value || undefined)}
           />
           <datalist id={list}>
-            {models &&
-              modelOptions(models, others).map(({ model, about }) => (
-                <option key={model} value={model}>
-                  {about}
-                </option>
-              ))}
+            {[...new Set([...(models ? wholeNames(models) : []), ...others])].map((name) => (
+              <option key={name} value={name} />
+            ))}
           </datalist>
         </>
       )}
