@@ -39,6 +39,26 @@ describe('tools', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
+  it('shows a tool as a program sees it, beside its schema, to be copied', async () => {
+    await open('everything.get-sum')
+    const copied = () => page.evaluate(() => navigator.clipboard.readText())
+    await page.getByRole('tab', { name: 'TypeScript' }).click()
+    await page.getByText('await everything["get-sum"](…)').waitFor()
+    await page.locator('.cm-content').getByText('declare const everything').waitFor()
+    await page.getByRole('button', { name: 'Copy the declaration of get-sum' }).click()
+    await expect.poll(copied).toContain('"get-sum"(input: {')
+    await page.getByRole('tab', { name: 'Input schema' }).click()
+    await page.getByRole('button', { name: 'Copy the input schema' }).click()
+    await expect.poll(async () => JSON.parse(await copied()).type).toBe('object')
+    const off = (on: boolean) =>
+      page.request.patch('/api/mcp/everything', { data: { switches: { 'get-sum': on } } }).then((answer) => answer.ok())
+    expect(await off(false)).toBe(true)
+    await page.getByRole('tab', { name: 'TypeScript' }).click()
+    await page.getByText(/^None of your programs can call it now\. .*Switched off/).waitFor()
+    await off(true)
+    await page.getByText(/^None of your programs can call it now/).waitFor({ state: 'detached' })
+  })
+
   it('lists them under their servers, folds them away, and opens one beside them', async () => {
     await page.goto('/tools')
     const head = list().getByRole('button', { name: /^Everything/ })

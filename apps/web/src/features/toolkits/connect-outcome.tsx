@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { CircleCheck, ExternalLink, KeyRound, LoaderCircle } from 'lucide-react'
+import { CircleCheck, ExternalLink, KeyRound, Link2, LoaderCircle } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { type Toolkit, toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
@@ -7,7 +7,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ServerOutput } from './server-output.tsx'
 import { reasonOf } from './toolkit-state.tsx'
-import { useSignIn } from './use-sign-in.ts'
+import { useCopySignInLink, useSignIn } from './use-sign-in.ts'
 
 const SLOW_MS = 3000
 
@@ -29,6 +29,7 @@ export function ConnectProgress() {
 /** It is stored, and cannot be used as it is: why, what the server itself says, and what to do. */
 export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
   const signIn = useSignIn()
+  const copyLink = useCopySignInLink()
   // A sign-in in another window mends it while this is open.
   const { data: toolkits } = useQuery(toolkitsQuery())
   const toolkit = toolkits?.find(({ uscoId }) => uscoId === saved.uscoId) ?? saved
@@ -54,6 +55,9 @@ export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
         </p>
         <Button size="small" variant="primary" onClick={() => signIn(toolkit)}>
           <ExternalLink aria-hidden /> Sign in
+        </Button>
+        <Button size="small" aria-label={`Copy the sign-in link of ${name}`} onClick={() => copyLink(toolkit)}>
+          <Link2 aria-hidden /> Copy link
         </Button>
       </div>
     )

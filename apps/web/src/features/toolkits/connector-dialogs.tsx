@@ -29,6 +29,7 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
       <ToolkitDialog
         initial={emptyDraft(add === 'http' ? 'http' : 'stdio')}
         door={add}
+        onDoor={(door) => navigate({ search: (old) => ({ ...old, add: door }), resetScroll: false, replace: true })}
         pasted={add === 'paste' ? older.offered?.text : undefined}
         others={yours}
         onClose={onClose}

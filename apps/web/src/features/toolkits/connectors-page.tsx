@@ -14,6 +14,7 @@ import { EmptyState } from './empty-state.tsx'
 import { filterToolkits } from './filter-toolkits.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { OlderOffer } from './older-offer.tsx'
+import { stdioQuery } from './queries.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { Toolbar } from './toolbar.tsx'
 import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
@@ -29,6 +30,7 @@ export function ConnectorsPage() {
   const { data: toolkits, error, refetch } = useQuery(toolkitsQuery())
   const { show, actions, deleting, setDeleting } = useActions()
   const older = useOlderConfig()
+  const { data: rules } = useQuery(stdioQuery())
   useSignInNews()
   const review = (toolkit: Toolkit) => {
     actions.onOpen(toolkit, true)
@@ -41,7 +43,11 @@ export function ConnectorsPage() {
       title="MCP servers"
       description="Where your agents’ tools come from. Yours are visible to you alone."
       actions={
-        <Button id={ADD_BUTTON} variant="primary" onClick={() => show({ add: 'stdio' })}>
+        <Button
+          id={ADD_BUTTON}
+          variant="primary"
+          onClick={() => show({ add: rules?.policy === 'off' ? 'http' : 'stdio' })}
+        >
           <Plus aria-hidden /> Add server
         </Button>
       }
@@ -128,7 +134,7 @@ function Sections({ toolkits, actions }: { toolkits: readonly Toolkit[]; actions
         id="global-servers"
         title="Global servers"
         count={global.length}
-        note="Provided by the operator for everyone. You can switch them on or off for yourself."
+        note="Provided by the operator for everyone. You can switch them, and their tools, on or off for yourself."
       >
         {global.length === 0 ? (
           <Nothing>{isFiltered ? 'None of them fits.' : 'There are none.'}</Nothing>

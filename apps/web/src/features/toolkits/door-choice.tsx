@@ -2,6 +2,7 @@ import { Braces, ClipboardPaste, Globe, Terminal } from 'lucide-react'
 import { ChoiceCards } from '../../ui/choice.tsx'
 import { FieldError } from '../../ui/field.tsx'
 import type { Door } from './dialog-search.ts'
+import type { StdioRules } from './queries.ts'
 
 const ALL = [
   { value: 'http', label: 'URL', hint: 'A server, over HTTP', icon: <Globe aria-hidden /> },
@@ -10,16 +11,24 @@ const ALL = [
   { value: 'custom', label: 'Custom toolkit', hint: 'Tools that you write', icon: <Braces aria-hidden /> },
 ] as const
 
+const CLOSED = { hint: 'The operator has switched commands off', disabled: true }
+
+/** Whether no command can be brought at all. */
+export const isClosed = (rules: StdioRules | undefined): boolean =>
+  rules?.policy === 'off' || (rules?.policy === 'templates' && rules.templates.length === 0)
+
 interface DoorChoiceProps {
   door: Door
   /** Whether a server is there already: it can only be reached in another way. */
   edits: boolean
+  /** Which commands may be brought, once that is known. */
+  rules: StdioRules | undefined
   error: string | undefined
   onChoose: (door: Door) => void
 }
 
 /** How a server comes here. */
-export function DoorChoice({ door, edits, error, onChoose }: DoorChoiceProps) {
+export function DoorChoice({ door, edits, rules, error, onChoose }: DoorChoiceProps) {
   return (
     <div className="grid gap-1.5">
       <span aria-hidden className="text-sm font-medium">
@@ -28,7 +37,9 @@ export function DoorChoice({ door, edits, error, onChoose }: DoorChoiceProps) {
       <ChoiceCards
         label="How to reach it"
         value={door}
-        options={edits ? ALL.slice(0, 2) : ALL}
+        options={(edits ? ALL.slice(0, 2) : ALL).map((one) =>
+          one.value === 'stdio' && isClosed(rules) && door !== 'stdio' ? { ...one, ...CLOSED } : one,
+        )}
         onChange={(next) => onChoose(next as Door)}
       />
       {error && <FieldError>{error}</FieldError>}

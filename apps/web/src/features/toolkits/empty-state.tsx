@@ -1,6 +1,9 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowRight, Braces, ClipboardPaste, Globe, type LucideIcon, Terminal } from 'lucide-react'
 import type { DialogSearch } from './dialog-search.ts'
+import { isClosed } from './door-choice.tsx'
+import { stdioQuery } from './queries.ts'
 
 interface Door {
   add: NonNullable<DialogSearch['add']>
@@ -43,6 +46,8 @@ const DOORS: readonly Door[] = [
 
 /** Nothing is preconfigured, so this is the first thing a newcomer sees: what a server is, and the ways to one. */
 export function EmptyState() {
+  const { data: rules } = useQuery(stdioQuery())
+  const open = DOORS.filter(({ add }) => add !== 'stdio' || !isClosed(rules))
   return (
     <div className="grid gap-6 rounded-xl border bg-surface p-5 shadow-flat sm:p-7">
       <div className="grid max-w-xl gap-1.5">
@@ -53,7 +58,7 @@ export function EmptyState() {
         </p>
       </div>
       <ul className="grid gap-3 md:grid-cols-2">
-        {DOORS.map((door) => (
+        {open.map((door) => (
           <li key={door.add} className="grid">
             <DoorLink door={door} />
           </li>

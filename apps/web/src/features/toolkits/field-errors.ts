@@ -2,6 +2,8 @@
 import type { Problem, Toolkit } from '../../api.ts'
 import { type Draft, isBlank, type SecretRow } from './draft.ts'
 import { isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
+import type { StdioRules } from './queries.ts'
+import { rowsFor, valueMistakes } from './template-values.ts'
 
 /** A message by field: a key of the draft, or `key#row` for one row of it. */
 export type FieldErrors = Readonly<Record<string, string>>
@@ -81,10 +83,10 @@ export const isPlaced = (errors: Problem['errors']): boolean =>
   (errors ?? []).length > 0 && (errors ?? []).every(({ path }) => find(withoutWrapper(path)) !== undefined)
 
 /** What a request could not even carry, or would not be told about: rows without a name, and names that are taken. */
-export function findMistakes(draft: Draft, others: readonly Toolkit[]): FieldErrors {
+export function findMistakes(draft: Draft, others: readonly Toolkit[], rules?: StdioRules): FieldErrors {
   const rows =
     draft.type === 'stdio'
-      ? rowMistakes('env', draft.env)
+      ? { ...rowMistakes('env', draft.env), ...templateMistakes(draft, rules) }
       : { ...rowMistakes('headers', draft.headers), ...rowMistakes('authHeaders', draft.authHeaders) }
   // The API adds or updates by name; a form that says "add" must not overwrite.
   const taken = others.find((other) => sameName(other.name, draft.name))
@@ -93,6 +95,13 @@ export function findMistakes(draft: Draft, others: readonly Toolkit[]): FieldErr
     : {}
   const times = TIMEOUTS.filter((field) => !isSeconds(draft.options[field]))
   return { ...name, ...rows, ...Object.fromEntries(times.map((field) => [field, 'Give a number of seconds above 0.'])) }
+}
+
+function templateMistakes({ template, values, command, args }: Draft, rules: StdioRules | undefined): FieldErrors {
+  if (rules?.policy !== 'templates' || command.trim() !== '' || args.trim() !== '') return {}
+  if (template === '') return rules.templates.length > 0 ? { template: 'Choose one of them.' } : {}
+  const chosen = rules.templates.find(({ id }) => id === template)
+  return chosen ? valueMistakes(chosen, rowsFor(chosen, values)) : {}
 }
 
 /** The errors that are left once a field was changed. */
@@ -142,4 +151,4 @@ function sentence(subject: string, message: string): string {
 }
 
 // Two that differ only in case would be two servers, and nobody could tell them apart.
-const sameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()
+export const sameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()

@@ -12,7 +12,7 @@ export const FILTER_WORDS: Record<Filter, string> = {
 }
 
 /** States in which nothing goes on until the user acts. */
-export const NEEDS_YOU: readonly ToolkitStatus[] = ['sign-in-needed', 'input-needed', 'changed', 'error']
+const NEEDS_YOU: readonly ToolkitStatus[] = ['sign-in-needed', 'input-needed', 'changed', 'error']
 
 const STATES: Record<Filter, readonly ToolkitStatus[]> = {
   'needs-you': NEEDS_YOU,
@@ -20,7 +20,9 @@ const STATES: Record<Filter, readonly ToolkitStatus[]> = {
   off: ['disabled', 'disconnected'],
 }
 
-export const needsYou = ({ state }: Toolkit): boolean => NEEDS_YOU.includes(state.status)
+/** What only the operator can change is nothing that waits for the user. */
+export const needsYou = ({ state }: Toolkit): boolean =>
+  NEEDS_YOU.includes(state.status) && !state.reason?.startsWith('stdio-refused')
 
 export function filterToolkits(
   toolkits: readonly Toolkit[],
@@ -29,6 +31,7 @@ export function filterToolkits(
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return toolkits.filter((toolkit) => {
     if (status && !STATES[status].includes(toolkit.state.status)) return false
+    if (status === 'needs-you' && !needsYou(toolkit)) return false
     const text = `${toolkit.name} ${toolkit.id} ${addressOf(toolkit)} ${toolkit.options.account ?? ''}`.toLowerCase()
     const has = (word: string) =>
       text.includes(word) || toolkit.tools.some(({ name }) => name.toLowerCase().includes(word))

@@ -1,16 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX, type LucideIcon, RefreshCw, TextCursorInput } from 'lucide-react'
 import { useId } from 'react'
+import { plainly, toolkitsQuery } from '../../api.ts'
 import { cn } from '../../ui/cn.ts'
 import { Field } from '../../ui/field.tsx'
 import { Input, Select } from '../../ui/input.tsx'
+import { pastedAddress } from './pasted-address.ts'
 import type { ImportedEntry } from './queries.ts'
+import { addressOf } from './server-kind.tsx'
 import { isReady, type Paste } from './use-paste.ts'
 
 type Status = ImportedEntry['status']
 
 const LOOKS: Record<Status, { icon: LucideIcon; className: string; plan: string; done: string }> = {
   added: { icon: CircleCheck, className: 'text-good', plan: 'Will be added', done: 'Added' },
-  updated: { icon: RefreshCw, className: 'text-busy', plan: 'Updates the one that you have', done: 'Updated' },
+  updated: { icon: RefreshCw, className: 'text-act', plan: 'Replaces the one that you have', done: 'Replaced' },
   'needs-input': {
     icon: TextCursorInput,
     className: 'text-act',
@@ -24,7 +28,10 @@ const LOOKS: Record<Status, { icon: LucideIcon; className: string; plan: string;
 export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; paste: Paste; done: boolean }) {
   const id = useId()
   const { icon: Icon, className, plan, done: was } = LOOKS[entry.status]
-  const notes = [entry.status === 'rejected' ? entry.reason : undefined, ...entry.warnings].filter((note) => note)
+  const notes = [
+    entry.status === 'rejected' ? entry.reason && plainly(entry.reason) : undefined,
+    ...entry.warnings,
+  ].filter((note) => note)
   return (
     <li className="grid gap-3 p-3.5">
       <div className="flex items-start gap-3">
@@ -32,7 +39,7 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
           <input
             id={id}
             type="checkbox"
-            checked={!paste.left.has(entry.name)}
+            checked={paste.isMeant(entry)}
             onChange={(event) => paste.toggle(entry.name, event.target.checked)}
             className="mt-0.5 size-5 shrink-0 accent-accent"
           />
@@ -43,10 +50,16 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
           <label htmlFor={id} className="text-sm font-medium wrap-anywhere">
             {entry.name}
           </label>
-          <span className={cn('flex items-center gap-1.5 text-[0.8125rem]', className)}>
+          <span
+            className={cn(
+              'flex items-center gap-1.5 text-[0.8125rem]',
+              done && isReady(entry) ? 'text-good' : className,
+            )}
+          >
             {isReady(entry) && !done && <Icon aria-hidden className="size-3.5" />}
             {done ? was : plan}
           </span>
+          {entry.status === 'updated' && !done && <Replaced entry={entry} text={paste.text} />}
           {notes.map((note) => (
             <span key={note} className="text-[0.8125rem] wrap-anywhere text-ink-muted">
               {note}
@@ -56,6 +69,28 @@ export function ImportEntry({ entry, paste, done }: { entry: ImportedEntry; past
       </div>
       {!done && entry.status !== 'rejected' && <Inputs entry={entry} paste={paste} />}
     </li>
+  )
+}
+
+/** What is there, and what would be there instead. */
+function Replaced({ entry, text }: { entry: ImportedEntry; text: string }) {
+  const { data: toolkits } = useQuery(toolkitsQuery())
+  const before = toolkits?.find(({ id, tier }) => tier === 'user' && id === entry.id)
+  const lines: Array<[term: string, line: string | undefined]> = [
+    ['Now', before && addressOf(before)],
+    ['Then', pastedAddress(text, entry.name)],
+  ]
+  return (
+    <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-2 text-[0.8125rem] text-ink-muted">
+      {lines.map(([term, line]) =>
+        line ? (
+          <div key={term} className="col-span-2 grid grid-cols-subgrid items-baseline">
+            <dt>{term}</dt>
+            <dd className="font-mono text-xs wrap-anywhere text-ink">{line}</dd>
+          </div>
+        ) : null,
+      )}
+    </dl>
   )
 }
 

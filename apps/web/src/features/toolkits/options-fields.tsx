@@ -154,7 +154,7 @@ interface SwitchLineProps {
   className?: string
 }
 
-function SwitchLine({ label, hint, checked, onChange, className }: SwitchLineProps) {
+export function SwitchLine({ label, hint, checked, onChange, className }: SwitchLineProps) {
   const id = useId()
   return (
     <div className={cn('flex items-start gap-3', className)}>

@@ -9,6 +9,7 @@ import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { type Draft, newSecret } from './draft.ts'
 import { ImportEntry } from './import-entry.tsx'
+import type { ImportedEntry } from './queries.ts'
 import type { Pasted } from './read-pasted.ts'
 import type { Paste } from './use-paste.ts'
 
@@ -56,18 +57,25 @@ export function PasteDoor({ paste, doors, onTake, onClose }: PasteDoorProps) {
       </div>
       <DialogFooter>
         {save.isPending && <Busy words="Importing…" />}
-        <Button onClick={onClose}>Cancel</Button>
+        <Button onClick={onClose}>{save.isPending ? 'Close' : 'Cancel'}</Button>
         <Button
           variant="primary"
           disabled={meant.length === 0}
           aria-disabled={save.isPending || !paste.isFresh}
           onClick={() => !save.isPending && paste.isFresh && save.mutate()}
         >
-          {meant.length === 0 ? 'Import' : `Import ${counted(meant.length, 'server')}`}
+          {wordFor(meant)}
         </Button>
       </DialogFooter>
     </>
   )
+}
+
+function wordFor(meant: readonly ImportedEntry[]): string {
+  const replaced = meant.filter(({ status }) => status === 'updated').length
+  const added = meant.length - replaced
+  if (replaced === 0) return added === 0 ? 'Import' : `Import ${counted(added, 'server')}`
+  return added === 0 ? `Replace ${counted(replaced, 'server')}` : `Add ${added}, replace ${replaced}`
 }
 
 function Report({ paste }: { paste: Paste }) {

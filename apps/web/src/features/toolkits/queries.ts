@@ -3,19 +3,12 @@ import { queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../api.ts'
 
-export type Config = InferResponseType<typeof client.api.mcp.config.$get, 200>['configs'][number]
 export type Grant = InferResponseType<typeof client.api.grants.$get, 200>['items'][number]
 export type Rule = InferResponseType<typeof client.api.policy.own.$get, 200>['rules'][number]
 export type ToolDecision = InferResponseType<typeof client.api.policy.decisions.$get, 200>['items'][number]
 export type Question = InferResponseType<typeof client.api.inputs.$get, 200>['items'][number]
 export type ImportReport = InferResponseType<(typeof client.api.mcp.import)['$post'], 200>
 export type ImportedEntry = ImportReport['entries'][number]
-
-export const configsQuery = () =>
-  queryOptions({
-    queryKey: ['toolkits', 'configs'],
-    queryFn: async ({ signal }) => (await answer(client.api.mcp.config.$get({}, { init: { signal } }))).configs,
-  })
 
 export const ownRulesQuery = () =>
   queryOptions({
@@ -44,6 +37,18 @@ export const questionsQuery = () =>
   queryOptions({
     queryKey: ['inputs', 'of-toolkits'],
     queryFn: async ({ signal }) => (await answer(client.api.inputs.$get({}, { init: { signal } }))).items,
+  })
+
+export type StdioRules = InferResponseType<typeof client.api.stdio.$get, 200>
+export type StdioTemplate = StdioRules['templates'][number]
+export type TemplateHole = StdioTemplate['holes'][number]['hole']
+
+/** Which commands one may bring. It changes with a restart of the server, after which everything is read again. */
+export const stdioQuery = () =>
+  queryOptions({
+    queryKey: ['app', 'stdio'],
+    queryFn: ({ signal }) => answer(client.api.stdio.$get({}, { init: { signal } })),
+    staleTime: 60_000,
   })
 
 export const OFFERED = ['resources', 'prompts'] as const

@@ -17,11 +17,11 @@ const UNKNOWN: ServerKind = { label: 'Server', icon: Braces }
 export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.type)] ?? UNKNOWN
 
 /** Where it is, in one line: the command as one would type it, or the URL. Stored secrets are dots. */
-export function addressOf({ server }: Toolkit): string {
+export const addressOf = ({ server }: Toolkit): string => lineOf(server).replace(/\$\{secret:[^}]*\}/g, '••••')
+
+export function lineOf(server: Toolkit['server']): string {
   const parts = Array.isArray(server.args) ? server.args : []
-  const line =
-    typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
-  return line.replace(/\$\{secret:[^}]*\}/g, '••••')
+  return typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
 }
 
 /** How many secrets are stored with it. */

@@ -1,15 +1,42 @@
 import { Button } from '../../ui/button.tsx'
-import { Field, FieldError } from '../../ui/field.tsx'
+import { Field } from '../../ui/field.tsx'
 import { Input, Textarea } from '../../ui/input.tsx'
 import { holdsPlaceholder } from './draft.ts'
 import type { Form } from './form.ts'
+import type { StdioRules } from './queries.ts'
 import { SecretRows } from './secret-rows.tsx'
 import { splitCommand } from './split-command.ts'
 import { StoredHint } from './stored-hint.tsx'
+import { TemplateFields, Told } from './template-fields.tsx'
 
-export function StdioFields({ form }: { form: Form }) {
-  const { draft, errors, change } = form
-  if (draft.template !== '') return <TemplateFields form={form} />
+interface StdioFieldsProps {
+  form: Form
+  /** What users may bring. Without it, who fills this in may bring anything. */
+  rules?: StdioRules | undefined
+}
+
+export function StdioFields({ form, rules }: StdioFieldsProps) {
+  const { draft } = form
+  const hasNone = draft.command === '' && draft.args === ''
+  if (draft.template !== '' || (rules?.policy === 'templates' && hasNone))
+    return <TemplateFields form={form} templates={rules?.templates ?? []} />
+  if (rules?.policy === 'off' && hasNone)
+    return (
+      <Told>The operator lets users start no commands here. Reach the server by its URL, or ask the operator.</Told>
+    )
+  return (
+    <>
+      {rules?.policy === 'sandbox' && (
+        <Told>
+          It runs in a sandbox: without your files, and with no network but the hosts that you name under More options.
+        </Told>
+      )}
+      <CommandFields form={form} />
+    </>
+  )
+}
+
+function CommandFields({ form: { draft, errors, change } }: { form: Form }) {
   return (
     <>
       <Field label="Command" error={errors.command} hint={<SplitOffer draft={draft} change={change} />}>
@@ -63,28 +90,6 @@ export function StdioFields({ form }: { form: Form }) {
           />
         )}
       </Field>
-    </>
-  )
-}
-
-/** A command line that the operator prepared; only what goes into its holes is one's own. */
-function TemplateFields({ form: { draft, errors, change } }: { form: Form }) {
-  return (
-    <>
-      <p className="text-sm text-ink-muted">
-        It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{draft.template}</code>.
-      </p>
-      {errors.template && <FieldError>{errors.template}</FieldError>}
-      <SecretRows
-        field="values"
-        label="Values"
-        noun="value"
-        example="token"
-        hint="What the template asks for. Stored encrypted."
-        rows={draft.values}
-        errors={errors}
-        onChange={(values) => change({ values })}
-      />
     </>
   )
 }

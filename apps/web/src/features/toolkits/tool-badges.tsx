@@ -1,4 +1,13 @@
-import { Eye, Globe, type LucideIcon, PencilLine, Repeat2, ShieldQuestionMark, TriangleAlert } from 'lucide-react'
+import {
+  Eye,
+  Globe,
+  type LucideIcon,
+  PencilLine,
+  PenLine,
+  Repeat2,
+  ShieldQuestionMark,
+  TriangleAlert,
+} from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
@@ -41,4 +50,14 @@ export function ToolBadges({ annotations }: { annotations: Annotations }) {
       {label}
     </Badge>
   ))
+}
+
+/** What of it is not its server's word. */
+export function OverriddenMark({ changed }: { changed: readonly string[] }) {
+  if (changed.length === 0) return null
+  return (
+    <Badge title={`Not its server’s: ${changed.join(', ')}`}>
+      <PenLine aria-hidden className="size-3" /> Overridden
+    </Badge>
+  )
 }

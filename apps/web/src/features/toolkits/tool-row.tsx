@@ -5,12 +5,14 @@ import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Switch } from '../../ui/switch.tsx'
 import type { ToolDecision } from './queries.ts'
-import { ToolBadges } from './tool-badges.tsx'
+import { OverriddenMark, ToolBadges } from './tool-badges.tsx'
 import { ToolChange } from './tool-change.tsx'
+import { shownTool } from './tool-override.ts'
 import type { Choice } from './tool-policy.ts'
 import { effectiveNote, ToolPolicySelect } from './tool-policy-select.tsx'
 import { ToolSchema } from './tool-schema.tsx'
-import { isSwitchable } from './tool-switch.ts'
+import { whyFixed } from './tool-switch.ts'
+import { ToolWords } from './tool-words.tsx'
 
 type Tool = Toolkit['tools'][number]
 
@@ -35,7 +37,8 @@ interface Place {
 }
 
 export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
-  const { tool, open, decision, choice } = row
+  const { open, decision, choice } = row
+  const { tool, changed } = shownTool(row.toolkit, row.tool)
   const id = useId()
   const note = effectiveNote(decision, choice)
   return (
@@ -70,6 +73,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
           </button>
           <p className="flex flex-wrap items-center gap-1.5 pl-4.5">
             <ReviewMark tool={tool} />
+            <OverriddenMark changed={changed} />
             <ToolBadges annotations={tool.annotations} />
           </p>
           {tool.description && (
@@ -103,25 +107,22 @@ function ReviewMark({ tool }: { tool: Tool }) {
 }
 
 function ToolSwitch({ toolkit, tool, onSwitch }: ToolRowProps) {
-  if (toolkit.readOnly)
-    return <span className="w-10 text-center text-xs font-medium text-ink-muted">{tool.enabled ? 'On' : 'Off'}</span>
-  const switchable = isSwitchable(toolkit, tool)
+  const fixed = whyFixed(toolkit, tool)
   return (
     <Switch
       aria-label={`Offer ${tool.name}`}
-      title={
-        switchable ? undefined : (tool.held ?? 'The server’s options leave it out. Edit the server to change them.')
-      }
+      title={fixed}
       checked={tool.enabled}
-      disabled={!switchable}
+      disabled={fixed !== undefined}
       onCheckedChange={onSwitch}
     />
   )
 }
 
 function ToolInsides({ toolkit, tool, decision }: ToolRowProps) {
+  const { tool: shown } = shownTool(toolkit, tool)
   const facts: Array<[term: string, text: string | undefined]> = [
-    ['Title', tool.title ?? tool.annotations?.title],
+    ['Title', shown.title ?? shown.annotations?.title],
     ['Ref', tool.ref],
     ['The model sees', tool.modelName],
     [
@@ -150,6 +151,7 @@ function ToolInsides({ toolkit, tool, decision }: ToolRowProps) {
           ) : null,
         )}
       </dl>
+      <ToolWords toolkit={toolkit} tool={tool} />
       <ToolSchema tool={tool} />
     </>
   )

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { Check, LoaderCircle, RefreshCw, RotateCw } from 'lucide-react'
 import { useState } from 'react'
 import type { Toolkit } from '../../api.ts'
@@ -7,7 +6,7 @@ import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { OfferedList } from './offered-list.tsx'
-import { configsQuery, OFFERED } from './queries.ts'
+import { OFFERED } from './queries.ts'
 import { ToolkitTools } from './toolkit-tools.tsx'
 import { useAccept, useLook } from './use-tools.ts'
 
@@ -89,12 +88,11 @@ function DetailActions({ toolkit, hasServer }: { toolkit: Toolkit; hasServer: bo
 const Spinner = () => <LoaderCircle aria-hidden className="motion-safe:animate-spin" />
 
 function LastLook({ toolkit }: { toolkit: Toolkit }) {
-  const { data: configs } = useQuery(configsQuery())
-  const looked = configs?.find(({ usco_id }) => usco_id === toolkit.uscoId)?.introspection
-  if (!looked?.at) return toolkit.toolCount > 0 ? counted(toolkit.toolCount, 'tool') : null
+  const { discoveredAt, state } = toolkit
+  if (!discoveredAt) return toolkit.toolCount > 0 ? counted(toolkit.toolCount, 'tool') : null
   return (
     <>
-      Tools last discovered <TimeAgo at={looked.at} />
+      {state.status === 'error' ? 'Last tried' : 'Tools last discovered'} <TimeAgo at={discoveredAt} />
     </>
   )
 }

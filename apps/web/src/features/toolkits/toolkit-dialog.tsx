@@ -19,6 +19,8 @@ interface ToolkitDialogProps {
   initial: Draft
   /** Where it opens. */
   door: Door
+  /** Where one goes in it. */
+  onDoor?: ((door: Door) => void) | undefined
   /** A config that somebody else brought, to be looked at. */
   pasted?: string | undefined
   /** The one that is edited; without it one is added. */
@@ -34,31 +36,51 @@ interface ToolkitDialogProps {
 export function ToolkitDialog(props: ToolkitDialogProps) {
   const { initial, toolkit, others, onClose, onClosed, onImported } = props
   const [door, setDoor] = useState(props.door)
+  const goTo = (next: Door) => {
+    setDoor(next)
+    props.onDoor?.(next)
+  }
   const done = useRef(false)
   const close = () => {
     done.current = true
     onClose()
   }
   const work = useToolkitForm({ initial, toolkit, others, onSaved: close })
-  const paste = usePaste(props.pasted ?? '', () => {
+  const [brought] = useState(props.pasted ?? '')
+  const paste = usePaste(brought, () => {
     onImported?.()
     close()
   })
   const { form, element, isChanged } = work
   // Escape, Cancel, Back and a closed tab are all ways to lose what was typed; each asks first.
-  const wouldLose = () => (isChanged || paste.isChanged) && !done.current
-  const leaving = useBlocker({ shouldBlockFn: wouldLose, enableBeforeUnload: wouldLose, withResolver: true })
+  // While it is saved there is nothing to lose: it goes on, and the list shows it.
+  const isSent = work.isSaving || paste.save.isPending
+  const wouldLose = () => (isChanged || paste.isChanged) && !isSent && !done.current
+  const leaving = useBlocker({
+    // Another door of the same dialog is no way out.
+    shouldBlockFn: ({ next }) => wouldLose() && (toolkit !== undefined || !isAdding(next)),
+    enableBeforeUnload: wouldLose,
+    withResolver: true,
+  })
   const focusFirst = () => element.current?.querySelector<HTMLElement>('[data-first]')?.focus()
   const choose = (next: Door) => {
-    setDoor(next)
+    goTo(next)
     if (next === 'stdio' || next === 'http') form.change({ type: next })
   }
   const take = (changes: Partial<Draft>) => {
-    setDoor(changes.type === 'stdio' ? 'stdio' : 'http')
+    goTo(changes.type === 'stdio' ? 'stdio' : 'http')
     form.change(changes)
     paste.clear()
   }
-  const doors = <DoorChoice door={door} edits={work.stored !== undefined} error={form.errors.type} onChoose={choose} />
+  const doors = (
+    <DoorChoice
+      door={door}
+      edits={work.stored !== undefined}
+      rules={work.rules}
+      error={form.errors.type}
+      onChoose={choose}
+    />
+  )
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={wouldLose()}>
@@ -98,11 +120,18 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
         {problem && <ProblemNotice error={problem} folded={isPlaced} />}
         {failed && stored && <ConnectFailure toolkit={stored} />}
         {doors}
-        <ToolkitFields form={form} />
+        <ToolkitFields form={form} rules={work.rules} />
       </div>
       <DialogFooter>
         {isSaving && <ConnectProgress />}
-        <Button onClick={onClose}>{failed ? 'Close' : 'Cancel'}</Button>
+        {work.stop && (
+          <Button aria-disabled={work.isStopping} onClick={work.stop}>
+            {work.isStopping ? 'Stopping…' : 'Stop and remove'}
+          </Button>
+        )}
+        <Button title={isSaving ? 'It goes on, and the list shows how' : undefined} onClick={onClose}>
+          {failed || isSaving ? 'Close' : 'Cancel'}
+        </Button>
         <Button type="submit" variant="primary" aria-disabled={isSaving}>
           {isSaving ? 'Connecting…' : word}
         </Button>
@@ -110,6 +139,9 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
     </form>
   )
 }
+
+const isAdding = ({ pathname, search }: { pathname: string; search: object }) =>
+  pathname === '/connectors' && 'add' in search
 
 const wordsFor = (toolkit: Toolkit | undefined) =>
   toolkit

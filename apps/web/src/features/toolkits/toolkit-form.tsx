@@ -2,11 +2,12 @@ import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import type { Form } from './form.ts'
 import { OptionsFields } from './options-fields.tsx'
+import type { StdioRules } from './queries.ts'
 import { RemoteFields } from './remote-fields.tsx'
 import { StdioFields } from './stdio-fields.tsx'
 
 /** The fields of a toolkit. It knows nothing of requests: it is given a draft and says what changed. */
-export function ToolkitFields({ form }: { form: Form }) {
+export function ToolkitFields({ form, rules }: { form: Form; rules?: StdioRules | undefined }) {
   const { draft, errors, change } = form
   return (
     <div className="grid gap-5">
@@ -21,7 +22,7 @@ export function ToolkitFields({ form }: { form: Form }) {
           />
         )}
       </Field>
-      {draft.type === 'stdio' ? <StdioFields form={form} /> : <RemoteFields form={form} />}
+      {draft.type === 'stdio' ? <StdioFields form={form} rules={rules} /> : <RemoteFields form={form} />}
       <OptionsFields form={form} />
     </div>
   )

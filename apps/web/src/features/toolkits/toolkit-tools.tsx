@@ -6,7 +6,7 @@ import { Input, Select } from '../../ui/input.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { filterTools, TOOL_FILTERS, type ToolFilter } from './filter-tools.ts'
 import { ToolList } from './tool-list.tsx'
-import { isSwitchable } from './tool-switch.ts'
+import { isSwitchable, mostSwitched } from './tool-switch.ts'
 import { useSwitchTools } from './use-tools.ts'
 
 const FEW = 6
@@ -72,18 +72,23 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
 /** All that are shown at once, in whichever direction there is something to do. */
 function ShownSwitch({ toolkit, shown }: { toolkit: Toolkit; shown: Toolkit['tools'] }) {
   const { mutate, isPending } = useSwitchTools()
-  if (toolkit.readOnly || shown.length === 0) return null
+  if (shown.length === 0) return null
   const on = !shown.some(({ enabled }) => enabled)
   const names = shown.filter((tool) => tool.enabled !== on && isSwitchable(toolkit, tool)).map(({ name }) => name)
   if (names.length === 0) return null
+  const most = mostSwitched(toolkit, on)
+  const isOver = names.length > most
   return (
     <Button
       size="small"
       className="h-9"
-      aria-disabled={isPending}
-      onClick={() => !isPending && mutate({ toolkit, names, on })}
+      aria-disabled={isPending || isOver}
+      title={
+        isOver ? `At most ${most} can be off one by one. Find fewer of them, or switch the server off.` : undefined
+      }
+      onClick={() => !isPending && !isOver && mutate({ toolkit, names, on })}
     >
-      Switch {names.length} {on ? 'on' : 'off'}
+      Switch {names.length.toLocaleString('en')} {on ? 'on' : 'off'}
     </Button>
   )
 }

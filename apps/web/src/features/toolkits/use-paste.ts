@@ -12,7 +12,7 @@ const QUIET_MS = 350
 export function usePaste(initial: string, onDone: () => void) {
   const [text, setText] = useState(initial)
   const [values, setValues] = useState<Record<string, string>>({})
-  const [left, setLeft] = useState<ReadonlySet<string>>(new Set())
+  const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({})
   const [report, setReport] = useState<ImportReport>()
   const pasted = readPasted(text)
   const quiet = useQuiet(useDeferredValue(JSON.stringify({ text, values })))
@@ -27,9 +27,11 @@ export function usePaste(initial: string, onDone: () => void) {
   })
   const queryClient = useQueryClient()
   const entries = preview.data?.entries ?? []
-  const meant = entries.filter((entry) => isReady(entry) && !left.has(entry.name)).map(({ name }) => name)
+  // What would take the place of something is taken only when it is asked for.
+  const isMeant = (entry: ImportedEntry) => isReady(entry) && (choices[entry.name] ?? entry.status === 'added')
+  const meant = entries.filter(isMeant)
   const save = useMutation({
-    mutationFn: () => send({ text, values, only: meant }),
+    mutationFn: () => send({ text, values, only: meant.map(({ name }) => name) }),
     onSuccess: (done) => {
       void queryClient.invalidateQueries(toolkitsQuery())
       const good = done.entries.filter(isReady)
@@ -43,8 +45,8 @@ export function usePaste(initial: string, onDone: () => void) {
     text,
     pasted,
     values,
-    left,
     meant,
+    isMeant,
     preview,
     save,
     /** What became of it, where not all of it could be taken. */
@@ -53,12 +55,13 @@ export function usePaste(initial: string, onDone: () => void) {
     isFresh: quiet === JSON.stringify({ text, values }) && !preview.isPlaceholderData,
     change: (next: string) => {
       setText(next)
+      setChoices({})
       setReport(undefined)
       save.reset()
     },
     clear: () => setText(initial),
     setValue: (name: string, value: string) => setValues((old) => ({ ...old, [name]: value })),
-    toggle: (name: string, on: boolean) => setLeft((old) => toggled(old, name, !on)),
+    toggle: (name: string, on: boolean) => setChoices((old) => ({ ...old, [name]: on })),
   }
 }
 
@@ -78,13 +81,6 @@ function send({ values, ...body }: Sent, signal?: AbortSignal): Promise<ImportRe
   return answer(
     client.api.mcp.import.$post({ query: {}, json: { ...body, values: given } }, signal ? { init: { signal } } : {}),
   )
-}
-
-function toggled(old: ReadonlySet<string>, name: string, on: boolean): ReadonlySet<string> {
-  const next = new Set(old)
-  if (on) next.add(name)
-  else next.delete(name)
-  return next
 }
 
 /** The value once nothing changed for a moment. */

@@ -1,15 +1,22 @@
+import { useQuery } from '@tanstack/react-query'
 import { type RefObject, type SubmitEvent, useEffect, useRef, useState } from 'react'
 import { problemOf, type Toolkit } from '../../api.ts'
 import { bodyOf, type Draft, draftOf } from './draft.ts'
 import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
 import type { Form } from './form.ts'
-import { useSaveToolkit } from './use-toolkits.ts'
+import { type StdioRules, stdioQuery } from './queries.ts'
+import { useSendToolkit } from './use-send-toolkit.ts'
 
 interface ToolkitForm {
   form: Form
+  /** Which commands may be brought, once that is known. */
+  rules: StdioRules | undefined
   element: RefObject<HTMLFormElement | null>
   isChanged: boolean
   isSaving: boolean
+  /** Takes back what is being added; undefined where there is nothing to take back. */
+  stop: (() => void) | undefined
+  isStopping: boolean
   /** A problem that the API answered with. */
   problem: Error | null
   /** Whether all that it says stands at the fields. */
@@ -37,7 +44,8 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   const [failed, setFailed] = useState(false)
   const [errors, setErrors] = useState<FieldErrors>({})
   const element = useFocusOnError(errors)
-  const save = useSaveToolkit(stored)
+  const { save, send, stop, isStopping } = useSendToolkit(stored, onSaved)
+  const { data: rules } = useQuery(stdioQuery())
 
   const change = (changes: Partial<Draft>) => {
     setDraft((old) => ({ ...old, ...changes }))
@@ -56,15 +64,13 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault()
     if (save.isPending) return
-    const mistakes = findMistakes(
-      draft,
-      others.filter(({ uscoId }) => uscoId !== stored?.uscoId),
-    )
+    const unlike = others.filter(({ uscoId }) => uscoId !== stored?.uscoId)
+    const mistakes = findMistakes(draft, unlike, rules)
     setErrors(mistakes)
     setFailed(false)
     save.reset()
     if (Object.keys(mistakes).length > 0) return
-    save.mutate(bodyOf(draft), {
+    send(draft.name, bodyOf(draft), {
       onSuccess: onAnswer,
       onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
     })
@@ -72,9 +78,12 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
 
   return {
     form: { draft, errors, change },
+    rules,
     element,
     isChanged: JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base)),
     isSaving: save.isPending,
+    stop,
+    isStopping,
     problem: save.error,
     isPlaced: save.error !== null && isPlaced(problemOf(save.error).errors),
     stored,

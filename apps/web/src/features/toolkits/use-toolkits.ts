@@ -6,18 +6,31 @@ import { counted } from '../../ui/time-words.ts'
 
 export const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
 
+interface Saving {
+  json: ToolkitBody
+  /** Ends the wait for the answer. */
+  signal: AbortSignal
+  /** Whether the form is still there, where what failed is told and stays. */
+  isShown: () => boolean
+}
+
 export function useSaveToolkit(toolkit: Toolkit | undefined) {
   const list = useToolkitList()
   return useMutation({
-    mutationFn: (json: ToolkitBody): Promise<Toolkit & { warnings?: string[] | undefined }> =>
+    mutationFn: ({ json, signal }: Saving): Promise<Toolkit & { warnings?: string[] | undefined }> =>
       toolkit
-        ? answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }))
-        : answer(client.api.mcp.$post({ json })),
-    onSuccess: (saved) => {
+        ? answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }, { init: { signal } }))
+        : answer(client.api.mcp.$post({ json }, { init: { signal } })),
+    onSuccess: (saved, { isShown }) => {
       list.put(saved)
-      // What failed is told where it was asked for, and stays there.
-      if (saved.state.status !== 'error' && saved.state.status !== 'sign-in-needed')
+      const { status } = saved.state
+      if (status === 'error' && !isShown()) toast.error(`${saved.name} could not be reached`)
+      if (status !== 'error' && status !== 'sign-in-needed')
         toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: toldAfter(saved) })
+    },
+    onError: (error, { signal, isShown }) => {
+      const { title, detail, action } = problemOf(error)
+      if (!signal.aborted && !isShown()) toast.error(title, { description: `${detail} ${action}` })
     },
     onSettled: list.refresh,
   })

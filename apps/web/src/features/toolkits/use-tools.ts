@@ -4,10 +4,13 @@ import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit } from '../../api.ts'
 import { counted } from '../../ui/time-words.ts'
 import { ownRulesQuery, toolGrantsQuery } from './queries.ts'
+import { NOTHING, type OverrideDraft, overridesWith } from './tool-override.ts'
 import { type Choice, grantFor, rulesWith } from './tool-policy.ts'
 import { switchBody } from './tool-switch.ts'
 import { reasonOf } from './toolkit-state.tsx'
 import { byId, useToolkitList } from './use-toolkits.ts'
+
+type Tool = Toolkit['tools'][number]
 
 export function tellProblem(error: unknown): void {
   const { title, detail, action } = problemOf(error)
@@ -65,6 +68,23 @@ export function useSwitchTools() {
     onError: (error, { toolkit }) => {
       list.put(toolkit)
       tellProblem(error)
+    },
+    onSettled: list.refresh,
+  })
+}
+
+/** Read anew before it is written: overrides are one list, and somebody else may have changed another of them. */
+export function useOverride() {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: async ({ toolkit, tool, draft }: { toolkit: Toolkit; tool: Tool; draft: OverrideDraft }) => {
+      const { options } = await answer(client.api.mcp[':id'].$get(byId(toolkit)))
+      const overrides = overridesWith(options.overrides, tool.name, draft)
+      return answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json: { overrides } }))
+    },
+    onSuccess: (saved, { tool, draft }) => {
+      list.put(saved)
+      toast.success(draft === NOTHING ? `${tool.name} is as its server says` : `${tool.name} saved`)
     },
     onSettled: list.refresh,
   })

@@ -35,6 +35,15 @@ export const explainQuery = () =>
     },
   })
 
+export const declarationQuery = (toolkit: string, tool: string) =>
+  queryOptions({
+    queryKey: ['tools', 'declaration', toolkit, tool],
+    queryFn: ({ signal }) =>
+      answer(
+        client.api.tools[':toolkit'][':tool'].declaration.$get({ param: { toolkit, tool } }, { init: { signal } }),
+      ),
+  })
+
 export const decisionsQuery = (toolkit: string) =>
   queryOptions({
     queryKey: ['grants', 'decisions', toolkit],

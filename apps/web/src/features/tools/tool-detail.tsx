@@ -1,10 +1,12 @@
 import { useState } from 'react'
 import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
-import { JsonTree } from '../results/json-tree.tsx'
+import { OverriddenMark } from '../toolkits/tool-badges.tsx'
+import { shownTool } from '../toolkits/tool-override.ts'
 import type { ExplainedTool } from './queries.ts'
 import { AnnotationBadges } from './tool-badges.tsx'
 import { ToolFacts } from './tool-facts.tsx'
 import type { LocatedTool } from './tool-rows.ts'
+import { Declaration, SchemaView } from './tool-types.tsx'
 import { TryTool } from './try-tool.tsx'
 import type { Tries } from './use-tries.ts'
 
@@ -14,16 +16,21 @@ interface DetailProps {
   tries: Tries
 }
 
-export const titleOf = ({ tool }: LocatedTool): string => tool.title ?? tool.annotations?.title ?? tool.name
+/** As models are told of it. */
+export function titleOf({ toolkit, tool }: LocatedTool): string {
+  const { title, annotations } = shownTool(toolkit, tool).tool
+  return title ?? annotations?.title ?? tool.name
+}
 
 /** One tool: what it is, and a try of it. */
 export function ToolDetail({ located, explained, tries }: DetailProps) {
-  const { tool } = located
+  const { tool, changed } = shownTool(located.toolkit, located.tool)
   const [tab, setTab] = useState('try')
   return (
     <div className="grid min-w-0 gap-4">
       <div className="flex flex-wrap gap-1.5">
         <AnnotationBadges tool={tool} />
+        <OverriddenMark changed={changed} />
       </div>
       {tool.description && (
         <p className="max-h-48 overflow-y-auto text-sm wrap-anywhere whitespace-pre-wrap">{tool.description}</p>
@@ -34,18 +41,22 @@ export function ToolDetail({ located, explained, tries }: DetailProps) {
           <Tab value="try">Try it</Tab>
           <Tab value="input">Input schema</Tab>
           {tool.outputSchema && <Tab value="output">Output schema</Tab>}
+          <Tab value="types">TypeScript</Tab>
         </TabList>
         <TabPanel value="try">
           <TryTool located={located} tries={tries} />
         </TabPanel>
         <TabPanel value="input">
-          <JsonTree value={tool.inputSchema} label="Input schema" />
+          <SchemaView schema={tool.inputSchema} label="Input schema" />
         </TabPanel>
         {tool.outputSchema && (
           <TabPanel value="output">
-            <JsonTree value={tool.outputSchema} label="Output schema" />
+            <SchemaView schema={tool.outputSchema} label="Output schema" />
           </TabPanel>
         )}
+        <TabPanel value="types">
+          <Declaration located={located} />
+        </TabPanel>
       </Tabs>
     </div>
   )

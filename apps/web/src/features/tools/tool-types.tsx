@@ -1,0 +1,60 @@
+/** What a tool takes and gives: its schemas as its server has them, and its TypeScript declaration as a program sees it. */
+import { useQuery } from '@tanstack/react-query'
+import { CircleSlash } from 'lucide-react'
+import { CodeEditor } from '../../ui/code-editor.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
+import { CopyButton } from '../results/copy-button.tsx'
+import { JsonTree } from '../results/json-tree.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { declarationQuery } from './queries.ts'
+import type { LocatedTool } from './tool-rows.ts'
+
+const MOST_LINES = 24
+
+export function Declaration({ located: { toolkit, tool } }: { located: LocatedTool }) {
+  const { data, error } = useQuery(declarationQuery(toolkit.uscoId, tool.name))
+  if (error) return <ProblemNotice error={error} />
+  if (!data)
+    return (
+      <div role="status" className="grid gap-3">
+        <span className="sr-only">Loading the declaration</span>
+        <Skeleton className="h-4 w-1/2" />
+        <Skeleton className="h-32 w-full rounded-lg" />
+      </div>
+    )
+  const { text, name, uncallable } = data
+  return (
+    <div className="grid min-w-0 gap-3">
+      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
+        <p className="min-w-0 text-[0.8125rem] text-ink-muted">
+          A program calls it as <code className="font-mono wrap-anywhere text-ink">await {name}(…)</code>
+        </p>
+        <CopyButton label={`Copy the declaration of ${tool.name}`} text={() => text} />
+      </div>
+      {uncallable && (
+        <p className="flex gap-2 rounded-lg border bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted">
+          <CircleSlash aria-hidden className="mt-0.5 size-3.5 shrink-0" />
+          <span className="min-w-0 wrap-anywhere">None of your programs can call it now. {uncallable}</span>
+        </p>
+      )}
+      <CodeEditor
+        label={`${tool.name} as a program sees it, in TypeScript`}
+        language="typescript"
+        readOnly
+        lines={Math.min(MOST_LINES, text.trimEnd().split('\n').length)}
+        value={text.trimEnd()}
+      />
+    </div>
+  )
+}
+
+export function SchemaView({ schema, label }: { schema: unknown; label: string }) {
+  return (
+    <div className="grid min-w-0 gap-2">
+      <div className="flex justify-end">
+        <CopyButton label={`Copy the ${label.toLowerCase()}`} text={() => JSON.stringify(schema, undefined, 2)} />
+      </div>
+      <JsonTree value={schema} label={label} />
+    </div>
+  )
+}
