@@ -39,6 +39,10 @@ export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
 interface Active extends Claim {
   controller: AbortController
   done: Promise<void>
+  /** It is told to stop: what it is does not depend on its work any more, which may take its time. */
+  stopped: Promise<void>
+  /** It is over for good. */
+  isOver?: boolean
   /** Somebody looks at its row in a moment. */
   looking?: boolean
   /** It is to go on, and was about to end here. */
@@ -102,7 +106,11 @@ class EmbeddedEngine implements Engine {
   }
 
   settled(userId: string, runId: string, options?: Parameters<Engine['settled']>[2]): Promise<RunView> {
-    return this.#reader.settled(userId, runId, { ...options, isOver: () => this.#isClosed })
+    const working = () => {
+      const active = this.#active.get(runId)
+      return active?.row.userId === userId ? Promise.race([active.done, active.stopped]) : undefined
+    }
+    return this.#reader.settled(userId, runId, { ...options, working, isOver: () => this.#isClosed })
   }
 
   async wake(userId: string, runId: string): Promise<void> {
@@ -174,7 +182,7 @@ class EmbeddedEngine implements Engine {
       active.looking = false
       const { userId, runId } = active.row
       if (this.#active.get(runId) === active) void this.#check(active).catch(() => {})
-      else this.#changed(userId, runId)
+      else if (!active.isOver) this.#changed(userId, runId)
     }, CHECK_MS)
     if (typeof timer === 'object') timer.unref?.()
   }
@@ -182,8 +190,7 @@ class EmbeddedEngine implements Engine {
   async #check({ row, controller }: Active): Promise<void> {
     const now = await this.#user(row.userId, (tx) => tx.get('runs', row.runId))
     if (now?.status === 'cancelled') controller.abort(new HostError('cancelled'))
-    else if (now?.leaseOwner !== row.leaseOwner && now?.status === 'running')
-      controller.abort(new HostError('run-lost'))
+    else if (now?.leaseOwner !== row.leaseOwner) controller.abort(new HostError('run-lost'))
   }
 
   /** Works on it, where nobody else does. */
@@ -211,11 +218,16 @@ class EmbeddedEngine implements Engine {
     const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
-    const active: Active = { row, leave, controller, done: Promise.resolve() }
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    controller.signal.addEventListener('abort', () => resolve(), { once: true })
+    const active: Active = { row, leave, controller, done: Promise.resolve(), stopped }
     this.#active.set(row.runId, active)
     this.#claims.done(row.runId)
     active.done = workOn(this.#parts, active, steps)
-      .then((isAnswered) => (isAnswered ? this.wake(row.userId, row.runId) : undefined))
+      .then(({ isOver, isAnswered }) => {
+        active.isOver = isOver
+        return isAnswered ? this.wake(row.userId, row.runId) : undefined
+      })
       .catch(() => {})
       .finally(() => {
         signal?.removeEventListener('abort', stop)

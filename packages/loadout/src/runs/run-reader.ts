@@ -15,6 +15,8 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined
   /** Whether nobody waits here any more. */
   isOver(): boolean
+  /** Until the work on it is over, where that is done here: it settles by nothing else, and its row need not be looked at. */
+  working(): Promise<unknown> | undefined
 }
 
 export interface ReaderParts {
@@ -57,27 +59,42 @@ export class RunReader {
     return rows.map((row) => viewOf(row))
   }
 
-  async settled(userId: string, runId: string, { signal, isOver }: WaitOptions): Promise<RunView> {
+  async settled(userId: string, runId: string, { signal, isOver, working }: WaitOptions): Promise<RunView> {
     const isEnough = () => signal?.aborted || isOver()
     for (;;) {
+      const work = working()
+      if (work) await orAborted(work, signal)
       const stop = new AbortController()
       // From before the look on, so that no change falls between.
       const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
-        // Its steps are many, and read once.
-        const row = await this.#storage.transaction({ userId }, (tx) => tx.get('runs', runId))
-        if (!row) throw noRun()
-        if (stands(row.status) || isEnough()) {
-          const view = await this.get(userId, runId)
-          // It may have been woken between the two.
-          if (stands(view.status) || isEnough()) return view
-        }
+        // Its steps are many, and read once: at once where it has just settled here.
+        const isLikely = work !== undefined || isEnough() || stands((await this.#row(userId, runId)).status)
+        const view = isLikely ? await this.get(userId, runId) : undefined
+        // It may have been woken between the two.
+        if (view && (stands(view.status) || isEnough())) return view
         await changed
       } finally {
         stop.abort()
       }
     }
   }
+
+  async #row(userId: string, runId: string): Promise<RunRow> {
+    const row = await this.#storage.transaction({ userId }, (tx) => tx.get('runs', runId))
+    if (!row) throw noRun()
+    return row
+  }
+}
+
+/** Until it is over, or nobody waits for it any more. */
+async function orAborted(work: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = () => resolve()
+  signal?.addEventListener('abort', stop, { once: true })
+  await Promise.race([work, promise])
+  signal?.removeEventListener('abort', stop)
 }
 
 interface RunQuery {

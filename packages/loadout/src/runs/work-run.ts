@@ -21,8 +21,14 @@ export interface Claimed {
   controller: AbortController
 }
 
-/** Whether it is to be woken at once: it waits, and has its answer. */
-export async function workOn(parts: WorkParts, claimed: Claimed, recorded: readonly StepRow[]): Promise<boolean> {
+export interface WorkedOn {
+  /** Nothing changes it any more. */
+  isOver: boolean
+  /** It is to be woken at once: it waits, and has its answer. */
+  isAnswered: boolean
+}
+
+export async function workOn(parts: WorkParts, claimed: Claimed, recorded: readonly StepRow[]): Promise<WorkedOn> {
   const { row, controller } = claimed
   const { signal } = controller
   const onLost = () => controller.abort(new HostError('run-lost'))
@@ -44,11 +50,11 @@ interface Ending {
   signal: AbortSignal
 }
 
-async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Ending): Promise<boolean> {
+async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Ending): Promise<WorkedOn> {
   const { userId, runId, leaseOwner } = row
   const code = HostError.is(signal.reason) ? signal.reason.code : undefined
   // Somebody else has it, or it was cancelled: nothing of this counts.
-  if (signal.aborted && code === 'run-lost') return false
+  if (signal.aborted && code === 'run-lost') return { isOver: false, isAnswered: false }
   const isHandedOn = signal.aborted && code === 'shutting-down'
   const told = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
   const set = isHandedOn ? QUEUED() : { ...told, ...(OVER.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
@@ -56,9 +62,10 @@ async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Endi
   const ended = await parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
   // Nobody comes back for an answer to what is over, nor for what it brought.
   const isHeld = log.hasAsked || row.inputJson.transports !== undefined
-  if (ended && OVER.has(ended.status) && isHeld) await parts.onOver?.(userId, runId)
+  const isOver = ended !== undefined && OVER.has(ended.status)
+  if (isOver && isHeld) await parts.onOver?.(userId, runId)
   // An answer that came before the row said that it waits has woken nobody.
-  return ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals))
+  return { isOver, isAnswered: ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals)) }
 }
 
 /** What the call of a workflow brought is gone with its run, and its secrets in the same moment. */

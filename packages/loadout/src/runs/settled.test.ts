@@ -1,0 +1,84 @@
+/** Waiting for a run that is worked on here: its row is read when it settled, and whoever stops it ends the wait. */
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createPresence, type Presence } from '../policy/presence.ts'
+import { memory } from '../storage/memory.ts'
+import type { Storage } from '../storage/storage.ts'
+import { createEmbeddedEngine } from './embedded.ts'
+import type { Engine } from './engine.ts'
+
+const STEPS = 20
+let inner: Storage
+let presence: Presence
+let engine: Engine
+let transactions: number
+let gate: PromiseWithResolvers<void>
+
+beforeEach(async () => {
+  inner = memory()
+  await inner.ready()
+  transactions = 0
+  gate = Promise.withResolvers()
+  const storage: Storage = {
+    ...{ name: inner.name, watch: (listener) => inner.watch(listener), ready: () => inner.ready() },
+    close: async () => {},
+    transaction: (access, work) => {
+      transactions++
+      return inner.transaction(access, work)
+    },
+  }
+  presence = createPresence(inner)
+  engine = createEmbeddedEngine({
+    ...{ storage, presence, lookMs: 60_000, isAnswered: async () => false },
+    works: {
+      async program({ log, input }) {
+        for (let seq = 0; seq < STEPS; seq++)
+          await log.step(
+            { seq, key: `${seq}`, kind: 'call', repeatable: false },
+            { request: null, execute: async () => ({ value: seq }) },
+          )
+        // It does not hear that it is told to stop.
+        if (input.waits) await gate.promise
+        return { status: 'completed', output: STEPS }
+      },
+    },
+  })
+  await engine.open()
+})
+afterEach(async () => {
+  gate.resolve()
+  await engine.close()
+  await presence.close()
+})
+
+it('a run is begun, writes the beginning and the end of each step, ends, and is read once', async () => {
+  transactions = 0
+  const began = performance.now()
+  const { id } = await engine.start({ userId: 'ann', kind: 'program', input: {} })
+  expect((await engine.settled('ann', id)).output).toBe(STEPS)
+  // While it goes on it is looked at now and then: on a slow machine it may.
+  const looks = Math.floor((performance.now() - began) / 100)
+  // Longer than its changes are looked at afterwards.
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  expect(transactions).toBeLessThanOrEqual(1 + 2 * STEPS + 1 + 1 + looks)
+})
+
+it('who cancels it ends the wait, though its work goes on', async () => {
+  const { id } = await engine.start({ userId: 'ann', kind: 'program', input: { waits: true } })
+  const settled = engine.settled('ann', id)
+  await engine.cancel('ann', id)
+  expect((await settled).status).toBe('cancelled')
+})
+
+it('so does whoever took it, and ended it elsewhere', async () => {
+  const { id } = await engine.start({ userId: 'ann', kind: 'program', input: { waits: true } })
+  const settled = engine.settled('ann', id)
+  const set = { status: 'failed' as const, leaseOwner: null, errorJson: { code: 'internal', message: 'elsewhere' } }
+  await inner.transaction({ userId: 'ann' }, (tx) => tx.update('runs', id, { set }))
+  expect((await settled).error?.message).toBe('elsewhere')
+})
+
+it('and a signal of who waits; another user has nothing to wait for', async () => {
+  const { id } = await engine.start({ userId: 'ann', kind: 'program', input: { waits: true } })
+  expect((await engine.settled('ann', id, { signal: AbortSignal.timeout(20) })).status).toBe('running')
+  await expect(engine.settled('bob', id)).rejects.toMatchObject({ code: 'not-found' })
+})
