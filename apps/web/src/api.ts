@@ -40,9 +40,15 @@ export function problemOf(error: unknown): Problem {
 
 async function readProblem(response: ClientResponse<unknown>): Promise<Problem> {
   const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json')
-  if (isProblem) return (await response.json()) as Problem
+  if (isProblem) {
+    const problem = (await response.json()) as Problem
+    return { ...problem, detail: plainly(problem.detail) }
+  }
   return { ...unreadable, status: response.status, detail: `The server answered with status ${response.status}.` }
 }
+
+/** The API's path for the whole of a body means nothing to who filled in a form. */
+export const plainly = (detail: string): string => detail.replaceAll('(body): ', 'It ')
 
 const unreachable: Problem = {
   type: 'about:blank',

@@ -7,6 +7,8 @@ export interface Option<T extends string> {
   label: string
   hint?: string
   icon?: ReactNode
+  /** Whether it is shown and cannot be had; its hint says why. */
+  disabled?: boolean
 }
 
 interface ChoiceProps<T extends string> {
@@ -64,7 +66,8 @@ export function ChoiceCards<T extends string>({ label, value, options, onChange 
         <RadioGroup.Item
           key={option.value}
           value={option.value}
-          className="flex items-start gap-3 rounded-lg border border-line bg-raised p-3 text-left transition-colors hover:border-line-strong data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft data-[state=checked]:inset-ring data-[state=checked]:inset-ring-accent [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-ink-muted data-[state=checked]:[&_svg]:text-accent"
+          disabled={option.disabled}
+          className="flex items-start gap-3 rounded-lg border border-line bg-raised p-3 text-left transition-colors hover:border-line-strong disabled:cursor-not-allowed disabled:border-dashed disabled:bg-sunken disabled:hover:border-line data-[state=checked]:border-accent data-[state=checked]:bg-accent-soft data-[state=checked]:inset-ring data-[state=checked]:inset-ring-accent [&_svg]:mt-0.5 [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-ink-muted data-[state=checked]:[&_svg]:text-accent"
         >
           {option.icon}
           <span className="grid gap-0.5">

@@ -70,7 +70,7 @@ export function DialogHeader({ title, description, stays }: DialogHeaderProps) {
 }
 
 export function DialogFooter({ children }: { children: ReactNode }) {
-  return <footer className="flex justify-end gap-2 border-t px-4 py-3 sm:px-6">{children}</footer>
+  return <footer className="flex flex-wrap justify-end gap-2 border-t px-4 py-3 sm:px-6">{children}</footer>
 }
 
 /** A panel from the left edge, for navigation on a small screen. */
