@@ -1,10 +1,11 @@
 /** Every page and its address. A page that is added here also gets a line in `features/shell/pages.ts`. Pages load when they are opened. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/react-router'
 import { readActivity } from './features/activity/activity-search.ts'
 import { readApprovals } from './features/approvals/approvals-search.ts'
 import { readOperator } from './features/operator/operator-search.ts'
 import { readSettings } from './features/settings/settings-search.ts'
 import { BrokenPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
+import { lazyPage } from './features/shell/lazy-page.tsx'
 import { PendingPage } from './features/shell/pending-page.tsx'
 import { nothingElse } from './features/shell/search.ts'
 import { Shell } from './features/shell/shell.tsx'
@@ -37,80 +38,80 @@ const connectors = createRoute({
   getParentRoute: () => shell,
   path: '/connectors',
   validateSearch: nothingElse(readDialog),
-  component: lazyRouteComponent(() => import('./features/toolkits/connectors-page.tsx'), 'ConnectorsPage'),
+  component: lazyPage(() => import('./features/toolkits/connectors-page.tsx'), 'ConnectorsPage'),
 })
 const customToolkit = createRoute({
   getParentRoute: () => shell,
   path: '/connectors/custom/$id',
-  component: lazyRouteComponent(() => import('./features/custom/custom-page.tsx'), 'CustomPage'),
+  component: lazyPage(() => import('./features/custom/custom-page.tsx'), 'CustomPage'),
 })
 const tools = createRoute({
   getParentRoute: () => shell,
   path: '/tools',
   validateSearch: nothingElse(readTools),
-  component: lazyRouteComponent(() => import('./features/tools/tools-page.tsx'), 'ToolsPage'),
+  component: lazyPage(() => import('./features/tools/tools-page.tsx'), 'ToolsPage'),
 })
 const threads = createRoute({
   getParentRoute: () => shell,
   path: '/threads',
-  component: lazyRouteComponent(() => import('./features/threads/threads-page.tsx'), 'ThreadsPage'),
+  component: lazyPage(() => import('./features/threads/threads-page.tsx'), 'ThreadsPage'),
 })
 const thread = createRoute({
   getParentRoute: () => shell,
   path: '/threads/$id',
   validateSearch: nothingElse(readThread),
-  component: lazyRouteComponent(() => import('./features/threads/thread-page.tsx'), 'ThreadPage'),
+  component: lazyPage(() => import('./features/threads/thread-page.tsx'), 'ThreadPage'),
 })
 const approvals = createRoute({
   getParentRoute: () => shell,
   path: '/approvals',
   validateSearch: nothingElse(readApprovals),
-  component: lazyRouteComponent(() => import('./features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
+  component: lazyPage(() => import('./features/approvals/approvals-page.tsx'), 'ApprovalsPage'),
 })
 const workflows = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyRouteComponent(() => import('./features/workflows/workflows-page.tsx'), 'WorkflowsPage'),
+  component: lazyPage(() => import('./features/workflows/workflows-page.tsx'), 'WorkflowsPage'),
 })
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
   validateSearch: nothingElse(readWorkflow),
-  component: lazyRouteComponent(() => import('./features/workflows/workflow-page.tsx'), 'WorkflowPage'),
+  component: lazyPage(() => import('./features/workflows/workflow-page.tsx'), 'WorkflowPage'),
 })
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$id',
   validateSearch: nothingElse(readRun),
-  component: lazyRouteComponent(() => import('./features/workflows/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./features/workflows/run-page.tsx'), 'RunPage'),
 })
 const activity = createRoute({
   getParentRoute: () => shell,
   path: '/activity',
   validateSearch: nothingElse(readActivity),
-  component: lazyRouteComponent(() => import('./features/activity/activity-page.tsx'), 'ActivityPage'),
+  component: lazyPage(() => import('./features/activity/activity-page.tsx'), 'ActivityPage'),
 })
 const settings = createRoute({
   getParentRoute: () => shell,
   path: '/settings',
   validateSearch: nothingElse(readSettings),
-  component: lazyRouteComponent(() => import('./features/settings/settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./features/settings/settings-page.tsx'), 'SettingsPage'),
 })
 const operator = createRoute({
   getParentRoute: () => shell,
   path: '/operator',
   validateSearch: nothingElse(readOperator),
-  component: lazyRouteComponent(() => import('./features/operator/operator-page.tsx'), 'OperatorPage'),
+  component: lazyPage(() => import('./features/operator/operator-page.tsx'), 'OperatorPage'),
 })
 const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage })
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: nothingElse(readDoor),
-  component: lazyRouteComponent(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 /** Where one-time links lead. The token stands after the `#`, where no log sees it. */
-const welcome = lazyRouteComponent(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage')
+const welcome = lazyPage(() => import('./features/sign-in/welcome-page.tsx'), 'WelcomePage')
 const setup = createRoute({ getParentRoute: () => root, path: '/setup', component: welcome })
 const invite = createRoute({ getParentRoute: () => root, path: '/invite', component: welcome })
 const reset = createRoute({ getParentRoute: () => root, path: '/reset', component: welcome })

@@ -148,7 +148,12 @@ describe('many users', () => {
     const { port } = new URL(one.url)
     await one.program.end('SIGKILL')
     await ann.getByText('Connection lost.').waitFor()
+    // A page that was never open cannot come now: it says so, the rest stays, and it comes by itself.
+    await operator.getByRole('link', { name: 'Workflows' }).click()
+    await operator.getByRole('heading', { name: 'This page is not here yet' }).waitFor()
+    await operator.getByText('The server does not answer').waitFor()
     one = await serve(port)
+    await operator.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor({ timeout: 30_000 })
     await ann.getByText('Connection lost.').waitFor({ state: 'detached', timeout: 30_000 })
     await addServer(ann, one.url, 'After the restart')
     await ann.getByRole('heading', { name: 'After the restart' }).waitFor()

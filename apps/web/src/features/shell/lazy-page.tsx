@@ -1,0 +1,69 @@
+/**
+ * Pages that load when they are opened. One whose file does not come leaves the shell and everything in it standing, says why, and
+ * comes by itself once the server is back. (The router's own way is to reload the document, which is lost where nothing answers.)
+ */
+import { useQuery } from '@tanstack/react-query'
+import type { RouteComponent } from '@tanstack/react-router'
+import { type ComponentType, createElement } from 'react'
+import { answer, client, ProblemError, problemOf } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Page } from '../../ui/page.tsx'
+import { PendingPage } from './pending-page.tsx'
+
+/** Loosely typed: pages know the router's types, which are made of its pages. */
+export function lazyPage(load: () => Promise<object>, name: string): RouteComponent {
+  let page: ComponentType | undefined
+  const get = async () => {
+    page ??= ((await load()) as Record<string, ComponentType>)[name]
+    if (!page) throw new TypeError(`No page is called ${name}.`)
+    return true as const
+  }
+  const draw = () => (page ? createElement(page) : createElement(Coming, { name, get }))
+  // Who only thinks of going there is told nothing of what went wrong.
+  const preload = () => get().then(nothing, nothing)
+  return Object.assign(draw, { preload })
+}
+
+const nothing = () => {}
+
+/** After a gap everything is read again, and so is this. */
+function Coming({ name, get }: { name: string; get: () => Promise<true> }) {
+  const page = useQuery({
+    queryKey: ['page', name],
+    queryFn: () => get().catch(() => whyNot(name)),
+    ...{ retry: false, networkMode: 'always', gcTime: 0 },
+  })
+  if (!page.error) return <PendingPage />
+  const { title, detail, action } = problemOf(page.error)
+  return (
+    <Page title="This page is not here yet">
+      <Notice title={title} detail={detail} action={action}>
+        <p className="mt-2 flex gap-2">
+          <Button size="small" aria-disabled={page.isFetching} onClick={() => page.refetch()}>
+            {page.isFetching ? 'Trying…' : 'Try again'}
+          </Button>
+          <Button size="small" onClick={() => window.location.reload()}>
+            Reload
+          </Button>
+        </p>
+      </Notice>
+    </Page>
+  )
+}
+
+/** A server that answers and has not the file is another version by now: then all of it is loaded anew, once. */
+async function whyNot(name: string): Promise<never> {
+  await answer(client.healthz.$get())
+  const mark = `loadout-reloaded ${name}`
+  if (window.sessionStorage.getItem(mark) === null) {
+    window.sessionStorage.setItem(mark, 'yes')
+    window.location.reload()
+    return new Promise(nothing)
+  }
+  throw new ProblemError({
+    ...{ type: 'about:blank', title: 'A part of the app is missing', status: 0, code: 'unreadable', requestId: '' },
+    detail: 'The server answers, and does not have this page.',
+    action: 'Reload. If it stays so, the server’s pages are not whole: build them again.',
+  })
+}
