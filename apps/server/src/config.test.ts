@@ -53,6 +53,12 @@ describe('the settings', () => {
     ])
   })
 
+  it('have a ceiling for answers of models, where the operator says one', () => {
+    expect(readConfig({}).ceiling).toEqual({ maxSteps: undefined, budget: undefined })
+    const env = { LOADOUT_MAX_STEPS_PER_ANSWER: '5', LOADOUT_MAX_TOKENS_PER_ANSWER: '50000' }
+    expect(readConfig(env).ceiling).toEqual({ maxSteps: 5, budget: 50_000 })
+  })
+
   it('have the largest answer of a server, where the operator says one', () => {
     expect(readConfig({}).maxResponseBytes).toBeUndefined()
     expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)
@@ -109,6 +115,8 @@ describe('the settings', () => {
     'a provider that is not known': [{ LOADOUT_MODEL: 'mistral:large' }, 'LOADOUT_MODEL'],
     'a list with a model without a provider': [{ LOADOUT_MODELS: 'openai:gpt-5,*' }, 'LOADOUT_MODELS'],
     'a list with a provider that is not known': [{ LOADOUT_MODELS: 'antropic:*' }, 'LOADOUT_MODELS'],
+    'answers without a step': [{ LOADOUT_MAX_STEPS_PER_ANSWER: '0' }, 'LOADOUT_MAX_STEPS_PER_ANSWER'],
+    'a budget that is no number': [{ LOADOUT_MAX_TOKENS_PER_ANSWER: 'much' }, 'LOADOUT_MAX_TOKENS_PER_ANSWER'],
     'a model that is nowhere': [{ LOADOUT_MODEL: 'openai-compatible:qwen3' }, 'LOADOUT_MODEL_URL'],
     'answers that no text can hold': [{ LOADOUT_MAX_RESPONSE_BYTES: '1000000000' }, 'LOADOUT_MAX_RESPONSE_BYTES'],
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],

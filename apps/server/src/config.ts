@@ -76,6 +76,8 @@ const environment = z.object({
   LOADOUT_MODELS: z.string().transform(commaList).pipe(z.array(modelPattern).max(200)).default([]),
   LOADOUT_MODEL_URL: httpUrl.optional(),
   LOADOUT_MODEL_KEY: z.string().min(1).optional(),
+  LOADOUT_MAX_STEPS_PER_ANSWER: whole(1, 100).optional(),
+  LOADOUT_MAX_TOKENS_PER_ANSWER: whole(1, 100_000_000).optional(),
   MCP_TOOL_CACHE_TTL_MS: whole(0, 31_536_000_000).default(3_600_000),
   MCP_SECRET_PATH: z.string().min(1).optional(),
   HTTPS_PROXY: httpUrl.optional(),
@@ -127,6 +129,8 @@ export interface Config {
   models: string[]
   modelUrl: string | undefined
   modelKey: string | undefined
+  /** What one answer of a chat or of an agent may take, whoever asks for how much. */
+  ceiling: { maxSteps: number | undefined; budget: number | undefined }
   toolCacheTtlMs: number
   secretPath: string | undefined
   /** Where toolkits for all users may be defined; the first file that exists is used. */
@@ -195,6 +199,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: values.LOADOUT_MODELS,
     modelUrl: values.LOADOUT_MODEL_URL,
     modelKey: values.LOADOUT_MODEL_KEY,
+    ceiling: { maxSteps: values.LOADOUT_MAX_STEPS_PER_ANSWER, budget: values.LOADOUT_MAX_TOKENS_PER_ANSWER },
     toolCacheTtlMs: values.MCP_TOOL_CACHE_TTL_MS,
     secretPath: values.MCP_SECRET_PATH,
     globalFiles: ['./mcp-servers.json', join(homedir(), '.loadout', 'mcp-servers.json')],

@@ -83,12 +83,12 @@ export function agentOf(models: () => Models): Agent {
 }
 
 /** Models by the settings: the address and the key are of the provider that is named there. */
-export function modelsOf(host: Host, { model, models, modelUrl, modelKey }: Config): Models {
+export function modelsOf(host: Host, { model, models, modelUrl, modelKey, ceiling }: Config): Models {
   const provider = model?.slice(0, model.indexOf(':')) as ModelProvider | undefined
   const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
-  const { credentials, storage, tokens, fetchFor } = host
+  const { credentials, storage, tokens, fetchFor, app } = host
   return createModels({
-    ...{ credentials, storage, tokens, fetchFor, model },
+    ...{ credentials, storage, tokens, fetchFor, app, model, ceiling },
     ...{ appModels: models, baseUrls: of(modelUrl), keys: of(modelKey) },
   })
 }

@@ -5,7 +5,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError } from 'loadout'
 import { type Models, modelName } from 'loadout/agents/models'
-import { messageView, parse, resolveInput, saidMessage } from 'loadout/schema'
+import { messageView, parse, resolveInput, saidMessage, stepLimit, tokenBudget } from 'loadout/schema'
 import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
@@ -22,14 +22,12 @@ const input = z
       .openapi({ description: "As the AI SDK's chat sends them: the last is what is said, the rest is known" }),
     model: modelName.optional().openapi({ description: '`provider:model`; by default the operator’s' }),
     system: z.string().max(20_000).optional(),
-    maxSteps: z.number().int().min(1).max(100).default(20),
-    budget: z
-      .number()
-      .int()
-      .min(1)
-      .max(100_000_000)
+    maxSteps: stepLimit.default(20),
+    budget: tokenBudget
       .optional()
-      .openapi({ description: 'Tokens in all, of what the model is sent and of what it says' }),
+      .openapi({
+        description: 'Tokens in all, of what the model is sent and of what it says; within what the operator allows',
+      }),
     limit: limit.optional(),
     maxTokens,
     programs,

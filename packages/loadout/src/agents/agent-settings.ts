@@ -7,13 +7,22 @@ import type { SchemaProvider } from '../ai/schema-rules.ts'
 import { type CallableSelection, type ToAIOptions, toAI } from '../ai/to-ai.ts'
 import type { HostError } from '../errors.ts'
 import type { TokenMeter } from '../policy/token-limits.ts'
+import { least } from '../policy/usage.ts'
 import { atMost } from './metered-model.ts'
+
+/** What an operator allows one answer. Who asks may want less, and never has more. */
+export interface AnswerCeiling {
+  maxSteps?: number | undefined
+  budget?: number | undefined
+}
 
 export interface GenerationLimits {
   /** How often the model may be asked. @default 10 */
   maxSteps?: number | undefined
   /** Tokens in all, of what the model is sent and of what it says. It ends with the step that meets it. @default none */
   budget?: number | undefined
+  /** The most of both, as `models.open` gives it. @default no more than is asked for */
+  ceiling?: AnswerCeiling | undefined
   /** Further conditions to end it. */
   stop?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[] | undefined
   /** What is left of who asks, as `models.open` gives it: it ends with the step that leaves nothing. @default no limit */
@@ -34,7 +43,8 @@ export interface GenerationInput extends GenerationLimits {
 export const USUAL_STEPS = 10
 
 export function settingsOf(input: GenerationInput) {
-  const { model, messages, selection, maxSteps = USUAL_STEPS, budget, signal } = input
+  const { model, messages, selection, signal } = input
+  const { maxSteps, budget } = boundsOf(input)
   const provider = limitsOf(model)
   const schemas = provider && SCHEMAS[provider]
   const form = toAI(selection, { ...input.form, messages, schemas, ...(provider ? { provider } : {}) })
@@ -76,8 +86,9 @@ export type Stopped = 'done' | 'refused' | 'max-steps' | 'budget' | 'limit' | 'l
 
 export function stoppedBy(
   steps: readonly StepResult<ToolSet>[],
-  { maxSteps = USUAL_STEPS, budget, reached }: GenerationLimits & { reached?: HostError | undefined },
+  { reached, ...limits }: GenerationLimits & { reached?: HostError | undefined },
 ): Stopped {
+  const { maxSteps, budget } = boundsOf(limits)
   const { finishReason: reason, text = '' } = steps.at(-1) ?? {}
   // The provider held it back; what is empty is no answer, whatever it is called.
   if (reason === 'content-filter' || reason === 'error') return 'refused'
@@ -88,6 +99,37 @@ export function stoppedBy(
   // It said as much as it can at once, and was not done.
   if (reason === 'length') return 'length'
   return steps.length >= maxSteps ? 'max-steps' : 'stop'
+}
+
+/** What holds: what is asked for, within what is allowed. */
+function boundsOf({ maxSteps = USUAL_STEPS, budget, ceiling = {} }: GenerationLimits) {
+  return { maxSteps: least(ceiling.maxSteps, maxSteps) ?? maxSteps, budget: least(ceiling.budget, budget) }
+}
+
+/** Which limit ended an answer, of whom it is said, and who can raise it. */
+export function limitTold(stopped: Stopped, limits: GenerationLimits, who: string): Told | undefined {
+  const bounds = boundsOf(limits)
+  const { maxSteps, budget } = bounds
+  // What it wants itself is of no use to raise where the operator allows no more.
+  const raise = (name: 'maxSteps' | 'budget', operators: string) =>
+    bounds[name] === limits.ceiling?.[name]
+      ? `Ask for less, or ask the operator for a higher ${operators}.`
+      : `Raise "${name}", or ask for less.`
+  if (stopped === 'budget')
+    return {
+      detail: `${who} used its budget of ${budget} tokens before it had an answer.`,
+      action: raise('budget', 'maxTokensPerAnswer'),
+    }
+  if (stopped !== 'max-steps') return undefined
+  return {
+    detail: `${who} had no answer after ${maxSteps} steps.`,
+    action: raise('maxSteps', 'maxStepsPerAnswer'),
+  }
+}
+
+interface Told {
+  detail: string
+  action: string
 }
 
 /** Who has none left is refused before anything is asked. */

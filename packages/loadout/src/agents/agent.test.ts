@@ -95,6 +95,25 @@ describe('an agent', () => {
     expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([300, 190, 80])
   })
 
+  it('has no more than the ceiling, of whoever makes the models and of operators: the least holds', async () => {
+    await start(() => orders)
+    const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
+    const model = 'anthropic:claude-opus-5-5'
+    models = createModels({ ...host, baseUrls, keys: KEYS, model, ceiling: { maxSteps: 4, budget: 300 } })
+    const took = async (more: Partial<AgentOptions>) => {
+      const { stopped, steps } = await ask(more)
+      return [stopped, steps.length]
+    }
+    expect(await took({ maxSteps: 50, budget: 5000 })).toEqual(['budget', 3])
+    expect(await took({ maxSteps: 50 })).toEqual(['budget', 3])
+    expect(await took({ maxSteps: 2 })).toEqual(['max-steps', 2])
+    await host.app.update({ limits: { maxStepsPerAnswer: 100, maxTokensPerAnswer: 150 } })
+    expect(await took({ maxSteps: 50, budget: 5000 })).toEqual(['budget', 2])
+    expect(await took({ budget: 20 })).toEqual(['budget', 1])
+    await host.app.update({ limits: { maxStepsPerAnswer: 1, maxTokensPerAnswer: null } })
+    expect(await took({ maxSteps: 50 })).toEqual(['max-steps', 1])
+  })
+
   it('ends where the app says', async () => {
     await start(() => orders)
     const { stopped, steps } = await ask({ stop: ({ steps: done }) => done.length === 2 })

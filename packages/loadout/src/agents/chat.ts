@@ -25,7 +25,7 @@ import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { MessageView, SaidPart } from '../schema/message.ts'
 import type { ResolveOptions } from '../schema/selection.ts'
-import { assertLeft, type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { assertLeft, type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { drained } from './drained.ts'
 import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
@@ -93,7 +93,15 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const watched = withApprovals(options, writer)
   writer.write({ type: 'start' })
   const { settings, warnings, lostIn } = settingsOf({
-    ...{ ...options, model: model.model, tokens: model.tokens, messages: heard, selection: watched.selection, signal },
+    ...{
+      ...options,
+      ceiling: model.ceiling,
+      model: model.model,
+      tokens: model.tokens,
+      messages: heard,
+      selection: watched.selection,
+      signal,
+    },
     form: { onPending: watched.onPending },
     onStep: () => {
       const shown = selection.next()
@@ -117,10 +125,13 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   if (!usage || !steps) return
   const { before, after } = selection.next().tokens
   const { reached } = (await model.tokens?.state()) ?? {}
-  const stopped = stoppedBy(steps, { ...options, reached })
+  const limits = { ...options, ceiling: model.ceiling }
+  const stopped = stoppedBy(steps, { ...limits, reached })
+  const told = limitTold(stopped, limits, 'The answer')
+  const limit = told ? `${told.detail} ${told.action}` : stopped === 'limit' ? reached?.message : undefined
   const data = {
     ...{ ...usedOf(usage), steps: steps.length, stopped, tools: { before, after } },
-    ...(stopped === 'limit' && reached ? { limit: reached.message } : {}),
+    ...(limit === undefined ? {} : { limit }),
   }
   writer.write({ type: 'data-usage', id: 'usage', data })
 }

@@ -9,10 +9,13 @@ import { z } from 'zod'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { TokenMeter, TokenMeters } from '../policy/token-limits.ts'
+import { least } from '../policy/usage.ts'
+import type { AppConfig } from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import { parse } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Access, Storage } from '../storage/storage.ts'
+import type { AnswerCeiling } from './agent-settings.ts'
 import { type Fetch, modelFetch } from './model-fetch.ts'
 import { createModelList, modelName, modelPattern, readName } from './model-names.ts'
 import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
@@ -34,6 +37,10 @@ export interface ModelsOptions {
   addressesBy?: 'app' | 'user' | undefined
   /** How requests leave: the host's. @default fetch */
   fetchFor?: ((tier: Tier) => Fetch) | undefined
+  /** What each answer may take at most. @default what the app's config says */
+  ceiling?: AnswerCeiling | undefined
+  /** What holds for everyone, as operators store it: the host's. It tightens the ceiling. @default nothing */
+  app?: { get(): Promise<Pick<AppConfig, 'limits'>> } | undefined
   /** What counts tokens, and says when there are none left: the host's. @default nobody counts */
   tokens?: TokenMeters | undefined
 }
@@ -48,6 +55,8 @@ export interface OpenModel {
   secrets: readonly string[]
   /** What is left of the tokens of who asks. The model asks it by itself; who goes by steps may end before it is refused. */
   tokens?: TokenMeter | undefined
+  /** What one answer of it may take. */
+  ceiling: AnswerCeiling
 }
 
 export interface Models {
@@ -114,7 +123,8 @@ export function createModels(options: ModelsOptions): Models {
       if (provider !== 'openai-compatible' && apiKey === undefined) throw noKey(provider)
       if (own === undefined) list.assertHas(name)
       const create = await createProvider(provider, { apiKey, baseUrl, fetch })
-      const opened = { provider, name, secrets: apiKey === undefined ? [] : [apiKey] }
+      const secrets = apiKey === undefined ? [] : [apiKey]
+      const opened = { provider, name, secrets, ceiling: await ceilingOf(options) }
       const tokens = options.tokens?.({ userId, threadId })
       if (!tokens) return { ...opened, model: create(id) }
       const { metered } = await import('./metered-model.ts')
@@ -128,6 +138,15 @@ export function createModels(options: ModelsOptions): Models {
     },
     clearKey: (owner, provider) =>
       storage.transaction(writeTo(owner), (tx) => credentials.clear(tx, ownerOf(owner, provider))),
+  }
+}
+
+/** The least of what whoever makes the models says, and of what operators store. */
+async function ceilingOf({ ceiling, app }: ModelsOptions): Promise<AnswerCeiling> {
+  const { limits } = (await app?.get()) ?? {}
+  return {
+    maxSteps: least(ceiling?.maxSteps, limits?.maxStepsPerAnswer),
+    budget: least(ceiling?.budget, limits?.maxTokensPerAnswer),
   }
 }
 

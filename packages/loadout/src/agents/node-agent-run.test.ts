@@ -19,8 +19,8 @@ afterEach(async () => {
 async function model(script: ModelScript) {
   server = await startModelServer(script)
   const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
-  const { credentials, storage } = world.host
-  const options = { credentials, storage, baseUrls, keys: { anthropic: 'k' }, model: 'anthropic:claude-opus-5-5' }
+  const { credentials, storage, app } = world.host
+  const options = { credentials, storage, app, baseUrls, keys: { anthropic: 'k' }, model: 'anthropic:claude-opus-5-5' }
   world.agent = nodeAgent({ models: createModels(options) })
 }
 
@@ -170,3 +170,51 @@ it.each([{ text: 'I will not.', stop: 'refusal' }, { text: ' ' }])(
     })
   },
 )
+
+it('ends with the budget of its node, which is named with what to do; what it used before it stood is of it', async () => {
+  const usage = { input: 100, output: 10 }
+  const write = (n: number) => ({ answer: { calls: [{ name: 'mcp_kit_write', arguments: { n } }], usage } })
+  const asks = { answer: { calls: [{ name: 'mcp_kit_ask_me', arguments: {} }], usage } }
+  await model([write(1), asks, write(2)])
+  const paused = await world.run([{ ...node, budget: 300 }], { input: { what: 'it' } })
+  expect([paused.status, server.requests.length]).toEqual(['paused', 2])
+  const done = await world.answer(paused, 'allow')
+  expect(done).toMatchObject({
+    status: 'failed',
+    error: {
+      ...{ reason: 'limit-reached', action: 'Raise "budget", or ask for less.' },
+      message: "Node 'g' failed: The agent of 'g' used its budget of 300 tokens before it had an answer.",
+    },
+    usage: { inputTokens: 300, outputTokens: 30, calls: 3 },
+  })
+  // The third may say no more than is left, and the step that meets the budget is the last.
+  expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([300, 190, 80])
+  server.done()
+})
+
+it('an operator allows no more, whatever the node says, and no less than it says where that is less', async () => {
+  await model(() => ({ calls: [{ name: 'mcp_kit_write', arguments: { n: 1 } }], usage: { input: 100, output: 10 } }))
+  await world.host.app.update({ limits: { maxStepsPerAnswer: 3, maxTokensPerAnswer: 150 } })
+  const ended = async (more: object) => (await world.run([{ ...node, ...more }], { input: { what: 'it' } })).error
+  const asked = () => server.requests.length
+  expect(await ended({ budget: 100_000 })).toMatchObject({
+    message: expect.stringContaining('its budget of 150 tokens'),
+    action: 'Ask for less, or ask the operator for a higher maxTokensPerAnswer.',
+  })
+  expect(asked()).toBe(2)
+  expect(await ended({ budget: 100 })).toMatchObject({ action: 'Raise "budget", or ask for less.' })
+  expect(asked()).toBe(3)
+  await world.host.app.update({ limits: { maxTokensPerAnswer: null } })
+  expect(await ended({ maxSteps: 50 })).toMatchObject({
+    message: expect.stringContaining('no answer after 3 steps'),
+    action: 'Ask for less, or ask the operator for a higher maxStepsPerAnswer.',
+  })
+  expect(asked()).toBe(6)
+})
+
+it.each([0, 1.5, '300', 100_000_001])('a budget of %j is no budget', async (budget) => {
+  await model([])
+  await expect(world.run([{ ...node, budget }], { input: { what: 'it' } })).rejects.toMatchObject({
+    ...{ code: 'invalid-input', errors: [{ path: 'nodes.0.budget', message: expect.any(String) }] },
+  })
+})

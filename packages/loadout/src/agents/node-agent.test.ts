@@ -51,6 +51,7 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
           prompt: 'What is 1 + 1?',
           output: undefined,
           maxSteps: 5,
+          budget: undefined,
           loadout: await thread.loadout(),
           signal: controller.signal,
         },

@@ -13,17 +13,18 @@ import {
   wrapLanguageModel,
 } from 'ai'
 import { HostError } from '../errors.ts'
+import { least } from '../policy/usage.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { Agent, AgentRequest } from '../workflow/agent.ts'
-import { settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
 import type { Models, OpenModel } from './models.ts'
 import { lostLines } from './selection-data.ts'
 
 export interface NodeAgentOptions {
   models: Pick<Models, 'open'>
-  /** Tokens that one node may use. @default none */
-  budget?: number
+  /** The most tokens that one node may use, whatever it says itself. @default none */
+  budget?: number | undefined
 }
 
 /** As much of a prompt as tools are chosen by. */
@@ -35,7 +36,8 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
     if (typeof opened.model === 'string')
       throw new HostError('model-unavailable', { detail: 'The model is only a name.' })
     const model = wrapLanguageModel({ model: opened.model as never, middleware: remembering(request, opened) })
-    const limits = { maxSteps: request.maxSteps, budget }
+    const ceiling = { ...opened.ceiling, budget: least(opened.ceiling.budget, budget) }
+    const limits = { maxSteps: request.maxSteps, budget: request.budget, ceiling }
     const { prompt, signal, system } = request
     const selection = await request.resolve({ prompt: prompt.slice(0, LONGEST_PROMPT), model: opened.name })
     const { settings, warnings, lostIn } = settingsOf({
@@ -72,24 +74,17 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
 /** An answer that is none must not pass for one. */
 function assertDone(
   steps: readonly StepResult<ToolSet>[],
-  { node, maxSteps, budget }: { node: string; maxSteps: number; budget: number | undefined },
+  { node, ...limits }: GenerationLimits & { node: string },
 ): void {
-  const stopped = stoppedBy(steps, { maxSteps, budget })
+  const stopped = stoppedBy(steps, limits)
   if (stopped === 'done') return
   if (stopped === 'refused') throw noAnswer(node, steps.at(-1)?.finishReason)
-  const [detail, action] =
-    stopped === 'budget'
-      ? [
-          `The agent of '${node}' used its ${budget} tokens before it had an answer.`,
-          'Raise the budget, or ask for less.',
-        ]
-      : stopped === 'length'
-        ? [
-            `The answer of the agent of '${node}' was cut off: it was longer than the model says at once.`,
-            'Ask for less.',
-          ]
-        : [`The agent of '${node}' had no answer after ${maxSteps} steps.`, 'Raise "maxSteps", or ask for less.']
-  throw new HostError('limit-reached', { detail, action })
+  const who = `The agent of '${node}'`
+  const cutOff = {
+    detail: `The answer of the agent of '${node}' was cut off: it was longer than the model says at once.`,
+    action: 'Ask for less.',
+  }
+  throw new HostError('limit-reached', limitTold(stopped, limits, who) ?? cutOff)
 }
 
 const noAnswer = (node: string, reason = 'nothing') =>

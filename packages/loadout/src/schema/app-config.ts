@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { stepLimit, tokenBudget } from './answer-limits.ts'
 import { widestHostPattern } from './host-pattern.ts'
 import { jsonObject } from './json.ts'
 
@@ -30,6 +31,9 @@ const limits = z.strictObject({
   maxCallsPerHour: count.optional(),
   maxTokensPerDay: count.optional(),
   maxCallsPerRun: count.optional(),
+  /** Of one answer of a chat or of an agent in a workflow. */
+  maxStepsPerAnswer: stepLimit.optional(),
+  maxTokensPerAnswer: tokenBudget.optional(),
   /** Calls of one user at once, to one toolkit and in all. */
   concurrencyPerToolkit: count.min(1).optional(),
   concurrencyPerUser: count.min(1).optional(),
@@ -81,6 +85,8 @@ export const appConfigPatch = z.strictObject({
       maxCallsPerHour: shape.maxCallsPerHour.nullable(),
       maxTokensPerDay: shape.maxTokensPerDay.nullable(),
       maxCallsPerRun: shape.maxCallsPerRun.nullable(),
+      maxStepsPerAnswer: shape.maxStepsPerAnswer.nullable(),
+      maxTokensPerAnswer: shape.maxTokensPerAnswer.nullable(),
       concurrencyPerToolkit: shape.concurrencyPerToolkit.nullable(),
       concurrencyPerUser: shape.concurrencyPerUser.nullable(),
       argumentBytes: shape.argumentBytes.nullish(),

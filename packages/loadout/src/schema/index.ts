@@ -1,5 +1,6 @@
 /** The shapes of the wire, for servers and clients of it. */
 export { activationRef } from './activation.ts'
+export { stepLimit, tokenBudget } from './answer-limits.ts'
 export { type ApiKeyRow, apiKeyInput, apiKeyView } from './api-key.ts'
 export { appConfig, appConfigPatch } from './app-config.ts'
 export { approvalAnswer, approvalStatus, approvalView } from './approval.ts'

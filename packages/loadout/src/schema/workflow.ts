@@ -1,6 +1,7 @@
 /** Workflows: a stored, versioned graph of nodes. What is in texts as `{{ expr }}` is read in `workflow/`. */
 import { z } from 'zod'
 import { activationRef } from './activation.ts'
+import { stepLimit, tokenBudget } from './answer-limits.ts'
 import { toolkitId, userId } from './ids.ts'
 import { json, jsonObject } from './json.ts'
 import { programLimits } from './program.ts'
@@ -60,7 +61,9 @@ export const agentNode = z.strictObject({
   tools,
   /** JSON Schema of what it gives. @default text */
   output: jsonObject.optional(),
-  maxSteps: z.number().int().min(1).max(100).default(10),
+  maxSteps: stepLimit.default(10),
+  /** Of one attempt; it ends with the step that meets it. @default none */
+  budget: tokenBudget.optional(),
 })
 export const codeNode = z.strictObject({
   ...base,

@@ -110,7 +110,7 @@ class AgentRun {
     return 'error' in checked ? this.#made.failed(checked, given.usage) : checked
   }
 
-  #request({ id, model, output, maxSteps, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
+  #request({ id, model, output, maxSteps, budget, tools }: NodeOf<'agent'>, signal: AbortSignal): AgentRequest {
     const { userId, threadId, runId } = this.#parts.run
     // Only what it was given: what the node names, not what the workflow has.
     const own = this.#parts.invocation.narrowed({ only: tools, atOnce: tools })
@@ -120,7 +120,8 @@ class AgentRun {
       throw new HostError('internal')
     }
     return {
-      ...{ userId, threadId, runId, node: id, model, output, maxSteps, loadout: own.loadout, signal, ...this.#texts },
+      ...{ userId, threadId, runId, node: id, model, output, maxSteps, budget, signal, ...this.#texts },
+      loadout: own.loadout,
       call,
       resolve: (options) =>
         own.resolve(options, ({ id: callId = '', name, arguments: args, given, prompt }) =>

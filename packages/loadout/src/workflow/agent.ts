@@ -37,6 +37,8 @@ export interface AgentRequest {
   output: JsonObject | undefined
   /** How often the model may be asked. */
   maxSteps: number
+  /** Tokens in all, of what the model is sent and of what it says. */
+  budget: number | undefined
   /** The tools that it may call. */
   loadout: Loadout
   signal: AbortSignal
