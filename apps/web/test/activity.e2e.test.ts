@@ -44,6 +44,31 @@ describe('activity', () => {
     await denied.getByText(/no looking/).waitFor()
   })
 
+  it('is told of a new line by an event, and stands still while it is switched off', async () => {
+    const asked: string[] = []
+    page.on('request', (request) => {
+      if (request.url().includes('/api/audit')) asked.push(request.url())
+    })
+    const live = page.getByRole('switch', { name: 'Show new lines as they come' })
+    await live.click()
+    await page.waitForResponse(/\/api\/audit/)
+    const told = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          new EventSource('/api/events').addEventListener('stored-changed', ({ data }) => {
+            if (JSON.parse(data).collection === 'audit') resolve(true)
+          })
+        }),
+    )
+    const before = asked.length
+    expect(await echo('unseen')).toBe(200)
+    expect(await told).toBe(true)
+    expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(1)
+    expect(asked).toHaveLength(before)
+    await live.click()
+    await expect.poll(() => rows().filter({ hasText: 'everything.echo' }).count()).toBe(2)
+  })
+
   it('filters, and keeps the filters in the address', async () => {
     await page.getByRole('combobox', { name: 'Outcome' }).selectOption('denied')
     await page.waitForURL(/outcome=denied/)
@@ -79,13 +104,13 @@ describe('activity', () => {
     await page.reload()
     await page.getByRole('button', { name: 'Show older lines' }).click()
     await rows().filter({ hasText: 'Server added' }).waitFor()
-    expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(61)
+    expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(62)
   })
 
   it('counts it, as charts and as tables', async () => {
     await page.getByRole('tab', { name: 'Usage' }).click()
     await page.waitForURL(/tab=usage/)
-    await page.locator('dd').filter({ hasText: /^62$/ }).waitFor()
+    await page.locator('dd').filter({ hasText: /^63$/ }).waitFor()
     await page.getByText('Calls this hour').waitFor()
     await page.locator('.recharts-bar-rectangle').first().waitFor()
     await page
@@ -95,7 +120,7 @@ describe('activity', () => {
     const table = page.getByRole('region', { name: 'Tools called most, as a table' })
     expect(
       await table.getByRole('row').filter({ hasText: 'everything.echo' }).getByRole('cell').first().textContent(),
-    ).toBe('61')
+    ).toBe('62')
     await page.getByRole('radio', { name: '30 days' }).click()
     await page.waitForURL(/range=30d/)
   })

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { postgres } from '../storage/postgres.ts'
 import { callAndKill, missing, received, show } from '../testing/kill-audited.ts'
@@ -50,6 +50,28 @@ describe('one log, several processes', () => {
         .filter((line) => line.startsWith('call_'))
       expect(new Set(lines).size).toBe(lines.length)
     }
+  })
+
+  it('whose lines are new is told to the others, once a batch, and no line with it', async () => {
+    const { url, drop } = await createDatabase(inject('postgresUrl'))
+    const [one, other] = [auditOf(url), auditOf(url)]
+    const told: string[][] = [[], []]
+    const note = (heard: string[] | undefined) => (change: { kind: string; collection?: string; id?: string }) => {
+      if (change.kind === 'row' && change.collection === 'audit') heard?.push(change.id ?? '')
+    }
+    await one.storage.watch(note(told[0]))
+    await other.storage.watch(note(told[1]))
+    await Promise.all(['u1', 'u2', 'u1', 'u1'].map((userId) => one.audit.record({ userId, action: 'did' })))
+    await vi.waitFor(() => {
+      for (const heard of told) expect([...new Set(heard)].sort()).toEqual(['u1', 'u2'])
+    })
+    const before = told.map((heard) => heard.length)
+    await one.audit.prune(new Date(Date.now() + 60_000))
+    await one.audit.record({ userId: 'u3', action: 'did' })
+    await vi.waitFor(() => expect(told.map((heard) => heard.at(-1))).toEqual(['u3', 'u3']))
+    expect(told[1]).toHaveLength((before[1] ?? 0) + 1)
+    for (const { close } of [one, other]) await close()
+    await drop()
   })
 
   it('eight at once, each batch against the others', async () => {

@@ -152,7 +152,7 @@ export const COLLECTIONS = {
   signIns: spec({ ...own, row: signInRow, id: 'signInId', unique: [['uscoId']], watch: 'uscoId' }),
   approvals: spec({ ...own, row: approvalRow, id: 'approvalId', watch: 'approvalId' }),
   grants: spec({ ...own, row: grantRow, id: 'grantId', watch: 'grantId' }),
-  audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append', unique: [['entryId']] }),
+  audit: spec({ ...own, row: auditRow, id: 'auditId', userMay: 'append', unique: [['entryId']], watch: 'userId' }),
   auditHeads: spec({ ...shared, row: auditHeadRow, id: 'headId' }),
   calls: spec({ ...own, row: callRow, id: 'callId', unique: [['dedupeKey']], watch: 'callId' }),
   results: spec({ ...own, row: resultRow, id: 'resultId', watch: 'resultId' }),

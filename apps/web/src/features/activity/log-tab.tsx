@@ -11,11 +11,9 @@ import { type ActivitySearch, auditQuery, hasFilters } from './activity-search.t
 import { Filters } from './filters.tsx'
 import { HappeningRow } from './happening-row.tsx'
 import { happeningsOf } from './happenings.ts'
-import { logQuery } from './queries.ts'
+import { LOOKED_AT, type LogPage, logQuery, PAGE } from './queries.ts'
 
 const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
-/** Calls of this process are told by no event: who watches looks again. */
-const LOOK_AGAIN_MS = 2500
 
 interface LogTabProps {
   search: ActivitySearch
@@ -24,7 +22,8 @@ interface LogTabProps {
 
 export function LogTab({ search, onSearch }: LogTabProps) {
   const [live, setLive] = useState(true)
-  const log = useInfiniteQuery({ ...logQuery(search), refetchInterval: live ? LOOK_AGAIN_MS : false })
+  const log = useInfiniteQuery(logQuery(search, live))
+  const looked = lookedAt(search, log.data?.pages ?? [])
   const happenings = log.data && happeningsOf(log.data.pages.flatMap(({ items }) => items))
   return (
     <div className="grid gap-5">
@@ -35,7 +34,9 @@ export function LogTab({ search, onSearch }: LogTabProps) {
       </div>
       {log.error && <ProblemNotice error={log.error} />}
       {!happenings && !log.error && <LoadingLog />}
-      {happenings?.length === 0 && <NothingHappened isFiltered={hasFilters(search)} />}
+      {happenings?.length === 0 && (
+        <NothingHappened isFiltered={hasFilters(search)} looked={log.hasNextPage ? looked : 0} />
+      )}
       {happenings && happenings.length > 0 && (
         <ol className={card} aria-label="What happened" aria-busy={log.isPlaceholderData}>
           {happenings.map((happening) => (
@@ -44,16 +45,27 @@ export function LogTab({ search, onSearch }: LogTabProps) {
         </ol>
       )}
       {log.hasNextPage && (
-        <Button
-          className="justify-self-center"
-          aria-disabled={log.isFetchingNextPage}
-          onClick={() => log.fetchNextPage()}
-        >
-          {log.isFetchingNextPage ? 'Loading…' : 'Show older lines'}
-        </Button>
+        <div className="grid justify-items-center gap-2">
+          {looked > 0 && happenings && happenings.length > 0 && (
+            <p className="text-sm text-ink-muted">
+              These are all that fit among the newest {looked.toLocaleString('en')} lines. There are older ones.
+            </p>
+          )}
+          <Button aria-disabled={log.isFetchingNextPage} onClick={() => !log.isFetchingNextPage && log.fetchNextPage()}>
+            {log.isFetchingNextPage ? 'Loading…' : looked > 0 ? 'Look further back' : 'Show older lines'}
+          </Button>
+        </div>
       )}
     </div>
   )
+}
+
+/** How many lines were looked through, where the last page is short because the server stopped looking; else 0. */
+function lookedAt({ caller, decision }: ActivitySearch, pages: readonly LogPage[]): number {
+  const isLookedInto = Boolean(caller || decision)
+  const last = pages.at(-1)
+  if (!isLookedInto || !last?.nextCursor || last.items.length >= PAGE) return 0
+  return pages.filter(({ items }) => items.length < PAGE).length * LOOKED_AT
 }
 
 /** All that is filtered, not only what is shown. The server streams it. */
@@ -80,7 +92,13 @@ function Export({ search }: { search: ActivitySearch }) {
   )
 }
 
-function NothingHappened({ isFiltered }: { isFiltered: boolean }) {
+function NothingHappened({ isFiltered, looked }: { isFiltered: boolean; looked: number }) {
+  if (looked > 0)
+    return (
+      <Empty icon={Activity} title={`Nothing among the newest ${looked.toLocaleString('en')} lines`}>
+        There are older ones that may fit. Look further back, or take a filter away.
+      </Empty>
+    )
   if (isFiltered)
     return (
       <Empty icon={Activity} title="Nothing fits the filters">

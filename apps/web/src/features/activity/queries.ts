@@ -4,7 +4,7 @@ import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../api.ts'
 import { type ActivitySearch, auditQuery, type Range } from './activity-search.ts'
 
-type LogPage = { items: AuditLine[]; nextCursor?: string | undefined }
+export type LogPage = { items: AuditLine[]; nextCursor?: string | undefined }
 export interface AuditLine {
   id: string
   at: string
@@ -23,16 +23,19 @@ export interface AuditLine {
 export type Usage = InferResponseType<typeof client.api.usage.$get, 200>
 export type UsageHistory = InferResponseType<typeof client.api.usage.history.$get, 200>
 
-const PAGE = 100
+export const PAGE = 100
+/** How many lines the server looks at for one page, where it must look into them. */
+export const LOOKED_AT = 10_000
 
 /** The log answers with JSON, or as a file: which of them depends on what is asked for. */
 async function readLog(query: Record<string, string | number>, signal: AbortSignal): Promise<LogPage> {
   return (await answer(client.api.audit.$get({ query } as never, { init: { signal } }) as never)) as LogPage
 }
 
-export const logQuery = (search: ActivitySearch) =>
+/** `live`: whether it is read again as lines come; else it stays as it was read. */
+export const logQuery = (search: ActivitySearch, live: boolean) =>
   infiniteQueryOptions({
-    queryKey: ['audit', 'log', auditQuery({ ...search, range: '' }, new Date()), search.range ?? ''],
+    queryKey: [live ? 'audit' : 'kept', 'log', auditQuery({ ...search, range: '' }, new Date()), search.range ?? ''],
     queryFn: ({ pageParam, signal }) =>
       readLog(
         { ...auditQuery(search, new Date()), limit: PAGE, ...(pageParam === '' ? {} : { cursor: pageParam }) },

@@ -21,8 +21,8 @@ interface UsageTabProps {
 
 export function UsageTab({ search, onSearch }: UsageTabProps) {
   const range = rangeOf(search.range, '24h')
-  const { data: history, error } = useQuery({ ...historyQuery(range), refetchInterval: 15_000 })
-  const { data: usage } = useQuery({ ...usageQuery(), refetchInterval: 15_000 })
+  const { data: history, error } = useQuery(historyQuery(range))
+  const { data: usage } = useQuery(usageQuery())
   return (
     <div className="grid gap-5">
       <div>
@@ -34,13 +34,28 @@ export function UsageTab({ search, onSearch }: UsageTabProps) {
         />
       </div>
       {error && <ProblemNotice error={error} />}
-      {usage && <Limits usage={usage} />}
-      {!history && !error && <Skeleton className="h-72 w-full rounded-2xl" />}
+      {usage ? <Limits usage={usage} /> : !error && <Skeleton className="h-40.5 w-full rounded-2xl sm:h-22.5" />}
+      {!history && !error && <LoadingUsage />}
       {history && <Totals total={history.total} />}
       {history && !history.complete && (
         <p className="text-sm text-ink-muted">There were more calls than are counted here: these are the newest.</p>
       )}
       {history && <Charts history={history} range={range} />}
+    </div>
+  )
+}
+
+/** As high as what comes, so that nothing moves. */
+function LoadingUsage() {
+  return (
+    <div role="status" className="grid gap-5">
+      <span className="sr-only">Counting calls</span>
+      <Skeleton className="h-51.5 w-full rounded-2xl sm:h-34.5 lg:h-17.5" />
+      <div className="grid gap-5 lg:grid-cols-2">
+        {['calls', 'durations', 'tools', 'sizes'].map((chart) => (
+          <Skeleton key={chart} className="h-74 w-full rounded-2xl sm:h-76" />
+        ))}
+      </div>
     </div>
   )
 }

@@ -51,7 +51,7 @@ export const CONCERNED: Record<string, readonly Topic[]> = {
   'preferences-changed': ['preferences'],
 }
 
-/** Changes that another process wrote are told by the collection that they are in. */
+/** What is written, here or by another process, is told by the collection that it is in. */
 export const STORED: Record<string, readonly Topic[]> = {
   userServerConfigs: ['toolkits', 'tools', 'app'],
   userServerTools: ['toolkits', 'tools'],
@@ -63,7 +63,8 @@ export const STORED: Record<string, readonly Topic[]> = {
   policyRules: ['app', 'tools', 'preferences'],
   approvals: ['approvals', 'runs'],
   grants: ['grants'],
-  calls: ['audit', 'usage'],
+  calls: ['usage'],
+  audit: ['audit', 'usage'],
   runs: ['runs'],
   steps: ['runs'],
   workflows: ['workflows'],
@@ -81,6 +82,9 @@ export type Live = 'connecting' | 'live' | 'away'
 
 /** A burst of events is one reading. */
 const GATHER_MS = 120
+/** What changes with every call is read once a second, however many there are. */
+const OFTEN_MS = 1000
+const OFTEN: ReadonlySet<Topic> = new Set(['audit', 'usage'])
 
 /** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
 const AGAIN_MS = 3_000
@@ -130,18 +134,22 @@ function follow(queryClient: QueryClient, tell: (live: Live) => void): () => voi
 const collectionOf = (data: string): string => (JSON.parse(data) as { collection: string }).collection
 
 function gather(queryClient: QueryClient) {
-  const topics = new Set<Topic>()
-  let timer: number | undefined
-  const flush = () => {
-    timer = undefined
-    for (const topic of topics) queryClient.invalidateQueries({ queryKey: [topic] })
-    topics.clear()
+  const timers = new Map<Topic, number>()
+  const read = (topic: Topic) => {
+    timers.delete(topic)
+    queryClient.invalidateQueries({ queryKey: [topic] })
   }
   return {
     add(concerned: readonly Topic[]): void {
-      for (const topic of concerned) topics.add(topic)
-      if (concerned.length > 0) timer ??= window.setTimeout(flush, GATHER_MS)
+      for (const topic of concerned)
+        if (!timers.has(topic))
+          timers.set(
+            topic,
+            window.setTimeout(() => read(topic), OFTEN.has(topic) ? OFTEN_MS : GATHER_MS),
+          )
     },
-    stop: () => window.clearTimeout(timer),
+    stop(): void {
+      for (const timer of timers.values()) window.clearTimeout(timer)
+    },
   }
 }

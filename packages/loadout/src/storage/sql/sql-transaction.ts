@@ -23,6 +23,7 @@ type Statements = Pick<Database, 'select' | 'insert' | 'update' | 'delete' | 'ex
 
 export class SqlTransaction implements Transaction {
   readonly changes: Change[] = []
+  readonly #told = new Set<string>()
   readonly #db: Statements
   readonly #access: Access
 
@@ -142,8 +143,13 @@ export class SqlTransaction implements Transaction {
 
   #tell(collection: Collection, row: RowObject): void {
     const { watch } = specOf(collection)
-    if (watch !== undefined)
-      this.changes.push({ kind: 'row', collection, userId: toldTo(collection, row), id: String(row[watch]) })
+    if (watch === undefined) return
+    const [userId, id] = [toldTo(collection, row), String(row[watch])]
+    const key = JSON.stringify([collection, userId, id])
+    // What changes twice before it is committed has changed once, and so have many rows of one name.
+    if (this.#told.has(key)) return
+    this.#told.add(key)
+    this.changes.push({ kind: 'row', collection, userId, id })
   }
 
   // The database takes children along without a query of ours, so they are told from here.
