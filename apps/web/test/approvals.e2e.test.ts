@@ -75,6 +75,14 @@ describe('approvals', () => {
     expect(JSON.stringify(await outcome(callId))).toContain('5')
   })
 
+  it('shows what is hidden in the arguments, so that they read as what they are', async () => {
+    await begin(page, 'front-desk/book', { room: 'Sea \u202Eweiv', nights: 2 })
+    await card('Book a room').getByText('\\u202e').waitFor()
+    expect(await card('Book a room').textContent()).not.toContain('\u202E')
+    await card('Book a room').getByRole('button', { name: 'Deny Book a room', exact: true }).click()
+    await card('Book a room').waitFor({ state: 'detached' })
+  })
+
   it('remembers an answer for as much as was said', async () => {
     await begin(page, 'front-desk/cancel_all')
     await card('cancel_all').getByRole('button', { name: 'Allow cancel_all for longer' }).click()
@@ -111,6 +119,9 @@ describe('approvals', () => {
     await begin(page, 'front-desk/book', { room: 'Attic' })
     await card('Book a room').getByRole('button', { name: 'Deny Book a room', exact: true }).click()
     await page.getByRole('radio', { name: 'Denied' }).click()
+    await page.waitForURL(/answered=denied/)
+    await page.reload()
+    await page.getByRole('radio', { name: 'Denied', checked: true }).waitFor()
     await answered().first().getByText('Book a room').waitFor()
     await answered().first().getByText('Book a room').click()
     await answered().first().getByText('"Attic"').waitFor()

@@ -5,7 +5,7 @@ import { json } from '@codemirror/lang-json'
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { lintGutter, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
-import { EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import type { CodeEditorProps } from './code.ts'
@@ -108,6 +108,7 @@ function attributesOf({ label, readOnly = false, lines = 8, id, invalid, describ
 
 const fixed = (): Extension => [
   lineNumbers(),
+  highlightSpecialChars(),
   history(),
   bracketMatching(),
   closeBrackets(),

@@ -1,4 +1,5 @@
 /** What was asked before, and how it ended. */
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
@@ -6,6 +7,7 @@ import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Segmented } from '../../ui/choice.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { VisibleText } from '../../ui/visible-text.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { OutcomeMark } from './approval-outcome.tsx'
 import type { AnsweredStatus } from './approvals-search.ts'
@@ -88,7 +90,7 @@ function AnsweredRow({ approval }: { approval: Approval }) {
         <div className="grid gap-2 px-4 pb-4 sm:px-5">
           <p className="text-[0.8125rem] text-ink-muted">{approval.reason}</p>
           <pre className="max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3 font-mono text-[0.8125rem] wrap-anywhere whitespace-pre-wrap">
-            {JSON.stringify(approval.arguments, undefined, 2)}
+            <VisibleText text={JSON.stringify(approval.arguments, undefined, 2)} />
           </pre>
         </div>
       </details>

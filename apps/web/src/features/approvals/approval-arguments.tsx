@@ -1,5 +1,6 @@
 import { PencilLine, Undo2 } from 'lucide-react'
 import { Button } from '../../ui/button.tsx'
+import { VisibleText } from '../../ui/visible-text.tsx'
 import { ValueEditor } from '../schema-form/schema-form.tsx'
 import type { Approval } from './queries.ts'
 import type { AskedTool } from './risk.ts'
@@ -44,7 +45,9 @@ export function ApprovalArguments({ approval, tool, edit, isOpen }: ArgumentsPro
           aria-label={`Arguments of ${tool.title}`}
           className="max-h-64 overflow-auto rounded-lg border border-line bg-sunken p-3"
         >
-          <pre className="font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">{text}</pre>
+          <pre className="font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">
+            <VisibleText text={text} />
+          </pre>
         </section>
       )}
       {text.includes(MASK) && (

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { durationWords } from '../../ui/time-words.ts'
+import { VisibleText } from '../../ui/visible-text.tsx'
 
 export type Trial = InferResponseType<(typeof client.api.mcp.config.try)['$post'], 200>
 
@@ -61,7 +62,9 @@ function Block({ label, text }: { label: string; text: string }) {
     <div className="grid min-w-0 gap-1">
       <h3 className="text-xs font-medium text-ink-muted">{label}</h3>
       <ScrollRegion label={label} className="max-h-80 overflow-auto rounded-lg border bg-sunken/60 p-3">
-        <pre className="font-mono text-xs leading-relaxed whitespace-pre-wrap wrap-anywhere">{text}</pre>
+        <pre className="font-mono text-xs leading-relaxed whitespace-pre-wrap wrap-anywhere">
+          <VisibleText text={text} />
+        </pre>
       </ScrollRegion>
     </div>
   )

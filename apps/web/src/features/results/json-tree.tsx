@@ -1,5 +1,7 @@
 /** JSON to look into: what is inside opens when it is wanted, so that a large value costs what is shown of it. */
+
 import { useState } from 'react'
+import { VisibleText } from '../../ui/visible-text.tsx'
 
 const FIRST = 100
 const OPEN_SIZE = 12
@@ -27,7 +29,12 @@ interface PartProps {
 }
 
 function Part({ name, value, depth }: PartProps) {
-  const key = name === undefined ? null : <span className="text-accent">{name}: </span>
+  const key =
+    name === undefined ? null : (
+      <span className="text-accent">
+        <VisibleText text={name} />:{' '}
+      </span>
+    )
   if (typeof value !== 'object' || value === null)
     return (
       <div className="wrap-anywhere whitespace-pre-wrap">
@@ -46,14 +53,22 @@ function Nested({ name, value, depth }: { name: string | undefined; value: objec
   if (entries.length === 0)
     return (
       <div>
-        {name !== undefined && <span className="text-accent">{name}: </span>}
+        {name !== undefined && (
+          <span className="text-accent">
+            <VisibleText text={name} />:{' '}
+          </span>
+        )}
         {Array.isArray(value) ? '[]' : '{}'}
       </div>
     )
   return (
     <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary className="w-fit cursor-pointer rounded-sm">
-        {name !== undefined && <span className="text-accent">{name}: </span>}
+        {name !== undefined && (
+          <span className="text-accent">
+            <VisibleText text={name} />:{' '}
+          </span>
+        )}
         <span className="text-ink-muted">{size}</span>
       </summary>
       {open && (
@@ -77,6 +92,11 @@ function Nested({ name, value, depth }: { name: string | undefined; value: objec
 }
 
 function Plain({ value }: { value: unknown }) {
-  if (typeof value === 'string') return <span className="text-good">{JSON.stringify(value)}</span>
+  if (typeof value === 'string')
+    return (
+      <span className="text-good">
+        <VisibleText text={JSON.stringify(value)} />
+      </span>
+    )
   return <span className="text-act">{String(value)}</span>
 }

@@ -1,7 +1,9 @@
 /** A result that was too large to be given whole: read by pages, by its handle. */
+
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { answer, client } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { VisibleText } from '../../ui/visible-text.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { CopyButton } from './copy-button.tsx'
 
@@ -60,7 +62,9 @@ export function TextBox({ text, label }: { text: string; label: string }) {
       aria-label={label}
       className="max-h-[60dvh] overflow-auto rounded-lg border border-line bg-sunken p-3"
     >
-      <pre className="font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">{text}</pre>
+      <pre className="font-mono text-[0.8125rem] leading-relaxed wrap-anywhere whitespace-pre-wrap">
+        <VisibleText text={text} />
+      </pre>
     </section>
   )
 }

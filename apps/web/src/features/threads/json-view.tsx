@@ -1,3 +1,5 @@
+import { VisibleText } from '../../ui/visible-text.tsx'
+
 /** A value as JSON: read-only, and scrolled within itself. */
 export function JsonView({ label, value }: { label: string; value: unknown }) {
   return (
@@ -8,7 +10,7 @@ export function JsonView({ label, value }: { label: string; value: unknown }) {
         tabIndex={0}
         className="max-h-72 overflow-auto rounded-lg border bg-sunken px-3 py-2 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap"
       >
-        {typeof value === 'string' ? value : JSON.stringify(value, null, 2)}
+        <VisibleText text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')} />
       </pre>
     </figure>
   )

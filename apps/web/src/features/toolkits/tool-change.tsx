@@ -3,6 +3,7 @@ import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { VisibleText } from '../../ui/visible-text.tsx'
 import { type DiffLine, diffLines, nearChanges } from './line-diff.ts'
 import { useAccept } from './use-tools.ts'
 
@@ -86,7 +87,7 @@ function DiffText({ lines }: { lines: ReadonlyArray<DiffLine | 'gap'> }) {
             </span>
             <span className="min-w-0">
               <span className="sr-only">{LOOKS[line.kind].word}</span>
-              {line.text}
+              <VisibleText text={line.text} />
             </span>
           </div>
         ),

@@ -1,4 +1,5 @@
 import { cn } from '../../ui/cn.ts'
+import { VisibleText } from '../../ui/visible-text.tsx'
 
 interface ValueProps {
   label: string
@@ -20,7 +21,7 @@ export function Value({ label, value, cut = false, className }: ValueProps) {
         aria-label={label}
         className="max-h-80 overflow-auto rounded-lg bg-sunken px-3 py-2 font-mono text-xs leading-relaxed whitespace-pre-wrap wrap-anywhere"
       >
-        {text}
+        <VisibleText text={text ?? ''} />
       </section>
       {cut && <span className="text-xs text-ink-faint">Only its beginning is shown.</span>}
     </div>

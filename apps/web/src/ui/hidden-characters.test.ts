@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { piecesOf } from './hidden-characters.ts'
+
+const shown = (text: string) =>
+  piecesOf(text)
+    .map(({ text, hidden }) => (hidden ? `[${text}]` : text))
+    .join('')
+
+it.each([
+  ['plain text, ünïcödé, 漢字, שלום', 'plain text, ünïcödé, 漢字, שלום'],
+  ['two\nlines\tand a tab', 'two\nlines\tand a tab'],
+  ['rm \u202Efdp.exe', 'rm [\\u202e]fdp.exe'],
+  ['a\u2066\u2069b', 'a[\\u2066\\u2069]b'],
+  ['zero\u200Bwidth', 'zero[\\u200b]width'],
+  ['bell\u0007 and \u001B[31m', 'bell[\\u0007] and [\\u001b][31m'],
+  ['tag \u{E0041}', 'tag [\\udb40\\udc41]'],
+  ['👩‍👧 family', '👩‍👧 family'],
+  ['a\u200Db', 'a[\\u200d]b'],
+  ['', ''],
+])('%j is shown as %j', (text, expected) => {
+  expect(shown(text)).toBe(expected)
+})
