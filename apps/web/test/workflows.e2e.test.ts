@@ -17,10 +17,53 @@ describe('workflows', () => {
   }
 
   beforeAll(async () => {
-    app = await openApp()
+    const many = Array.from({ length: 2000 }, (_, index) => ({
+      name: `tool_${index}`,
+      inputSchema: { type: 'object' },
+    }))
+    app = await openApp(({ toolkits }) =>
+      toolkits.register(
+        { name: 'Large', url: 'https://large.example.com/mcp', tools: many },
+        { tier: 'user', userId: 'local' },
+      ),
+    )
     page = await app.open()
   })
   afterAll(() => app[Symbol.asyncDispose]())
+
+  it('puts nodes in the order in which they are added, and leaves no gap', async () => {
+    await page.goto('/workflows/new')
+    for (const id of ['call', 'call_2', 'call_3']) {
+      await page.getByRole('button', { name: 'Add node' }).click()
+      await page.getByRole('menuitem', { name: /^Tool/ }).click()
+      await page.getByRole('button', { name: `Tool call: ${id}`, exact: false }).waitFor()
+    }
+    await page.getByRole('button', { name: 'Tool call: call_3 After call_2' }).waitFor()
+    await expect.poll(() => page.locator('.react-flow__edge').count()).toBe(2)
+    await page.getByRole('button', { name: 'Actions for node call_2' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.getByRole('button', { name: 'Tool call: call_3 After call ·' }).waitFor()
+  })
+
+  it('draws a few of two thousand tools to choose from, and the chosen one first', async () => {
+    await page.getByRole('button', { name: 'Tool call: call_3' }).click()
+    await page.getByRole('button', { name: 'Choose a tool' }).click()
+    const picker = page.getByRole('dialog', { name: 'Choose a tool' })
+    const list = picker.getByRole('group', { name: '2,000 tools, scrolling' })
+    await list.getByRole('button', { name: 'tool_0', exact: true }).waitFor()
+    expect(await picker.getByRole('listitem').count()).toBeLessThan(40)
+    await list.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    await list.getByRole('button', { name: 'tool_1999', exact: true }).click()
+    await picker.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Change' }).click()
+    await list.getByRole('button', { name: 'tool_1999', exact: true }).waitFor()
+    await picker.getByRole('searchbox', { name: 'Search tools' }).fill('tool_1234')
+    await picker.getByRole('button', { name: 'tool_1234', exact: true }).click()
+    await picker.waitFor({ state: 'detached' })
+    await page.getByText('large.tool_1234').first().waitFor()
+    await page.getByRole('link', { name: 'Workflows', exact: true }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Discard changes' }).click()
+  })
 
   it('begins with an example, whose graph and list are the same', async () => {
     await page.goto('/workflows')

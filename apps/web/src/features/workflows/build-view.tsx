@@ -1,8 +1,9 @@
 import { getRouteApi } from '@tanstack/react-router'
-import { addNode, duplicateNode, moveNode, newNode, removeNode } from './definition.ts'
+import { moveNode, newNode } from './definition.ts'
 import { GraphView } from './graph-view.tsx'
 import { NodeForm } from './node-form.tsx'
 import { ADD_NODE, type ListActions, NodeList, nodeButton } from './node-list.tsx'
+import { addBelow, duplicateBelow, removeInOrder } from './node-order.ts'
 import type { Editor } from './use-editor.ts'
 import { useTools } from './use-tools.ts'
 import { WorkflowForm } from './workflow-form.tsx'
@@ -57,20 +58,20 @@ function actionsOf(
     onSelect: (id) => select(id),
     onAdd: (kind) => {
       const node = newNode(definition, kind)
-      change(addNode(definition, node, chosen))
+      change(addBelow(definition, node, chosen))
       select(node.id)
       focusLater(nodeButton(node.id))
     },
     onMove: (id, by) => change(moveNode(definition, id, by)),
     onDuplicate: (id) => {
-      const copied = duplicateNode(definition, id)
+      const copied = duplicateBelow(definition, id)
       change(copied.definition)
       select(copied.id)
     },
     onRemove: (id) => {
       const index = definition.nodes.findIndex((node) => node.id === id)
       const near = definition.nodes[index + 1] ?? definition.nodes[index - 1]
-      change(removeNode(definition, id))
+      change(removeInOrder(definition, id))
       if (chosen === id) select(near?.id, true)
       focusLater(near ? nodeButton(near.id) : ADD_NODE)
     },

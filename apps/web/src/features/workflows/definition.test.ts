@@ -10,7 +10,7 @@ import {
   removeNode,
   renameNode,
 } from './definition.ts'
-import { beforeOf, behindOf, edgesOf, heldIn } from './graph.ts'
+import { beforeOf, behindOf, edgesOf, heldIn, rowsOf } from './graph.ts'
 import { nextTo } from './next-node.ts'
 import { suggestionsFor } from './suggestions.ts'
 
@@ -88,6 +88,11 @@ describe('the graph of a definition', () => {
       ['page', 'each'],
       ['other', 'page'],
     ])
+    expect([rowsOf(report), rowsOf({ ...report, nodes: [] })]).toEqual([3, 0])
+    const ring: Definition['nodes'] = ['a', 'b'].map((id) => ({
+      ...{ id, type: 'code', program: '', after: [id === 'a' ? 'b' : 'a'] },
+    }))
+    expect(rowsOf({ ...report, nodes: ring })).toBe(1)
     expect([...beforeOf(report, 'send')].sort()).toEqual(['each', 'find', 'ok'])
     expect([...behindOf(report, 'each')].sort()).toEqual(['findings', 'ok', 'other', 'page', 'send'])
   })

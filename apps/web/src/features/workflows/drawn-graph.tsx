@@ -11,6 +11,7 @@ import {
   ReactFlow,
   ReactFlowProvider,
   useReactFlow,
+  useStore,
 } from '@xyflow/react'
 import { CircleAlert } from 'lucide-react'
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
@@ -103,12 +104,13 @@ function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps)
   )
 }
 
-/** All of it is in sight again when a node comes or goes. */
+/** All of it is in sight again when a node comes or goes, or its place has another size. */
 function useFitting(ids: string): void {
   const { fitView } = useReactFlow()
+  const size = useStore(({ width, height }) => `${width} ${height}`)
   useEffect(() => {
-    if (ids !== '') void fitView({ padding: 0.12, maxZoom: 1 })
-  }, [ids, fitView])
+    if (ids !== '' && size !== '0 0') void fitView({ padding: 0.12, maxZoom: 1 })
+  }, [ids, size, fitView])
 }
 
 const flowEdges = (definition: GraphViewProps['definition']): FlowEdge[] =>

@@ -86,3 +86,23 @@ export function behindOf(definition: Definition, id: string): Set<string> {
   look(id)
   return found
 }
+
+/** How many nodes stand above each other where most of them do: what runs side by side, and what nodes run themselves. */
+export function rowsOf(definition: Definition): number {
+  const edges = edgesOf(definition)
+  const columns = new Map<string, number>()
+  const columnOf = (id: string, seen: ReadonlySet<string>): number => {
+    const known = columns.get(id)
+    if (known !== undefined || seen.has(id)) return known ?? 0
+    const before = edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from, new Set(seen).add(id)) + 1)
+    const column = Math.max(0, ...before)
+    columns.set(id, column)
+    return column
+  }
+  const counts = new Map<number, number>()
+  for (const { id } of definition.nodes) {
+    const column = columnOf(id, new Set())
+    counts.set(column, (counts.get(column) ?? 0) + 1)
+  }
+  return Math.max(0, ...counts.values())
+}

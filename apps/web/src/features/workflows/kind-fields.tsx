@@ -1,16 +1,15 @@
 import { Wrench } from 'lucide-react'
 import { useState } from 'react'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeEditor } from '../../ui/code-editor.tsx'
 import { Field, FieldError } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
+import { AnnotationBadges } from '../tools/tool-badges.tsx'
 import { ArgumentsForm } from './arguments-form.tsx'
 import { CountInput } from './count-input.tsx'
 import type { AgentNode, ApprovalNode, BranchNode, CodeNode, JsonObject, MapNode, ToolNode } from './definition.ts'
 import { ExpressionField } from './expression-field.tsx'
 import { heldIn } from './graph.ts'
-import { hintsOf } from './matching-tools.ts'
 import { ModelField } from './model-field.tsx'
 import { NodeChoice, NodeChoices } from './node-choice.tsx'
 import type { NodeFieldsProps } from './node-fields.ts'
@@ -38,11 +37,9 @@ export function ToolFields({ node, change, problems, suggestions, tools }: NodeF
             {tool?.description && (
               <span className="line-clamp-2 text-[0.8125rem] text-ink-muted">{tool.description}</span>
             )}
-            {tool && hintsOf(tool).length > 0 && (
-              <span className="flex flex-wrap gap-1">
-                {hintsOf(tool).map((hint) => (
-                  <Badge key={hint}>{hint}</Badge>
-                ))}
+            {tool && (
+              <span className="flex flex-wrap gap-1 empty:hidden">
+                <AnnotationBadges tool={tool} short />
               </span>
             )}
           </span>

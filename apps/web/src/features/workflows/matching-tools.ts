@@ -14,14 +14,3 @@ export function matching(toolkits: readonly Toolkit[], query: string): Array<{ t
   }))
   return words.length === 0 ? groups : groups.filter(({ found }) => found.length > 0)
 }
-
-/** What a server says of a tool, in words. */
-export function hintsOf({ annotations = {} }: Tool): string[] {
-  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
-  return [
-    readOnlyHint && 'read-only',
-    destructiveHint && !readOnlyHint && 'destructive',
-    idempotentHint && 'idempotent',
-    openWorldHint && 'open world',
-  ].filter((hint): hint is string => typeof hint === 'string')
-}

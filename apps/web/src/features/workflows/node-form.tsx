@@ -2,10 +2,11 @@ import { useState } from 'react'
 import { Card } from '../../ui/card.tsx'
 import { Field, FieldError } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
-import { changeNode, type Definition, renameNode, type WorkflowNode } from './definition.ts'
+import { type Definition, renameNode, type WorkflowNode } from './definition.ts'
 import { AgentFields, ApprovalFields, BranchFields, CodeFields, MapFields, ToolFields } from './kind-fields.tsx'
 import { type NodeFieldsProps, OWN_FIELDS, SHARED_FIELDS, TRIED } from './node-fields.ts'
 import { KIND_LOOKS } from './node-kind.tsx'
+import { changeInOrder } from './node-order.ts'
 import { atField, notAt, ofNode, sentenceOf } from './problems.ts'
 import { SharedFields } from './shared-fields.tsx'
 import { suggestionsFor } from './suggestions.ts'
@@ -27,7 +28,7 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
   const fields: NodeFieldsProps = {
     ...{ node, definition, problems, tools },
     suggestions: suggestionsFor(definition, node.id, tools.schemas),
-    change: (given) => change(changeNode(definition, node.id, given)),
+    change: (given) => change(changeInOrder(definition, node.id, given)),
   }
   const rename = (to: string) => {
     change(renameNode(definition, node.id, to))
@@ -58,6 +59,9 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
       <details className="group rounded-lg border" open={hasShared(node, problems) || undefined}>
         <summary className="cursor-pointer rounded-lg px-3 py-2.5 text-sm font-medium">
           {TRIED[node.type].retry ? 'Order, retries and errors' : 'Order and errors'}
+          {node.after && node.after.length > 0 && (
+            <span className="font-normal wrap-anywhere text-ink-muted"> · runs after {node.after.join(', ')}</span>
+          )}
         </summary>
         <div className="border-t px-3 py-4">
           <SharedFields {...fields} />
@@ -67,11 +71,8 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
   )
 }
 
-function hasShared(
-  { after = [], timeoutMs, retry, onError }: WorkflowNode,
-  problems: NodeFieldsProps['problems'],
-): boolean {
-  const isUsed = after.length > 0 || timeoutMs !== undefined || retry !== undefined || (onError ?? 'fail') !== 'fail'
+function hasShared({ timeoutMs, retry, onError }: WorkflowNode, problems: NodeFieldsProps['problems']): boolean {
+  const isUsed = timeoutMs !== undefined || retry !== undefined || (onError ?? 'fail') !== 'fail'
   return isUsed || SHARED_FIELDS.slice(2).some((field) => atField(problems, field) !== undefined)
 }
 

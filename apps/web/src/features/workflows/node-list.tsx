@@ -48,10 +48,7 @@ export function NodeList({
           <li key={node.id} className="flex items-stretch gap-1">
             <Choice id={nodeButton(node.id)} isChosen={selected === node.id} onClick={() => actions.onSelect(node.id)}>
               <KindIcon node={node} />
-              <Words
-                name={nameOf(node)}
-                line={held.has(node.id) ? `Run by ${held.get(node.id)} · ${lineOf(node)}` : lineOf(node)}
-              />
+              <Words name={nameOf(node)} line={[orderOf(node, held), lineOf(node)].filter(Boolean).join(' · ')} />
               <Count of={ofNode(problems, index).length} />
             </Choice>
             <NodeMenu
@@ -71,6 +68,12 @@ export function NodeList({
       <AddMenu onAdd={actions.onAdd} />
     </nav>
   )
+}
+
+/** When it runs, where something says so. */
+function orderOf({ id, after = [] }: WorkflowNode, held: ReadonlyMap<string, string>): string | undefined {
+  if (held.has(id)) return `Run by ${held.get(id)}`
+  return after.length > 0 ? `After ${after.join(', ')}` : undefined
 }
 
 function Choice({

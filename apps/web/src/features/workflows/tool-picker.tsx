@@ -1,7 +1,6 @@
 import { ChevronDown, RefreshCw, Search } from 'lucide-react'
 import { useState } from 'react'
 import type { Toolkit } from '../../api.ts'
-import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
@@ -9,7 +8,8 @@ import { Input } from '../../ui/input.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { hintsOf, matching } from './matching-tools.ts'
+import { matching } from './matching-tools.ts'
+import { ToolChoices } from './tool-choices.tsx'
 import { type Tool, type Tools, useRefreshTools } from './use-tools.ts'
 
 interface ToolPickerProps {
@@ -116,50 +116,10 @@ function Group({ toolkit, found, picked, several, onPick }: GroupProps) {
       {toolkit.state.reason && toolkit.state.status === 'error' && (
         <p className="px-3 pb-2 text-[0.8125rem] wrap-anywhere text-bad">{toolkit.state.reason}</p>
       )}
-      <ul id={id} hidden={!isOpen} className="divide-y border-t">
-        {found.map((tool) => (
-          <li key={tool.ref}>
-            <ToolChoice tool={tool} isPicked={picked.includes(tool.ref)} several={several} onPick={onPick} />
-          </li>
-        ))}
-        {found.length === 0 && (
-          <li className="px-3 py-2 text-sm text-ink-muted">No tools known yet. Refresh to look.</li>
-        )}
-      </ul>
+      <div id={id} hidden={!isOpen} className="border-t">
+        {isOpen && <ToolChoices tools={found} {...{ picked, several, onPick }} />}
+      </div>
     </section>
-  )
-}
-
-interface ToolChoiceProps {
-  tool: Tool
-  isPicked: boolean
-  several: boolean
-  onPick: (ref: string) => void
-}
-
-function ToolChoice({ tool, isPicked, several, onPick }: ToolChoiceProps) {
-  return (
-    <button
-      type="button"
-      {...(several
-        ? { role: 'checkbox', 'aria-checked': isPicked }
-        : { 'aria-current': isPicked ? 'true' : undefined })}
-      aria-label={tool.name}
-      onClick={() => onPick(tool.ref)}
-      className={cn(
-        'grid w-full gap-1 px-3 py-2 text-left transition-colors hover:bg-sunken focus-visible:outline-offset-[-2px]',
-        isPicked && 'bg-accent-soft',
-      )}
-    >
-      <span className="flex flex-wrap items-center gap-x-2 gap-y-1">
-        <span className="font-mono text-[0.8125rem] font-medium wrap-anywhere">{tool.name}</span>
-        {hintsOf(tool).map((hint) => (
-          <Badge key={hint}>{hint}</Badge>
-        ))}
-        {!tool.enabled && <Badge>off</Badge>}
-      </span>
-      {tool.description && <span className="line-clamp-2 text-[0.8125rem] text-ink-muted">{tool.description}</span>}
-    </button>
   )
 }
 
