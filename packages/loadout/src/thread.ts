@@ -113,7 +113,7 @@ export function createThread(
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
-  const carried = (narrow?: Narrowing) => parts.loadouts.of(scope, { narrow, transform })
+  const carried = (narrow?: Narrowing, meant?: string) => parts.loadouts.of(scope, { narrow, transform, meant })
   const loadout = async (narrow?: Narrowing) =>
     withReadResult(await carried(narrow), await parts.results.hasAny(userId))
 
@@ -160,7 +160,9 @@ export function createThread(
     ...loading(parts, scope, carried),
     run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
-      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow), ...scope }
+      // What is not even a name is told with the rest that is wrong.
+      const meant = typeof call.name === 'string' ? call.name : undefined
+      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow, meant), ...scope }
       return parts.programs.call(place, call)
     },
   }

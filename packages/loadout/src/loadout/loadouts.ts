@@ -11,6 +11,7 @@ import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Limit } from './counter.ts'
 import type { Layer } from './layers.ts'
+import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
 import type { PreferenceStore } from './preferences.ts'
@@ -34,6 +35,8 @@ export interface LoadoutOptions {
   transform?: readonly ToolTransformer[] | undefined
   /** Whether servers that nobody looked at yet are left alone. */
   behind?: boolean | undefined
+  /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
+  meant?: string | undefined
   /** Whether no server is looked at, also where what is known of it is old. */
   asIs?: boolean | undefined
 }
@@ -74,9 +77,9 @@ class LiveLoadouts implements Loadouts {
   }
 
   async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
-    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named } = options
+    const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named, meant } = options
     const { registry, mayWiden } = this.#parts
-    await this.#firstLooks(scope.userId, !behind && !asIs)
+    await this.#firstLooks(scope.userId, { wait: !behind && !asIs, meant })
     const { visible, hidden } = await registry.offered(scope.userId)
     const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
     const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
@@ -109,7 +112,7 @@ class LiveLoadouts implements Loadouts {
    * A toolkit that nobody looked at yet is looked at now. It is waited for only where there is nothing else to give, and
    * not much longer than for the first that answers: who takes longer is there next time.
    */
-  async #firstLooks(userId: string, wait: boolean): Promise<void> {
+  async #firstLooks(userId: string, { wait, meant }: { wait: boolean; meant: string | undefined }): Promise<void> {
     const { registry, catalog } = this.#parts
     const { visible, hidden } = await registry.offered(userId)
     const isUnseen = ({ row, toolkit }: StoredToolkit) => row.introspectedAt === null && !toolkit.tools
@@ -123,6 +126,8 @@ class LiveLoadouts implements Loadouts {
     if (!wait) return
     const looks = servers.map(look)
     const all = Promise.allSettled(looks)
+    const awaited = looks.filter((_, at) => meant !== undefined && mayBeOf(servers[at]?.toolkit.id ?? '', meant))
+    await Promise.allSettled(awaited)
     if (servers.length < visible.length) return
     const first = Promise.any(looks).then(
       () => pause(GRACE_MS),

@@ -4,12 +4,18 @@
  * two tools still meet, the one that comes first keeps the name and the other gets a longer hash.
  */
 const LONGEST = 64
+/** What a name that had to be cut ends with. */
+const HASH = 9
 
 export function modelName(toolkit: string, tool: string): string {
   const clean = `mcp_${toolkit}_${tool}`.replace(/[^A-Za-z0-9_-]/g, '_')
   const exact = clean === `mcp_${toolkit}_${tool}` && clean.length <= LONGEST
   return exact ? clean : ending(clean, hashOf(JSON.stringify([toolkit, tool])))
 }
+
+/** Whether a name, or a ref, may be of a toolkit: it is not taken apart, but begins as its names do. */
+export const mayBeOf = (toolkit: string, name: string): boolean =>
+  name.startsWith(`${toolkit}.`) || name.startsWith(`mcp_${toolkit}_`.slice(0, LONGEST - HASH))
 
 interface Named {
   modelName: string

@@ -1,4 +1,4 @@
-/** Opens connections ahead of the first call, and tells which are open. */
+/** Opens connections ahead of the first call, looks at tools that nobody looked at yet, and tells which are open. */
 import type { Catalog } from '../catalog/catalog.ts'
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
@@ -29,30 +29,33 @@ export interface LiveConnection {
 export interface WarmParts {
   registry: Pick<Registry, 'list' | 'app' | 'offered'>
   connector: Connector
-  catalog: Pick<Catalog, 'tools' | 'carried'>
+  catalog: Pick<Catalog, 'tools' | 'carried' | 'introspect'>
 }
 
 const AT_ONCE = 8
 
 /** For a user, all that they have switched on; without one, what the app shares among all. */
-export async function warm({ registry, connector }: WarmParts, userId: string | undefined): Promise<Warmed[]> {
+export async function warm(parts: WarmParts, userId: string | undefined): Promise<Warmed[]> {
+  const { registry } = parts
   const all =
     userId === undefined ? (await registry.app()).filter((one) => one.toolkit.shared) : await registry.list(userId)
   const waiting = all.filter((one) => one.enabled && one.toolkit.server.type !== 'custom')
   const warmed: Warmed[] = []
   const next = async (): Promise<void> => {
     for (let stored = waiting.shift(); stored; stored = waiting.shift())
-      warmed.push(await open(connector, stored, userId ?? APP_OWNER))
+      warmed.push(await open(parts, stored, userId ?? APP_OWNER))
   }
   await Promise.all(Array.from({ length: AT_ONCE }, next))
   return warmed
 }
 
-async function open(connector: Connector, stored: StoredToolkit, userId: string): Promise<Warmed> {
+async function open({ connector, catalog }: WarmParts, stored: StoredToolkit, userId: string): Promise<Warmed> {
   const { id } = stored.toolkit
   try {
     const connectMs = stored.toolkit.timeouts.connectMs
     await connector.use(stored, userId, { repeatable: true, connectMs, work: async () => {} })
+    // With its tools unknown nothing of it could be called.
+    if (stored.row.introspectedAt === null && !stored.toolkit.tools) await catalog.introspect(stored, userId)
     return { id, status: 'connected' }
   } catch (error) {
     const { message: reason, action } = HostError.from(error)
