@@ -8,6 +8,8 @@ import { Skeleton } from '../../ui/skeleton.tsx'
 import { durationWords } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { toastProblem } from '../shell/toast-problem.ts'
+import { SignInOffer } from '../workflows/sign-in-offer.tsx'
+import { signInRefs } from '../workflows/sign-in-refs.ts'
 import { AskedCard } from './asked-card.tsx'
 import { JsonView } from './json-view.tsx'
 import { type Approval, isOver, type Run, runQuery } from './queries.ts'
@@ -88,7 +90,9 @@ function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, 
       )}
       {run.status === 'completed' && <JsonView label="Value" value={run.output ?? null} />}
       {run.error && (
-        <Notice title="The program ended with an error" detail={run.error.message} action={run.error.action ?? ''} />
+        <Notice title="The program ended with an error" detail={run.error.message} action={run.error.action ?? ''}>
+          <SignInOffer refs={signInRefs(run)} />
+        </Notice>
       )}
       {run.warnings?.map((warning) => (
         <p key={warning} className="text-[0.8125rem] wrap-anywhere text-ink-muted">

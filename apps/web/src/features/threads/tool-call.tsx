@@ -1,4 +1,5 @@
 import { ChevronRight } from 'lucide-react'
+import { SignInOffer } from '../workflows/sign-in-offer.tsx'
 import { AskedCard } from './asked-card.tsx'
 import type { ToolPart } from './chat-message.ts'
 import { JsonView } from './json-view.tsx'
@@ -46,17 +47,19 @@ export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
           )}
         </div>
       </details>
+      {toolRef && words === SIGN_IN && <SignInOffer refs={[toolRef]} />}
       {state.isAsked && approval && <AskedCard approval={approval} />}
     </div>
   )
 }
 
+const SIGN_IN = 'Sign-in needed'
 const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
   ok: { chip: 'done', words: 'Done' },
   'tool-error': { chip: 'failed', words: 'The tool failed' },
   denied: { chip: 'off', words: 'Denied' },
   limited: { chip: 'failed', words: 'Limit reached' },
-  'sign-in-needed': { chip: 'asked', words: 'Sign-in needed' },
+  'sign-in-needed': { chip: 'asked', words: SIGN_IN },
   failed: { chip: 'failed', words: 'Failed' },
 }
 

@@ -4,6 +4,8 @@ import { problemOf } from '../../api.ts'
 import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { type Problem, sentenceOf } from './problems.ts'
+import { SignInOffer } from './sign-in-offer.tsx'
+import { wanting } from './sign-in-refs.ts'
 import type { Editor } from './use-editor.ts'
 
 const MOST = 20
@@ -24,7 +26,7 @@ export function Findings({ editor }: { editor: Editor }) {
   )
 }
 
-function Problems({ editor: { definition, problems } }: { editor: Editor }) {
+function Problems({ editor: { definition, problems, preflight } }: { editor: Editor }) {
   return (
     <div role="alert" className="flex gap-3 rounded-xl border border-bad-line bg-bad-soft p-3.5 text-sm">
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0 text-bad" />
@@ -39,6 +41,7 @@ function Problems({ editor: { definition, problems } }: { editor: Editor }) {
           ))}
           {problems.length > MOST && <li>and {problems.length - MOST} more</li>}
         </ul>
+        <SignInOffer refs={wanting(preflight?.problems ?? [])} />
       </div>
     </div>
   )

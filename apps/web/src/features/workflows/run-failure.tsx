@@ -1,5 +1,7 @@
 import { Notice } from '../../ui/notice.tsx'
 import type { Run } from './queries.ts'
+import { SignInOffer } from './sign-in-offer.tsx'
+import { signInRefs } from './sign-in-refs.ts'
 
 interface Problem {
   message: string
@@ -7,8 +9,10 @@ interface Problem {
 }
 
 /** Why it failed: what a look ahead found stands with what to do about each. */
-export function RunFailure({ run: { error } }: { run: Run }) {
+export function RunFailure({ run }: { run: Run }) {
+  const { error } = run
   if (!error) return null
+  const refs = signInRefs(run)
   const problems = (error.problems ?? []) as unknown as Problem[]
   if (problems.length > 0)
     return (
@@ -20,6 +24,7 @@ export function RunFailure({ run: { error } }: { run: Run }) {
             </li>
           ))}
         </ul>
+        <SignInOffer refs={refs} />
       </Notice>
     )
   return (
@@ -28,6 +33,8 @@ export function RunFailure({ run: { error } }: { run: Run }) {
       detail={error.message}
       action={error.action ?? 'Look at the step that failed, mend it, and re-run from there.'}
       reference={error.code}
-    />
+    >
+      <SignInOffer refs={refs} />
+    </Notice>
   )
 }
