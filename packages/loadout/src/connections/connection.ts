@@ -32,6 +32,8 @@ export interface ConnectionTarget {
   transport?: unknown
   /** What goes along with the requests of the handshake, in their `_meta`. */
   meta?: Readonly<Record<string, string>> | undefined
+  /** Gives the handshake up. */
+  signal?: AbortSignal | undefined
 }
 
 /** A server's question to the user, in the middle of a call. */

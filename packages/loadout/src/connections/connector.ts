@@ -11,7 +11,6 @@ import type { RemoteServer } from '../schema/server.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import type { LineCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
-import type { TraceMeta } from '../telemetry/trace-context.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
@@ -29,6 +28,7 @@ import type { Drivers } from './drivers.ts'
 import { fingerprintOf, isRemote, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
 import { ObservedConnection } from './observed-connection.ts'
+import { type Asked, type Opening, Openings } from './openings.ts'
 import { orAborted, patience, sleep } from './patience.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
 import { isBroken, mayRepeat } from './repeat.ts'
@@ -76,7 +76,7 @@ export interface Connector {
   ): Promise<T>
   /** The state of the connection that this user would use, where one was tried. */
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
-  /** Lets calls in flight finish, then closes. */
+  /** Lets calls in flight finish, then closes. Without `keep` it is gone for good, and nobody waits for it to answer. */
   retire(uscoId: string, keep?: StoredToolkit): Promise<void>
   /** Closes, forgets failures and starts afresh at the next use: for one user, or for all where the toolkit itself changed. */
   reset(uscoId: string, userId?: string): Promise<void>
@@ -97,6 +97,7 @@ class LiveConnector implements Connector {
   readonly #parts: ConnectorParts
   readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
+  readonly #openings = new Openings()
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
@@ -153,7 +154,10 @@ class LiveConnector implements Connector {
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
     // What is gone for good leaves no memory of its failures.
-    if (!keep) this.#pool.forgive(uscoId)
+    if (!keep) {
+      this.#pool.forgive(uscoId)
+      this.#openings.giveUp(uscoId)
+    }
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
 
@@ -184,14 +188,16 @@ class LiveConnector implements Connector {
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
     return this.#pool.lease(key, (onClosed) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
-        this.#open(stored, { userId, connectMs: how.connectMs, meta }, onClosed),
+        this.#openings.during(stored.uscoId, (signal) =>
+          this.#open(stored, { userId, connectMs: how.connectMs, meta, signal }, onClosed),
+        ),
       ),
     )
   }
 
   async #open(
     stored: StoredToolkit,
-    { userId, connectMs, meta }: { userId: string; connectMs: number; meta: TraceMeta | undefined },
+    { userId, connectMs, meta, signal }: Asked,
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
@@ -212,7 +218,7 @@ class LiveConnector implements Connector {
       const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
       const target: ConnectionTarget = {
-        ...{ server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta },
+        ...{ server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta, signal },
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }
       const connection = await drivers.open(target, hooks, tier)
@@ -286,9 +292,4 @@ class LiveConnector implements Connector {
     const told = this.#ofApp.has(uscoId) ? closedState(state) : state
     this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: told })
   }
-}
-
-interface Opening {
-  connectMs: number
-  trace: Context | undefined
 }

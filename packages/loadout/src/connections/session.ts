@@ -22,6 +22,7 @@ import type {
 import { asHostError, protocolError } from './failures.ts'
 import { ListChanges } from './list-changes.ts'
 import { newClient } from './new-client.ts'
+import { within } from './openings.ts'
 import { sendAlong } from './send-along.ts'
 import { listSkills, readSkill } from './skills.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
@@ -67,7 +68,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
       ...(verdict?.era === 'modern' ? { prior: { kind: 'modern' as const, discover: verdict.discover as never } } : {}),
     })
     // The SDK's own limit does not cover the start of the transport.
-    await within(connecting, connectMs)
+    await within(connecting, connectMs, target.signal)
     changes.start()
   } catch (error) {
     await client.close().catch(() => {})
@@ -83,23 +84,6 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     hooks.onClosed()
   }
   return session
-}
-
-async function within(work: Promise<void>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.` })),
-      ms,
-    )
-  })
-  try {
-    await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
-    // Whatever comes of it later is nobody's any more.
-    work.catch(() => {})
-  }
 }
 
 // Before there is a session, none can be lost: whatever answered is not what we look for.

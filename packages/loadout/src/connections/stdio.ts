@@ -36,7 +36,7 @@ export function openCommands({ groups, prepare, clientVersion, maxResponseBytes 
     } catch (error) {
       // Some old servers end at the first question that they do not know: that is their answer to it.
       const endedAtProbe = target.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
-      if (!endedAtProbe) throw error
+      if (!endedAtProbe || target.signal?.aborted) throw error
       return start(true)
     }
   }

@@ -15,7 +15,8 @@ export interface FollowParts {
 
 export function followToolkits({ storage, events, connections }: FollowParts) {
   const stopEvents = events.on((event) => {
-    if (event.type === 'toolkit-removed' || event.type === 'toolkit-updated') void connections.reset(event.uscoId)
+    if (event.type === 'toolkit-removed') void connections.retire(event.uscoId)
+    if (event.type === 'toolkit-updated') void connections.reset(event.uscoId)
     // A user's switch for a toolkit of the app is theirs alone.
     if (event.type === 'toolkit-switched') void connections.reset(event.uscoId, event.userId)
   })

@@ -1,0 +1,21 @@
+/** A toolkit that is removed while its server does not answer is not waited for. */
+import { expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { nodeDrivers } from './node-drivers.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const silent = { name: 'silent', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
+
+it('ends what was started for it, and tells those who waited', async () => {
+  await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
+  const { stored } = await host.toolkits.register(silent, ann)
+  const looking = host.catalog.introspect(stored, 'ann')
+  const told = expect(looking).rejects.toMatchObject({ code: 'cancelled' })
+  await expect.poll(() => host.connections.counts()).toMatchObject({ processes: 1, connections: { connecting: 1 } })
+  const from = performance.now()
+  await host.toolkits.remove(stored.uscoId, ann)
+  await told
+  // Long before the time that a handshake may take.
+  expect(performance.now() - from).toBeLessThan(5000)
+  await expect.poll(() => host.connections.counts().processes).toBe(0)
+})
