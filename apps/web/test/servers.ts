@@ -1,5 +1,5 @@
 /** Small MCP servers for the pages' tests, written as processes: what they offer is said by a file that a test changes. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -14,15 +14,17 @@ export interface ToolFixture {
 
 /** Answers by hand: an SDK would not let it offer what is wrong, or ask for nothing. */
 const SOURCE = `
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 const file = process.argv[2]
 const said = () => JSON.parse(readFileSync(file, 'utf8'))
+writeFileSync(file + '.pid', String(process.pid))
 if (said().dies) process.stderr.write(said().dies, () => process.exit(1))
 else {
   const write = (message) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...message }) + '\\n')
   let asked
-  createInterface({ input: process.stdin }).on('line', (line) => {
+  createInterface({ input: process.stdin }).on('line', async (line) => {
+    while (said().waits) await new Promise((resolve) => setTimeout(resolve, 50))
     const { id, method, params, result } = JSON.parse(line)
     const answer = (result) => write({ id, result })
     if (method === 'initialize')
@@ -47,6 +49,8 @@ export interface Said {
   tools?: ToolFixture[]
   resources?: object[]
   prompts?: object[]
+  /** Whether it answers nothing, until something else is said. */
+  waits?: boolean
   /** What it prints before it ends at its start. */
   dies?: string
 }
@@ -57,6 +61,8 @@ export interface FixtureServer extends AsyncDisposable {
   /** The same as a person would write it. */
   short: { command: string; args: string[]; cwd: string }
   say(said: Said): Promise<void>
+  /** Whether the last process that was started is there. */
+  isRunning(): Promise<boolean>
 }
 
 export async function fixtureServer(said: Said): Promise<FixtureServer> {
@@ -74,6 +80,13 @@ export async function fixtureServer(said: Said): Promise<FixtureServer> {
     args: [script, file],
     short: { command: 'node', args: ['server.mjs', 'said.json'], cwd: folder },
     say,
+    async isRunning() {
+      try {
+        return process.kill(Number(await readFile(`${file}.pid`, 'utf8')), 0)
+      } catch {
+        return false
+      }
+    },
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   }
 }

@@ -3,11 +3,13 @@ import type { ReactNode } from 'react'
 import type { Toolkit, ToolkitStatus } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { needsYou } from './filter-toolkits.ts'
+import type { StdioRules } from './queries.ts'
 import { useSignIn } from './use-sign-in.ts'
 import { useLook } from './use-tools.ts'
 
 interface AttentionProps {
   toolkits: readonly Toolkit[]
+  rules: StdioRules | undefined
   onReview: (toolkit: Toolkit) => void
   onAnswer: (toolkit: Toolkit) => void
 }
@@ -22,8 +24,8 @@ const REASONS: Partial<Record<ToolkitStatus, string>> = {
 }
 
 /** What does not go on without its user, with one click each. */
-export function Attention({ toolkits, ...on }: AttentionProps) {
-  const waiting = toolkits.filter((toolkit) => toolkit.enabled && needsYou(toolkit))
+export function Attention({ toolkits, rules, ...on }: AttentionProps) {
+  const waiting = toolkits.filter((toolkit) => toolkit.enabled && needsYou(toolkit, rules))
   if (waiting.length === 0) return null
   return (
     <section aria-labelledby="need-you" className="grid gap-2 rounded-xl border border-act/30 bg-act-soft/50 p-3.5">
@@ -52,7 +54,7 @@ export function Attention({ toolkits, ...on }: AttentionProps) {
   )
 }
 
-function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits'> & { toolkit: Toolkit }) {
+function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 'rules'> & { toolkit: Toolkit }) {
   const signIn = useSignIn()
   const look = useLook()
   const { name, state, signIn: current } = toolkit

@@ -14,7 +14,7 @@ import { EmptyState } from './empty-state.tsx'
 import { filterToolkits } from './filter-toolkits.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { OlderOffer } from './older-offer.tsx'
-import { stdioQuery } from './queries.ts'
+import { type StdioRules, stdioQuery } from './queries.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { Toolbar } from './toolbar.tsx'
 import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
@@ -70,9 +70,14 @@ export function ConnectorsPage() {
         />
       )}
       {toolkits && (
-        <Attention toolkits={toolkits} onReview={review} onAnswer={(toolkit) => show({ answer: toolkit.uscoId })} />
+        <Attention
+          toolkits={toolkits}
+          rules={rules}
+          onReview={review}
+          onAnswer={(toolkit) => show({ answer: toolkit.uscoId })}
+        />
       )}
-      {toolkits ? <Sections toolkits={toolkits} actions={actions} /> : !error && <LoadingSection />}
+      {toolkits ? <Sections toolkits={toolkits} rules={rules} actions={actions} /> : !error && <LoadingSection />}
       {toolkits && <ConnectorDialogs toolkits={toolkits} older={older} />}
       {deleting && (
         <DeleteDialog
@@ -110,10 +115,16 @@ function useActions() {
   return { show, actions, deleting, setDeleting }
 }
 
-function Sections({ toolkits, actions }: { toolkits: readonly Toolkit[]; actions: RowActions }) {
+interface SectionsProps {
+  toolkits: readonly Toolkit[]
+  rules: StdioRules | undefined
+  actions: RowActions
+}
+
+function Sections({ toolkits, rules, actions }: SectionsProps) {
   const { open, q, status } = route.useSearch()
   const navigate = route.useNavigate()
-  const found = filterToolkits(toolkits, { q, status })
+  const found = filterToolkits(toolkits, { q, status, rules })
   const isFiltered = q !== undefined || status !== undefined
   const own = toolkits.filter(({ tier }) => tier !== 'app')
   const [yours, global] = [found.filter(({ tier }) => tier !== 'app'), found.filter(({ tier }) => tier === 'app')]

@@ -1,12 +1,21 @@
 import { expect, it } from 'vitest'
 import type { Toolkit } from '../../api.ts'
 import { filterToolkits, needsYou } from './filter-toolkits.ts'
+import type { StdioRules } from './queries.ts'
 
-const failed = (reason: string) =>
-  ({ name: 'a', id: 'a', server: {}, options: {}, tools: [], state: { status: 'error', reason } }) as unknown as Toolkit
+const failed = (server: object, tier = 'user') =>
+  ({ name: 'a', id: 'a', tier, server, options: {}, tools: [], state: { status: 'error' } }) as unknown as Toolkit
+const rules = (policy: StdioRules['policy']): StdioRules => ({ policy, templates: [] })
 
 it('calls its user for what they can mend, and not for what the operator does not allow', () => {
-  const [down, refused] = [failed('server-unreachable: It does not answer'), failed('stdio-refused: Not here')]
-  expect([needsYou(down), needsYou(refused)]).toEqual([true, false])
-  expect(filterToolkits([down, refused], { status: 'needs-you' })).toEqual([down])
+  const remote = failed({ type: 'http', url: 'https://a.example/' })
+  const command = failed({ type: 'stdio', command: 'x' })
+  const prepared = failed({ type: 'stdio', template: 'x' })
+  const global = failed({ type: 'stdio', command: 'x' }, 'app')
+  const all = [remote, command, prepared, global]
+  const called = (policy: StdioRules['policy']) => all.filter((one) => needsYou(one, rules(policy)))
+  expect(called('on')).toEqual(all)
+  expect(called('off')).toEqual([remote, global])
+  expect(called('templates')).toEqual([remote, prepared, global])
+  expect(filterToolkits(all, { status: 'needs-you', rules: rules('off') })).toEqual([remote, global])
 })

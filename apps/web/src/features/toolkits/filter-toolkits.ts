@@ -1,5 +1,6 @@
 /** Which servers are meant by what somebody typed and chose. */
 import type { Toolkit, ToolkitStatus } from '../../api.ts'
+import type { StdioRules } from './queries.ts'
 import { addressOf } from './server-kind.tsx'
 
 export const FILTERS = ['needs-you', 'connected', 'off'] as const
@@ -20,18 +21,26 @@ const STATES: Record<Filter, readonly ToolkitStatus[]> = {
   off: ['disabled', 'disconnected'],
 }
 
-/** What only the operator can change is nothing that waits for the user. */
-export const needsYou = ({ state }: Toolkit): boolean =>
-  NEEDS_YOU.includes(state.status) && !state.reason?.startsWith('stdio-refused')
+/** A command that the operator does not allow waits for nothing that its user could do. */
+export const needsYou = (toolkit: Toolkit, rules: StdioRules | undefined): boolean =>
+  NEEDS_YOU.includes(toolkit.state.status) && !isRefused(toolkit, rules)
 
-export function filterToolkits(
-  toolkits: readonly Toolkit[],
-  { q = '', status }: { q?: string | undefined; status?: Filter | undefined },
-): Toolkit[] {
+function isRefused({ tier, server }: Toolkit, rules: StdioRules | undefined): boolean {
+  if (tier !== 'user' || server.type !== 'stdio') return false
+  return rules?.policy === 'off' || (rules?.policy === 'templates' && server.template === undefined)
+}
+
+interface Wanted {
+  q?: string | undefined
+  status?: Filter | undefined
+  rules?: StdioRules | undefined
+}
+
+export function filterToolkits(toolkits: readonly Toolkit[], { q = '', status, rules }: Wanted): Toolkit[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return toolkits.filter((toolkit) => {
     if (status && !STATES[status].includes(toolkit.state.status)) return false
-    if (status === 'needs-you' && !needsYou(toolkit)) return false
+    if (status === 'needs-you' && !needsYou(toolkit, rules)) return false
     const text = `${toolkit.name} ${toolkit.id} ${addressOf(toolkit)} ${toolkit.options.account ?? ''}`.toLowerCase()
     const has = (word: string) =>
       text.includes(word) || toolkit.tools.some(({ name }) => name.toLowerCase().includes(word))
