@@ -57,6 +57,8 @@ class EmbeddedEngine implements Engine {
   readonly #changes: RowChanges
   readonly #reader: RunReader
   readonly #starting = new Set<string>()
+  /** Runs that others work on and that were looked at just now, with whether they changed since. */
+  readonly #elsewhere = new Map<string, boolean>()
   /** Something may have been left for lack of room. */
   #hasLeft = false
   #timer: ReturnType<typeof setInterval> | undefined
@@ -169,22 +171,32 @@ class EmbeddedEngine implements Engine {
     if (active) this.#checkSoon(active)
     else if (this.#starting.has(runId)) return
     else if (!this.#claims.hasRoom(userId)) this.#hasLeft = true
+    else if (this.#elsewhere.has(runId)) this.#elsewhere.set(runId, true)
     else if (!this.#isClosed)
       void this.#user(userId, (tx) => tx.get('runs', runId))
-        .then((row) => row && this.#take(row))
+        .then((row) => (row?.status === 'running' ? this.#leave(row) : row && this.#take(row)))
         .catch(() => {})
+  }
+
+  /** Each step of a run that another works on changes its row: it is looked at again once for many of them. */
+  #leave({ userId, runId }: RunRow): void {
+    this.#elsewhere.set(runId, false)
+    soon(() => {
+      const hasChanged = this.#elsewhere.get(runId)
+      this.#elsewhere.delete(runId)
+      if (hasChanged) this.#changed(userId, runId)
+    })
   }
 
   #checkSoon(active: Active): void {
     if (active.looking) return
     active.looking = true
-    const timer: { unref?: () => void } | number = setTimeout(() => {
+    soon(() => {
       active.looking = false
       const { userId, runId } = active.row
       if (this.#active.get(runId) === active) void this.#check(active).catch(() => {})
       else if (!active.isOver) this.#changed(userId, runId)
-    }, CHECK_MS)
-    if (typeof timer === 'object') timer.unref?.()
+    })
   }
 
   async #check({ row, controller }: Active): Promise<void> {
@@ -277,4 +289,9 @@ class EmbeddedEngine implements Engine {
     if (this.#looks++ % LOOKS_AT_PAUSED !== 0) return
     for (const { userId, runId } of await answeredRuns(storage, this.#parts.isAnswered)) await this.wake(userId, runId)
   }
+}
+
+function soon(work: () => void): void {
+  const timer: { unref?: () => void } | number = setTimeout(work, CHECK_MS)
+  if (typeof timer === 'object') timer.unref?.()
 }

@@ -18,17 +18,27 @@ beforeEach(async () => {
   await inner.ready()
   transactions = 0
   gate = Promise.withResolvers()
+  presence = createPresence(inner)
+  engine = open(presence, () => transactions++)
+  await engine.open()
+})
+afterEach(async () => {
+  gate.resolve()
+  await engine.close()
+  await presence.close()
+})
+
+function open(of: Presence, count: () => void): Engine {
   const storage: Storage = {
     ...{ name: inner.name, watch: (listener) => inner.watch(listener), ready: () => inner.ready() },
     close: async () => {},
     transaction: (access, work) => {
-      transactions++
+      count()
       return inner.transaction(access, work)
     },
   }
-  presence = createPresence(inner)
-  engine = createEmbeddedEngine({
-    ...{ storage, presence, lookMs: 60_000, isAnswered: async () => false },
+  return createEmbeddedEngine({
+    ...{ storage, presence: of, lookMs: 60_000, isAnswered: async () => false },
     works: {
       async program({ log, input }) {
         for (let seq = 0; seq < STEPS; seq++)
@@ -42,13 +52,7 @@ beforeEach(async () => {
       },
     },
   })
-  await engine.open()
-})
-afterEach(async () => {
-  gate.resolve()
-  await engine.close()
-  await presence.close()
-})
+}
 
 it('a run is begun, writes the beginning and the end of each step, ends, and is read once', async () => {
   transactions = 0
@@ -81,4 +85,21 @@ it('and a signal of who waits; another user has nothing to wait for', async () =
   const { id } = await engine.start({ userId: 'ann', kind: 'program', input: { waits: true } })
   expect((await engine.settled('ann', id, { signal: AbortSignal.timeout(20) })).status).toBe('running')
   await expect(engine.settled('bob', id)).rejects.toMatchObject({ code: 'not-found' })
+})
+
+it('a process that only hears of a run looks at it now and then, and not with each of its steps', async () => {
+  const there = createPresence(inner)
+  let looks = 0
+  const other = open(there, () => looks++)
+  await other.open()
+  looks = 0
+  const began = performance.now()
+  const { id } = await engine.start({ userId: 'ann', kind: 'program', input: {} })
+  await engine.settled('ann', id)
+  await new Promise((resolve) => setTimeout(resolve, 250))
+  // One or two as it begins, before it is known to be somebody's, and then by time.
+  expect(looks).toBeLessThanOrEqual(4 + Math.ceil((performance.now() - began) / 100))
+  expect(looks).toBeGreaterThan(0)
+  await other.close()
+  await there.close()
 })
