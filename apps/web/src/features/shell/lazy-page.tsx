@@ -13,13 +13,13 @@ import { PendingPage } from './pending-page.tsx'
 
 /** Loosely typed: pages know the router's types, which are made of its pages. */
 export function lazyPage(load: () => Promise<object>, name: string): RouteComponent {
-  let page: ComponentType | undefined
-  const get = async () => {
-    page ??= ((await load()) as Record<string, ComponentType>)[name]
-    if (!page) throw new TypeError(`No page is called ${name}.`)
+  const coming: Coming = { name, page: undefined, get }
+  async function get() {
+    coming.page ??= ((await load()) as Record<string, ComponentType>)[name]
+    if (!coming.page) throw new TypeError(`No page is called ${name}.`)
     return true as const
   }
-  const draw = () => (page ? createElement(page) : createElement(Coming, { name, get }))
+  const draw = () => createElement(Shown, { coming })
   // Who only thinks of going there is told nothing of what went wrong.
   const preload = () => get().then(nothing, nothing)
   return Object.assign(draw, { preload })
@@ -27,13 +27,21 @@ export function lazyPage(load: () => Promise<object>, name: string): RouteCompon
 
 const nothing = () => {}
 
-/** After a gap everything is read again, and so is this. */
-function Coming({ name, get }: { name: string; get: () => Promise<true> }) {
+interface Coming {
+  name: string
+  /** Once it is there. */
+  page: ComponentType | undefined
+  get: () => Promise<true>
+}
+
+/** After a gap everything is read again, and so is a page that did not come. */
+function Shown({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
   const page = useQuery({
     queryKey: ['page', name],
     queryFn: () => get().catch(() => whyNot(name)),
-    ...{ retry: false, networkMode: 'always', gcTime: 0 },
+    ...{ retry: false, networkMode: 'always', gcTime: 0, enabled: !Loaded },
   })
+  if (Loaded) return <Loaded />
   if (!page.error) return <PendingPage />
   const { title, detail, action } = problemOf(page.error)
   return (
@@ -55,9 +63,7 @@ function Coming({ name, get }: { name: string; get: () => Promise<true> }) {
 /** A server that answers and has not the file is another version by now: then all of it is loaded anew, once. */
 async function whyNot(name: string): Promise<never> {
   await answer(client.healthz.$get())
-  const mark = `loadout-reloaded ${name}`
-  if (window.sessionStorage.getItem(mark) === null) {
-    window.sessionStorage.setItem(mark, 'yes')
+  if (isFirst(`loadout-reloaded ${name}`)) {
     window.location.reload()
     return new Promise(nothing)
   }
@@ -66,4 +72,15 @@ async function whyNot(name: string): Promise<never> {
     detail: 'The server answers, and does not have this page.',
     action: 'Reload. If it stays so, the server’s pages are not whole: build them again.',
   })
+}
+
+/** False where storage is blocked: nobody would know when to stop. */
+function isFirst(mark: string): boolean {
+  try {
+    if (window.sessionStorage.getItem(mark) !== null) return false
+    window.sessionStorage.setItem(mark, 'yes')
+    return true
+  } catch {
+    return false
+  }
 }

@@ -4,6 +4,7 @@
  */
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { openStream } from './event-stream.ts'
 
 /** What queries begin their keys with. */
 export type Topic =
@@ -86,9 +87,6 @@ const GATHER_MS = 120
 const OFTEN_MS = 1000
 const OFTEN: ReadonlySet<Topic> = new Set(['audit', 'usage'])
 
-/** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
-const AGAIN_MS = 3_000
-
 export function useLive(): Live {
   const queryClient = useQueryClient()
   const [live, setLive] = useState<Live>('connecting')
@@ -98,35 +96,19 @@ export function useLive(): Live {
 
 function follow(queryClient: QueryClient, tell: (live: Live) => void): () => void {
   const gathered = gather(queryClient)
-  let missed = false
-  let again: number | undefined
-  let source = open()
-
-  function open(): EventSource {
-    const opened = new EventSource('/api/events')
-    opened.addEventListener('ready', () => {
+  const close = openStream(['behind', 'stored-changed', ...Object.keys(CONCERNED)], (told) => {
+    if (told.what === 'ready') {
       tell('live')
-      if (missed) queryClient.invalidateQueries()
-      missed = false
-    })
-    opened.addEventListener('behind', () => queryClient.invalidateQueries())
-    opened.addEventListener('stored-changed', ({ data }) => gathered.add(STORED[collectionOf(data)] ?? []))
-    for (const [type, topics] of Object.entries(CONCERNED)) opened.addEventListener(type, () => gathered.add(topics))
-    opened.addEventListener('error', () => {
-      missed = true
+      if (told.gap) queryClient.invalidateQueries()
+    } else if (told.what === 'away') {
       tell('away')
-      if (opened.readyState !== EventSource.CLOSED) return
-      queryClient.invalidateQueries({ queryKey: ['session'] })
-      again = window.setTimeout(() => {
-        source = open()
-      }, AGAIN_MS)
-    })
-    return opened
-  }
-
+      if (told.refused) queryClient.invalidateQueries({ queryKey: ['session'] })
+    } else if (told.type === 'behind') queryClient.invalidateQueries()
+    else if (told.type === 'stored-changed') gathered.add(STORED[collectionOf(told.data)] ?? [])
+    else gathered.add(CONCERNED[told.type] ?? [])
+  })
   return () => {
-    window.clearTimeout(again)
-    source.close()
+    close()
     gathered.stop()
   }
 }

@@ -1,6 +1,6 @@
 /** What a one-time link opens: the first operator's place, an invitation, or a new password. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
@@ -40,11 +40,23 @@ export function WelcomePage() {
     queryFn: (): Promise<Opened> => answer(client.api.auth.link.$post({ json: { token } })),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
+    enabled: token !== '',
   })
+  if (token === '')
+    return (
+      <Door title="Open the link again">
+        <p className="text-sm text-ink-muted">
+          This page opens with the link that you were given: what makes it yours stands at its end. Open it once more.
+        </p>
+      </Door>
+    )
   if (error)
     return (
       <Door title="This link does not work">
         <ProblemNotice error={error} />
+        <Link to="/sign-in" className="text-sm underline underline-offset-2">
+          Go to the sign-in page
+        </Link>
       </Door>
     )
   if (!link)
@@ -64,9 +76,12 @@ export function WelcomePage() {
   )
 }
 
+/** From the address, or from this entry of the history after a reload: that is gone with the tab, and in no log. */
 function takeToken(): string {
+  const state: Record<string, unknown> = window.history.state ?? {}
   const token = window.location.hash.slice(1)
-  if (token) window.history.replaceState(window.history.state, '', window.location.pathname)
+  if (!token) return typeof state.linkToken === 'string' ? state.linkToken : ''
+  window.history.replaceState({ ...state, linkToken: token }, '', window.location.pathname)
   return token
 }
 
