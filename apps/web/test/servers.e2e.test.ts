@@ -151,7 +151,7 @@ describe('tools that others wrote', () => {
     await dialog().waitFor({ state: 'detached' })
     await tool('post').getByText('Overridden').waitFor()
     await tool('post').getByText('Tells everyone. Ask first.').waitFor()
-    await tool('post').getByText('You changed its title and description and claims.').click()
+    await tool('post').getByText('You changed its title, description, and claims').click()
     await tool('post').getByText('Posts a thing.').waitFor()
     const decided = async () => {
       const { items } = await read('/api/policy/decisions?toolkit=mine')

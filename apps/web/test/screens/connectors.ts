@@ -10,9 +10,18 @@ const APP = { tier: 'app' } as const
 const USER = { tier: 'user', userId: 'local' } as const
 const SCHEMA = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] }
 
+const PAGES = [
+  { name: 'find_page', description: 'Finds pages by words.', annotations: { readOnlyHint: true } },
+  { name: 'edit_page', description: 'Writes a page anew.', annotations: { destructiveHint: true } },
+  { name: 'delete_page', description: 'Deletes a page.', annotations: { destructiveHint: true } },
+].map((tool) => ({ ...tool, inputSchema: { type: 'object' } }))
+
 /** Runs before the server is there, so what it looks at is stored: tools, a change and a failure. */
 export async function fill({ toolkits, catalog }: Host): Promise<void> {
-  await toolkits.register({ name: 'Wiki', url: 'https://wiki.example.com/mcp' }, APP)
+  await toolkits.register(
+    { name: 'Wiki', url: 'https://wiki.example.com/mcp', tools: PAGES, exclude: ['delete_page'] },
+    APP,
+  )
   const files = { name: 'Files', command: 'node', args: [relative(process.cwd(), FILESYSTEM), '.'] }
   await look((await toolkits.register(files, USER)).stored)
   const created = { name: 'create_issue', description: 'Creates an issue.', annotations: { destructiveHint: false } }
@@ -65,6 +74,22 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole('button', { name: 'Review the tools of Issues' }).click()
     await row(page, 'Issues').getByRole('button', { name: 'Accept create_issue' }).waitFor()
   },
+  'a global server’s tools': async (page) => {
+    await open(page)
+    await row(page, 'Wiki').getByRole('button', { name: 'Wiki', exact: true }).click()
+    await row(page, 'Wiki').getByRole('switch', { name: 'Offer delete_page' }).waitFor()
+    await row(page, 'Wiki').getByRole('button', { name: 'edit_page', exact: true }).click()
+    await row(page, 'Wiki').locator('.cm-content').waitFor()
+  },
+  'a tool in other words': async (page) => {
+    await reworded(page)
+    await row(page, 'Files').getByText('You changed its').click()
+  },
+  'changing the words of a tool': async (page) => {
+    await reworded(page)
+    await row(page, 'Files').getByRole('button', { name: 'Change how models see read_text_file' }).click()
+    await page.getByRole('dialog').getByRole('switch', { name: 'It changes things' }).waitFor()
+  },
   menu: async (page) => {
     await open(page)
     await page.getByRole('button', { name: 'Actions for Tracker' }).click()
@@ -78,6 +103,13 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   'add by command': async (page) => {
     await open(page, '/connectors?add=stdio')
     await dialog(page).getByRole('button', { name: 'Add variable' }).click()
+  },
+  'add a prepared command, with errors': async (page) => {
+    await withStdio(page, { policy: 'templates', templates: TEMPLATES })
+    await dialog(page).getByRole('combobox', { name: 'Prepared command' }).selectOption('Team notes')
+    await dialog(page).getByRole('textbox', { name: 'Folder' }).fill('/etc')
+    await dialog(page).getByRole('button', { name: 'Add server' }).click()
+    await dialog(page).getByText('Give a path in').waitFor()
   },
   'add by URL, with errors': async (page) => {
     await open(page, '/connectors?add=http')
@@ -127,6 +159,39 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByText('Stored ••••').waitFor()
   },
 }
+
+async function reworded(page: Page): Promise<void> {
+  const words = { title: 'Read a text', description: 'Reads a text of ours. Ask before it is sent anywhere.' }
+  const overrides = { read_text_file: { ...words, annotations: { openWorldHint: true } } }
+  await page.request.patch('/api/mcp/files', { data: { overrides } })
+  await open(page)
+  await row(page, 'Files').getByRole('button', { name: 'Files', exact: true }).click()
+  await row(page, 'Files').getByRole('button', { name: 'read_text_file', exact: true }).click()
+  await row(page, 'Files').locator('.cm-content').waitFor()
+}
+
+/** As an operator would have started the server. */
+async function withStdio(page: Page, json: object): Promise<void> {
+  await page.route('**/api/stdio', (route) => route.fulfill({ json }))
+  await open(page, '/connectors?add=stdio')
+  await dialog(page).getByRole('combobox', { name: 'Prepared command' }).waitFor()
+  await page.unroute('**/api/stdio')
+}
+
+const TEMPLATES = [
+  {
+    ...{ id: 'notes', title: 'Team notes', description: 'The notes of your team, to read and to write.' },
+    holes: [
+      { name: 'folder', hole: { type: 'path', title: 'Folder', roots: ['/srv/notes'], maxLength: 1024 } },
+      { name: 'mode', hole: { type: 'enum', title: 'What it may do', values: ['read', 'read and write'] } },
+      { name: 'most', hole: { type: 'integer', title: 'Files at once', min: 1, max: 50 } },
+      {
+        name: 'token',
+        hole: { type: 'string', title: 'Token', description: 'From your profile.', secret: true, maxLength: 200 },
+      },
+    ],
+  },
+]
 
 const DIES = "console.error('Error: CALENDAR_TOKEN is not set\\n    at start (server.js:12)'); process.exit(1)"
 

@@ -111,6 +111,11 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole('textbox', { name: 'title' }).waitFor()
     await page.getByText('Is allowed').waitFor()
   },
+  'a tool in TypeScript': async (page) => {
+    await open(page, '?tool=drawing.draw')
+    await page.getByRole('tab', { name: 'TypeScript' }).click()
+    await page.locator('.cm-content').getByText('declare const drawing').waitFor()
+  },
   'a form with mistakes': async (page) => {
     await SCREENS['a tool with its form']?.(page)
     await page.getByRole('button', { name: 'Add tree' }).click()

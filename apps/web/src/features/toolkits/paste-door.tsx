@@ -2,6 +2,7 @@ import { LoaderCircle } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
 import { DialogFooter } from '../../ui/dialog.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Textarea } from '../../ui/input.tsx'
@@ -29,6 +30,8 @@ const EXAMPLE = `{
 
 export function PasteDoor({ paste, doors, onTake, onClose }: PasteDoorProps) {
   const { text, pasted, preview, save, meant } = paste
+  // What was found is what counts then, and is seen without scrolling.
+  const isRead = pasted.kind === 'config' && preview.data !== undefined && preview.error === null
   const isBroken = pasted.kind === 'config' && preview.error !== null && paste.isFresh
   return (
     <>
@@ -47,7 +50,7 @@ export function PasteDoor({ paste, doors, onTake, onClose }: PasteDoorProps) {
               autoCapitalize="off"
               value={text}
               placeholder={EXAMPLE}
-              className="max-h-72 min-h-36 font-mono text-[0.8125rem]"
+              className={cn('min-h-36 font-mono text-[0.8125rem]', isRead ? 'max-h-36' : 'max-h-72')}
               onChange={(event) => paste.change(event.target.value)}
             />
           )}

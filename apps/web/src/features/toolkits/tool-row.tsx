@@ -41,6 +41,8 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
   const { tool, changed } = shownTool(row.toolkit, row.tool)
   const id = useId()
   const note = effectiveNote(decision, choice)
+  // A title is not read on a phone; what is to be accepted says so itself.
+  const fixed = tool.held || !row.toolkit.enabled ? undefined : whyFixed(row.toolkit, row.tool)
   return (
     <li
       ref={place.ref}
@@ -73,8 +75,8 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
           </button>
           <p className="flex flex-wrap items-center gap-1.5 pl-4.5">
             <ReviewMark tool={tool} />
-            <OverriddenMark changed={changed} />
             <ToolBadges annotations={tool.annotations} />
+            <OverriddenMark changed={changed} />
           </p>
           {tool.description && (
             <p className={cn('pl-4.5 text-[0.8125rem] text-ink-muted wrap-anywhere', !open && 'line-clamp-2')}>
@@ -82,6 +84,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
             </p>
           )}
           {note && <p className="pl-4.5 text-xs text-ink-muted">{note}</p>}
+          {fixed && <p className="pl-4.5 text-xs text-ink-muted">{fixed}</p>}
         </div>
         <div className="flex items-center gap-3 pl-4.5 sm:pl-0">
           <ToolPolicySelect

@@ -1,9 +1,10 @@
 /** What of a tool is not its server's word, with the way there and back. */
-import { PenLine, Undo2 } from 'lucide-react'
+import { ChevronRight, PenLine, Undo2 } from 'lucide-react'
 import { useId, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { OverrideDialog } from './override-dialog.tsx'
+import { claimsOf } from './tool-badges.tsx'
 import { NOTHING, shownTool } from './tool-override.ts'
 import { tellProblem, useOverride } from './use-tools.ts'
 
@@ -52,16 +53,22 @@ export function ToolWords({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
 function Said({ tool, changed, by }: { tool: Tool; changed: readonly string[]; by: string }) {
   if (changed.length === 0) return null
   const { title, description, annotations } = tool
-  const claims = Object.entries(annotations ?? {}).filter(([, value]) => typeof value === 'boolean')
   const facts: Array<[string, string, string]> = [
     ['title', 'Title', title ?? annotations?.title ?? 'none'],
     ['description', 'Description', description ?? 'none'],
-    ['claims', 'Claims', claims.map(([hint, value]) => `${hint}: ${value}`).join(', ') || 'none'],
+    [
+      'claims',
+      'Claims',
+      claimsOf(annotations)
+        .map(({ label }) => label)
+        .join(', '),
+    ],
   ]
   return (
-    <details className="rounded-lg border bg-sunken/50 text-[0.8125rem]">
-      <summary className="flex min-h-9 cursor-pointer items-center rounded-lg px-3 text-ink-muted">
-        {by} changed its {changed.join(' and ')}. What its server says
+    <details className="group rounded-lg border bg-sunken/50 text-[0.8125rem]">
+      <summary className="flex min-h-9 cursor-pointer items-center gap-1.5 rounded-lg px-2.5 text-ink-muted">
+        <ChevronRight aria-hidden className="size-3.5 shrink-0 transition-transform group-open:rotate-90" />
+        {by} changed its {new Intl.ListFormat('en').format(changed)}: what its server says
       </summary>
       <dl className="grid gap-x-4 gap-y-1 border-t px-3 py-2.5 sm:grid-cols-[7rem_minmax(0,1fr)]">
         {facts

@@ -39,8 +39,18 @@ export function ToolDetail({ located, explained, tries }: DetailProps) {
       <Tabs value={tab} onValueChange={setTab}>
         <TabList aria-label="Of this tool">
           <Tab value="try">Try it</Tab>
-          <Tab value="input">Input schema</Tab>
-          {tool.outputSchema && <Tab value="output">Output schema</Tab>}
+          <Tab value="input">
+            <span>
+              Input<span className="max-sm:sr-only"> schema</span>
+            </span>
+          </Tab>
+          {tool.outputSchema && (
+            <Tab value="output">
+              <span>
+                Output<span className="max-sm:sr-only"> schema</span>
+              </span>
+            </Tab>
+          )}
           <Tab value="types">TypeScript</Tab>
         </TabList>
         <TabPanel value="try">

@@ -25,8 +25,8 @@ export function Declaration({ located: { toolkit, tool } }: { located: LocatedTo
   const { text, name, uncallable } = data
   return (
     <div className="grid min-w-0 gap-3">
-      <div className="flex flex-wrap items-center justify-between gap-x-3 gap-y-1">
-        <p className="min-w-0 text-[0.8125rem] text-ink-muted">
+      <div className="flex items-start gap-3">
+        <p className="min-w-0 flex-1 py-1.5 text-[0.8125rem] text-ink-muted">
           A program calls it as <code className="font-mono wrap-anywhere text-ink">await {name}(…)</code>
         </p>
         <CopyButton label={`Copy the declaration of ${tool.name}`} text={() => text} />
