@@ -30,6 +30,18 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
         kind: 'number',
       },
       { path: 'limits.concurrencyPerUser', label: 'At once in all', hint: 'Calls of one user.', kind: 'number' },
+      {
+        path: 'limits.maxStepsPerAnswer',
+        label: 'Steps of one answer',
+        hint: 'Of a chat, or of an agent in a workflow.',
+        kind: 'number',
+      },
+      {
+        path: 'limits.maxTokensPerAnswer',
+        label: 'Tokens of one answer',
+        hint: 'Of a chat, or of an agent in a workflow.',
+        kind: 'number',
+      },
       { path: 'limits.callMs', label: 'Longest call (ms)', hint: 'Whatever its server says.', kind: 'number' },
       { path: 'limits.argumentBytes', label: 'Largest arguments (bytes)', hint: 'Empty sets it back.', kind: 'number' },
       {

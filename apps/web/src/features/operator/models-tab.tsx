@@ -17,10 +17,11 @@ export function ModelsTab() {
       note={
         data.model ? (
           <>
-            Chats and agents ask <code className="font-mono text-[0.9em]">{data.model}</code> where none is named.
+            Chats and agents ask <code className="font-mono text-[0.9em]">{data.model}</code> where none is named. These
+            keys are for it, and for what LOADOUT_MODELS lists.
           </>
         ) : (
-          'No model is set: without LOADOUT_MODEL, chats and agents must name one.'
+          'These keys are for the models that LOADOUT_MODEL and LOADOUT_MODELS name: without either they serve nobody.'
         )
       }
     >
