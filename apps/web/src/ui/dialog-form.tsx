@@ -29,3 +29,7 @@ export function DialogForm({ submit, busy, onSubmit, onCancel, children }: Dialo
     </form>
   )
 }
+
+/** For `onOpened`: who opens a form begins to fill it in, and not to close it. */
+export const focusFirstField = (): void =>
+  document.querySelector<HTMLElement>('[role=dialog] form :is(input:not([type=radio]), textarea, select)')?.focus()

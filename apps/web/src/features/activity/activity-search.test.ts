@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { auditQuery, hasFilters, rangeOf, readActivity } from './activity-search.ts'
+import { auditQuery, countFilters, hasFilters, rangeOf, readActivity } from './activity-search.ts'
 
 const now = new Date('2026-02-02T12:00:00Z')
 
@@ -22,6 +22,7 @@ describe('the address of the log', () => {
 
   it('knows whether something is filtered, and which range is meant', () => {
     expect([hasFilters({ tab: 'usage' }), hasFilters({ tab: 'usage', outcome: 'ok' })]).toEqual([false, true])
+    expect(countFilters({ tab: 'x', outcome: 'ok', tool: '', range: 'between', from: 'a', to: 'b' })).toBe(2)
     expect([rangeOf('7d', '24h'), rangeOf('9y', '24h'), rangeOf(undefined, '1h')]).toEqual(['7d', '24h', '1h'])
   })
 })

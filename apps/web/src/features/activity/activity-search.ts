@@ -59,5 +59,10 @@ function momentOf(text: string | undefined): string | undefined {
   return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
 }
 
-/** Whether anything but the tab is asked for. */
-export const hasFilters = ({ tab: _, ...filters }: ActivitySearch): boolean => Object.values(filters).some(Boolean)
+/** How much is asked for beside the tab. A time between two moments is one thing. */
+export function countFilters({ tab: _, from, to, range, ...filters }: ActivitySearch): number {
+  const time = from || to || range ? 1 : 0
+  return Object.values(filters).filter(Boolean).length + time
+}
+
+export const hasFilters = (search: ActivitySearch): boolean => countFilters(search) > 0

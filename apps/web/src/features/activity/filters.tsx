@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
-import { X } from 'lucide-react'
+import { ListFilter, X } from 'lucide-react'
+import { useId, useState } from 'react'
 import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { cn } from '../../ui/cn.ts'
 import { Field } from '../../ui/field.tsx'
 import { Input, Select } from '../../ui/input.tsx'
-import { type ActivitySearch, hasFilters } from './activity-search.ts'
+import { type ActivitySearch, countFilters } from './activity-search.ts'
 import { ACTIONS, actionWords } from './happenings.ts'
 
 type Filter = Exclude<keyof ActivitySearch, 'tab'>
@@ -35,6 +37,10 @@ const TIMES: Record<string, string> = {
 /** What of the log is shown. All of it stands in the address. */
 export function Filters({ search, onChange }: FiltersProps) {
   const { data: toolkits = [] } = useQuery(toolkitsQuery())
+  const id = useId()
+  // On a small screen they would stand before all that they are about.
+  const [isOpen, setOpen] = useState(false)
+  const count = countFilters(search)
   const set = (name: Filter) => (value: string) => onChange({ [name]: value || undefined })
   const kits = Object.fromEntries(toolkits.map(({ id, name }) => [id, name]))
   const isBetween = search.from !== undefined || search.to !== undefined || search.range === 'between'
@@ -42,7 +48,18 @@ export function Filters({ search, onChange }: FiltersProps) {
     onChange({ range: range || undefined, ...(range === 'between' ? {} : { from: undefined, to: undefined }) })
   return (
     <div className="grid gap-3">
-      <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-4">
+      <Button
+        className="justify-self-start sm:hidden"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <ListFilter aria-hidden /> {isOpen ? 'Hide filters' : `Filters${count === 0 ? '' : ` (${count})`}`}
+      </Button>
+      <div
+        id={id}
+        className={cn('grid-cols-2 gap-3 sm:grid sm:grid-cols-3 lg:grid-cols-4', isOpen ? 'grid' : 'hidden')}
+      >
         <Choice
           label="Time"
           any="All time"
@@ -77,7 +94,7 @@ export function Filters({ search, onChange }: FiltersProps) {
         <Choice label="Decision" any="Any" value={search.decision} onChange={set('decision')} options={DECISIONS} />
         {isBetween && <Moment label="From" value={search.from} onChange={set('from')} />}
         {isBetween && <Moment label="To" value={search.to} onChange={set('to')} />}
-        {hasFilters(search) && (
+        {count > 0 && (
           <Button
             variant="quiet"
             size="small"

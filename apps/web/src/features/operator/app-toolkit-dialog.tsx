@@ -4,7 +4,7 @@ import { problemOf } from '../../api.ts'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Segmented } from '../../ui/choice.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
-import { DialogForm } from '../../ui/dialog-form.tsx'
+import { DialogForm, focusFirstField } from '../../ui/dialog-form.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { JsonText } from '../schema-form/json-text.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
@@ -36,7 +36,7 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
   const leaving = useBlocker({ shouldBlockFn: work.wouldLose, enableBeforeUnload: work.wouldLose, withResolver: true })
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onClosed={onClosed} keepOpen={work.wouldLose()}>
+      <DialogContent onOpened={focusFirstField} onClosed={onClosed} keepOpen={work.wouldLose()}>
         <DialogHeader
           title={toolkit ? `Edit ${toolkit.name}` : 'Add a global server'}
           description={toolkit ? `Its id, ${toolkit.id}, stays as it is.` : 'Every user has it at once.'}

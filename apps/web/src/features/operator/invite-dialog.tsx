@@ -2,7 +2,7 @@ import { useState } from 'react'
 import { problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
-import { DialogForm } from '../../ui/dialog-form.tsx'
+import { DialogForm, focusFirstField } from '../../ui/dialog-form.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Switch } from '../../ui/switch.tsx'
@@ -22,7 +22,7 @@ export function InviteDialog({ onClose, onClosed }: { onClose: () => void; onClo
     invite.mutate({ email: email.trim(), operator, ...(name.trim() === '' ? {} : { name: name.trim() }) })
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onClosed={onClosed} keepOpen={email !== ''}>
+      <DialogContent onOpened={focusFirstField} onClosed={onClosed} keepOpen={email !== ''}>
         <DialogHeader
           title={invite.data ? `${invite.data.user.name} is invited` : 'Invite somebody'}
           description={

@@ -25,9 +25,7 @@ export function UserRow(props: UserRowProps) {
           {isMe && <Badge>you</Badge>}
           {user.operator && <Badge>operator</Badge>}
           {user.disabled && <Badge className="border-transparent bg-bad-soft text-bad">disabled</Badge>}
-          {user.methods.length === 0 && !user.disabled && (
-            <Badge className="border-transparent bg-act-soft text-act">invited</Badge>
-          )}
+          {user.methods.length === 0 && !user.disabled && <Badge>invited</Badge>}
         </div>
         <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
           {user.email}

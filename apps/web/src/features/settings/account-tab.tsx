@@ -20,7 +20,8 @@ export function AccountTab({ session }: { session: Session }) {
       {session.user && (
         <Section title="You">
           <p className="text-sm">
-            {session.user.name} <span className="text-ink-muted">{session.user.email}</span>
+            {session.user.name}{' '}
+            {session.user.email !== session.user.name && <span className="text-ink-muted">{session.user.email}</span>}
           </p>
         </Section>
       )}

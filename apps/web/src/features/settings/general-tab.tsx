@@ -77,7 +77,7 @@ function ServersPerThread({ value }: { value: number }) {
       save.mutate({ maxServersPerThread: number }, { onSuccess: () => toast.success('Saved') })
   }
   return (
-    <form noValidate onSubmit={submit} className="flex flex-wrap items-end gap-2">
+    <form noValidate onSubmit={submit} className="flex items-start gap-2">
       <Field
         label="Most servers of a thread"
         hint="Further ones are left out, and the thread says so."
@@ -95,7 +95,7 @@ function ServersPerThread({ value }: { value: number }) {
           />
         )}
       </Field>
-      <Button type="submit" className="mb-6" aria-disabled={number === value || save.isPending}>
+      <Button type="submit" className="mt-6.5" aria-disabled={number === value || save.isPending}>
         {save.isPending ? 'Saving…' : 'Save'}
       </Button>
     </form>

@@ -3,7 +3,7 @@ import { useRef, useState } from 'react'
 import { answer, client } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
-import { DialogForm } from '../../ui/dialog-form.tsx'
+import { DialogForm, focusFirstField } from '../../ui/dialog-form.tsx'
 import { Field } from '../../ui/field.tsx'
 import { Input, Select } from '../../ui/input.tsx'
 import { CopyButton } from '../results/copy-button.tsx'
@@ -37,7 +37,7 @@ export function NewKeyDialog({ onClose, onClosed }: DialogProps) {
   })
   return (
     <Dialog open onOpenChange={(open) => !open && onClose()}>
-      <DialogContent onClosed={onClosed} keepOpen>
+      <DialogContent onOpened={focusFirstField} onClosed={onClosed} keepOpen>
         {make.data ? (
           <Made made={make.data} onClose={onClose} />
         ) : (

@@ -82,7 +82,9 @@ function Who({ user }: { user: SignedIn }) {
     <div className="mx-3 flex items-center gap-2 rounded-lg border px-2.5 py-2">
       <div className="grid min-w-0 flex-1">
         <p className="truncate text-sm font-medium">{user.name || user.email}</p>
-        <p className="truncate text-xs text-ink-muted">{user.operator ? 'Operator' : user.email}</p>
+        {(user.operator || user.email !== user.name) && (
+          <p className="truncate text-xs text-ink-muted">{user.operator ? 'Operator' : user.email}</p>
+        )}
       </div>
       <Button
         variant="quiet"
