@@ -1,5 +1,6 @@
 /** States of the pages of threads, each from scratch. */
 import type { Host } from 'loadout'
+import { rule } from 'loadout'
 import type { Page } from 'playwright'
 
 const THREAD = 'screens-chat'
@@ -34,6 +35,10 @@ export async function fill(host: Host): Promise<void> {
     id: THREAD,
     title: 'What did we decide about the budget, and who wrote it down?',
   })
+  await host.rules.set({ userId: 'local', threadId: THREAD }, [
+    rule('notebook.write_note', { reason: 'Nothing is written while we only look.' }, 'deny'),
+    rule('notebook.*', 'ask'),
+  ])
   await host.messages.add('local', THREAD, {
     role: 'user',
     parts: [{ type: 'text', text: 'What did we decide about the budget?' }],
@@ -69,6 +74,15 @@ export async function fill(host: Host): Promise<void> {
       },
     ],
   })
+}
+
+async function openRules(page: Page): Promise<void> {
+  await page.goto(`/threads/${THREAD}`)
+  const open = page.getByRole('button', { name: 'Tools', exact: true })
+  await page.getByText(/908 tokens used/).waitFor()
+  await page.getByRole('table').waitFor()
+  if (await open.isVisible()) await open.click()
+  await page.getByRole('tab', { name: 'Rules' }).click()
 }
 
 export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
@@ -121,6 +135,16 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     if (await open.isVisible()) await open.click()
     await page.getByRole('tab', { name: 'Why' }).click()
     await page.getByRole('list', { name: 'Why each tool is carried or not' }).waitFor()
+  },
+  'thread rules': async (page) => {
+    await openRules(page)
+    await page.getByRole('list', { name: 'Rules of this thread' }).waitFor()
+  },
+  'new rule of a thread': async (page) => {
+    await openRules(page)
+    await page.getByRole('button', { name: 'Add rule' }).click()
+    await page.getByText('Only where…').click()
+    await page.getByRole('combobox', { name: 'Called by' }).waitFor()
   },
   'choose a model': async (page) => {
     await page.goto('/threads/screens-empty?mode=ask')

@@ -113,6 +113,19 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
     await page.getByRole('button', { name: 'Tool call: words' }).click()
     await page.getByRole('group', { name: 'text' }).waitFor()
   },
+  'agent node': async (page) => {
+    await page.goto('/workflows/new')
+    await page.getByRole('button', { name: 'Add node' }).click()
+    await page.getByRole('menuitem', { name: /^Agent/ }).click()
+    await page.getByText('Order, retries and errors').click()
+    await page.getByRole('combobox', { name: 'Model' }).waitFor()
+  },
+  'approval node': async (page) => {
+    await open(page, LETTER.name)
+    await page.getByRole('button', { name: 'Approval: ask' }).click()
+    await page.getByText('Order and errors').click()
+    await page.getByRole('textbox', { name: 'Question' }).waitFor()
+  },
   'tool picker': async (page) => {
     await SCREENS['tool node']?.(page)
     await page.getByRole('button', { name: 'Change' }).click()

@@ -112,7 +112,14 @@ function AnswerFacts({
       <summary className="flex w-fit max-w-full cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-sm [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
         <span className="font-medium">{chosenWords(selection)}</span>
-        {line && <span className="wrap-anywhere">· {line}</span>}
+        {line && (
+          <span className="wrap-anywhere max-sm:pl-5">
+            <span aria-hidden className="max-sm:hidden">
+              ·{' '}
+            </span>
+            {line}
+          </span>
+        )}
       </summary>
       <div className="mt-2">
         <ChosenList chosen={selection} />

@@ -39,7 +39,8 @@ export function ThreadRules({ threadId }: { threadId: string }) {
               // biome-ignore lint/suspicious/noArrayIndexKey: two may be the same, and their place is who they are
               key={index}
               {...{ rule, isBusy: set.isPending }}
-              onUp={index === 0 ? undefined : () => put(raised(rules, index))}
+              onUp={rules.length === 1 ? undefined : () => put(raised(rules, index))}
+              isFirst={index === 0}
               onRemove={() => remove(index)}
             />
           ))}
@@ -63,11 +64,13 @@ export function ThreadRules({ threadId }: { threadId: string }) {
 interface RuleRowProps {
   rule: PolicyRule
   isBusy: boolean
+  isFirst: boolean
+  /** Not given where there is no other. */
   onUp: (() => void) | undefined
   onRemove: () => void
 }
 
-function RuleRow({ rule, isBusy, onUp, onRemove }: RuleRowProps) {
+function RuleRow({ rule, isBusy, isFirst, onUp, onRemove }: RuleRowProps) {
   const about = [whenWords(rule), rule.reason].filter(Boolean).join(' · ')
   return (
     <li className="grid gap-1 py-1.5 pr-1 pl-3">
@@ -80,6 +83,7 @@ function RuleRow({ rule, isBusy, onUp, onRemove }: RuleRowProps) {
               variant="quiet"
               size="icon"
               className="size-8"
+              disabled={isFirst}
               aria-label={`Try the rule for ${rule.pattern} earlier`}
               aria-disabled={isBusy}
               onClick={onUp}

@@ -89,7 +89,7 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
         <button
           type="button"
           onClick={onSelect}
-          className="flex min-h-6 min-w-0 flex-1 items-center gap-2.5 rounded-sm text-left"
+          className="flex min-h-6 min-w-0 flex-1 basis-44 items-center gap-2.5 rounded-sm text-left"
         >
           <Icon aria-hidden className="size-4 shrink-0 text-ink-muted" strokeWidth={1.75} />
           <span className="min-w-0 truncate text-sm font-medium">
