@@ -29,6 +29,13 @@ it('is reached from the one dialog that adds servers', async () => {
   await valid()
 })
 
+it('asks for a name where one saves without it', async () => {
+  await page.getByRole('button', { name: 'Save toolkit' }).click()
+  await page.getByText('Name must not be empty.').waitFor()
+  const name = page.getByRole('textbox', { name: 'Name', exact: true })
+  expect(await name.evaluate((element) => element === document.activeElement)).toBe(true)
+})
+
 it('tells what is wrong with code and names where they are written', async () => {
   await page.getByRole('textbox', { name: 'Tool name' }).fill('say it')
   await page.getByText('Must be 1 to 128 of A-Z, a-z, 0-9').waitFor()
@@ -140,6 +147,39 @@ it('is changed later; what is set elsewhere stays, and a try uses the stored sec
   expect(saved).toMatchObject({ options: { exclude: ['whisper'] }, toolCount: 2 })
   expect(saved.server.tools[0]).toMatchObject({ name: 'shout', title: 'Shout' })
   await expect.poll(() => page.getByRole('button', { name: 'Save toolkit' }).isDisabled()).toBe(true)
+})
+
+it('that is saved elsewhere too is never overwritten without a word', async () => {
+  const other = await page.context().newPage()
+  const LONG = { timeout: 10_000 }
+  const stored = async () => (await read('/api/mcp/prices')).server.tools[0].title
+  const title = (of: Page) => of.getByRole('textbox', { name: 'Title' })
+  await other.goto(page.url())
+  await title(other).fill('Second')
+  await title(page).fill('First')
+  await other.getByRole('button', { name: 'Save toolkit' }).click()
+  await other.getByText('Prices saved').waitFor()
+  await page.getByText('This toolkit was saved elsewhere while you changed it here.').waitFor()
+  expect(await page.getByRole('button', { name: 'Save toolkit' }).isDisabled()).toBe(true)
+  expect(await stored()).toBe('Second')
+  await page.getByRole('button', { name: 'Keep mine' }).click()
+  await page.getByRole('button', { name: 'Save toolkit' }).click()
+  await expect.poll(stored, LONG).toBe('First')
+  // Who changed nothing there goes on from what is saved here.
+  await expect.poll(() => title(other).inputValue(), LONG).toBe('First')
+  // Without the news from the server, the save itself finds out.
+  await page.route('**/api/mcp', (route) => route.abort())
+  await title(page).fill('Third')
+  await title(other).fill('Fourth')
+  await other.getByRole('button', { name: 'Save toolkit' }).click()
+  await expect.poll(stored, LONG).toBe('Fourth')
+  await page.getByRole('button', { name: 'Save toolkit' }).click()
+  await page.getByText('This toolkit was saved elsewhere while you changed it here.').waitFor()
+  await page.unroute('**/api/mcp')
+  expect(await stored()).toBe('Fourth')
+  await page.getByRole('button', { name: 'Take what was saved' }).click()
+  expect(await title(page).inputValue()).toBe('Fourth')
+  await other.close()
 })
 
 it('says so where there is none', async () => {

@@ -31,6 +31,11 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
     // A new one has an address from now on.
     if (!toolkit) void navigate({ to: '/connectors/custom/$id', params: { id }, replace: true, ignoreBlocker: true })
   })
+  const [isNameAsked, setNameAsked] = useState(false)
+  const askName = () => {
+    setNameAsked(true)
+    document.querySelector<HTMLElement>('[data-custom-name]')?.focus()
+  }
   const leaving = useUnsaved(state.isChanged)
   const shown = state.record ? view : 'json'
   const hasToolProblems = state.record === undefined || state.problems.length > 0
@@ -39,7 +44,7 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
       wide
       title={toolkit ? toolkit.name : 'New custom toolkit'}
       description="Tools of your own: what each takes, and the code that runs. Nobody else sees them."
-      actions={<Actions state={state} isNew={toolkit === undefined} />}
+      actions={<Actions state={state} isNew={toolkit === undefined} onNameless={askName} />}
     >
       <p className="-mt-4 text-sm">
         <Link
@@ -49,11 +54,14 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
           <ArrowLeft aria-hidden className="size-4" /> MCP servers
         </Link>
       </p>
-      {state.save.error && <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />}
+      {state.elsewhere && <Elsewhere {...state.elsewhere} />}
+      {state.save.error && !state.elsewhere && (
+        <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />
+      )}
       <div className="grid items-start gap-8 xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="grid min-w-0 gap-5">
           <div className="flex flex-wrap items-end justify-between gap-4">
-            <NameField state={state} />
+            <NameField state={state} isAsked={isNameAsked} />
             <Segmented
               label="View"
               value={shown}
@@ -95,9 +103,30 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
   )
 }
 
-function NameField({ state }: { state: RecordState }) {
+/** Whoever saves last must know that they are not the only one. */
+function Elsewhere({ take, keep }: { take: () => void; keep: () => void }) {
+  return (
+    <div
+      role="alert"
+      className="flex flex-wrap items-center gap-3 rounded-xl border border-act/30 bg-act-soft/50 p-3.5 text-sm"
+    >
+      <CircleAlert aria-hidden className="size-4 shrink-0 text-act" />
+      <p className="min-w-0 flex-1 basis-64">
+        This toolkit was saved elsewhere while you changed it here. Yours would take the place of what was saved.
+      </p>
+      <Button size="small" onClick={take}>
+        Take what was saved
+      </Button>
+      <Button size="small" onClick={keep}>
+        Keep mine
+      </Button>
+    </div>
+  )
+}
+
+function NameField({ state, isAsked }: { state: RecordState; isAsked: boolean }) {
   const [touched, setTouched] = useState(false)
-  const isMissing = touched && state.name.trim() === ''
+  const isMissing = (touched || isAsked) && state.name.trim() === ''
   const told = state.problems.find(({ path }) => path === 'name' || path === 'id')
   return (
     <Field
@@ -108,6 +137,7 @@ function NameField({ state }: { state: RecordState }) {
       {(control) => (
         <Input
           {...control}
+          data-custom-name
           value={state.name}
           placeholder="Prices"
           onBlur={() => setTouched(true)}
@@ -118,9 +148,17 @@ function NameField({ state }: { state: RecordState }) {
   )
 }
 
-function Actions({ state, isNew }: { state: RecordState; isNew: boolean }) {
+interface ActionsProps {
+  state: RecordState
+  isNew: boolean
+  /** It has no name yet. */
+  onNameless: () => void
+}
+
+function Actions({ state, isNew, onNameless }: ActionsProps) {
   const { save, name, text } = state
-  const canSave = name.trim() !== '' && state.value !== undefined && !save.isPending
+  const canSave = state.value !== undefined && !save.isPending && !state.elsewhere
+  const trySave = () => (name.trim() === '' ? onNameless() : save.mutate({ name, text }))
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Checked state={state} />
@@ -129,7 +167,7 @@ function Actions({ state, isNew }: { state: RecordState; isNew: boolean }) {
         variant="primary"
         disabled={!state.isChanged && !isNew}
         aria-disabled={!canSave}
-        onClick={() => canSave && save.mutate({ name, text })}
+        onClick={() => canSave && trySave()}
       >
         {save.isPending ? 'Saving…' : 'Save toolkit'}
       </Button>

@@ -40,6 +40,26 @@ export function recordOf({ server }: Pick<Toolkit, 'server'>): CustomRecord {
   return record as unknown as CustomRecord
 }
 
+/** What the editor holds: the name, and the rest as one text. */
+export interface Draft {
+  name: string
+  text: string
+}
+
+/** Whether both say the same; in which order does not matter. */
+export const isSame = (one: Draft, other: Draft): boolean =>
+  one.name === other.name && (one.text === other.text || sorted(one.text) === sorted(other.text))
+
+function sorted(text: string): string {
+  try {
+    return JSON.stringify(JSON.parse(text), (_, value) =>
+      isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
+    )
+  } catch {
+    return text
+  }
+}
+
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

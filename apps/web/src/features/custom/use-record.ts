@@ -1,11 +1,12 @@
 /** The editor's state: one text, what can be read of it, and what the host says of it while one types. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
-import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
+import { answer, client, ProblemError, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
 import { readJson } from '../schema-form/read-json.ts'
 import { type FieldProblem, placed } from './custom-problems.ts'
-import { type CustomRecord, isDrawable, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
+import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
+import { useElsewhere } from './use-elsewhere.ts'
 
 const QUIET_MS = 400
 
@@ -23,6 +24,8 @@ export interface RecordState {
   isChanged: boolean
   /** Another one with every save that took the place of what was on the screen. */
   revision: number
+  /** What was saved elsewhere while this was changed: taken, or passed over with the next save. */
+  elsewhere: { take: () => void; keep: () => void } | undefined
   setName: (name: string) => void
   setText: (text: string) => void
   setRecord: (record: CustomRecord) => void
@@ -38,8 +41,16 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
   const check = useCheck({ name, text, uscoId: toolkit?.uscoId, isReadable: read.ok })
   const latest = useRef({ name, text })
   latest.current = { name, text }
-  const save = useSave(toolkit, (saved, sent) => {
+  const stored = useMemo(() => (toolkit ? startOf(toolkit) : undefined), [toolkit])
+  const take = useCallback((next: Draft) => {
+    setBase(next)
+    setDraft(next)
+    setRevision((old) => old + 1)
+  }, [])
+  const isChanged = name !== base.name || text !== base.text
+  const save = useSave(toolkit, base, (saved, sent) => {
     const next = startOf(saved)
+    pass(stored)
     setBase(next)
     // What was typed meanwhile stays, and is not saved yet.
     if (JSON.stringify(latest.current) === JSON.stringify(sent)) {
@@ -48,6 +59,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     }
     onSaved(saved.uscoId)
   })
+  const { news, pass } = useElsewhere({ stored, base, isChanged, isSaving: save.isPending, take })
   const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
   const change = (next: Partial<{ name: string; text: string }>) => {
     setDraft((old) => ({ ...old, ...next }))
@@ -61,7 +73,8 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     problems: told.length > 0 ? told : check.problems,
     warnings: check.warnings,
     isChecked: check.isFresh,
-    isChanged: name !== base.name || text !== base.text,
+    isChanged,
+    elsewhere: news && { take: () => take(news), keep: () => setBase(news) },
     revision,
     setName: (next) => change({ name: next }),
     setText: (next) => change({ text: next }),
@@ -73,17 +86,26 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
 const startOf = (toolkit: Pick<Toolkit, 'name' | 'server'> | undefined) =>
   toolkit ? { name: toolkit.name, text: textOf(recordOf(toolkit)) } : { name: '', text: textOf(NEW_RECORD) }
 
-interface Draft {
-  name: string
-  text: string
+const CHANGED = {
+  title: 'It was changed elsewhere',
+  detail: 'Somebody saved this toolkit, in another window or on another device, after you opened it here.',
+  action: 'Look at what was saved, or keep yours, then save again.',
+  ...{ type: 'about:blank', status: 409, code: 'conflict', requestId: '' },
 }
 
-function useSave(toolkit: Toolkit | undefined, onSaved: (saved: Toolkit, sent: Draft) => void) {
+function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Toolkit, sent: Draft) => void) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ name, text }: Draft): Promise<Toolkit> => {
       const config_json = JSON.parse(text) as Record<string, unknown>
       if (toolkit) {
+        const now = await answer(client.api.mcp[':id'].$get({ param: { id: toolkit.uscoId } }))
+        if (!isSame(startOf(now), base)) {
+          queryClient.setQueryData(toolkitsQuery().queryKey, (old) =>
+            old?.map((one) => (one.uscoId === now.uscoId ? now : one)),
+          )
+          throw new ProblemError(CHANGED)
+        }
         // An update leaves beside the tools what is set elsewhere: switches, options.
         const json = { name: name.trim(), server: { ...config_json, type: 'custom' } }
         return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }))
