@@ -36,6 +36,7 @@ describe('a thread without a model', () => {
   it('teaches while there is none, and says what a model needs', async () => {
     await page.goto('/threads')
     await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
+    await page.getByRole('button', { name: 'Begin the first' }).waitFor()
     await newThread(page)
     await page.getByRole('heading', { name: 'Find tools' }).waitFor()
     await mode(page, 'Ask')
@@ -43,6 +44,21 @@ describe('a thread without a model', () => {
     expect(await page.getByRole('link', { name: 'Save a key in Settings' }).getAttribute('href')).toContain(
       'tab=models',
     )
+  })
+
+  it('takes nothing before it is known what it would be said to', async () => {
+    const models = Promise.withResolvers<void>()
+    await page.route(/\/api\/models/, async (route) => {
+      await models.promise
+      await route.continue()
+    })
+    await page.goto(page.url().split('?')[0] ?? '')
+    const composer = page.getByRole('form', { name: 'Composer' })
+    await composer.waitFor()
+    expect(await composer.getByRole('textbox').count()).toBe(0)
+    models.resolve()
+    await composer.getByRole('textbox', { name: /Say what should be done/ }).waitFor()
+    await page.unroute(/\/api\/models/)
   })
 
   it('finds tools with scores, reasons and what they cost, and keeps one', async () => {
@@ -81,7 +97,8 @@ describe('a thread without a model', () => {
     await second.getByRole('button', { name: 'Cancel' }).click()
     await second.getByText('Cancelled', { exact: true }).waitFor()
     await page.reload()
-    await expect.poll(() => page.getByRole('article', { name: 'Program' }).count()).toBe(2)
+    await page.getByRole('article', { name: 'Program' }).nth(1).waitFor()
+    expect(await page.getByRole('article', { name: 'Program' }).count()).toBe(2)
     await page.getByRole('article', { name: 'Program' }).first().getByRole('button', { name: 'Show' }).click()
     await page.getByText(/sum of 20 and 22 is 42/).waitFor()
   })
@@ -155,6 +172,25 @@ describe('a thread without a model', () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('button', { name: 'Delete thread' }).click()
     await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
+  })
+
+  it('says that it is gone where it was deleted elsewhere; so do workflows and runs that are not there', async () => {
+    await newThread(page)
+    await page.getByRole('form', { name: 'Composer' }).waitFor()
+    const { pathname } = new URL(page.url())
+    expect((await fetch(`${app.url}/api${pathname}`, { method: 'DELETE' })).status).toBeLessThan(300)
+    await page.getByRole('heading', { name: 'This thread is gone' }).waitFor()
+    expect(await page.getByRole('form', { name: 'Composer' }).count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.getByRole('link', { name: 'Go to threads' }).click()
+    await page.waitForURL(/\/threads$/)
+    for (const [path, what] of [
+      ['/workflows/nope', 'workflow'],
+      ['/runs/nope', 'run'],
+    ]) {
+      await page.goto(path ?? '')
+      await page.getByRole('heading', { name: `This ${what} is gone` }).waitFor()
+    }
   })
 })
 

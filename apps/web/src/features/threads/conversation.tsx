@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Bot } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
 import { usePendingApprovals } from '../approvals/queries.ts'
 import { Composer } from './composer.tsx'
 import { type Find, useFind } from './find-card.tsx'
@@ -28,7 +29,7 @@ export function Conversation({ thread }: { thread: Thread }) {
   const program = useProgram(thread.id)
   const [finds, setFinds] = useState<readonly Find[]>([])
   const find = useFind(thread.id, (one) => setFinds((old) => [...old, one]))
-  const { mode, setMode } = useMode(model.state.status === 'missing')
+  const { mode, setMode, isChosen } = useMode(model.state.status === 'missing')
   const [texts, setTexts] = useTexts(thread.id)
   const [choosing, setChoosing] = useState(false)
   const entitle = useFirstTitle(thread)
@@ -49,9 +50,12 @@ export function Conversation({ thread }: { thread: Thread }) {
     setTexts('program', [texts.program.trim(), `return ${call}`].filter(Boolean).join('\n'))
     setMode('program')
   }
+  // Nobody writes to a model that turns out not to be there.
   const blocked =
     mode === 'ask' && model.state.status === 'missing' ? (
       <NoModel state={model.state} onChoose={() => setChoosing(true)} />
+    ) : model.isPending && !isChosen ? (
+      <Skeleton className="h-10 w-full rounded-lg" />
     ) : null
   return (
     <>
@@ -94,7 +98,7 @@ function useMode(hasNoModel: boolean) {
   const setMode = (next: Mode) => {
     navigate({ search: { mode: next }, replace: true, resetScroll: false })
   }
-  return { mode, setMode }
+  return { mode, setMode, isChosen: asked !== undefined }
 }
 
 function useTexts(threadId: string) {

@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
 import { Sheet } from '../../ui/sheet.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { Gone, isGone } from '../shell/gone.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { Conversation } from './conversation.tsx'
 import { type Thread, threadQuery } from './queries.ts'
@@ -21,6 +22,8 @@ const MENU = 'thread-menu'
 export function ThreadPage() {
   const { id } = route.useParams()
   const { data: thread, error } = useQuery(threadQuery(id))
+  // What was read before is kept by the cache; a thread that is gone is not shown with it.
+  const there = isGone(error) ? undefined : thread
   const title = thread ? titleOf(thread) : 'Thread'
   useEffect(() => {
     document.title = `${title} · Loadout`
@@ -39,21 +42,25 @@ export function ThreadPage() {
           <h1 className="min-w-0 flex-1 truncate font-semibold tracking-tight" title={title}>
             {thread || error ? title : <Skeleton className="h-5 w-40" />}
           </h1>
-          {thread && <ToolsSheet thread={thread} />}
-          {thread && <ThreadMenu thread={thread} />}
+          {there && <ToolsSheet thread={there} />}
+          {there && <ThreadMenu thread={there} />}
         </header>
         {error && (
           <div className="p-4 sm:px-8">
-            <ProblemNotice error={error} />
+            {isGone(error) ? (
+              <Gone what="thread" to="/threads" label="Go to threads" />
+            ) : (
+              <ProblemNotice error={error} />
+            )}
           </div>
         )}
-        {thread && <Conversation key={thread.id} thread={thread} />}
+        {there && <Conversation key={there.id} thread={there} />}
       </div>
       <aside
         aria-label="Tools of this thread"
         className="sticky top-0 hidden h-dvh overflow-y-auto border-l bg-surface xl:block"
       >
-        {thread && <SidePanel thread={thread} />}
+        {there && <SidePanel thread={there} />}
       </aside>
     </div>
   )

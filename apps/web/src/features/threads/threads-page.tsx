@@ -43,7 +43,15 @@ export function ThreadsPage() {
       )}
       {!threads && !error && <LoadingThreads />}
       {threads?.length === 0 && (
-        <Empty icon={MessagesSquare} title="No threads yet">
+        <Empty
+          icon={MessagesSquare}
+          title="No threads yet"
+          action={
+            <Button variant="primary" aria-disabled={begin.isPending} onClick={() => begin.mutate('')}>
+              Begin the first
+            </Button>
+          }
+        >
           A thread carries tools of your servers, and only those that you switch on. In it you find tools as a model
           would, run programs that call them, and chat with a model; each answer shows which tools were chosen and why.
         </Empty>

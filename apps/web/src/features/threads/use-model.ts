@@ -13,11 +13,13 @@ export type ModelState =
 const KEY = 'loadout-model'
 
 export function useModel() {
-  const { data } = useQuery(modelsQuery())
+  const { data, isPending } = useQuery(modelsQuery())
   const [options, setOptions] = useState(readKept)
   return {
     state: data ? modelState(data, options.model) : ({ status: 'loading' } as const),
     models: data,
+    /** Whether it is still to be heard if there is one. */
+    isPending,
     options,
     choose: (next: AskOptions) => {
       keep(next)

@@ -31,7 +31,7 @@ export function WhyList({ threadId }: { threadId: string }) {
         onChange={(event) => setText(event.target.value)}
       />
       <p role="status" className="text-[0.8125rem] text-ink-muted">
-        {counted(found.length, 'tool')}, {found.filter(({ included }) => included).length} carried
+        {counted(found.length, 'tool')}, {found.filter(({ included }) => included).length.toLocaleString('en')} carried
       </p>
       <ul className="divide-y rounded-lg border bg-raised empty:hidden" aria-label="Why each tool is carried or not">
         {found.slice(0, shown).map((item) => (

@@ -1,12 +1,15 @@
 import { Card } from '../../ui/card.tsx'
 import { cn } from '../../ui/cn.ts'
 import { CodeEditor } from '../../ui/code-editor.tsx'
+import { counted } from '../../ui/time-words.ts'
+import { failedServers } from './failed-servers.ts'
 import type { Run } from './queries.ts'
 import { Value } from './run-value.tsx'
 
 /** What goes beside the steps: what it was given, what it gave, what it cost and said. */
 export function RunFacts({ run }: { run: Run }) {
   const { output, input, usage, failedToolkits = [], droppedToolkits = [], warnings = [], logs, program } = run
+  const { named, others } = failedServers(failedToolkits, run.definition)
   const hasInput = input !== undefined && JSON.stringify(input) !== '{}'
   return (
     <Card aria-label="About the run" className="grid min-w-0 gap-5 p-4 sm:p-5">
@@ -16,11 +19,23 @@ export function RunFacts({ run }: { run: Run }) {
       {usage && Object.keys(usage).length > 0 && <Usage usage={usage} />}
       {failedToolkits.length + droppedToolkits.length + warnings.length > 0 && (
         <Told title="Servers and warnings">
-          {failedToolkits.map(({ id, reason }) => (
-            <li key={id} className="text-bad">
-              {id} did not serve: {reason}
-            </li>
+          {named.map((server) => (
+            <FailedServer key={server.id} {...server} />
           ))}
+          {others.length > 0 && (
+            <li>
+              <details>
+                <summary className="cursor-pointer text-ink-muted">
+                  {counted(others.length, 'server')} that it does not use did not serve
+                </summary>
+                <ul className="mt-1 grid gap-1 pl-4">
+                  {others.map((server) => (
+                    <FailedServer key={server.id} {...server} />
+                  ))}
+                </ul>
+              </details>
+            </li>
+          )}
           {droppedToolkits.length > 0 && <li>Left away, for there were too many: {droppedToolkits.join(', ')}.</li>}
           {warnings.map((warning) => (
             <li key={warning}>{warning}</li>
@@ -32,6 +47,28 @@ export function RunFacts({ run }: { run: Run }) {
         Run <code className="font-mono wrap-anywhere">{run.id}</code>
       </p>
     </Card>
+  )
+}
+
+const SHORT = 160
+
+/** What a server printed may be long: its beginning says which it is. */
+function FailedServer({ id, reason }: { id: string; reason: string }) {
+  if (reason.length <= SHORT)
+    return (
+      <li className="text-bad">
+        {id} did not serve: {reason}
+      </li>
+    )
+  return (
+    <li>
+      <details>
+        <summary className="cursor-pointer text-bad">
+          {id} did not serve: {reason.slice(0, SHORT)}…
+        </summary>
+        <p className="mt-1 pl-4 whitespace-pre-wrap text-ink-muted">{reason}</p>
+      </details>
+    </li>
   )
 }
 

@@ -8,6 +8,7 @@ import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { durationWords } from '../../ui/time-words.ts'
+import { Gone, isGone } from '../shell/gone.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { GraphView } from './graph-view.tsx'
 import { type Run, runQuery, workflowQuery } from './queries.ts'
@@ -32,7 +33,9 @@ export function RunPage() {
   if (run) return <ShownRun key={id} run={run} />
   return (
     <Page wide title="Run">
-      {error ? (
+      {isGone(error) ? (
+        <Gone what="run" to="/workflows" label="Go to workflows" />
+      ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">
             <Button size="small" onClick={() => refetch()}>
@@ -141,9 +144,9 @@ const AGAIN = 'run-again'
 
 function Again({ run, workflowId }: { run: Run; workflowId: string }) {
   const [isOpen, setOpen] = useState(false)
-  // It may be gone; its runs stay.
-  const { data: workflow } = useQuery({ ...workflowQuery(workflowId), retry: false })
-  if (!workflow) return null
+  // It may be gone; its runs stay. Until that is known its place is held.
+  const { data: workflow, error } = useQuery({ ...workflowQuery(workflowId), retry: false })
+  if (error) return null
   return (
     <>
       <Link
@@ -153,10 +156,10 @@ function Again({ run, workflowId }: { run: Run; workflowId: string }) {
       >
         <Pencil aria-hidden className="size-4" /> Edit workflow
       </Link>
-      <Button id={AGAIN} onClick={() => setOpen(true)}>
+      <Button id={AGAIN} aria-disabled={!workflow} onClick={() => workflow && setOpen(true)}>
         <Play aria-hidden /> Run again
       </Button>
-      {isOpen && (
+      {isOpen && workflow && (
         <RunDialog
           workflow={workflow}
           initial={run.input}

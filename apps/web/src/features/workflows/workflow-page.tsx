@@ -3,6 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
+import { Gone, isGone } from '../shell/gone.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { type Definition, emptyDefinition } from './definition.ts'
 import { EXAMPLES } from './examples.ts'
@@ -43,7 +44,9 @@ function beginning(from: string | undefined): Definition {
 function Waiting({ title, error, onAgain }: { title: string; error: Error | null; onAgain: () => void }) {
   return (
     <Page wide title={title}>
-      {error ? (
+      {isGone(error) ? (
+        <Gone what="workflow" to="/workflows" label="Go to workflows" />
+      ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">
             <Button size="small" onClick={onAgain}>
