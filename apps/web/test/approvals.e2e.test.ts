@@ -58,6 +58,24 @@ describe('approvals', () => {
     await expect.poll(async () => (await outcome(later.callId)).code).toBe('denied')
   })
 
+  it('works where the browser keeps nothing for it', async () => {
+    const blocked = await app.open()
+    await blocked.addInitScript(() => {
+      const denied = () => {
+        throw new DOMException('denied', 'SecurityError')
+      }
+      for (const storage of ['localStorage', 'sessionStorage']) Object.defineProperty(window, storage, { get: denied })
+    })
+    await blocked.goto('/approvals')
+    await blocked.getByRole('heading', { name: 'Nothing waits for you' }).waitFor()
+    const keys = blocked.getByRole('switch', { name: 'Answer with Y and N' })
+    await keys.click()
+    await expect.poll(() => keys.getAttribute('aria-checked')).toBe('false')
+    await blocked.goto('/workflows/new?from=import')
+    await blocked.getByRole('heading', { name: 'New workflow' }).waitFor()
+    await blocked.context().close()
+  })
+
   it('lets arguments be changed where the rule permits it, and only to what fits', async () => {
     const { callId } = await begin(page, 'front-desk/book', { room: 'Sea view', nights: 2 })
     await card('Book a room').getByText('Bookings cost money.').waitFor()

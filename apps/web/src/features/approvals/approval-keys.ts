@@ -4,7 +4,14 @@ import { useSyncExternalStore } from 'react'
 const KEY = 'loadout-approval-keys'
 const CHANGED = 'loadout-approval-keys-changed'
 
-const isOn = (): boolean => localStorage.getItem(KEY) !== 'off'
+/** Where storage is blocked the page itself has it, as long as it is open. */
+function isOn(): boolean {
+  try {
+    return window.localStorage.getItem(KEY) !== 'off'
+  } catch {
+    return document.documentElement.dataset.approvalKeys !== 'off'
+  }
+}
 
 function subscribe(listener: () => void): () => void {
   window.addEventListener(CHANGED, listener)
@@ -18,7 +25,12 @@ function subscribe(listener: () => void): () => void {
 export function useApprovalKeys(): [on: boolean, set: (on: boolean) => void] {
   const on = useSyncExternalStore(subscribe, isOn)
   const set = (next: boolean) => {
-    localStorage.setItem(KEY, next ? 'on' : 'off')
+    const kept = next ? 'on' : 'off'
+    try {
+      window.localStorage.setItem(KEY, kept)
+    } catch {
+      document.documentElement.dataset.approvalKeys = kept
+    }
     window.dispatchEvent(new Event(CHANGED))
   }
   return [on, set]

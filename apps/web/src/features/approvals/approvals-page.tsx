@@ -1,6 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { CircleCheckBig } from 'lucide-react'
 import { useId } from 'react'
+import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -11,7 +12,7 @@ import { Answered } from './answered-list.tsx'
 import { ApprovalCard, cardId } from './approval-card.tsx'
 import { useApprovalKeys } from './approval-keys.ts'
 import { InputCard, inputId } from './input-card.tsx'
-import { inputsQuery, pendingApprovalsQuery } from './queries.ts'
+import { type Approval, inputsQuery, pendingApprovalsQuery, type ServerInput } from './queries.ts'
 
 const WAITING = 'waiting'
 
@@ -22,8 +23,7 @@ export function ApprovalsPage() {
       description="Calls that need your yes, and what servers ask you in the middle of one. Nothing goes on before you answer."
       actions={<KeysSwitch />}
     >
-      <Waiting />
-      <Answered />
+      <Inbox />
     </Page>
   )
 }
@@ -39,12 +39,32 @@ function KeysSwitch() {
   )
 }
 
-function Waiting() {
+/** What was answered is shown once it is known how much stands above it: nothing moves under the pointer. */
+function Inbox() {
   const approvals = useQuery(pendingApprovalsQuery())
   const inputs = useQuery(inputsQuery())
+  const toolkits = useQuery(toolkitsQuery())
+  // A card without its tool would call every effect unknown.
+  const isPending = approvals.isPending || inputs.isPending || toolkits.isPending
+  return (
+    <>
+      <Waiting approvals={approvals} inputs={inputs} isPending={isPending} />
+      <div hidden={isPending}>
+        <Answered />
+      </div>
+    </>
+  )
+}
+
+interface WaitingProps {
+  approvals: UseQueryResult<Approval[]>
+  inputs: UseQueryResult<ServerInput[]>
+  isPending: boolean
+}
+
+function Waiting({ approvals, inputs, isPending }: WaitingProps) {
   const error = approvals.error ?? inputs.error
   const count = (approvals.data?.length ?? 0) + (inputs.data?.length ?? 0)
-  const isPending = approvals.isPending || inputs.isPending
   const cards = [...(inputs.data ?? []).map(inputId), ...(approvals.data ?? []).map(cardId)]
   // The card goes with its answer; the next one is where the work goes on.
   const goOn = (from: string) => {
@@ -68,12 +88,14 @@ function Waiting() {
       {error && <LoadFailed error={error} onRetry={() => [approvals, inputs].map((query) => query.refetch())} />}
       {isPending && !error && <LoadingCards />}
       {!isPending && !error && count === 0 && <NothingWaits />}
-      {inputs.data?.toReversed().map((input) => (
-        <InputCard key={input.id} input={input} onAnswered={() => goOn(inputId(input))} />
-      ))}
-      {approvals.data?.map((approval) => (
-        <ApprovalCard key={approval.id} approval={approval} onAnswered={() => goOn(cardId(approval))} />
-      ))}
+      {!isPending &&
+        inputs.data
+          ?.toReversed()
+          .map((input) => <InputCard key={input.id} input={input} onAnswered={() => goOn(inputId(input))} />)}
+      {!isPending &&
+        approvals.data?.map((approval) => (
+          <ApprovalCard key={approval.id} approval={approval} onAnswered={() => goOn(cardId(approval))} />
+        ))}
     </section>
   )
 }

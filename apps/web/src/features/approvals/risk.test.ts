@@ -7,11 +7,11 @@ it('says how dangerous a call is, and believes only who is trusted', () => {
   expect(riskOf({ readOnlyHint: true }, true).level).toBe('reads')
   expect(riskOf({ readOnlyHint: true }, false).level).toBe('unknown')
   expect(riskOf(undefined, true).level).toBe('unknown')
-  expect(riskOf({ destructiveHint: false }, true)).toEqual({ level: 'changes', words: 'May change something.' })
-  // What is not said is the worst (MCP).
-  expect(riskOf({}, true).level).toBe('destroys')
+  expect(riskOf({ destructiveHint: false }, true)).toEqual({ level: 'changes', words: '' })
+  // What is not said is the worst (MCP). The badge says it, and nothing says it again.
+  expect(riskOf({}, true)).toEqual({ level: 'destroys', words: '' })
   expect(riskOf({ destructiveHint: true, openWorldHint: true, idempotentHint: true }, true).words).toBe(
-    'May destroy something, also outside of this server. Doing it twice does no more than once.',
+    'It also reaches outside of this server. Doing it twice does no more than once.',
   )
 })
 

@@ -5,6 +5,7 @@ export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown' | 'asks'
 
 export interface Risk {
   level: RiskLevel
+  /** What there is to say beyond the level. */
   words: string
 }
 
@@ -15,9 +16,10 @@ export function riskOf(annotations: Annotations, isTrusted: boolean): Risk {
     return { level: 'unknown', words: 'Nobody says what it does. It may change or destroy something.' }
   const outside = annotations.openWorldHint ? ', also outside of this server' : ''
   if (annotations.readOnlyHint) return { level: 'reads', words: `Says that it only reads${outside}.` }
-  if (annotations.destructiveHint === false) return { level: 'changes', words: `May change something${outside}.` }
-  const again = annotations.idempotentHint ? ' Doing it twice does no more than once.' : ''
-  return { level: 'destroys', words: `May destroy something${outside}.${again}` }
+  const beyond = outside ? 'It also reaches outside of this server.' : ''
+  if (annotations.destructiveHint === false) return { level: 'changes', words: beyond }
+  const again = annotations.idempotentHint ? 'Doing it twice does no more than once.' : ''
+  return { level: 'destroys', words: [beyond, again].filter(Boolean).join(' ') }
 }
 
 export interface AskedTool {

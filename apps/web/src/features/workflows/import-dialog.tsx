@@ -15,7 +15,8 @@ export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClo
   const open = () => {
     const read = readDefinition(text)
     if ('problem' in read) return setProblem(read.problem)
-    keepImport(read.definition)
+    if (!keepImport(read.definition))
+      return setProblem('This browser keeps nothing for this page. Begin an empty workflow and paste it under JSON.')
     onClose()
     navigate({ to: '/workflows/$id', params: { id: 'new' }, search: { from: 'import' } })
   }

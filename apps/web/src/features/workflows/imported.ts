@@ -4,13 +4,24 @@ import { readDefinition } from './read-definition.ts'
 
 const KEY = 'loadout-imported-workflow'
 
-export function keepImport(definition: Definition): void {
-  window.sessionStorage.setItem(KEY, JSON.stringify(definition))
-}
+/** Whether it could be kept: storage may be blocked or full. */
+export const keepImport = (definition: Definition): boolean =>
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== NOT_KEPT
 
 export function takeImport(): Definition | undefined {
-  const read = readDefinition(window.sessionStorage.getItem(KEY) ?? 'null')
+  const kept = withStorage((storage) => storage.getItem(KEY))
+  const read = readDefinition(typeof kept === 'string' ? kept : 'null')
   return 'definition' in read ? read.definition : undefined
 }
 
-export const forgetImport = (): void => window.sessionStorage.removeItem(KEY)
+export const forgetImport = (): void => void withStorage((storage) => storage.removeItem(KEY))
+
+const NOT_KEPT = Symbol('not kept')
+
+function withStorage<T>(use: (storage: Storage) => T): T | typeof NOT_KEPT {
+  try {
+    return use(window.sessionStorage)
+  } catch {
+    return NOT_KEPT
+  }
+}

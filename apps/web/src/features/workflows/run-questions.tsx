@@ -1,6 +1,8 @@
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { CircleHelp } from 'lucide-react'
+import { toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
 import { ApprovalCard } from '../approvals/approval-card.tsx'
 import { approvalQuery } from '../approvals/queries.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
@@ -15,13 +17,17 @@ export function RunQuestions({ run }: { run: Run }) {
     ...new Set(run.steps.flatMap(({ approvalId, status }) => (status === 'paused' && approvalId ? [approvalId] : []))),
   ]
   const approvals = useQueries({ queries: asked.map((id) => approvalQuery(id)) })
+  // A card without its tool would call every effect unknown.
+  const { isPending } = useQuery(toolkitsQuery())
   const unknown = run.steps.filter(({ status }) => status === 'outcome-unknown')
   if (asked.length + unknown.length === 0) return null
   return (
     <section aria-label="Waits for you" className="grid gap-3">
       <h2 className="font-semibold tracking-tight">Waits for you</h2>
       {approvals.map(({ data, error }, index) =>
-        data ? (
+        isPending || (!data && !error) ? (
+          <Skeleton key={asked[index]} className="h-64 w-full rounded-xl" />
+        ) : data ? (
           <ApprovalCard key={asked[index]} approval={data} />
         ) : (
           error && <ProblemNotice key={asked[index]} error={error} />
