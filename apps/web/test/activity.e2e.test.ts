@@ -50,8 +50,7 @@ describe('activity', () => {
       if (request.url().includes('/api/audit')) asked.push(request.url())
     })
     const live = page.getByRole('switch', { name: 'Show new lines as they come' })
-    await live.click()
-    await page.waitForResponse(/\/api\/audit/)
+    await Promise.all([page.waitForResponse(/\/api\/audit/), live.click()])
     const told = page.evaluate(
       () =>
         new Promise((resolve) => {
@@ -66,13 +65,13 @@ describe('activity', () => {
     expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(1)
     expect(asked).toHaveLength(before)
     await live.click()
-    await expect.poll(() => rows().filter({ hasText: 'everything.echo' }).count()).toBe(2)
+    await rows().filter({ hasText: 'everything.echo' }).nth(1).waitFor()
   })
 
   it('filters, and keeps the filters in the address', async () => {
     await page.getByRole('combobox', { name: 'Outcome' }).selectOption('denied')
     await page.waitForURL(/outcome=denied/)
-    await rows().filter({ hasText: 'everything.echo' }).waitFor({ state: 'detached' })
+    await rows().filter({ hasText: 'everything.echo' }).first().waitFor({ state: 'detached' })
     expect(await rows().count()).toBe(1)
     await page.reload()
     expect(await page.getByRole('combobox', { name: 'Outcome' }).inputValue()).toBe('denied')
@@ -113,6 +112,8 @@ describe('activity', () => {
     await page.locator('dd').filter({ hasText: /^63$/ }).waitFor()
     await page.getByText('Calls this hour').waitFor()
     await page.locator('.recharts-bar-rectangle').first().waitFor()
+    const colours = page.getByRole('list', { name: 'Calls: colours' }).getByRole('listitem')
+    expect(await colours.allTextContents()).toEqual(['Done', 'Refused', 'Errors'])
     await page
       .getByRole('radiogroup', { name: 'Tools called most: view' })
       .getByRole('radio', { name: 'Table' })

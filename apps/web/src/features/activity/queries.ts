@@ -44,6 +44,8 @@ export const logQuery = (search: ActivitySearch, live: boolean) =>
     initialPageParam: '',
     getNextPageParam: ({ nextCursor }) => nextCursor,
     placeholderData: keepPreviousData,
+    // Who switches to what is new sees it at once.
+    staleTime: 0,
   })
 
 /** All that the log has of one call. */
