@@ -34,6 +34,7 @@ export interface AgentNode extends NodeBase {
   tools?: string[]
   output?: JsonObject
   maxSteps?: number
+  budget?: number
 }
 export interface CodeNode extends NodeBase {
   type: 'code'

@@ -109,6 +109,14 @@ export function AgentFields({ node, definition, change, problems, suggestions, t
           error={atField(problems, 'maxSteps')}
           hint="Questions to the model; 10 if not given."
         />
+        <CountInput
+          optional
+          label="Most tokens"
+          value={node.budget}
+          onChange={(budget) => change({ budget })}
+          error={atField(problems, 'budget')}
+          hint="Of all questions and answers together. The operator may allow less."
+        />
       </div>
       <ToolsField
         value={node.tools ?? []}
