@@ -11,7 +11,16 @@ import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import type { SignIn } from './auth/sign-in.ts'
-import { type Authenticate, authenticated, jsonBody, ownOrigin, requestId, stillOf, traceParent } from './doors.ts'
+import {
+  type Authenticate,
+  authenticated,
+  jsonBody,
+  openUntil,
+  ownOrigin,
+  requestId,
+  stillOf,
+  traceParent,
+} from './doors.ts'
 import { type Log, requestLog, silentLog } from './log.ts'
 import { sendProblem } from './problem.ts'
 import { appRoutes, type StartSettings } from './routes/app.ts'
@@ -68,7 +77,7 @@ export interface AppOptions {
   /** What `GET /metrics` tells to operators. Without it there is no such route. */
   metrics?: MetricsOptions
   version?: string
-  /** Ends the streams of events, so that a server can stop. */
+  /** Ends the streams of events and takes no more requests, so that a server can stop. */
   stopping?: AbortSignal
 }
 
@@ -99,13 +108,8 @@ export function createApp({
   app.use(traceParent())
   app.use(requestLog(log))
   app.use(compress())
-  app.use(
-    secureHeaders({
-      contentSecurityPolicy: CONTENT_SECURITY_POLICY,
-      xFrameOptions: 'DENY',
-      crossOriginOpenerPolicy: false,
-    }),
-  )
+  app.use(securityHeaders(publicUrl))
+  app.use('/api/*', openUntil(stopping))
   app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
   app.route('/api', oauthPages(host, authenticate, signIn?.people))
   app.use('/api/*', jsonBody())
@@ -174,6 +178,15 @@ function addDocument(app: OpenAPIHono<Env>, version: string): void {
     description: 'With https its name begins with `__Secure-`.',
   })
 }
+
+const securityHeaders = (publicUrl: string | undefined) =>
+  secureHeaders({
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    xFrameOptions: 'DENY',
+    crossOriginOpenerPolicy: false,
+    // Only what the operator says is reached by https is bound to it, and no other name of theirs.
+    strictTransportSecurity: publicUrl !== undefined && new URL(publicUrl).protocol === 'https:' && 'max-age=15552000',
+  })
 
 // The UI is served from here too: its own scripts and styles, and nothing from elsewhere.
 const CONTENT_SECURITY_POLICY = {

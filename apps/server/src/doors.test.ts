@@ -56,3 +56,30 @@ describe('the scopes of a key', () => {
     }
   })
 })
+
+describe('the doors of the server', () => {
+  const authenticate = () => ({ kind: 'session', userId: 'ann', role: 'user' }) as const
+
+  it('bind browsers to https where the operator says that it is there, and no other name of theirs', async () => {
+    const sent = async (publicUrl?: string) => {
+      const app = createApp({ host: createHost(), authenticate, publicUrl })
+      return (await app.request('/healthz')).headers.get('strict-transport-security')
+    }
+    expect(await sent()).toBeNull()
+    expect(await sent('http://loadout.example.org')).toBeNull()
+    expect(await sent('https://loadout.example.org')).toBe('max-age=15552000')
+  })
+
+  it('are shut once the server stops, and say so', async () => {
+    const stopping = new AbortController()
+    const app = createApp({ host: createHost(), authenticate, stopping: stopping.signal })
+    const json = { body: JSON.stringify({ theme: 'dark' }), headers: { 'content-type': 'application/json' } }
+    const patch = () => app.request('/api/preferences', { method: 'PATCH', ...json })
+    const before = await patch()
+    expect([before.status, before.headers.get('connection')]).toEqual([200, null])
+    stopping.abort()
+    const after = await patch()
+    expect([after.status, after.headers.get('connection')]).toEqual([503, 'close'])
+    expect(await after.json()).toMatchObject({ code: 'shutting-down', action: 'Try again in a moment.' })
+  })
+})

@@ -35,6 +35,18 @@ export function traceParent(): MiddlewareHandler<Env> {
   }
 }
 
+/** What comes over a kept connection once the server stops is not taken: nobody could say what becomes of it. */
+export function openUntil(stopping: AbortSignal): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (stopping.aborted) {
+      c.header('connection', 'close')
+      throw new HostError('shutting-down', { detail: 'The server is stopping and takes no more requests.' })
+    }
+    await next()
+    if (stopping.aborted) c.header('connection', 'close')
+  }
+}
+
 const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
