@@ -34,6 +34,10 @@ describe('settings', () => {
     await page.getByRole('spinbutton', { name: 'Most servers of a thread' }).fill('0')
     await page.getByText('A whole number from 1 to 1,000.').waitFor()
     await page.getByRole('spinbutton', { name: 'Most servers of a thread' }).fill('5')
+    await page.getByRole('link', { name: 'Tools', exact: true }).click()
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click()
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' })
+    await page.getByRole('spinbutton', { name: 'Most servers of a thread' }).focus()
     await page.keyboard.press('Enter')
     await expect.poll(async () => (await read('/preferences')).maxServersPerThread).toBe(5)
     await page.locator('main').getByRole('radio', { name: /^Dark/ }).click()
@@ -61,9 +65,15 @@ describe('settings', () => {
     await tab('Limits')
     await page.getByText(/The operator allows 500 at most/).waitFor()
     await page.getByRole('textbox', { name: 'Most calls in an hour' }).fill('20')
+    await tab('Rules')
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click()
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'Save limits' }).click()
     await page.getByText('0 of 20').waitFor()
     expect((await read('/usage')).callsThisHour.limit).toBe(20)
+    // What is saved asks nothing.
+    await tab('Rules')
+    await page.waitForURL(/tab=rules/)
   })
 
   it('makes an API key that is shown once, works, and is revoked', async () => {

@@ -9,6 +9,8 @@ import { Input } from '../../ui/input.tsx'
 import { SwitchField } from '../../ui/switch-field.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { UnsavedDialog } from '../shell/unsaved-dialog.tsx'
+import { useUnsaved } from '../shell/use-unsaved.ts'
 import { useUserTheme } from '../shell/user-theme.ts'
 import { type Preferences, preferencesQuery } from './queries.ts'
 import { usePreferences } from './use-preferences.ts'
@@ -69,6 +71,7 @@ function ServersPerThread({ value }: { value: number }) {
   const [text, setText] = useState(String(value))
   const save = usePreferences()
   const number = Number(text)
+  const leaving = useUnsaved(number !== value)
   const error =
     Number.isInteger(number) && number >= 1 && number <= 1000 ? undefined : 'A whole number from 1 to 1,000.'
   const submit = (event: FormEvent) => {
@@ -98,6 +101,9 @@ function ServersPerThread({ value }: { value: number }) {
       <Button type="submit" className="mt-6.5" aria-disabled={number === value || save.isPending}>
         {save.isPending ? 'Saving…' : 'Save'}
       </Button>
+      <UnsavedDialog leaving={leaving}>
+        <p>The number of servers that you typed has not been saved.</p>
+      </UnsavedDialog>
     </form>
   )
 }

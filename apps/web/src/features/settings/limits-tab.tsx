@@ -10,6 +10,8 @@ import { agoWords } from '../../ui/time-words.ts'
 import { type Usage, usageQuery } from '../activity/queries.ts'
 import { Section, Waiting } from '../operator/section.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { UnsavedDialog } from '../shell/unsaved-dialog.tsx'
+import { useUnsaved } from '../shell/use-unsaved.ts'
 import { capOf } from './cap.ts'
 import { type Preferences, preferencesQuery } from './queries.ts'
 import { usePreferences } from './use-preferences.ts'
@@ -57,6 +59,7 @@ function OwnLimits({ preferences: { costLimits }, usage }: { preferences: Prefer
   const problemOfText = (text: string) =>
     /^\d{0,12}$/.test(text) ? undefined : 'A whole number, or nothing for no limit.'
   const isChanged = LIMITS.some(({ name }) => texts[name] !== (costLimits[name]?.toString() ?? ''))
+  const leaving = useUnsaved(isChanged)
   const isWrong = LIMITS.some(({ name }) => problemOfText(texts[name]))
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -96,6 +99,9 @@ function OwnLimits({ preferences: { costLimits }, usage }: { preferences: Prefer
           {save.isPending ? 'Saving…' : 'Save limits'}
         </Button>
       </form>
+      <UnsavedDialog leaving={leaving}>
+        <p>The limits that you typed have not been saved.</p>
+      </UnsavedDialog>
     </Section>
   )
 }
