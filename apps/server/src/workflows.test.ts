@@ -55,6 +55,10 @@ describe('/api/workflows', () => {
     const { id } = made.body
     const changed = await ann()(`PUT /api/workflows/${id}`, { ...definition, name: 'stored', description: 'new' })
     expect(changed.body).toMatchObject({ id, version: 2, description: 'new' })
+    const late = await ann()(`PUT /api/workflows/${id}?baseVersion=1`, { ...definition, name: 'stored' })
+    expect([late.status, late.body.code]).toEqual([409, 'conflict'])
+    expect(late.body.action).toBe('Look at the newest version, then save again on top of it.')
+    expect((await ann()(`PUT /api/workflows/${id}?baseVersion=x`, definition)).status).toBe(422)
     expect((await ann()(`GET /api/workflows/${id}?version=1`)).body.version).toBe(1)
     expect((await ann()(`GET /api/workflows/${id}/versions`)).body.items).toHaveLength(2)
     expect((await ann()('GET /api/workflows')).body.items).toMatchObject([{ id, version: 2 }])

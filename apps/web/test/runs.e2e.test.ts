@@ -1,6 +1,6 @@
 /** Runs in a browser where something stands in the way: an outcome that nobody knows, a sign-in that is needed; and other windows. */
 import { rule } from 'loadout'
-import type { Page } from 'playwright'
+import type { Page, Route } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../test/counting-server.ts'
 import { OAuthServer } from '../../../test/oauth-server.ts'
@@ -112,6 +112,20 @@ describe('runs', () => {
     await notice.getByRole('button', { name: 'Discard my changes' }).click()
     await page.getByText('Version 3.', { exact: true }).waitFor()
     expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('')
+    // Where the page has not heard of it, the save itself finds out, and writes over nothing.
+    const isRead = (route: Route) => (route.request().method() === 'GET' ? route.abort() : route.continue())
+    await page.route(`**/api/workflows/${id}*`, isRead)
+    await page.getByRole('textbox', { name: 'Description' }).fill('Mine again')
+    await send('PUT', `/workflows/${id}`, { name: 'Shared', description: 'Theirs', nodes })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Version 4 was saved since version 3').waitFor()
+    await page.unroute(`**/api/workflows/${id}*`)
+    await send('POST', '/workflows', { name: 'Any news', nodes })
+    await notice.getByText('Version 4 was saved elsewhere.').waitFor()
+    expect(await send('GET', `/workflows/${id}`)).toMatchObject({ version: 4, description: 'Theirs' })
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Version 5.', { exact: true }).waitFor()
+    expect(await send('GET', `/workflows/${id}`)).toMatchObject({ version: 5, description: 'Mine again' })
   })
 
   it('are of nodes that have no more settings than a save takes', async () => {

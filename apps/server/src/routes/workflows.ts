@@ -54,11 +54,14 @@ const show = createRoute({
   request: { params: idParam, query: z.object({ version: z.coerce.number().int().min(1).optional() }) },
   responses: one,
 })
+const baseVersion = z.coerce.number().int().min(1).optional().openapi({
+  description: 'The version that yours began with; 409 where another was saved since. Without it none is looked for',
+})
 const update = createRoute({
   method: 'put',
   path: '/workflows/{id}',
   summary: 'Make the next version of a workflow',
-  request: { params: idParam, body: jsonBodyOf(definition) },
+  request: { params: idParam, query: z.object({ baseVersion }), body: jsonBodyOf(definition) },
   responses: one,
 })
 const remove = createRoute({
@@ -202,7 +205,8 @@ function storedRoutes(host: Host) {
     })
     .openapi(update, async (c) => {
       const { id } = c.req.valid('param')
-      return c.json(await workflows.update(c.var.principal.userId, id, c.req.valid('json')), 200)
+      const base = { id, ...c.req.valid('query') }
+      return c.json(await workflows.update(c.var.principal.userId, base, c.req.valid('json')), 200)
     })
     .openapi(remove, async (c) => {
       await workflows.delete(c.var.principal.userId, c.req.valid('param').id)

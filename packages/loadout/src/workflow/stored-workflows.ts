@@ -5,9 +5,12 @@ import { type JsonObject, sameJson } from '../schema/json.ts'
 import type { WorkflowDefinition, WorkflowRow, WorkflowVersionRow, WorkflowView } from '../schema/workflow.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 
+/** By id; with `baseVersion` only where that is still the newest, so that nobody saves over what they have not seen. */
+export type WorkflowToSave = string | { id: string; baseVersion?: number | undefined }
+
 export interface StoredWorkflows {
   create(userId: string, definition: WorkflowDefinition): Promise<WorkflowView>
-  update(userId: string, workflowId: string, definition: WorkflowDefinition): Promise<WorkflowView>
+  update(userId: string, workflow: WorkflowToSave, definition: WorkflowDefinition): Promise<WorkflowView>
   list(userId: string, page?: { cursor?: string | undefined; limit?: number | undefined }): Promise<WorkflowView[]>
   /** As it is now, or as it was. */
   get(userId: string, workflowId: string, version?: number): Promise<WorkflowView>
@@ -42,14 +45,15 @@ export function createStoredWorkflows(
       tell(userId, row.workflowId)
       return viewOf(row, version)
     },
-    async update(userId, workflowId, definition) {
+    async update(userId, workflow, definition) {
+      const { id: workflowId, baseVersion } = typeof workflow === 'string' ? { id: workflow } : workflow
       for (let tries = 1; ; tries++) {
         try {
-          const saved = await inside(userId, (tx) => save(tx, { userId, workflowId }, definition))
+          const saved = await inside(userId, (tx) => save(tx, { userId, workflowId, baseVersion }, definition))
           tell(userId, workflowId)
           return saved
         } catch (error) {
-          if (!HostError.is(error) || error.code !== 'conflict' || tries >= TRIES || isTaken(error)) throw error
+          if (!HostError.is(error) || error.code !== 'conflict' || tries >= TRIES || isFinal(error)) throw error
         }
       }
     },
@@ -91,12 +95,13 @@ export function createStoredWorkflows(
 
 async function save(
   tx: Transaction,
-  { userId, workflowId }: { userId: string; workflowId: string },
+  { userId, workflowId, baseVersion }: { userId: string; workflowId: string; baseVersion: number | undefined },
   definition: WorkflowDefinition,
 ): Promise<WorkflowView> {
   const row = await rowOf(tx, userId, workflowId)
   const before = await latest(tx, row)
   if (sameJson(before.definitionJson, definition)) return viewOf(row, before)
+  if (baseVersion !== undefined && baseVersion !== before.version) throw savedSince(before.version, baseVersion)
   const { name } = definition
   if (name !== row.name) await assertFree(tx, { userId, name })
   const version = newVersion(row, before.version + 1, definition)
@@ -140,7 +145,15 @@ async function latest(tx: Transaction, { userId, workflowId }: WorkflowRow): Pro
 }
 
 const TAKEN = 'Choose another name, or change that workflow.'
-const isTaken = ({ action }: HostError) => action === TAKEN
+const SAVED_SINCE = 'Look at the newest version, then save again on top of it.'
+/** What looking again would not change. */
+const isFinal = ({ action }: HostError) => action === TAKEN || action === SAVED_SINCE
+
+const savedSince = (version: number, baseVersion: number) =>
+  new HostError('conflict', {
+    detail: `Version ${version} was saved since version ${baseVersion}, which yours began with.`,
+    action: SAVED_SINCE,
+  })
 
 async function assertFree(tx: Transaction, { userId, name }: Pick<WorkflowRow, 'userId' | 'name'>): Promise<void> {
   const [other] = await tx.list('workflows', { where: { userId, name }, limit: 1 })

@@ -88,6 +88,22 @@ describe('stored workflows', () => {
     expect((await host.workflows.versions('ann', one.id)).map(({ version }) => version)).toEqual([4, 3, 2, 1])
   })
 
+  it('are not saved over a version that was not seen, whoever comes first', async () => {
+    const { id } = await host.workflows.create('ann', definition())
+    const which = { id, baseVersion: 1 }
+    const saves = ['x', 'y', 'z'].map((description) => host.workflows.update('ann', which, definition({ description })))
+    const outcomes = await Promise.allSettled(saves)
+    const refused = outcomes.filter((one) => one.status === 'rejected')
+    expect(refused.map(({ reason }) => reason)).toMatchObject([{ code: 'conflict' }, { code: 'conflict' }])
+    expect(refused[0]?.reason.message).toContain('Version 2 was saved since version 1, which yours began with.')
+    const saved = await host.workflows.get('ann', id)
+    expect(saved.version).toBe(2)
+    // The same once more, as after an answer that was lost, is what is there.
+    expect((await host.workflows.update('ann', which, saved.definition)).version).toBe(2)
+    const next = definition({ description: 'seen' })
+    expect((await host.workflows.update('ann', { id, baseVersion: 2 }, next)).version).toBe(3)
+  })
+
   it('are not saved with tools that are not there, programs that cannot be read, or arguments that cannot fit', async () => {
     const server = await startFaultServer({
       tools: [

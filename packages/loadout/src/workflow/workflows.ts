@@ -23,7 +23,7 @@ import {
   startWorkflow,
   type WhichWorkflow,
 } from './start-workflow.ts'
-import { createStoredWorkflows, type StoredWorkflows } from './stored-workflows.ts'
+import { createStoredWorkflows, type StoredWorkflows, type WorkflowToSave } from './stored-workflows.ts'
 
 export type { WhichWorkflow }
 
@@ -33,8 +33,8 @@ export type CheckScope = Pick<StartOptions, 'threadId' | 'mcpServers'>
 export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versions' | 'delete'> {
   /** `conflict` where the name is taken; `invalid-input` with every problem of the definition. */
   create(userId: string, definition: unknown): Promise<WorkflowView>
-  /** Makes the next version, where anything changed. */
-  update(userId: string, workflowId: string, definition: unknown): Promise<WorkflowView>
+  /** Makes the next version, where anything changed; `conflict` where it is not on top of the one that was expected. */
+  update(userId: string, workflow: WorkflowToSave, definition: unknown): Promise<WorkflowView>
   /** What is wrong with a definition; nothing where it may be saved. */
   validate(userId: string, definition: unknown): Promise<HostError | undefined>
   /** What would stop a run of it now. It calls no tool and starts no server. */
@@ -75,10 +75,10 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
   return {
     ...{ list: stored.list, get: stored.get, versions: stored.versions, delete: stored.delete },
     create: async (userId, given) => stored.create(userId, (await checked(userId, given)).definition),
-    update: async (userId, id, given) => {
+    update: async (userId, workflow, given) => {
       // Whose it is comes first: what is wrong with it is told to its owner alone.
-      await stored.get(userId, id)
-      return stored.update(userId, id, (await checked(userId, given)).definition)
+      await stored.get(userId, typeof workflow === 'string' ? workflow : workflow.id)
+      return stored.update(userId, workflow, (await checked(userId, given)).definition)
     },
     validate: (userId, definition) =>
       checked(userId, definition).then(

@@ -46,11 +46,11 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   const [version, setVersion] = useState(workflow?.version)
   const [elsewhere, setElsewhere] = useState<number>()
   // Saved elsewhere: taken over where nothing would be lost; else it is said, and the next save makes a version of what is here.
-  if (workflow && workflow.version !== version) {
+  if (workflow && workflow.version !== version && !saving.isPending) {
     setVersion(workflow.version)
     setStored(workflow.definition)
     if (!isChanged) setDefinition(workflow.definition)
-    else if (!saving.isPending) setElsewhere(workflow.version)
+    else setElsewhere(workflow.version)
   }
 
   const change = (next: Definition) => {
@@ -65,7 +65,8 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   }
   const save = () => {
     if (saving.isPending) return
-    saving.mutate(definition, {
+    const tried = { definition, version }
+    saving.mutate(tried, {
       onSuccess: (saved) => {
         setStored(saved.definition)
         setDefinition(saved.definition)
@@ -91,6 +92,8 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
       },
     )
   }
+  // A save that found a newer version is told by the notice of it, once that is here.
+  const isToldElsewhere = elsewhere !== undefined && saving.error !== null && problemOf(saving.error).status === 409
   return {
     ...{ definition, change, problems, preflight, isChanged, isFine, save, check },
     elsewhere: isChanged ? elsewhere : undefined,
@@ -100,7 +103,7 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
     },
     isSaving: saving.isPending,
     isChecking: checking.isPending,
-    error: saving.error ?? checking.error,
+    error: (isToldElsewhere ? null : saving.error) ?? checking.error,
   }
 }
 

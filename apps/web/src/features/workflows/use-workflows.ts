@@ -1,7 +1,7 @@
 /** What can be done to workflows and runs. Each keeps what is shown in step with the answer. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client } from '../../api.ts'
+import { answer, client, problemOf } from '../../api.ts'
 import type { Definition } from './definition.ts'
 import { type Run, runQuery, type Workflow, workflowQuery } from './queries.ts'
 
@@ -10,10 +10,12 @@ type Body = Parameters<typeof client.api.workflows.$post>[0]['json']
 export function useSaveWorkflow(id: string | undefined) {
   const queryClient = useQueryClient()
   return useMutation({
-    mutationFn: async (definition: Definition) => {
+    mutationFn: async ({ definition, version }: { definition: Definition; version: number | undefined }) => {
       const json = definition as unknown as Body
+      // Nobody saves over a version that they have not been told of.
+      const query = version === undefined ? {} : { baseVersion: String(version) }
       const saved = id
-        ? await answer(client.api.workflows[':id'].$put({ param: { id }, json }))
+        ? await answer(client.api.workflows[':id'].$put({ param: { id }, query, json }))
         : await answer(client.api.workflows.$post({ json }))
       return saved as unknown as Workflow
     },
@@ -21,6 +23,9 @@ export function useSaveWorkflow(id: string | undefined) {
       queryClient.setQueryData(workflowQuery(saved.id).queryKey, saved)
       toast.success(`${saved.name} saved`, { description: `It is version ${saved.version}.` })
       return queryClient.invalidateQueries({ queryKey: ['workflows'] })
+    },
+    onError: (error) => {
+      if (id && problemOf(error).status === 409) void queryClient.invalidateQueries(workflowQuery(id))
     },
   })
 }
