@@ -3,8 +3,16 @@ import { type ReactNode, useId, useState } from 'react'
 import { Card } from '../../ui/card.tsx'
 import { Segmented } from '../../ui/choice.tsx'
 
+/** A part of a chart, in the words of its table. */
+export interface Part {
+  label: string
+  color: string
+}
+
 interface ChartCardProps {
   title: string
+  /** What is what, where there is more than one thing. */
+  parts?: readonly Part[]
   head: readonly string[]
   rows: ReadonlyArray<readonly (string | number)[]>
   children: ReactNode
@@ -16,7 +24,7 @@ const VIEWS = [
 ] as const
 
 /** A chart, and the same numbers as a table for who cannot or does not want to read it. */
-export function ChartCard({ title, head, rows, children }: ChartCardProps) {
+export function ChartCard({ title, parts, head, rows, children }: ChartCardProps) {
   const [view, setView] = useState<'chart' | 'table'>('chart')
   const id = useId()
   return (
@@ -30,8 +38,15 @@ export function ChartCard({ title, head, rows, children }: ChartCardProps) {
       {rows.length === 0 ? (
         <p className="flex h-56 items-center justify-center text-sm text-ink-muted">There were no calls.</p>
       ) : view === 'chart' ? (
-        <div role="img" aria-label={`${title}, as a chart. The table has the same numbers.`} className="h-56 text-xs">
-          {children}
+        <div className="flex h-56 flex-col gap-2 text-xs">
+          {parts && <Legend title={title} parts={parts} />}
+          <div
+            role="img"
+            aria-label={`${title}, as a chart. The table has the same numbers.`}
+            className="min-h-0 flex-1"
+          >
+            {children}
+          </div>
         </div>
       ) : (
         <section
@@ -70,5 +85,20 @@ export function ChartCard({ title, head, rows, children }: ChartCardProps) {
         </section>
       )}
     </Card>
+  )
+}
+
+function Legend({ title, parts }: { title: string; parts: readonly Part[] }) {
+  return (
+    <ul aria-label={`${title}: colours`} className="flex flex-wrap gap-x-4 gap-y-1 text-ink-muted">
+      {parts.map(({ label, color }) => (
+        <li key={label} className="flex items-center gap-1.5">
+          <svg aria-hidden viewBox="0 0 10 10" className="size-2.5 shrink-0">
+            <rect width="10" height="10" rx="2" fill={color} />
+          </svg>
+          {label}
+        </li>
+      ))}
+    </ul>
   )
 }

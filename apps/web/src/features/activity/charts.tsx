@@ -13,6 +13,7 @@ import {
   YAxis,
 } from 'recharts'
 import { durationWords } from '../../ui/time-words.ts'
+import type { Part } from './chart-card.tsx'
 import { sizeWords } from './happening-row.tsx'
 import type { UsageHistory } from './queries.ts'
 
@@ -41,6 +42,15 @@ const still = { isAnimationActive: false } as const
 const grid = <CartesianGrid stroke="var(--line)" vertical={false} />
 const time = <XAxis dataKey="time" {...axis} minTickGap={28} />
 
+const DONE = { label: 'Done', color: 'var(--accent)' }
+const REFUSED = { label: 'Refused', color: 'var(--line-strong)' }
+const ERRORS = { label: 'Errors', color: 'var(--bad)' }
+const HALF = { label: 'Half within', color: 'var(--accent)' }
+const MOST = { label: '95% within', color: 'var(--act)' }
+export const CALLS_PARTS: readonly Part[] = [DONE, REFUSED, ERRORS]
+export const DURATION_PARTS: readonly Part[] = [HALF, MOST]
+export const TOOLS_PARTS: readonly Part[] = [DONE, ERRORS]
+
 export function CallsChart({ rows }: { rows: readonly Row[] }) {
   const done = rows.map((row) => ({ ...row, done: row.calls - row.errors - row.refused }))
   return (
@@ -50,9 +60,9 @@ export function CallsChart({ rows }: { rows: readonly Row[] }) {
         {time}
         <YAxis {...axis} allowDecimals={false} />
         <Tooltip {...tooltip} />
-        <Bar dataKey="done" name="Done" stackId="calls" fill="var(--accent)" {...still} />
-        <Bar dataKey="refused" name="Refused" stackId="calls" fill="var(--line-strong)" {...still} />
-        <Bar dataKey="errors" name="Errors" stackId="calls" fill="var(--bad)" {...still} />
+        <Bar dataKey="done" name={DONE.label} stackId="calls" fill={DONE.color} {...still} />
+        <Bar dataKey="refused" name={REFUSED.label} stackId="calls" fill={REFUSED.color} {...still} />
+        <Bar dataKey="errors" name={ERRORS.label} stackId="calls" fill={ERRORS.color} {...still} />
       </BarChart>
     </ResponsiveContainer>
   )
@@ -66,19 +76,11 @@ export function DurationChart({ rows }: { rows: readonly Row[] }) {
         {time}
         <YAxis {...axis} tickFormatter={(value: number) => durationWords(value)} />
         <Tooltip {...tooltip} formatter={(value) => durationWords(Number(value))} />
-        <Line
-          dataKey="p50"
-          name="Half within"
-          stroke="var(--accent)"
-          strokeWidth={2}
-          connectNulls
-          dot={DOT}
-          {...still}
-        />
+        <Line dataKey="p50" name={HALF.label} stroke={HALF.color} strokeWidth={2} connectNulls dot={DOT} {...still} />
         <Line
           dataKey="p95"
-          name="95% within"
-          stroke="var(--act)"
+          name={MOST.label}
+          stroke={MOST.color}
           strokeWidth={2}
           strokeDasharray="4 3"
           connectNulls
@@ -114,8 +116,8 @@ export function ToolsChart({ tools }: { tools: UsageHistory['tools'] }) {
         <XAxis type="number" {...axis} allowDecimals={false} />
         <YAxis type="category" dataKey="tool" {...axis} width={150} interval={0} tickFormatter={short} />
         <Tooltip {...tooltip} />
-        <Bar dataKey="done" name="Done" stackId="calls" fill="var(--accent)" {...still} />
-        <Bar dataKey="errors" name="Errors" stackId="calls" fill="var(--bad)" {...still} />
+        <Bar dataKey="done" name={DONE.label} stackId="calls" fill={DONE.color} {...still} />
+        <Bar dataKey="errors" name={ERRORS.label} stackId="calls" fill={ERRORS.color} {...still} />
       </BarChart>
     </ResponsiveContainer>
   )

@@ -8,7 +8,15 @@ import { agoWords, durationWords } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { type ActivitySearch, RANGES, type Range, rangeOf } from './activity-search.ts'
 import { ChartCard } from './chart-card.tsx'
-import { CallsChart, DurationChart, SizeChart, ToolsChart } from './charts.tsx'
+import {
+  CALLS_PARTS,
+  CallsChart,
+  DURATION_PARTS,
+  DurationChart,
+  SizeChart,
+  TOOLS_PARTS,
+  ToolsChart,
+} from './charts.tsx'
 import { sizeWords } from './happening-row.tsx'
 import { historyQuery, type Usage, type UsageHistory, usageQuery } from './queries.ts'
 
@@ -103,6 +111,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
     <div className="grid gap-5 lg:grid-cols-2">
       <ChartCard
         title="Calls"
+        parts={CALLS_PARTS}
         head={['Time', 'Calls', 'Errors', 'Refused']}
         rows={rows.map(({ time, calls, errors, refused }) => [time, calls, errors, refused])}
       >
@@ -110,6 +119,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       </ChartCard>
       <ChartCard
         title="How long they took"
+        parts={DURATION_PARTS}
         head={['Time', 'Half within', '95% within']}
         rows={rows.map(({ time, p50, p95 }) => [time, ms(p50), ms(p95)])}
       >
@@ -117,6 +127,7 @@ function Charts({ history, range }: { history: UsageHistory; range: Range }) {
       </ChartCard>
       <ChartCard
         title="Tools called most"
+        parts={TOOLS_PARTS}
         head={['Name', 'Calls', 'Errors', 'Half within', '95% within']}
         rows={history.tools.map(({ ref, calls, errors, p50, p95 }) => [ref, calls, errors, ms(p50), ms(p95)])}
       >

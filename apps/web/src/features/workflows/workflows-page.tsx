@@ -11,7 +11,7 @@ import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { DeleteWorkflow } from './delete-workflow.tsx'
 import { EXAMPLES } from './examples.ts'
 import { ImportDialog } from './import-dialog.tsx'
-import { type Workflow, workflowsQuery } from './queries.ts'
+import { runsQuery, type Workflow, workflowsQuery } from './queries.ts'
 import { RunList } from './run-list.tsx'
 import { useLastRuns } from './use-last-runs.ts'
 import { menuId, WorkflowRow } from './workflow-row.tsx'
@@ -23,7 +23,9 @@ export function WorkflowsPage() {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(workflowsQuery())
   const [importing, setImporting] = useState(false)
   const [deleting, setDeleting] = useState<Workflow>()
-  const workflows = data?.pages.flatMap(({ items }) => items)
+  // Each stands there with its last run: nothing is called "not run yet" before that is known.
+  const { isPending } = useInfiniteQuery(runsQuery())
+  const workflows = isPending ? undefined : data?.pages.flatMap(({ items }) => items)
   return (
     <Page
       title="Workflows"
