@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import type { Door } from './dialog-search.ts'
 import { draftOf, emptyDraft } from './draft.ts'
@@ -22,6 +23,7 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
   const onClose = () =>
     navigate({ search: ({ open, q, status }) => ({ open, q, status }), resetScroll: false, replace: true })
   const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
+  const { toolkit, isThere } = useEdited(yours, edit, onClose)
   const asking = toolkits.find(({ uscoId }) => uscoId === answer)
   if (asking) return <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
   if (add)
@@ -37,11 +39,11 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
         onImported={older.offered ? older.remove : undefined}
       />
     )
-  const toolkit = yours.find(({ uscoId }) => uscoId === edit)
   if (!toolkit) return null
   return (
     <ToolkitDialog
       key={toolkit.uscoId}
+      isGone={!isThere}
       initial={draftOf(toolkit)}
       door={doorOf(toolkit)}
       toolkit={toolkit}
@@ -50,6 +52,21 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
       onClosed={() => focusFirst(menuId(toolkit), YOURS)}
     />
   )
+}
+
+/** The one that is edited. Deleted elsewhere meanwhile, it stays as it was, with what was typed; who asks for none gets no dialog. */
+function useEdited(yours: readonly Toolkit[], edit: string | undefined, onNone: () => void) {
+  const [last, setLast] = useState<Toolkit>()
+  const found = yours.find(({ uscoId }) => uscoId === edit)
+  if (found && found !== last) setLast(found)
+  const toolkit = found ?? (last?.uscoId === edit ? last : undefined)
+  const isNone = edit !== undefined && toolkit === undefined
+  const leave = useRef(onNone)
+  leave.current = onNone
+  useEffect(() => {
+    if (isNone) leave.current()
+  }, [isNone])
+  return { toolkit, isThere: found !== undefined }
 }
 
 const doorOf = ({ server }: Toolkit): Door => (server.type === 'stdio' ? 'stdio' : 'http')

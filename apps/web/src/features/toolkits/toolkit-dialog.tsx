@@ -25,6 +25,8 @@ interface ToolkitDialogProps {
   pasted?: string | undefined
   /** The one that is edited; without it one is added. */
   toolkit?: Toolkit | undefined
+  /** It was deleted elsewhere while it is edited here. */
+  isGone?: boolean
   others: readonly Toolkit[]
   onClose: () => void
   onClosed: () => void
@@ -85,6 +87,12 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     <Dialog open onOpenChange={(open) => !open && onClose()}>
       <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={wouldLose()}>
         <DialogHeader {...wordsFor(toolkit)} />
+        {props.isGone && (
+          <p role="alert" className="border-b bg-bad-soft px-4 py-2.5 text-sm sm:px-6">
+            <span className="font-medium text-bad">This server was deleted elsewhere.</span> What you typed cannot be
+            saved to it: copy what you want to keep, and add it anew.
+          </p>
+        )}
         {door === 'paste' && <PasteDoor paste={paste} doors={doors} onTake={take} onClose={onClose} />}
         {door === 'custom' && <CustomDoor doors={doors} onClose={onClose} />}
         {(door === 'stdio' || door === 'http') && <FormBody work={work} doors={doors} onClose={onClose} />}
