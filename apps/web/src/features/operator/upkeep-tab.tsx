@@ -1,9 +1,11 @@
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleX, Download, ShieldCheck } from 'lucide-react'
 import { answer, client, ProblemError } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { backupWords } from './backup-words.ts'
+import { startSettingsQuery } from './queries.ts'
 import { Section } from './section.tsx'
 import { StartSettings } from './start-settings.tsx'
 
@@ -54,16 +56,18 @@ function Verify() {
 
 function Backup() {
   const backup = useMutation({ mutationFn: download })
+  const { data: settings } = useQuery(startSettingsQuery())
+  if (!settings) return null
+  const { isHere, note } = backupWords(settings.storage)
   return (
-    <Section
-      title="Backup"
-      note="A copy of the embedded database with everything in it, for “loadout restore”. Secrets in it stay encrypted; keep the key file beside it."
-    >
-      <p>
-        <Button aria-disabled={backup.isPending} onClick={() => !backup.isPending && backup.mutate()}>
-          <Download aria-hidden /> {backup.isPending ? 'Making the copy…' : 'Download a backup'}
-        </Button>
-      </p>
+    <Section title="Backup" note={note}>
+      {isHere && (
+        <p>
+          <Button aria-disabled={backup.isPending} onClick={() => !backup.isPending && backup.mutate()}>
+            <Download aria-hidden /> {backup.isPending ? 'Making the copy…' : 'Download a backup'}
+          </Button>
+        </p>
+      )}
       {backup.error && <ProblemNotice error={backup.error} />}
     </Section>
   )
