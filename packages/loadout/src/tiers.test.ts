@@ -27,6 +27,10 @@ afterEach(async () => {
   await host.close()
   await rm(folder, { recursive: true, force: true })
 })
+/** What two servers have is there once both were looked at: whoever takes longer than the first is not waited for. */
+const looked = async (...users: string[]) => {
+  for (const userId of users) await host.warm({ userId })
+}
 const thread = (userId: string, threadId = 't') => host.thread({ userId, threadId })
 const refs = async (userId: string, threadId?: string) =>
   (await thread(userId, threadId).loadout()).tools.map(({ ref }) => ref)
@@ -45,6 +49,7 @@ describe('benefits of source 001', () => {
   it('per-user servers: user-level isolation', async () => {
     await host.toolkits.register({ ...everything, name: 'kb' }, { tier: 'app' })
     await host.toolkits.register({ ...everything, name: 'mine' }, ann)
+    await looked('ann', 'bob')
     expect(new Set((await refs('ann')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['kb', 'mine']))
     expect(new Set((await refs('bob')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['kb']))
     const call = { name: 'mine.echo', arguments: { message: 'x' } }
@@ -54,6 +59,7 @@ describe('benefits of source 001', () => {
   it('per-thread activation: thread-specific', async () => {
     await host.toolkits.register({ ...everything, name: 'work-slack' }, ann)
     await host.toolkits.register({ ...everything, name: 'my-linkedin' }, ann)
+    await looked('ann')
     await thread('ann', 'job-hunt').use(['my-linkedin'])
     expect(new Set((await refs('ann', 'job-hunt')).map((ref) => ref.split('.')[0]))).toEqual(new Set(['my-linkedin']))
     expect((await refs('ann', 'work')).some((ref) => ref.startsWith('work-slack.'))).toBe(true)
