@@ -72,6 +72,7 @@ describe('where commands may be run', () => {
     const printed = page.getByRole('group', { name: 'What Noisy printed' })
     await printed.getByText('Fatal: cannot open the store').waitFor()
     await expect.poll(() => isAtEnd(printed)).toBe(true)
+    expect(await dialog().getByText('in the detail').count()).toBe(0)
     await dialog().getByRole('button', { name: 'Close' }).last().click()
     await dialog().waitFor({ state: 'detached' })
     await row('Noisy').getByText('What the server printed', { exact: true }).click()

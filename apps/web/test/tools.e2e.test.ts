@@ -14,8 +14,9 @@ async function fillAll(host: Host): Promise<void> {
     name: `task_${String(n).padStart(4, '0')}`,
     description: `Task number ${n}.`,
   }))
+  const wordy = { name: 'wordy', description: Array.from({ length: 40 }, (_, n) => `Line ${n}.`).join('\n') }
   // What it offered is stored; nobody calls it.
-  await using server = await fixtureServer({ tools })
+  await using server = await fixtureServer({ tools: [wordy, ...tools] })
   const { command, args } = server
   const { stored } = await host.toolkits.register({ name: 'Many', command, args }, { tier: 'user', userId: 'local' })
   await host.catalog.introspect(stored, 'local')
@@ -101,6 +102,45 @@ describe('tools', () => {
       .getByRole('link', { name: `task_${MANY - 1}` })
       .waitFor()
     expect(await list().getByRole('listitem').count()).toBeLessThan(60)
+  })
+
+  it('has in sight what the address names, with what is known of it', async () => {
+    await open('many.task_1500')
+    const link = list().getByRole('link', { name: /^task_1500/ })
+    const top = () => link.evaluate((element) => element.getBoundingClientRect().top)
+    await expect.poll(top).toBeGreaterThan(0)
+    await expect.poll(top).toBeLessThan(page.viewportSize()?.height ?? 0)
+    await page.getByText('There is nothing to fill in.').waitFor()
+    await page.getByText('It is a tool of one of your servers.').waitFor()
+    await page.getByRole('searchbox').fill('task number')
+    await page.getByText(/^The best 100, searched by/).waitFor()
+  })
+
+  it('leaves out the end of a long description, and shows it when that is asked for', async () => {
+    await open('many.wordy')
+    const text = side()
+      .getByText(/^Line 0\.\s/)
+      .last()
+    const height = () => text.evaluate(({ clientHeight, scrollHeight }) => clientHeight / scrollHeight)
+    expect(await height()).toBeLessThan(0.5)
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await expect.poll(height).toBe(1)
+    await page.getByRole('button', { name: 'Show less' }).click()
+    await expect.poll(height).toBeLessThan(0.5)
+  })
+
+  it('brings what a try gave to where it is seen', async () => {
+    await open('drawing.large')
+    await run()
+    await tried().getByText('Done', { exact: true }).waitFor()
+    const panel = page.getByRole('region', { name: 'large', exact: true })
+    await tried().getByText('line', { exact: false }).first().waitFor()
+    const seen = async () => {
+      const [card, holder] = await Promise.all([tried().boundingBox(), panel.boundingBox()])
+      if (!card || !holder) return 0
+      return (Math.min(card.y + card.height, holder.y + holder.height) - card.y) / Math.min(card.height, 400)
+    }
+    await expect.poll(seen).toBeGreaterThanOrEqual(0.99)
   })
 
   it('searches as the model does, with scores and reasons, and by other strategies', async () => {
@@ -216,7 +256,7 @@ describe('tools', () => {
     await open('everything.toggle-simulated-logging')
     await run()
     const card = tried().getByRole('article')
-    await card.getByText('May change something').waitFor()
+    await card.getByText('Changes', { exact: true }).waitFor()
     await expect.poll(() => card.evaluate((element) => element === document.activeElement)).toBe(true)
     await page.keyboard.press('n')
     await tried().getByText('It could not be called').waitFor()

@@ -106,7 +106,7 @@ function Row({ toolkit, onEdit, onDelete }: RowProps) {
         <Badge>{label}</Badge>
         {toolkit.options.shared && <Badge>shared connection</Badge>}
         {toolkit.options.untrusted && <Badge>not trusted</Badge>}
-        <StateBadge status={toolkit.state.status} />
+        <StateBadge {...toolkit} />
       </div>
       <div className="flex h-9 items-center gap-1.5">
         {!isElsewhere && (

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { CircleAlert, ExternalLink, FileDiff, LoaderCircle, RotateCw, TextCursorInput } from 'lucide-react'
 import type { ReactNode } from 'react'
 import type { Toolkit, ToolkitStatus } from '../../api.ts'
@@ -14,7 +15,7 @@ interface AttentionProps {
   onAnswer: (toolkit: Toolkit) => void
 }
 
-const MOST = 5
+const MOST = 3
 
 const REASONS: Partial<Record<ToolkitStatus, string>> = {
   'sign-in-needed': 'wants you to sign in',
@@ -48,7 +49,14 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
         ))}
       </ul>
       {waiting.length > MOST && (
-        <p className="text-[0.8125rem] text-ink-muted">And {waiting.length - MOST} more below.</p>
+        <Link
+          to="/connectors"
+          search={{ status: 'needs-you' }}
+          resetScroll={false}
+          className="w-fit text-[0.8125rem] font-medium text-act underline underline-offset-4"
+        >
+          And {waiting.length - MOST} more
+        </Link>
       )}
     </section>
   )

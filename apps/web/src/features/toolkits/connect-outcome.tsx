@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ServerOutput } from './server-output.tsx'
-import { reasonOf } from './toolkit-state.tsx'
+import { actionOf, reasonOf } from './toolkit-state.tsx'
 import { useCopySignInLink, useSignIn } from './use-sign-in.ts'
 
 const SLOW_MS = 3000
@@ -65,7 +65,7 @@ export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
     <Notice
       title={`${name} is saved, but could not be reached`}
       detail={reasonOf(state) || 'The server did not answer.'}
-      action={state.action ?? 'Correct what is wrong and try again.'}
+      action={actionOf(state) ?? 'Correct what is wrong and try again.'}
     >
       {state.output && (
         <div className="mt-1.5">

@@ -19,6 +19,8 @@ interface Claim {
   says: string | undefined
   icon: LucideIcon
   className?: string
+  /** Whether it is told where there is little room. */
+  first?: boolean
 }
 
 /** What a server claims of a tool. Claims: policy decides what they are worth. */
@@ -26,11 +28,11 @@ export function claimsOf(annotations: Annotations): Claim[] {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations ?? {}
   const reads = readOnlyHint === true
   const claims: Array<Claim | false> = [
-    reads && { label: 'Read-only', says: 'it only reads', icon: Eye, className: 'text-good' },
+    reads && { label: 'Read-only', says: 'it only reads', icon: Eye, className: 'text-good', first: true },
     !reads &&
       destructiveHint === true && {
         ...{ label: 'Destructive', says: 'it may destroy something' },
-        ...{ icon: TriangleAlert, className: 'text-bad' },
+        ...{ icon: TriangleAlert, className: 'text-bad', first: true },
       },
     !reads && destructiveHint === false && { label: 'Not destructive', says: 'it destroys nothing', icon: PencilLine },
     !reads &&
@@ -43,8 +45,9 @@ export function claimsOf(annotations: Annotations): Claim[] {
   return made.length > 0 ? made : [{ label: 'No claims', says: undefined, icon: ShieldQuestionMark }]
 }
 
-export function ToolBadges({ annotations }: { annotations: Annotations }) {
-  return claimsOf(annotations).map(({ label, says, icon: Icon, className }) => (
+export function ToolBadges({ annotations, short = false }: { annotations: Annotations; short?: boolean }) {
+  const claims = claimsOf(annotations).filter(({ first }) => !short || first)
+  return claims.map(({ label, says, icon: Icon, className }) => (
     <Badge key={label} title={says ? `Its server claims: ${says}` : 'Its server does not say what it does'}>
       <Icon aria-hidden className={cn('size-3', className)} />
       {label}

@@ -34,7 +34,7 @@ export function ToolkitRow({ toolkit, open, actions }: ToolkitRowProps) {
           <Badge>{label}</Badge>
         </div>
         <div className="col-span-2 row-start-2 flex items-center pb-1.5 sm:col-span-1 sm:col-start-3 sm:row-start-1 sm:h-9 sm:pb-0">
-          <StateBadge status={toolkit.state.status} />
+          <StateBadge {...toolkit} />
         </div>
         <div className="col-start-2 row-start-1 flex h-9 items-center gap-1.5 sm:col-start-4">
           <Switch

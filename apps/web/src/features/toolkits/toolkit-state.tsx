@@ -33,9 +33,20 @@ const LOOKS: Record<ToolkitStatus, StateLook> = {
   disabled: { label: 'Disabled', icon: CirclePause, className: OFF },
 }
 
+type Shown = Pick<Toolkit, 'state' | 'server' | 'toolCount'>
+
+/** What is not connected may lack nothing: a custom toolkit has no server, and another is reached when it is needed. */
+export function lookOf({ state, server, toolCount }: Shown): StateLook {
+  const look = LOOKS[state.status]
+  if (state.status !== 'disconnected') return look
+  if (server.type === 'custom') return { ...LOOKS.connected, label: 'Ready' }
+  return toolCount > 0 ? { ...look, label: 'On demand' } : look
+}
+
 /** A state in a word, with an icon and a colour that say the same. */
-export function StateBadge({ status }: { status: ToolkitStatus }) {
-  const { label, icon: Icon, className } = LOOKS[status]
+export function StateBadge(toolkit: Shown) {
+  const { status } = toolkit.state
+  const { label, icon: Icon, className } = lookOf(toolkit)
   return (
     <span
       data-status={status}
@@ -56,7 +67,7 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
   if (!state.reason && !state.action) return null
   return (
     <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-      {reasonOf(state)} {state.action}{' '}
+      {reasonOf(state)} {actionOf(state)}{' '}
       {state.url && state.status !== 'sign-in-needed' && (
         <a
           href={state.url}
@@ -70,6 +81,10 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
     </p>
   )
 }
+
+/** What to do. Where the server's own words stand below, nobody is sent to look for them. */
+export const actionOf = ({ action, output }: Toolkit['state']): string | undefined =>
+  output === undefined ? action : action?.replace(/^Read its last words in the detail; c/, 'C')
 
 /**
  * Why, in a sentence. What is stored of a failure begins with its code, which says nothing that the words do not; what the

@@ -1,9 +1,9 @@
 import { useState } from 'react'
+import { LongText } from '../../ui/long-text.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
-import { OverriddenMark } from '../toolkits/tool-badges.tsx'
+import { OverriddenMark, ToolBadges } from '../toolkits/tool-badges.tsx'
 import { shownTool } from '../toolkits/tool-override.ts'
 import type { ExplainedTool } from './queries.ts'
-import { AnnotationBadges } from './tool-badges.tsx'
 import { ToolFacts } from './tool-facts.tsx'
 import type { LocatedTool } from './tool-rows.ts'
 import { Declaration, SchemaView } from './tool-types.tsx'
@@ -29,12 +29,10 @@ export function ToolDetail({ located, explained, tries }: DetailProps) {
   return (
     <div className="grid min-w-0 gap-4">
       <div className="flex flex-wrap gap-1.5">
-        <AnnotationBadges tool={tool} />
+        <ToolBadges annotations={tool.annotations} />
         <OverriddenMark changed={changed} />
       </div>
-      {tool.description && (
-        <p className="max-h-48 overflow-y-auto text-sm wrap-anywhere whitespace-pre-wrap">{tool.description}</p>
-      )}
+      {tool.description && <LongText className="text-sm">{tool.description}</LongText>}
       <ToolFacts located={located} explained={explained} />
       <Tabs value={tab} onValueChange={setTab}>
         <TabList aria-label="Of this tool">

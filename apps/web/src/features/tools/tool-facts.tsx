@@ -41,6 +41,11 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
   </>
 )
 
+const WHOSE: Partial<Record<string, string>> = {
+  user: 'It is a tool of one of your servers.',
+  app: 'It is a tool of one of the global servers.',
+}
+
 function Carried({ located: { tool }, explained }: FactsProps) {
   if (!explained) return '…'
   const against = explained.reasons.filter(({ speaks }) => speaks === 'against')
@@ -56,9 +61,9 @@ function Carried({ located: { tool }, explained }: FactsProps) {
           Off
         </Mark>
       )}
-      {shown.map(({ kind, detail }) => (
+      {shown.map(({ kind, tier, detail }) => (
         <p key={`${kind}-${detail}`} className="text-[0.8125rem] wrap-anywhere text-ink-muted">
-          {detail}
+          {(kind === 'tier' && tier && WHOSE[tier]) || detail}
         </p>
       ))}
       {tool.held && <p className="text-[0.8125rem] text-ink-muted">{tool.held}</p>}

@@ -1,13 +1,13 @@
 /** All tools under their servers, drawn as far as they are seen: two thousand are as quick as twenty. */
 import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
 import { ChevronRight } from 'lucide-react'
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
+import { ToolBadges } from '../toolkits/tool-badges.tsx'
 import { StateBadge } from '../toolkits/toolkit-state.tsx'
 import type { ExplainedTool } from './queries.ts'
-import { AnnotationBadges } from './tool-badges.tsx'
 import { ToolLink } from './tool-link.tsx'
 import { rowsOf, type ToolRow } from './tool-rows.ts'
 
@@ -41,6 +41,13 @@ export function ToolList({ toolkits, explained, chosen }: ToolListProps) {
     },
     scrollMargin,
   })
+  // Who comes with a tool in the address sees it in the list too; from then on they scroll themselves.
+  const isPlaced = useRef(chosen === undefined)
+  useEffect(() => {
+    if (isPlaced.current || kept < 0 || scrollMargin === 0) return
+    isPlaced.current = true
+    virtual.scrollToIndex(kept, { align: 'center' })
+  }, [kept, scrollMargin, virtual])
   const toggle = (uscoId: string) => {
     const next = new Set(closed)
     if (!next.delete(uscoId)) next.add(uscoId)
@@ -93,6 +100,9 @@ function byArrows(event: KeyboardEvent<HTMLElement>): void {
   next.focus()
 }
 
+const needsWord = ({ state, server }: Toolkit) =>
+  state.status !== 'connected' && !(server.type === 'custom' && state.status === 'disconnected')
+
 const tokensOf = ({ tools }: Toolkit, explained: ToolListProps['explained']): number =>
   tools.reduce((sum, { ref }) => sum + (explained?.get(ref)?.tokens ?? 0), 0)
 
@@ -124,7 +134,7 @@ function Head({ row: { toolkit, count, isOpen }, tokens, onToggle }: HeadProps) 
           {count.toLocaleString('en')} {count === 1 ? 'tool' : 'tools'}
           {tokens > 0 && <span className="hidden sm:inline"> · {tokens.toLocaleString('en')} tokens</span>}
         </span>
-        {toolkit.state.status !== 'connected' && <StateBadge status={toolkit.state.status} />}
+        {needsWord(toolkit) && <StateBadge {...toolkit} />}
       </button>
     </h2>
   )
@@ -144,7 +154,7 @@ function ToolRowLink({ row: { tool }, explained, isChosen }: RowProps) {
         <span className={cn('truncate font-mono text-[0.8125rem]', isOff ? 'text-ink-muted' : 'font-medium')}>
           {tool.name}
         </span>
-        <AnnotationBadges tool={tool} short />
+        <ToolBadges annotations={tool.annotations} short />
         <span className="ml-auto flex shrink-0 items-center gap-2">
           {tool.changed && <Badge className="border-transparent bg-act-soft text-act">Changed</Badge>}
           {tool.held && <Badge className="border-transparent bg-act-soft text-act">New</Badge>}

@@ -9,7 +9,7 @@ import { Page } from '../../ui/page.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { FoundList } from './found-list.tsx'
-import { explainQuery, searchQuery } from './queries.ts'
+import { explainQuery, MOST_FOUND, searchQuery } from './queries.ts'
 import { SearchBar } from './search-bar.tsx'
 import { ToolList } from './tool-list.tsx'
 import { locate } from './tool-rows.ts'
@@ -79,8 +79,7 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
   return (
     <div className="grid gap-3" aria-busy={isPlaceholderData}>
       <p role="status" className="text-[0.8125rem] text-ink-muted">
-        {count === 0 ? 'Nothing fits' : `${count} ${count === 1 ? 'tool fits' : 'tools fit'}`}, searched by{' '}
-        {data.strategy}
+        {foundWords(count)}, searched by {data.strategy}
       </p>
       {data.warnings.map((warning) => (
         <p key={warning} className="rounded-lg border border-line bg-sunken px-3 py-2 text-[0.8125rem] text-ink-muted">
@@ -97,6 +96,13 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
       )}
     </div>
   )
+}
+
+function foundWords(count: number): string {
+  if (count === 0) return 'Nothing fits'
+  if (count === 1) return '1 tool fits'
+  // No more were asked for, so how many there are is not known.
+  return count < MOST_FOUND ? `${count} tools fit` : `The best ${count}`
 }
 
 const ToServers = ({ children }: { children: ReactNode }) => (

@@ -28,6 +28,8 @@ interface CardProps {
   one: Try
   toolkit: Toolkit
   tries: Tries
+  /** Whether none was begun after it. */
+  isNewest: boolean
   onReuse: () => void
 }
 
@@ -40,13 +42,15 @@ const LOOKS: Record<Try['status'], { label: string; icon: LucideIcon; className:
   cancelled: { label: 'Cancelled', icon: Ban, className: 'text-ink-muted' },
 }
 
-export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
+export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
   const running = isRunning(one)
   const card = useRef<HTMLElement>(null)
   const asked = one.status === 'asks' ? one.approval : undefined
+  // Nothing moves while there is something to click: only what was begun, and what it gave, comes to where it is seen.
   useEffect(() => {
-    card.current?.scrollIntoView({ block: 'nearest' })
-  }, [])
+    if (card.current && isNewest && running) toTop(card.current)
+  }, [isNewest, running])
+  useEffect(() => (card.current && isNewest && !running ? keepAtTop(card.current) : undefined), [isNewest, running])
   // The question comes to who asked for the call.
   useEffect(() => {
     if (asked) document.getElementById(cardId(asked))?.focus()
@@ -90,6 +94,25 @@ export function TryCard({ one, toolkit, tries, onReuse }: CardProps) {
       {one.result && <ContentView result={one.result} />}
     </article>
   )
+}
+
+const SETTLED_MS = 600
+
+/** At the top of what it scrolls in, until all of it is drawn. */
+function keepAtTop(card: HTMLElement): () => void {
+  const watch = new ResizeObserver(() => toTop(card))
+  watch.observe(card)
+  const timer = window.setTimeout(() => watch.disconnect(), SETTLED_MS)
+  return () => {
+    window.clearTimeout(timer)
+    watch.disconnect()
+  }
+}
+
+function toTop(card: HTMLElement): void {
+  let holder = card.parentElement
+  while (holder && !['auto', 'scroll'].includes(getComputedStyle(holder).overflowY)) holder = holder.parentElement
+  holder?.scrollBy(0, card.getBoundingClientRect().top - holder.getBoundingClientRect().top - 12)
 }
 
 function Status({ status }: { status: Try['status'] }) {

@@ -1,12 +1,13 @@
 /** A try of a tool, as a person makes it: arguments by a form or as JSON, and what came of it, the newest first. */
 import { Play, RotateCcw } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { CopyButton } from '../results/copy-button.tsx'
 import { defaultsOf } from '../schema-form/defaults-of.ts'
 import { ValueEditor } from '../schema-form/schema-form.tsx'
 import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
 import { useSession } from '../shell/session.ts'
+import { argumentsOf } from './arguments-of.ts'
 import { asCurl } from './as-curl.ts'
 import type { LocatedTool } from './tool-rows.ts'
 import { argumentProblems, isRunning } from './tries.ts'
@@ -26,6 +27,7 @@ export function TryTool({ located, tries }: TryProps) {
   const [problems, setProblems] = useState<readonly ValueProblem[]>([])
   const [isReadable, setReadable] = useState(true)
   const form = useRef<HTMLDivElement>(null)
+  const drawn = useMemo(() => argumentsOf(tool.inputSchema), [tool.inputSchema])
   const change = (next: unknown) => {
     setValue(next)
     setProblems([])
@@ -51,7 +53,7 @@ export function TryTool({ located, tries }: TryProps) {
       <div ref={form} className="min-w-0">
         <ValueEditor
           label="Arguments"
-          schema={tool.inputSchema}
+          schema={drawn}
           value={value}
           onChange={change}
           problems={told}
@@ -62,7 +64,14 @@ export function TryTool({ located, tries }: TryProps) {
       {own.length > 0 && (
         <section aria-label="Tries" className="grid min-w-0 gap-3">
           {own.map((one) => (
-            <TryCard key={one.id} one={one} toolkit={toolkit} tries={tries} onReuse={() => change(one.arguments)} />
+            <TryCard
+              key={one.id}
+              one={one}
+              isNewest={one === latest}
+              toolkit={toolkit}
+              tries={tries}
+              onReuse={() => change(one.arguments)}
+            />
           ))}
           {own.some((one) => !isRunning(one)) && (
             <Button
