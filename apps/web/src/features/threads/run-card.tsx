@@ -78,6 +78,7 @@ function RunFacts({ run }: { run: Run }) {
 
 function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, Approval> }) {
   const asked = run.steps.flatMap(({ approvalId }) => approvals.get(approvalId ?? '') ?? [])
+  const wantsSignIn = signInRefs(run)
   return (
     <>
       {run.steps.length > 0 && <RunSteps run={run} />}
@@ -90,8 +91,12 @@ function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, 
       )}
       {run.status === 'completed' && <JsonView label="Value" value={run.output ?? null} />}
       {run.error && (
-        <Notice title="The program ended with an error" detail={run.error.message} action={run.error.action ?? ''}>
-          <SignInOffer refs={signInRefs(run)} />
+        <Notice
+          title="The program ended with an error"
+          detail={run.error.message}
+          action={wantsSignIn.length > 0 ? 'Sign in, then run it again.' : (run.error.action ?? '')}
+        >
+          <SignInOffer refs={wantsSignIn} />
         </Notice>
       )}
       {run.warnings?.map((warning) => (

@@ -8,6 +8,9 @@ interface Problem {
   action?: string
 }
 
+// What the API says to do is a link for another device; here is a button.
+const SIGN_IN = 'Sign in, then re-run from the step that failed.'
+
 /** Why it failed: what a look ahead found stands with what to do about each. */
 export function RunFailure({ run }: { run: Run }) {
   const { error } = run
@@ -31,7 +34,9 @@ export function RunFailure({ run }: { run: Run }) {
     <Notice
       title="It failed"
       detail={error.message}
-      action={error.action ?? 'Look at the step that failed, mend it, and re-run from there.'}
+      action={
+        refs.length > 0 ? SIGN_IN : (error.action ?? 'Look at the step that failed, mend it, and re-run from there.')
+      }
       reference={error.code}
     >
       <SignInOffer refs={refs} />

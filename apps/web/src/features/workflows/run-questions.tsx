@@ -52,8 +52,8 @@ function Unknown({ run, step }: { run: Run; step: Step }) {
         Was “{stepWords(step)}” of {nodeOf(step) || 'the program'} done?
       </h3>
       <p className="text-sm">
-        The process ended while this call was under way, and its server may have done it. Look there, then say how the
-        run goes on.
+        This call was cut off while it was under way, and its server may have done it. Look there, then say how the run
+        goes on.
       </p>
       {given !== undefined && <Value label="Its arguments" value={given} />}
       {resolve.error && <ProblemNotice error={resolve.error} />}

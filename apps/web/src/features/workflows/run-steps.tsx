@@ -50,7 +50,10 @@ export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: bool
         {step.output !== undefined && <Value label="Output" value={step.output} cut={step.cut === true} />}
         {step.error && (
           <p className="text-sm wrap-anywhere text-bad">
-            {step.error.message} {step.error.action && <span className="text-ink">{step.error.action} </span>}
+            {step.error.message}{' '}
+            {step.error.action && step.error.code !== 'sign-in-needed' && (
+              <span className="text-ink">{step.error.action} </span>
+            )}
             <code className="font-mono text-xs">{step.error.code}</code>
           </p>
         )}
