@@ -109,6 +109,22 @@ describe('where commands may be run', () => {
     await Promise.all([remove('files'), remove('fresh')])
   })
 
+  it('of many that failed a few are named, and the rest is one click away', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const names = ['One', 'Two', 'Three', 'Four', 'Five']
+    for (const name of names)
+      await fetch(`${app.url}/api/mcp`, {
+        ...{ method: 'POST', headers, body: JSON.stringify({ name, command: 'no-such-command' }) },
+      })
+    await page.goto('/connectors')
+    const banner = page.getByRole('region', { name: '5 servers need you' })
+    await banner.waitFor()
+    expect(await banner.getByRole('listitem').count()).toBe(3)
+    await banner.getByRole('link', { name: 'And 2 more' }).click()
+    await page.waitForURL('**/connectors?status=needs-you')
+    await Promise.all(names.map((name) => remove(name.toLowerCase())))
+  })
+
   it('the door that was chosen stands in the address, and is no way out of what was typed', async () => {
     await page.goto('/connectors?add=stdio')
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Half')
