@@ -174,6 +174,17 @@ describe('a thread without a model', () => {
     await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
   })
 
+  it('leaves room for what was said where the window is low, as at 400 % zoom', async () => {
+    await newThread(page)
+    const composer = page.getByRole('form', { name: 'Composer' })
+    const stays = () => composer.evaluate((form) => getComputedStyle(form).position)
+    await composer.waitFor()
+    expect(await stays()).toBe('sticky')
+    await page.setViewportSize({ width: 320, height: 256 })
+    expect(await stays()).toBe('static')
+    await page.setViewportSize({ width: 1400, height: 900 })
+  })
+
   it('says that it is gone where it was deleted elsewhere; so do workflows and runs that are not there', async () => {
     await newThread(page)
     await page.getByRole('form', { name: 'Composer' }).waitFor()

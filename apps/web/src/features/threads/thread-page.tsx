@@ -31,7 +31,7 @@ export function ThreadPage() {
   return (
     <div className="xl:grid xl:grid-cols-[minmax(0,1fr)_22rem]">
       <div className="mx-auto flex min-h-[calc(100dvh-3.5rem)] w-full max-w-4xl min-w-0 flex-col lg:min-h-dvh">
-        <header className="sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:top-0">
+        <header className="sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:top-0 [@media(max-height:30rem)]:static">
           <Link
             to="/threads"
             aria-label="All threads"
