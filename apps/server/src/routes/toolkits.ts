@@ -36,7 +36,7 @@ const save = createRoute({
 const show = createRoute({
   method: 'get',
   path: '/mcp/{id}',
-  summary: 'One toolkit',
+  summary: 'One toolkit; its `ETag` says when it was changed',
   request: { params: idParam },
   responses: { 200: json(toolkit, 'It'), ...problemResponses },
 })
@@ -46,6 +46,12 @@ const change = createRoute({
   summary:
     'Enable, rename or override; on a global one only `enabled` and `switches` (`{ tool: false }`), for the caller alone',
   request: { params: idParam, ...body },
+  parameters: [
+    {
+      ...{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
+      description: 'The `ETag` that it was read with; 409 where it was changed since. Of one that is yours',
+    },
+  ],
   responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
 })
 const remove = createRoute({
@@ -101,19 +107,23 @@ export function toolkitRoutes(host: Host) {
       return c.json({ ...view, ...(warnings.length > 0 ? { warnings } : {}) }, created ? 201 : 200)
     })
     .openapi(show, async (c) => {
-      return c.json(await host.views.one(c.var.principal.userId, c.req.valid('param').id), 200)
+      const { userId } = c.var.principal
+      const { row, uscoId } = await host.toolkits.find(userId, c.req.valid('param').id)
+      c.header('etag', `"${row.updatedAt.getTime()}"`)
+      return c.json(await host.views.one(userId, uscoId), 200)
     })
     .openapi(change, async (c) => {
       const { userId } = c.var.principal
       const { id } = c.req.valid('param')
       const { switches: given, ...changes } = c.req.valid('json')
       const switches = parse(switchesSchema, { switches: given }).switches
+      const unchangedSince = changedAt(c.req.header('if-match'))
       const found = await host.toolkits.find(userId, id)
       const hasMore = Object.keys(changes).length > 0
       if (found.tier === 'app' && (hasMore || !switches)) await switchGlobal(host, { userId, id, changes })
       if (switches) await switchTools(host, userId, { stored: found, switches })
       if (found.tier === 'app' || (switches && !hasMore)) return c.json(await host.views.one(userId, id), 200)
-      const { stored, warnings } = await host.toolkits.update(id, changes, { tier: 'user', userId })
+      const { stored, warnings } = await host.toolkits.update({ id, unchangedSince }, changes, { tier: 'user', userId })
       const view = touchesServer(changes)
         ? await viewAfterLook(userId, stored)
         : await host.views.one(userId, stored.uscoId)
@@ -149,6 +159,18 @@ const switchesSchema = z.object({
     .refine((given) => Object.keys(given).length <= MOST_SWITCHES, `must be at most ${MOST_SWITCHES}`)
     .optional(),
 })
+
+/** As the `ETag` of a toolkit says it; a proxy or a compression may have made it a weak one. */
+function changedAt(match: string | undefined): Date | undefined {
+  if (match === undefined || match === '*') return undefined
+  const [, ms] = /^(?:W\/)?"(\d{1,15})(?:-gzip)?"$/.exec(match) ?? []
+  if (ms === undefined)
+    throw new HostError('invalid-input', {
+      detail: 'If-Match is not an ETag of a toolkit.',
+      errors: [{ path: 'If-Match', message: 'must be what `ETag` said when it was read' }],
+    })
+  return new Date(Number(ms))
+}
 
 const NOT_SERVER = new Set([
   'name',

@@ -39,6 +39,23 @@ describe('the registry', () => {
     ])
   })
 
+  it('is changed by one of those who read the same, where they ask for that', async () => {
+    const host = createHost()
+    const { stored } = await host.toolkits.register(FILES, ann)
+    const which = { id: 'files', unchangedSince: stored.row.updatedAt }
+    const changes = ['one', 'two', 'three'].map((name) => host.toolkits.update(which, { name }, ann))
+    const outcomes = await Promise.allSettled(changes)
+    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+    expect(refused).toMatchObject([{ code: 'conflict' }, { code: 'conflict' }])
+    expect(refused[0]).toMatchObject({
+      message: 'The toolkit was changed since you read it.',
+      action: 'Read it again, then send your changes on top of it.',
+    })
+    const { row } = await host.toolkits.find('ann', 'files')
+    const next = await host.toolkits.update({ id: 'files', unchangedSince: row.updatedAt }, { name: 'last' }, ann)
+    expect(next.stored.toolkit.name).toBe('last')
+  })
+
   it('upserts by id, then by name; a rename onto a taken name is a conflict and loses nothing', async () => {
     const host = createHost()
     await host.toolkits.register({ id: 'one', ...FILES }, ann)

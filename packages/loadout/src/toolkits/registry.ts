@@ -20,6 +20,7 @@ import {
   type Removed,
   type SecretKeeper,
   type ToolkitOwner,
+  type ToolkitToChange,
   type WriteOptions,
   type Written,
 } from './toolkit-writer.ts'
@@ -48,8 +49,8 @@ export interface Registry {
   register(input: unknown, owner: ToolkitOwner, options?: RegisterOptions): Promise<Registered>
   /** What registering it would say of the record: throws, or gives warnings. Writes nothing. */
   check(input: unknown, owner: ToolkitOwner): Promise<string[]>
-  /** Changes some fields of one. `id` is the toolkit's id or its `usco_…`. */
-  update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
+  /** Changes some fields of one, where asked only if nobody else did since. */
+  update(toolkit: ToolkitToChange, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Registered>
   /** Removes it with its tools and credentials. Calls in flight finish. `source` is who defined it, where that was not a person. */
   remove(id: string, owner: ToolkitOwner, source?: string): Promise<void>
   /** All that a user has: their own and the app's, the hidden ones left out. */
@@ -128,16 +129,16 @@ export function createRegistry(parts: RegistryParts): Registry {
       return { stored: fromRow(row), created, warnings: [...warnings, ...noticed] }
     },
     check: (input, owner) => checkRecord(parts, input, owner),
-    async update(id, changes, owner) {
+    async update(which, changes, owner) {
+      const id = typeof which === 'string' ? which : which.id
       const all = owner.tier === 'app' ? await appToolkits() : await list(owner.userId)
       const before = all.find((one) => one.tier === owner.tier && (one.uscoId === id || one.toolkit.id === id))
       // Where there is none, the writer says so.
       const noticed = before ? await check(changes, owner, before.toolkit) : []
-      const written = await writer.update(id, changes, owner)
-      const { row, warnings } = written
-      emit('toolkit-updated', row, owner)
+      const written = await writer.update(which, changes, owner)
+      emit('toolkit-updated', written.row, owner)
       emitSecrets(written, owner)
-      return { stored: fromRow(row), created: false, warnings: [...warnings, ...noticed] }
+      return { stored: fromRow(written.row), created: false, warnings: [...written.warnings, ...noticed] }
     },
     async remove(id, owner, source) {
       const removed = await writer.remove(id, owner, (row) => mayRemove(row, source))

@@ -47,9 +47,12 @@ export interface WriteOptions {
   defaults?: ToolkitDefaults
 }
 
+/** By its id or `usco_…`; with `unchangedSince` only where nobody changed it since then. */
+export type ToolkitToChange = string | { id: string; unchangedSince?: Date | undefined }
+
 export interface ToolkitWriter {
   register(input: unknown, owner: ToolkitOwner, options: WriteOptions): Promise<Written>
-  update(id: string, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
+  update(toolkit: ToolkitToChange, changes: Record<string, unknown>, owner: ToolkitOwner): Promise<Written>
   /** The row that is gone, and the names of its tools. */
   remove(id: string, owner: ToolkitOwner, mayRemove: (row: UserServerConfigRow) => boolean): Promise<Removed>
 }
@@ -66,6 +69,7 @@ interface Plan {
   toolkit: Toolkit
   serverId: string | null
   given?: Readonly<Record<string, string>> | undefined
+  unchangedSince?: Date | undefined
 }
 
 export function createToolkitWriter({ storage, secrets }: { storage: Storage; secrets: SecretKeeper }): ToolkitWriter {
@@ -96,14 +100,17 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
       })
     },
 
-    async update(id, changes, owner) {
+    async update(which, changes, owner) {
       const userId = ownerIdOf(owner)
+      const { id, unchangedSince } = typeof which === 'string' ? { id: which } : which
       return inTransaction(owner, async (tx) => {
         const existing = await ownRow(tx, userId, id)
         if (!existing) throw notFound(id)
         assertSource(existing, undefined)
         const { toolkit, warnings } = readToolkit(changes, { over: fromRow(existing).toolkit })
-        const stored = await store(tx, secrets, { owner: userId, existing, toolkit, serverId: existing.serverId })
+        if (unchangedSince && +existing.updatedAt !== +unchangedSince) throw changedSince()
+        const { serverId } = existing
+        const stored = await store(tx, secrets, { owner: userId, existing, toolkit, serverId, unchangedSince })
         return { ...stored, created: false, warnings }
       })
     },
@@ -132,7 +139,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
 async function store(
   tx: Transaction,
   secrets: SecretKeeper,
-  { owner, existing, toolkit, serverId, given }: Plan,
+  { owner, existing, toolkit, serverId, given, unchangedSince }: Plan,
 ): Promise<Pick<Written, 'row' | 'secrets'>> {
   const uscoId = existing?.uscoId ?? newId('config')
   const keeper = { userId: owner, toolkit: uscoId }
@@ -143,11 +150,15 @@ async function store(
   const isSame = existing && isSameBinding({ before: existing, after, given: taken.secrets, stored })
   const binding = isSame ? existing.binding : newId('binding')
   const columns = { ...toColumns({ ...toolkit, server: taken.server }, serverId), binding }
-  const now = new Date()
+  // Later than before by any clock: two changes are never told apart as one.
+  const now = new Date(Math.max(Date.now(), existing ? existing.updatedAt.getTime() + 1 : 0))
   const row = existing
-    ? await tx.update('userServerConfigs', uscoId, { set: { ...columns, updatedAt: now } })
+    ? await tx.update('userServerConfigs', uscoId, {
+        set: { ...columns, updatedAt: now },
+        ...(unchangedSince ? { where: { updatedAt: unchangedSince } } : {}),
+      })
     : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
-  if (!row) throw notFound(uscoId)
+  if (!row) throw unchangedSince ? changedSince() : notFound(uscoId)
   const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
   await secrets.clear(tx, keeper, unused)
   await secrets.save(tx, keeper, taken.secrets)
@@ -255,8 +266,12 @@ function wrongTier(tier: string): HostError {
 }
 
 /** A taken name or id, told as such and not as a row. */
+const CHANGED_SINCE = 'Read it again, then send your changes on top of it.'
+const changedSince = () =>
+  new HostError('conflict', { detail: 'The toolkit was changed since you read it.', action: CHANGED_SINCE })
+
 function asToolkitConflict(error: unknown): unknown {
-  if (!HostError.is(error) || error.code !== 'conflict') return error
+  if (!HostError.is(error) || error.code !== 'conflict' || error.action === CHANGED_SINCE) return error
   const errors = (error.errors ?? []).map((field) => (field.path === 'slug' ? { ...field, path: 'id' } : field))
   const detail = `Another toolkit of yours has the same ${errors.map((field) => field.path).join(' and ')}.`
   return new HostError('conflict', { detail, errors, cause: error })

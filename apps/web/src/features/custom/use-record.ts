@@ -99,7 +99,8 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
     mutationFn: async ({ name, text }: Draft): Promise<Toolkit> => {
       const config_json = JSON.parse(text) as Record<string, unknown>
       if (toolkit) {
-        const now = await answer(client.api.mcp[':id'].$get({ param: { id: toolkit.uscoId } }))
+        const reading = client.api.mcp[':id'].$get({ param: { id: toolkit.uscoId } })
+        const now = await answer(reading)
         if (!isSame(startOf(now), base)) {
           queryClient.setQueryData(toolkitsQuery().queryKey, (old) =>
             old?.map((one) => (one.uscoId === now.uscoId ? now : one)),
@@ -108,7 +109,9 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
         }
         // An update leaves beside the tools what is set elsewhere: switches, options.
         const json = { name: name.trim(), server: { ...config_json, type: 'custom' } }
-        return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }))
+        // Who saves between that look and this comes first.
+        const headers = { 'if-match': (await reading).headers.get('etag') ?? '*' }
+        return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }, { headers }))
       }
       const json = { name: name.trim(), config_type: 'custom' as const, config_json }
       const { usco_id } = await answer(client.api.mcp.config.$post({ json }))
