@@ -46,7 +46,10 @@ export interface SignInOptions {
 }
 
 export interface SignInLimits {
+  /** Of an account, from one address. */
   account: AttemptLimit
+  /** Of an account, from wherever: wider, so that not just anybody can lock its owner out. */
+  accountInAll: AttemptLimit
   address: AttemptLimit
   /** How often an address sets out for the provider, whatever comes of it. */
   starts: AttemptLimit
@@ -72,6 +75,7 @@ export interface SignIn {
 const MINUTE_MS = 60_000
 export const SIGN_IN_LIMITS: SignInLimits = {
   account: { most: 10, windowMs: 15 * MINUTE_MS },
+  accountInAll: { most: 50, windowMs: 15 * MINUTE_MS },
   address: { most: 50, windowMs: 15 * MINUTE_MS },
   // Many people may be behind one address, and most of them come in.
   starts: { most: 300, windowMs: 15 * MINUTE_MS },
@@ -163,15 +167,20 @@ function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch:
 /** Counts first, compares then; a good try is not counted. */
 function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
   return async <T>({ address }: Visitor, account: string | undefined, work: () => Promise<T>): Promise<T> => {
-    const [from, of] = [`address ${address}`, account === undefined ? undefined : `account ${account.toLowerCase()}`]
+    const from = `address ${address}`
+    const inAll = account === undefined ? undefined : `account ${account.toLowerCase()}`
+    const here = inAll && `${inAll} ${from}`
     await attempts.take(from, limits.address)
-    if (of !== undefined) await attempts.take(of, limits.account)
+    if (here) await attempts.take(here, limits.account)
+    if (inAll) await attempts.take(inAll, limits.accountInAll)
     const done = await work().catch((error) => {
       log.warn({ address, code: HostError.from(error).code }, 'a sign-in was refused')
       throw error
     })
     await attempts.giveBack(from)
-    if (of !== undefined) await attempts.forget(of)
+    if (here) await attempts.forget(here)
+    // What others tried elsewhere stays counted.
+    if (inAll) await attempts.giveBack(inAll)
     return done
   }
 }
