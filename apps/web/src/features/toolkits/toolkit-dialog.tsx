@@ -132,14 +132,15 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
       </div>
       <DialogFooter>
         {isSaving && <ConnectProgress />}
-        {work.stop && (
+        {work.stop ? (
           <Button aria-disabled={work.isStopping} onClick={work.stop}>
             {work.isStopping ? 'Stopping…' : 'Stop and remove'}
           </Button>
+        ) : (
+          <Button title={isSaving ? 'It goes on, and the list shows how' : undefined} onClick={onClose}>
+            {failed || isSaving ? 'Close' : 'Cancel'}
+          </Button>
         )}
-        <Button title={isSaving ? 'It goes on, and the list shows how' : undefined} onClick={onClose}>
-          {failed || isSaving ? 'Close' : 'Cancel'}
-        </Button>
         <Button type="submit" variant="primary" aria-disabled={isSaving}>
           {isSaving ? 'Connecting…' : word}
         </Button>
