@@ -248,8 +248,12 @@ describe('tools', () => {
     await tried()
       .getByText(/^\d+ of 200/)
       .waitFor()
+    const asksBeforeReload = () =>
+      page.evaluate(() => !window.dispatchEvent(new Event('beforeunload', { cancelable: true })))
+    expect(await asksBeforeReload()).toBe(true)
     await tried().getByRole('button', { name: 'Cancel' }).click()
     await tried().getByText('Cancelled').waitFor()
+    expect(await asksBeforeReload()).toBe(false)
   })
 
   it('asks before what may change something, and takes the answer where it was asked', async () => {

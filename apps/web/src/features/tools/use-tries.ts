@@ -2,7 +2,7 @@
 import { useEffect, useReducer, useRef } from 'react'
 import { client, ProblemError, problemOf } from '../../api.ts'
 import { readEvents } from './read-events.ts'
-import { type CallProblem, reduceTries, type Try, type TryAction } from './tries.ts'
+import { type CallProblem, isRunning, reduceTries, type Try, type TryAction } from './tries.ts'
 
 export interface Tries {
   all: readonly Try[]
@@ -26,6 +26,15 @@ export function useTries(): Tries {
       for (const controller of running.values()) controller.abort()
     }
   }, [])
+
+  const isAnyRunning = all.some(isRunning)
+  useEffect(() => {
+    if (!isAnyRunning) return
+    // A reload gives a call up too, and nothing here would say so afterwards.
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
+    window.addEventListener('beforeunload', ask)
+    return () => window.removeEventListener('beforeunload', ask)
+  }, [isAnyRunning])
 
   const run: Tries['run'] = ({ toolkit, tool, ref, arguments: args }) => {
     const id = crypto.randomUUID()
