@@ -5,6 +5,7 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
 import { HostError, newId } from 'loadout'
 import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
+import { sendProblem } from './problem.ts'
 import type { Env } from './variables.ts'
 
 export const BODY_LIMIT_BYTES = 4 * 1024 * 1024
@@ -40,7 +41,11 @@ export function openUntil(stopping: AbortSignal): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (stopping.aborted) {
       c.header('connection', 'close')
-      throw new HostError('shutting-down', { detail: 'The server is stopping and takes no more requests.' })
+      // Answered, not thrown: it is no failure for the log.
+      return sendProblem(
+        c,
+        new HostError('shutting-down', { detail: 'The server is stopping and takes no more requests.' }),
+      )
     }
     await next()
     if (stopping.aborted) c.header('connection', 'close')
