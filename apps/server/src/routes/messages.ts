@@ -23,11 +23,9 @@ const input = z
     model: modelName.optional().openapi({ description: '`provider:model`; by default the operator’s' }),
     system: z.string().max(20_000).optional(),
     maxSteps: stepLimit.default(20),
-    budget: tokenBudget
-      .optional()
-      .openapi({
-        description: 'Tokens in all, of what the model is sent and of what it says; within what the operator allows',
-      }),
+    budget: tokenBudget.optional().openapi({
+      description: 'Tokens in all, of what the model is sent and of what it says; within what the operator allows',
+    }),
     limit: limit.optional(),
     maxTokens,
     programs,
