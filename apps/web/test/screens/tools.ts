@@ -109,7 +109,7 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   'a tool with its form': async (page) => {
     await open(page, '?tool=drawing.draw')
     await page.getByRole('textbox', { name: 'title' }).waitFor()
-    await page.getByText('Is allowed').waitFor()
+    await page.getByText('Is allowed', { exact: true }).waitFor()
   },
   'a tool in TypeScript': async (page) => {
     await open(page, '?tool=drawing.draw')

@@ -17,7 +17,7 @@ const AGAIN_MS = 3_000
 
 export function openStream(types: readonly string[], tell: (told: Told) => void): () => void {
   const { locks } = navigator as { locks?: LockManager }
-  if (!locks) return readStream({ types, tell, gap: false })
+  if (!locks) return readStream({ types, tell })
   const channel = new BroadcastChannel(NAME)
   const ending = new AbortController()
   let leads: Lead | undefined
@@ -27,24 +27,23 @@ export function openStream(types: readonly string[], tell: (told: Told) => void)
   }
   void locks
     .request(NAME, { ifAvailable: true }, async (lock) => {
-      if (lock) await lead(false)
+      if (lock) await lead()
       return lock !== null
     })
     .then((led) => {
       if (led || ending.signal.aborted) return
       channel.postMessage({ what: 'hello' })
-      // Between one that leads and the next something may have happened.
-      return locks.request(NAME, { signal: ending.signal }, () => lead(true))
+      return locks.request(NAME, { signal: ending.signal }, lead)
     })
     .catch(() => {})
 
-  function lead(gap: boolean): Promise<void> {
+  function lead(): Promise<void> {
     return new Promise((resolve) => {
       if (ending.signal.aborted) return resolve()
       const own: Lead = { last: undefined }
       leads = own
       const close = readStream({
-        ...{ types, gap },
+        types,
         tell(told) {
           if (told.what !== 'event') own.last = told.what === 'ready' ? { ...told, gap: false } : told
           channel.postMessage(told)
@@ -72,11 +71,11 @@ interface Lead {
 interface Reading {
   types: readonly string[]
   tell: (told: Told) => void
-  gap: boolean
 }
 
-function readStream({ types, tell, gap: first }: Reading): () => void {
-  let gap = first
+function readStream({ types, tell }: Reading): () => void {
+  // What was read before the stream is there may be old already; and between one that leads and the next something may happen.
+  let gap = true
   let again: number | undefined
   let source = open()
 

@@ -99,7 +99,8 @@ function follow(queryClient: QueryClient, tell: (live: Live) => void): () => voi
   const close = openStream(['behind', 'stored-changed', ...Object.keys(CONCERNED)], (told) => {
     if (told.what === 'ready') {
       tell('live')
-      if (told.gap) queryClient.invalidateQueries()
+      // What is on its way now will be new.
+      if (told.gap) queryClient.invalidateQueries({}, { cancelRefetch: false })
     } else if (told.what === 'away') {
       tell('away')
       if (told.refused) queryClient.invalidateQueries({ queryKey: ['session'] })
