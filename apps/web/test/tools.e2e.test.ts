@@ -1,7 +1,7 @@
 /** The page of tools with real servers: found, looked at, tried by a form, asked about, cancelled. */
 import type { Host } from 'loadout'
 import type { Page } from 'playwright'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'
 import { fill } from './screens/tools.ts'
 import { fixtureServer } from './servers.ts'
@@ -148,13 +148,21 @@ describe('tools', () => {
     await page.getByRole('searchbox').fill('read the text of a file')
     const fits = page.getByRole('list', { name: 'Tools that fit' })
     await fits.getByRole('link', { name: /^read_text_file/ }).waitFor()
-    const answer = await fetch(`${app.url}/api/tools?q=read+the+text+of+a+file&limit=100`)
-    const { tools } = (await answer.json()) as { tools: { name: string; score: number; reasons: string[] }[] }
-    const [best] = tools
     const first = fits.getByRole('listitem').first()
-    expect(await first.textContent()).toContain(`${best?.name}`)
-    expect(await first.textContent()).toContain(best?.score.toFixed(3))
-    expect(await first.textContent()).toContain(best?.reasons[0])
+    // What was called lately counts a little, and is written behind the call: both must have seen the same.
+    await vi.waitFor(
+      async () => {
+        await page.reload()
+        const answer = await fetch(`${app.url}/api/tools?q=read+the+text+of+a+file&limit=100`)
+        const { tools } = (await answer.json()) as { tools: { name: string; score: number; reasons: string[] }[] }
+        const [best] = tools
+        const shown = await first.textContent()
+        expect(shown).toContain(`${best?.name}`)
+        expect(shown).toContain(best?.score.toFixed(3))
+        expect(shown).toContain(best?.reasons[0])
+      },
+      { timeout: 20_000, interval: 300 },
+    )
     await page.getByRole('combobox', { name: 'Strategy' }).selectOption('regex')
     await page.getByRole('searchbox').fill('^get_file_i')
     await page.getByText('1 tool fits, searched by regex').waitFor()
