@@ -78,3 +78,11 @@ describe('a look', () => {
     expect(await look()).toEqual(['userServerConfigs'])
   })
 })
+
+it('lists many tools in the order of their server, though they are written in one moment', async () => {
+  script.tools = Array.from({ length: 1000 }, (_, at) => tool(`tool-${at}`))
+  await look()
+  const known = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerTools', { limit: 2000 }))
+  const names = known.map(({ name }) => name).filter((name) => name.startsWith('tool-'))
+  expect(names).toEqual(script.tools.map(({ name }) => name))
+})

@@ -140,8 +140,8 @@ class CatalogWriter {
   readonly #trusted: boolean
   readonly #now = new Date()
   // Row by row a server with thousands of tools takes many seconds to be seen for the first time.
-  readonly #newTools: UserServerToolRow[] = []
-  readonly #newPins: PinRow[] = []
+  readonly #newTools: Omit<UserServerToolRow, 'utoolId'>[] = []
+  readonly #newPins: Omit<PinRow, 'pinId'>[] = []
 
   constructor(tx: Transaction, owner: { userId: string; uscoId: string }, trusted: boolean) {
     this.#tx = tx
@@ -151,8 +151,16 @@ class CatalogWriter {
 
   /** Writes what is new: all of it is known only when every tool was looked at. */
   async flush(): Promise<void> {
-    await this.#tx.insertAll('userServerTools', this.#newTools)
-    await this.#tx.insertAll('pins', this.#newPins)
+    const tools = idsInOrder('tool', this.#newTools.length)
+    const pins = idsInOrder('pin', this.#newPins.length)
+    await this.#tx.insertAll(
+      'userServerTools',
+      this.#newTools.map((row, at) => ({ ...row, utoolId: tools[at] as string })),
+    )
+    await this.#tx.insertAll(
+      'pins',
+      this.#newPins.map((row, at) => ({ ...row, pinId: pins[at] as string })),
+    )
   }
 
   async tool(existing: UserServerToolRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
@@ -185,7 +193,6 @@ class CatalogWriter {
   async pin(existing: PinRow | undefined, { manifest, fingerprint }: Found): Promise<void> {
     if (!existing) {
       this.#newPins.push({
-        pinId: newId('pin'),
         ...this.#owner,
         name: manifest.name,
         fingerprint,
@@ -225,7 +232,6 @@ class CatalogWriter {
     if (existing) await this.#tx.update('userServerTools', existing.utoolId, { set: { ...described, ...times } })
     else
       this.#newTools.push({
-        utoolId: newId('tool'),
         ...this.#owner,
         name,
         ...described,
@@ -234,6 +240,10 @@ class CatalogWriter {
       })
   }
 }
+
+/** Tools are listed by their ids, in the order in which the server lists them; ids of one moment have none. */
+const idsInOrder = (kind: 'tool' | 'pin', count: number): string[] =>
+  Array.from({ length: count }, () => newId(kind)).sort()
 
 /** Whether it was noted: a look at a record that was changed meanwhile says nothing of the new one. */
 async function noteOutcome(
