@@ -156,7 +156,7 @@ try {
       'workflows',
       `## Workflows
 
-\`npm run bench:workflows\` (2 cores, Node ${process.versions.node.split('.')[0]}; a stored workflow of three tool nodes, one after another, over a stdio server; the catalog is warm; others at work on the machine)
+\`npm run bench:workflows\` (2 cores, Node ${process.versions.node.split('.')[0]}; a stored workflow of three tool nodes, one after another, over a stdio server; the catalog is warm)
 
 ${markdown(rows)}
 
