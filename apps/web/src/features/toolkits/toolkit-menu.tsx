@@ -1,7 +1,7 @@
-import { Ellipsis, Pencil, RefreshCw, RotateCw, Trash2 } from 'lucide-react'
+import { Pencil, RefreshCw, RotateCw, Trash2 } from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { ActionsMenu } from '../../ui/actions-menu.tsx'
+import { MenuItem } from '../../ui/menu.tsx'
 import type { RowActions } from './row-actions.ts'
 import { useLook } from './use-tools.ts'
 
@@ -15,36 +15,23 @@ export function RowMenu({ id, toolkit, actions }: RowMenuProps) {
   const look = useLook()
   const hasServer = toolkit.server.type !== 'custom'
   return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          id={id}
-          variant="quiet"
-          size="icon"
-          aria-label={`Actions for ${toolkit.name}`}
-          className="-mr-2 data-[state=open]:bg-sunken"
-        >
-          <Ellipsis aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent>
-        <MenuItem onSelect={() => actions.onEdit(toolkit)}>
-          <Pencil aria-hidden /> Edit
+    <ActionsMenu id={id} of={toolkit.name}>
+      <MenuItem onSelect={() => actions.onEdit(toolkit)}>
+        <Pencil aria-hidden /> Edit
+      </MenuItem>
+      {toolkit.enabled && (
+        <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: false })}>
+          <RefreshCw aria-hidden /> Refresh tools
         </MenuItem>
-        {toolkit.enabled && (
-          <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: false })}>
-            <RefreshCw aria-hidden /> Refresh tools
-          </MenuItem>
-        )}
-        {toolkit.enabled && hasServer && (
-          <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: true })}>
-            <RotateCw aria-hidden /> Reconnect
-          </MenuItem>
-        )}
-        <MenuItem danger onSelect={() => actions.onDelete(toolkit)}>
-          <Trash2 aria-hidden /> Delete
+      )}
+      {toolkit.enabled && hasServer && (
+        <MenuItem onSelect={() => look.mutate({ toolkit, reconnect: true })}>
+          <RotateCw aria-hidden /> Reconnect
         </MenuItem>
-      </MenuContent>
-    </Menu>
+      )}
+      <MenuItem danger onSelect={() => actions.onDelete(toolkit)}>
+        <Trash2 aria-hidden /> Delete
+      </MenuItem>
+    </ActionsMenu>
   )
 }

@@ -1,10 +1,10 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { CircleCheck, History, Play, Save, ShieldCheck } from 'lucide-react'
 import { useRef, useState } from 'react'
-import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { UnsavedDialog } from '../shell/unsaved-dialog.tsx'
 import { BuildView } from './build-view.tsx'
 import type { Definition } from './definition.ts'
 import { Findings } from './findings.tsx'
@@ -159,17 +159,9 @@ function Actions({ editor, workflow, isNew, onRun }: ActionsProps) {
 
 function Unsaved({ isUnsaved }: { isUnsaved: () => boolean }) {
   const leaving = useUnsavedPage(isUnsaved)
-  if (leaving.status !== 'blocked') return null
   return (
-    <Confirm
-      title="Leave without saving?"
-      cancel="Keep editing"
-      confirm="Discard changes"
-      onCancel={leaving.reset}
-      onConfirm={leaving.proceed}
-      onClosed={() => {}}
-    >
+    <UnsavedDialog leaving={leaving}>
       <p>What you changed in this workflow has not been saved.</p>
-    </Confirm>
+    </UnsavedDialog>
   )
 }

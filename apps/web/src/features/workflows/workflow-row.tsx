@@ -1,8 +1,8 @@
 import { Link, useNavigate } from '@tanstack/react-router'
-import { Copy, Download, Ellipsis, Pencil, Trash2 } from 'lucide-react'
+import { Copy, Download, Pencil, Trash2 } from 'lucide-react'
+import { ActionsMenu } from '../../ui/actions-menu.tsx'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { MenuItem } from '../../ui/menu.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { exportDefinition } from './export-definition.ts'
@@ -74,32 +74,19 @@ function RowMenu({ workflow, onDelete }: Pick<WorkflowRowProps, 'workflow' | 'on
   const { id, name, definition } = workflow
   const open = (to: string, search = {}) => navigate({ to: '/workflows/$id', params: { id: to }, search })
   return (
-    <Menu>
-      <MenuTrigger asChild>
-        <Button
-          id={menuId(workflow)}
-          variant="quiet"
-          size="icon"
-          aria-label={`Actions for ${name}`}
-          className="-mr-2 data-[state=open]:bg-sunken"
-        >
-          <Ellipsis aria-hidden />
-        </Button>
-      </MenuTrigger>
-      <MenuContent>
-        <MenuItem onSelect={() => open(id)}>
-          <Pencil aria-hidden /> Edit
-        </MenuItem>
-        <MenuItem onSelect={() => open('new', { copy: id })}>
-          <Copy aria-hidden /> Duplicate
-        </MenuItem>
-        <MenuItem onSelect={() => exportDefinition(definition)}>
-          <Download aria-hidden /> Export as JSON
-        </MenuItem>
-        <MenuItem danger onSelect={() => onDelete(workflow)}>
-          <Trash2 aria-hidden /> Delete
-        </MenuItem>
-      </MenuContent>
-    </Menu>
+    <ActionsMenu id={menuId(workflow)} of={name}>
+      <MenuItem onSelect={() => open(id)}>
+        <Pencil aria-hidden /> Edit
+      </MenuItem>
+      <MenuItem onSelect={() => open('new', { copy: id })}>
+        <Copy aria-hidden /> Duplicate
+      </MenuItem>
+      <MenuItem onSelect={() => exportDefinition(definition)}>
+        <Download aria-hidden /> Export as JSON
+      </MenuItem>
+      <MenuItem danger onSelect={() => onDelete(workflow)}>
+        <Trash2 aria-hidden /> Delete
+      </MenuItem>
+    </ActionsMenu>
   )
 }
