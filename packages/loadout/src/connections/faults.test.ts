@@ -19,6 +19,8 @@ import { nodeDrivers } from './node-drivers.ts'
 
 const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
 const MAX_LAG_MS = 250
+/** For the heaviest: a machine that stops us for a moment does not do so each time, and an event loop that we block does. */
+const AGAIN = { retry: 2 }
 /** How long a call may take, where a test says nothing else. */
 const CALL_MS = 1000
 const ann = { tier: 'user', userId: 'ann' } as const
@@ -331,7 +333,7 @@ describe('faults of a stdio server', () => {
     expect((await host.toolkits.find('ann', 'faulty')).row.introspectionReason).toContain('50000 tools')
   })
 
-  it('27 a storm of list_changed causes few looks', async () => {
+  it('27 a storm of list_changed causes few looks', AGAIN, async () => {
     await stdio(
       { at: { 'tools/call': { do: 'notify', method: 'notifications/tools/list_changed', count: 20_000 } } },
       { callMs: 20_000, totalMs: 20_000 },
