@@ -530,7 +530,7 @@ describe('faults of an HTTP server', () => {
 
   it('9 400 MB of JSON fail early', atCall('big-json', 'response-too-large'))
   it('10 so does a gzip bomb', atCall('gzip-bomb', 'response-too-large'))
-  it('11 so does an event of 400 MB', atCall('endless-event', 'response-too-large'))
+  it('11 so does an event of 400 MB', AGAIN, atCall('endless-event', 'response-too-large'))
   it('12 an answer that drips ends with the timeout', atCall('drip', 'server-timeout'))
   it('45 a 500 is told', atCall({ status: 500 }, 'server-unreachable'))
   it('46 a reset in the middle is told', atCall('reset', 'server-unreachable'))
