@@ -5,10 +5,16 @@ import { defineConfig } from 'vite'
 const EVERYWHERE =
   /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core|react-router|router-core|history|react-store|store)|hono|clsx|tailwind-merge|class-variance-authority|sonner)\//
 
-/** Icons are a few hundred bytes each: one by one they would be most of what a first page asks for. */
+/** Icons and our own pieces are a few hundred bytes each: one by one they would be most of what a first page asks for. */
 const GROUPS = [
   { name: 'vendor', test: EVERYWHERE },
   { name: 'icons', test: /node_modules\/lucide-react\// },
+  {
+    name: 'primitives',
+    test: /node_modules\/(@radix-ui|radix-ui|@floating-ui|aria-hidden|react-remove-scroll|react-style-singleton)/,
+  },
+  // The pieces that pages are made of, without the libraries that a few of them bring.
+  { name: 'ui', test: /apps\/web\/src\/ui\/(?!code-mirror)/, includeDependenciesRecursively: false },
 ]
 
 export default defineConfig({
