@@ -162,6 +162,48 @@ describe('a chat', () => {
     expect((await ask('POST', '/api/threads/t/messages', { messages: [forged] })).status).toBe(422)
   })
 
+  it('is asked again: another answer takes the place of the last, and nothing is said twice', async () => {
+    await start([{ answer: 'One.' }, { answer: 'Two.' }, { answer: 'Three.' }, { answer: 'Four.' }])
+    await readMessage(await say('First?'))
+    const { id: first } = (await history())[0]
+    await readMessage(await say('Second?'))
+    const sent = { id: 'x', role: 'user', parts: [{ type: 'text', text: 'Second?' }] }
+    const again = (more: object) =>
+      ask('POST', '/api/threads/t/messages', { id: 't', trigger: 'regenerate-message', ...more })
+    await readMessage(await again({ messages: [sent], messageId: 'only the client knows it' }))
+    const texts = async () => (await history()).map(textOf)
+    expect(await texts()).toEqual(['Three.', 'Second?', 'One.', 'First?'])
+    expect(JSON.stringify(server.requests[2]?.body)).not.toContain('Two.')
+    await readMessage(await again({ messageId: (await history())[0].id }))
+    expect(await texts()).toEqual(['Four.', 'Second?', 'One.', 'First?'])
+    const earlier = await again({ messageId: first })
+    expect([earlier.status, (await earlier.json()).errors]).toMatchObject([422, [{ path: 'messageId' }]])
+    expect(await texts()).toHaveLength(4)
+  })
+
+  it('is asked again after it failed, and keeps the answer it had where another fails', async () => {
+    const failed = {
+      raw: { status: 401, body: { type: 'error', error: { type: 'authentication_error', message: 'no' } } },
+    }
+    await start([{ answer: failed }, { answer: 'One.' }, { answer: failed }])
+    const again = () => say('Well?', { trigger: 'regenerate-message' })
+    await (await say('Well?')).text()
+    await readMessage(await again())
+    expect((await history()).map(textOf)).toEqual(['One.', 'Well?'])
+    await (await again()).text()
+    server.done()
+    expect((await history()).map(textOf)).toEqual(['One.', 'Well?'])
+  })
+
+  it('says what is asked again as new where it never came to be kept', async () => {
+    await start(() => 'Hi.')
+    const again = (body: object) => ask('POST', '/api/threads/t/messages', { trigger: 'regenerate-message', ...body })
+    expect((await again({})).status).toBe(422)
+    await readMessage(await again({ message: 'Hello' }))
+    await readMessage(await again({ message: 'Hello again' }))
+    expect((await history()).map(textOf)).toEqual(['Hi.', 'Hello again', 'Hi.', 'Hello'])
+  })
+
   it('shows what waits for a person, and goes on with the answer', async () => {
     await start([{ answer: refund }, { answer: 'Done.' }])
     const seen: unknown[] = []

@@ -296,14 +296,28 @@ describe('a chat', () => {
     expect(await page.getByRole('article', { name: 'You' }).getByText('Is it so?').count()).toBe(1)
   })
 
-  it('tells that something was asked again, and does not say it twice', async () => {
+  it('is asked again: another answer stands where the last stood, also after a reload', async () => {
+    const texts = () => Promise.all(['You', 'Answer'].map((name) => page.getByRole('article', { name }).count()))
+    const before = await texts()
     next = () => 'It still is.'
     await page.getByRole('button', { name: 'Ask again' }).click()
     await answer().getByText('It still is.').waitFor()
-    await page.getByRole('article', { name: 'You' }).getByText('Asked again').waitFor()
+    await page.getByRole('button', { name: 'Ask again' }).waitFor()
+    for (const look of [async () => {}, () => page.reload()]) {
+      await look()
+      await answer().getByText('It still is.').waitFor()
+      expect(await page.getByText('It is.', { exact: true }).count()).toBe(0)
+      expect(await texts()).toEqual(before)
+    }
+  })
+
+  it('keeps the answer that was there where no other came', async () => {
+    next = () => ({ raw: { status: 401, body: { error: { message: 'bad key', type: 'auth' } } } })
+    await page.getByRole('button', { name: 'Ask again' }).click()
+    await page.getByRole('alert').getByText(/401/).waitFor()
+    await answer().getByText('It still is.').waitFor()
     await page.reload()
     await answer().getByText('It still is.').waitFor()
-    expect(await page.getByRole('article', { name: 'You' }).getByText('Is it so?').count()).toBe(1)
   })
 
   it('is asked with programs and within steps where that was said, and in the next visit, too', async () => {

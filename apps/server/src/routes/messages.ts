@@ -20,6 +20,10 @@ const input = z
       .max(10_000)
       .optional()
       .openapi({ description: "As the AI SDK's chat sends them: the last is what is said, the rest is known" }),
+    trigger: z.string().max(100).optional().openapi({
+      description: "`regenerate-message`, as the AI SDK's chat sends it, asks for another answer instead of the last",
+    }),
+    messageId: idText.optional().openapi({ description: 'What is asked for again: the last answer, or its question' }),
     model: modelName.optional().openapi({ description: '`provider:model`; by default the operator’s' }),
     system: z.string().max(20_000).optional(),
     maxSteps: stepLimit.default(20),
@@ -72,15 +76,17 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
       const { userId } = c.var.principal
       const { id: threadId } = c.req.valid('param')
       await host.threads.get(userId, threadId)
-      const { message: one, messages, model, system, maxSteps, budget, ...resolve } = c.req.valid('json')
+      const { message: one, messages, trigger, messageId, model, ...options } = c.req.valid('json')
+      const { system, maxSteps, budget, limit: most, maxTokens: tokens, programs: code } = options
+      const again = trigger === 'regenerate-message' ? { messageId } : undefined
       const said = partsOf(one ?? messages?.at(-1))
+      if (!said && !again) throw nothingSaid()
       const opened = await models.open(userId, model, { threadId })
       const tools = host.thread({ userId, threadId }, { mustExist: true })
       // Loaded with the first that is said: who only looks at tools needs none of it.
       const { streamChat } = await import('loadout/agents')
-      const { limit: most, maxTokens: tokens, programs: code } = resolve
       const response = await streamChat({
-        ...{ userId, threadId, tools, messages: host.messages, approvals: host.approvals, model: opened, said },
+        ...{ userId, threadId, tools, messages: host.messages, approvals: host.approvals, model: opened, said, again },
         ...{ system, maxSteps, budget, signal: AbortSignal.any([c.req.raw.signal, stopping]) },
         resolve: {
           ...(most === undefined ? {} : { limit: most }),
@@ -106,11 +112,13 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
 }
 
 function partsOf(said: unknown) {
-  if (said === undefined)
-    throw new HostError('invalid-input', {
-      detail: 'message: nothing is said',
-      errors: [{ path: 'message', message: 'nothing is said' }],
-    })
+  if (said === undefined) return undefined
   const read = parse(saidMessage, said, ['message'])
   return typeof read === 'string' ? [{ type: 'text' as const, text: read }] : read.parts
 }
+
+const nothingSaid = () =>
+  new HostError('invalid-input', {
+    detail: 'message: nothing is said',
+    errors: [{ path: 'message', message: 'nothing is said' }],
+  })

@@ -31,6 +31,7 @@ import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
 import { lastPrompt } from './prompts.ts'
 import { selectionData } from './selection-data.ts'
+import { type Again, beginTurn, isAnswer } from './turn.ts'
 
 export interface ChatOptions extends GenerationLimits {
   userId: string
@@ -41,24 +42,22 @@ export interface ChatOptions extends GenerationLimits {
   approvals: Pick<Approvals, 'get'>
   model: OpenModel
   /** What the user says. */
-  said: readonly SaidPart[]
+  said?: readonly SaidPart[] | undefined
+  /** The last answer is asked for again, as the SDK's `regenerate-message` does: another takes its place. */
+  again?: Again | undefined
   system?: string | undefined
   resolve?: Omit<ResolveOptions, 'prompt' | 'history' | 'model'> | undefined
   /** Who asks went away: what is under way is given up. */
   signal?: AbortSignal | undefined
 }
 
-/** Of a long conversation the model hears the last messages. */
-const HEARD = 60
 const KEEP_ALIVE_MS = 15_000
 
 /** What is refused before it begins is thrown; what goes wrong later is told in the stream. */
 export async function streamChat(options: ChatOptions): Promise<Response> {
   const { userId, threadId, messages } = options
   await assertLeft(options.model.tokens)
-  const before = await messages.list(userId, threadId, { limit: HEARD })
-  const said = await messages.add(userId, threadId, { role: 'user', parts: [...options.said] })
-  const conversation = [...before.reverse(), said]
+  const { conversation, instead } = await beginTurn(options)
   const heard = await modelMessages(conversation)
   const { prompt, history } = lastPrompt(heard)
   const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: options.model.name })
@@ -70,10 +69,12 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
     execute: ({ writer }) => answer({ ...options, heard, selection, signal }, writer),
     onError: (error) => modelFailure(error, options.model).line,
     async onEnd({ responseMessage: { id, parts, metadata } }) {
-      if (parts.length === 0) return
+      // An answer is not given away for none.
+      if (parts.length === 0 || (instead.length > 0 && !isAnswer(parts))) return
       const kept = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
+      const whole = { ...kept, metadata: metadata as JsonObject | undefined, instead }
       // A thread that was deleted meanwhile keeps nothing.
-      await messages.add(userId, threadId, { ...kept, metadata: metadata as JsonObject | undefined }).catch(() => {})
+      await messages.add(userId, threadId, whole).catch(() => {})
     },
   })
   return createUIMessageStreamResponse({

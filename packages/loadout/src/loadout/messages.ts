@@ -14,6 +14,8 @@ export interface NewMessage {
   role: MessageRow['role']
   parts: readonly JsonObject[]
   metadata?: JsonObject | undefined
+  /** Ids of what it takes the place of, in the same thread. */
+  instead?: readonly string[] | undefined
 }
 
 export interface Messages {
@@ -36,12 +38,14 @@ const PAGE = 500
 export function createMessages({ storage, events }: { storage: Storage; events: Emitter }): Messages {
   const tell = (userId: string, threadId: string) => events.emit({ type: 'thread-changed', userId, threadId })
   return {
-    async add(userId, threadId, { id = newId('message'), role, parts, metadata }) {
+    async add(userId, threadId, { id = newId('message'), role, parts, metadata, instead = [] }) {
       const contentJson = fitting({ parts, ...(metadata === undefined ? {} : { metadata }) })
       const about = { messageId: id, userId, threadId, role, contentJson }
       const row = await patiently((tried) =>
         storage.transaction({ userId }, async (tx) => {
           if (!(await tx.get('threads', threadId))) throw noThread(threadId)
+          for (const old of instead)
+            if ((await tx.get('messages', old))?.threadId === threadId) await tx.delete('messages', old)
           const [last] = await tx.list('messages', { where: { userId, threadId }, order: 'desc', limit: 1 })
           // An answer has its id from when it began, so what has the last id need not have the last place.
           const position = (last ? last.position + 1 : 0) + tried

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askedAgain, chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
+import { chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
 import type { StoredMessage } from './queries.ts'
 
 const message = (id: string, role: 'user' | 'assistant', text: string): StoredMessage => ({
@@ -17,22 +17,10 @@ describe('stored messages', () => {
     expect(read[0]?.metadata?.createdAt).toBe('2026-01-01T00:00:01Z')
   })
 
-  it('that were asked again after an answer are known', () => {
-    const items = [
-      ...[message('5', 'user', 'C'), message('4', 'assistant', 'B'), message('3', 'user', 'A')],
-      ...[message('2', 'assistant', 'B'), message('1', 'user', 'A')],
-    ]
-    expect([...askedAgain(chatMessages([{ items }]))]).toEqual(['3'])
-  })
-
-  it('are said once where an attempt got no answer', () => {
-    const again = [message('3', 'assistant', 'B'), message('2', 'user', 'A'), message('1', 'user', 'A')]
-    expect(chatMessages([{ items: again }]).map(({ id }) => id)).toEqual(['2', '3'])
+  it('are shown without an answer that failed at once', () => {
     const failed = { ...message('2', 'assistant', ''), parts: [{ type: 'data-selection', data: {} }] }
-    const retried = [message('4', 'assistant', 'B'), message('3', 'user', 'A'), failed, message('1', 'user', 'A')]
-    expect(chatMessages([{ items: retried }]).map(({ id }) => id)).toEqual(['3', '4'])
-    const answered = [message('3', 'user', 'A'), message('2', 'assistant', 'B'), message('1', 'user', 'A')]
-    expect(chatMessages([{ items: answered }])).toHaveLength(3)
+    const items = [message('4', 'assistant', 'B'), message('3', 'user', 'A'), failed, message('1', 'user', 'A')]
+    expect(chatMessages([{ items }]).map(({ id }) => id)).toEqual(['1', '3', '4'])
   })
 
   it('have data by its kind', () => {

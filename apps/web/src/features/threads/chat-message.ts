@@ -46,9 +46,8 @@ export type ToolPart = Extract<ChatPart, { type: 'dynamic-tool' }>
 export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessage[] }>): ChatMessage[] {
   const stored = pages.flatMap(({ items }) => items).reverse()
   // An answer that failed at once is kept with what was selected for it, and nothing else.
-  const all = stored.filter((message) => message.role === 'user' || hasContent(message))
-  return all
-    .filter((message, index) => !isSaidAgain(message, all[index + 1]))
+  return stored
+    .filter((message) => message.role === 'user' || hasContent(message))
     .map(
       ({ id, role, parts, metadata, createdAt }) =>
         ({ id, role, parts, metadata: { ...metadata, createdAt } }) as unknown as ChatMessage,
@@ -56,20 +55,8 @@ export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessag
 }
 
 /** Whether anything is said or called in it. */
-export const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
+const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
   parts.some(({ type }) => ['text', 'reasoning', 'dynamic-tool', 'file'].includes(type))
-
-// What got no answer and was tried again is stored twice, and said once.
-const isSaidAgain = (message: StoredMessage, next: StoredMessage | undefined): boolean =>
-  message.role === 'user' && next?.role === 'user' && JSON.stringify(message.parts) === JSON.stringify(next.parts)
-
-/** Ids of what was asked again, word for word, after it had been answered: it is told and not said once more. */
-export function askedAgain(messages: readonly ChatMessage[]): ReadonlySet<string> {
-  const said = messages.filter(({ role }) => role === 'user')
-  return new Set(
-    said.filter((one, index) => index > 0 && textOf(one) === textOf(said[index - 1] ?? one)).map(({ id }) => id),
-  )
-}
 
 export const textOf = ({ parts }: Pick<ChatMessage, 'parts'>): string =>
   parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')

@@ -1,4 +1,4 @@
-import { ChevronRight, LoaderCircle, RotateCcw } from 'lucide-react'
+import { ChevronRight, LoaderCircle } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { counted } from '../../ui/time-words.ts'
 import { type AnswerUsage, type ChatMessage, type ChatPart, type ChosenTools, dataOf, textOf } from './chat-message.ts'
@@ -14,20 +14,6 @@ export function UserMessage({ message }: { message: ChatMessage }) {
       className="justify-self-end rounded-2xl rounded-br-md bg-accent-soft px-4 py-2.5 sm:max-w-[85%]"
     >
       <p className="wrap-anywhere whitespace-pre-wrap">{textOf(message)}</p>
-    </article>
-  )
-}
-
-/** What was said before is asked once more: the words stand above. */
-export function AskedAgain({ message }: { message: ChatMessage }) {
-  return (
-    <article
-      aria-label="You"
-      className="flex items-center gap-1.5 justify-self-end text-[0.8125rem] text-ink-muted"
-      title={textOf(message)}
-    >
-      <RotateCcw aria-hidden className="size-3.5" />
-      Asked again
     </article>
   )
 }

@@ -19,6 +19,13 @@ import { titleOf } from './use-threads.ts'
 const route = getRouteApi('/shell/threads/$id')
 const MENU = 'thread-menu'
 
+/** Begins where every page does, also beside the panel: half of what a window has more than the frame of pages is on its left. */
+const FRAME =
+  'flex min-h-[calc(100dvh-3.5rem)] w-full min-w-0 max-w-[64rem] flex-col lg:min-h-dvh xl:ml-[max(0px,calc((100%-58rem)/2))] xl:max-w-4xl'
+/** A page's heading while it is at its beginning, a low bar once one scrolls. */
+const HEADER =
+  'sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:-top-7.5 lg:pt-9.5 [@media(max-height:30rem)]:static'
+
 export function ThreadPage() {
   const { id } = route.useParams()
   const { data: thread, error } = useQuery(threadQuery(id))
@@ -30,16 +37,19 @@ export function ThreadPage() {
   }, [title])
   return (
     <div className="xl:grid xl:grid-cols-[minmax(0,1fr)_22rem]">
-      <div className="mx-auto flex min-h-[calc(100dvh-3.5rem)] w-full max-w-4xl min-w-0 flex-col lg:min-h-dvh">
-        <header className="sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:top-0 [@media(max-height:30rem)]:static">
+      <div className={FRAME}>
+        <header className={HEADER}>
           <Link
             to="/threads"
             aria-label="All threads"
-            className="-ml-2 flex size-9 shrink-0 items-center justify-center rounded-lg text-ink-muted hover:bg-sunken hover:text-ink"
+            className="-ml-2 flex size-9 shrink-0 items-center justify-center rounded-lg text-ink-muted hover:bg-sunken hover:text-ink lg:-mr-1 lg:-ml-8 lg:size-7"
           >
             <ArrowLeft aria-hidden className="size-4" />
           </Link>
-          <h1 className="min-w-0 flex-1 truncate font-semibold tracking-tight" title={title}>
+          <h1
+            className="min-w-0 flex-1 truncate leading-8 font-semibold tracking-tight lg:text-lg lg:leading-8"
+            title={title}
+          >
             {thread || error ? title : <Skeleton className="h-5 w-40" />}
           </h1>
           {there && <ToolsSheet thread={there} />}

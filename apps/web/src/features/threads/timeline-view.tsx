@@ -4,10 +4,10 @@ import { Button } from '../../ui/button.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { AskedCard } from './asked-card.tsx'
-import { askedAgain, dataOf } from './chat-message.ts'
+import { dataOf } from './chat-message.ts'
 import { EmptyThread } from './empty-thread.tsx'
 import { FindCard } from './find-card.tsx'
-import { Answer, AskedAgain, UserMessage, Working } from './message-view.tsx'
+import { Answer, UserMessage, Working } from './message-view.tsx'
 import type { Approval } from './queries.ts'
 import { RunCard } from './run-card.tsx'
 import type { Mode } from './thread-search.ts'
@@ -31,12 +31,10 @@ export function TimelineView({ threadId, entries, chat, approvals, mode, begun, 
   const end = useStayAtEnd(entries, chat.isBusy)
   const { history } = chat
   const last = chat.messages.at(-1)
-  const again = askedAgain(chat.messages)
   const draw = (entry: Entry): ReactNode => {
     if (entry.kind === 'find') return <FindCard threadId={threadId} find={entry.find} onUse={onUse} />
     if (entry.kind === 'run')
       return <RunCard listed={entry.run} isOwn={begun.has(entry.run.id)} approvals={approvals} />
-    if (again.has(entry.message.id)) return <AskedAgain message={entry.message} />
     if (entry.message.role === 'user') return <UserMessage message={entry.message} />
     return <Answer message={entry.message} isLive={chat.isBusy && entry.message === last} approvals={approvals} />
   }

@@ -8,7 +8,7 @@ import { DefaultChatTransport } from 'ai'
 import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../api.ts'
 import type { AskOptions } from './ask-options.ts'
-import { type ChatMessage, chatMessages, hasContent, textOf } from './chat-message.ts'
+import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
 import { messagesQuery } from './queries.ts'
 
 export function useThreadChat(threadId: string, options: AskOptions) {
@@ -24,18 +24,28 @@ export function useThreadChat(threadId: string, options: AskOptions) {
     onData: ({ type }) => {
       if (type === 'data-approval') queryClient.invalidateQueries({ queryKey: ['approvals'] })
     },
-    onFinish: () => queryClient.invalidateQueries({ queryKey: ['threads', threadId] }),
+    onFinish: async ({ isError, isAbort }) => {
+      await queryClient.invalidateQueries({ queryKey: ['threads', threadId] })
+      // Where no other answer came, the one that was there is still stored.
+      if (again.current && (isError || isAbort)) takeStored()
+    },
   })
   const { status, setMessages } = chat
   const isBusy = status === 'submitted' || status === 'streaming'
   const busy = useRef(isBusy)
   busy.current = isBusy
   const { data } = history
+  const again = useRef(false)
+  const takeStored = () => {
+    const stored = queryClient.getQueryData(messagesQuery(threadId).queryKey)
+    if (stored && !busy.current) setMessages(chatMessages(stored.pages))
+  }
   useEffect(() => {
     if (data && !busy.current) setMessages(chatMessages(data.pages))
   }, [data, setMessages])
 
   const say = (text: string) => {
+    again.current = false
     chat.clearError()
     return chat.sendMessage({ text })
   }
@@ -51,9 +61,16 @@ export function useThreadChat(threadId: string, options: AskOptions) {
       const at = chat.messages.findLastIndex(({ role }) => role === 'user')
       const asked = chat.messages[at]
       if (!asked) return
-      // What got no answer is said once.
-      if (!chat.messages.slice(at + 1).some(hasContent)) setMessages(chat.messages.slice(0, at))
-      say(textOf(asked))
+      const isStored = data?.pages.some(({ items }) => items.some(({ id }) => id === asked.id))
+      if (!isStored && chat.error && problemFrom(chat.error) instanceof ProblemError) {
+        // It was refused, and is not kept.
+        setMessages(chat.messages.slice(0, at))
+        say(textOf(asked))
+        return
+      }
+      again.current = true
+      chat.clearError()
+      chat.regenerate({ messageId: asked.id })
     },
     history,
   }
@@ -62,9 +79,9 @@ export function useThreadChat(threadId: string, options: AskOptions) {
 const transportOf = (threadId: string, options: () => AskOptions) =>
   new DefaultChatTransport<ChatMessage>({
     api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
-    prepareSendMessagesRequest: ({ messages }) => {
+    prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {
       // The thread has the history; only what is new is sent. What is not given is left out of the body.
-      return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), ...options() } }
+      return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }
     },
   })
 

@@ -1,0 +1,63 @@
+/**
+ * A turn of a chat: something new is said, or the last answer is asked for again. What is asked again is in the thread already and
+ * is not kept twice; what never came to be kept, because it was refused, is said as if it were new.
+ */
+import { HostError } from '../errors.ts'
+import type { Messages } from '../loadout/messages.ts'
+import type { MessageView, SaidPart } from '../schema/message.ts'
+
+export interface Again {
+  /** The answer, or what it answers; by default the last. Ids that only the client knows tell nothing. */
+  messageId?: string | undefined
+}
+
+export interface Turn {
+  userId: string
+  threadId: string
+  messages: Pick<Messages, 'add' | 'list'>
+  said?: readonly SaidPart[] | undefined
+  again?: Again | undefined
+}
+
+export interface BegunTurn {
+  /** What the model hears; the last is what it answers. */
+  conversation: MessageView[]
+  /** What the answer takes the place of. */
+  instead: readonly string[]
+}
+
+/** Of a long conversation the model hears the last messages. */
+const HEARD = 60
+
+export async function beginTurn({ userId, threadId, messages, said, again }: Turn): Promise<BegunTurn> {
+  const before = (await messages.list(userId, threadId, { limit: HEARD })).reverse()
+  const begun = again && lastTurn(before, said, again)
+  if (begun) return begun
+  if (!said) throw nothingSaid(again ? 'there is no answer to ask for again' : 'nothing is said')
+  const asked = await messages.add(userId, threadId, { role: 'user', parts: [...said] })
+  return { conversation: [...before, asked], instead: [] }
+}
+
+/** Whether anything is said or called in an answer: one that fails at once tells only what was selected for it. */
+export const isAnswer = (parts: ReadonlyArray<{ type: string }>): boolean =>
+  parts.some(({ type }) => !type.startsWith('data-') && type !== 'step-start')
+
+function lastTurn(before: readonly MessageView[], said: Turn['said'], { messageId }: Again): BegunTurn | undefined {
+  const at = before.findLastIndex(({ role }) => role === 'user')
+  const asked = before[at]
+  if (!asked) return undefined
+  const place = before.findIndex(({ id }) => id === messageId)
+  if (place !== -1 && place < at)
+    throw new HostError('invalid-input', {
+      detail: 'messageId: only the last answer can be asked for again',
+      errors: [{ path: 'messageId', message: 'only the last answer can be asked for again' }],
+    })
+  if (place === -1 && said && textOf(said) !== textOf(asked.parts)) return undefined
+  return { conversation: before.slice(0, at + 1), instead: before.slice(at + 1).map(({ id }) => id) }
+}
+
+const textOf = (parts: ReadonlyArray<{ type: string; text?: unknown }>): string =>
+  parts.flatMap(({ type, text }) => (type === 'text' && typeof text === 'string' ? [text] : [])).join('\n')
+
+const nothingSaid = (message: string) =>
+  new HostError('invalid-input', { detail: `message: ${message}`, errors: [{ path: 'message', message }] })
