@@ -30,6 +30,7 @@ export default defineConfig({
           globalSetup: './test/start-postgres.ts',
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          maxWorkers: 2,
         },
       },
       {
@@ -51,11 +52,11 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: tests('.e2e.test'),
-          globalSetup: './test/start-postgres.ts',
+          globalSetup: ['./test/start-postgres.ts', './test/prepare-pglite.ts'],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           // They wait more than they work.
-          maxWorkers: 2,
+          maxWorkers: 3,
         },
       },
     ],

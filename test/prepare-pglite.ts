@@ -1,0 +1,17 @@
+/**
+ * A PGlite that is made and migrated once, in `LOADOUT_TEST_PGLITE`: who needs a server and not its first start begins from a
+ * copy of it. First starts themselves are tested without.
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pglite } from '../packages/loadout/src/storage/pglite.ts'
+
+export default async function preparePglite(): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'loadout-pglite-'))
+  const storage = pglite({ dataDir })
+  await storage.ready()
+  await storage.close()
+  process.env.LOADOUT_TEST_PGLITE = dataDir
+  return () => rm(dataDir, { recursive: true, force: true })
+}
