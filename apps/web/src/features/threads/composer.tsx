@@ -37,7 +37,7 @@ export function Composer(props: ComposerProps) {
     <form
       onSubmit={submit}
       aria-label="Composer"
-      className="sticky bottom-0 z-10 grid gap-2.5 border-t bg-canvas px-4 pt-3 pb-4 sm:px-8 [&>*]:min-w-0 [@media(max-height:30rem)]:static"
+      className="sticky bottom-0 z-10 grid gap-2.5 border-t bg-canvas px-4 pt-3 pb-4 sm:px-8 [&>*]:min-w-0 low:static"
     >
       <div className="flex flex-wrap items-center justify-between gap-2">
         <Segmented label="What to do" value={mode} options={MODES} onChange={onMode} />

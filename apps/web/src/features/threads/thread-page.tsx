@@ -19,12 +19,11 @@ import { titleOf } from './use-threads.ts'
 const route = getRouteApi('/shell/threads/$id')
 const MENU = 'thread-menu'
 
-/** Begins where every page does, also beside the panel: half of what a window has more than the frame of pages is on its left. */
-const FRAME =
-  'flex min-h-[calc(100dvh-3.5rem)] w-full min-w-0 max-w-[64rem] flex-col lg:min-h-dvh xl:ml-[max(0px,calc((100%-58rem)/2))] xl:max-w-4xl'
+/** Begins where every page does, also beside the panel. */
+const FRAME = 'ml-(--page-inset) flex min-h-[calc(100dvh-3.5rem)] min-w-0 max-w-5xl flex-col lg:min-h-dvh xl:max-w-4xl'
 /** A page's heading while it is at its beginning, a low bar once one scrolls. */
 const HEADER =
-  'sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:-top-7.5 lg:pt-9.5 [@media(max-height:30rem)]:static'
+  'sticky top-14 z-20 flex min-h-14 items-center gap-2 border-b bg-canvas px-4 py-2 sm:px-8 lg:-top-7.5 lg:pt-9.5 low:static'
 
 export function ThreadPage() {
   const { id } = route.useParams()
