@@ -39,6 +39,7 @@ const environment = z.object({
     .regex(/^postgres(ql)?:\/\/\S+$/, 'must be a postgres:// URL')
     .optional(),
   LOADOUT_MASTER_KEY: z.string().min(1).optional(),
+  LOADOUT_LOST_KEYS: z.string().transform(commaList).default([]),
   LOADOUT_BOOTSTRAP_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
   LOADOUT_PUBLIC_URL: httpUrl.optional(),
   LOADOUT_PROXIES: whole(0, 10).default(0),
@@ -96,6 +97,8 @@ export interface Config {
   dataDir: string
   databaseUrl: string | undefined
   masterKey: string | undefined
+  /** Ids of keys that are given up, with what they sealed. */
+  lostKeys: string[]
   bootstrapKey: string | undefined
   publicUrl: string | undefined
   /** How many proxies of the operator stand before the server. */
@@ -176,6 +179,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     dataDir: values.LOADOUT_DATA_DIR ?? join(homedir(), '.loadout'),
     databaseUrl: values.DATABASE_URL,
     masterKey: values.LOADOUT_MASTER_KEY,
+    lostKeys: values.LOADOUT_LOST_KEYS,
     bootstrapKey: values.LOADOUT_BOOTSTRAP_KEY,
     publicUrl: values.LOADOUT_PUBLIC_URL,
     proxies: values.LOADOUT_PROXIES,

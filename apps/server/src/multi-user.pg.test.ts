@@ -114,6 +114,23 @@ it('20 planted secrets are in no answer, no log and no row', async () => {
       expect(text.includes(secret), `${secret} in ${place}`).toBe(false)
 })
 
+it('a process with another master key does not start, and says what to do', async () => {
+  const start = (more: object) =>
+    startServer(
+      readConfig({
+        ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: databaseUrl },
+        LOADOUT_DATA_DIR: join(tmpdir(), 'loadout-never-made'),
+        ...more,
+      }),
+      { log: createLog('silent') },
+    )
+  const other = randomBytes(32).toString('base64')
+  const refused = await start({ LOADOUT_MASTER_KEY: other }).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'credential-key-lost', action: expect.stringContaining('LOADOUT_MASTER_KEY=') })
+  const both = await start({ LOADOUT_MASTER_KEY: `${other},${MASTER}` })
+  await both.close()
+})
+
 it('a credential row that is copied to another user, toolkit or field does not decrypt', async () => {
   const { createHost, masterKeyRing } = await import('loadout')
   const { postgres } = await import('loadout/storage/postgres')

@@ -49,6 +49,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     around: ambientContext,
     storage: openStorage(config),
     keyRing,
+    lostKeys: config.lostKeys,
     drivers,
     search: { vectors: wordVectors },
     executor: config.programs === 'off' ? undefined : quickjs({ isolation: config.programs }),

@@ -6,6 +6,7 @@ import type { Departures } from './calls/departures.ts'
 import { createHousekeeping } from './calls/housekeeping.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
+import type { CredentialStore } from './credentials/credential-store.ts'
 import type { Emitter } from './events.ts'
 import type { HostRuns } from './host-runs.ts'
 import { followToolkits } from './loadout/follow-toolkits.ts'
@@ -19,6 +20,8 @@ import type { Sources } from './toolkits/sources.ts'
 
 interface Living {
   storage: Storage
+  credentials: Pick<CredentialStore, 'check'>
+  lostKeys: readonly string[] | undefined
   events: Emitter
   cache: ReadCache
   sources: Sources
@@ -46,6 +49,7 @@ export function createLife(parts: Living) {
   return {
     async ready() {
       await storage.ready()
+      await parts.credentials.check(parts.lostKeys)
       await audit.start()
       await following.start()
       await parts.departures.start()

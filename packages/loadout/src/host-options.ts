@@ -24,6 +24,8 @@ export interface HostOptions {
   storage?: Storage
   /** Who holds the keys of the credentials. Needed with any storage that outlives the process. */
   keyRing?: KeyRing | (() => Promise<KeyRing>)
+  /** Ids of keys that are lost for good. Without it a host with a ring that what is stored was not sealed with does not start. */
+  lostKeys?: readonly string[] | undefined
   /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
   drivers?: Drivers
   /** Servers for all users, by name, in any spelling. */

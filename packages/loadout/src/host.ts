@@ -153,7 +153,7 @@ export function createHost(options: HostOptions = {}): Host {
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
   const activations = createActivations(kept)
-  const { mayWiden, files, transports, around } = options
+  const { mayWiden, files, transports, around, lostKeys } = options
   const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
   const { audit, unrecord } = createLog(base, options, signIns)
   const finding = createFinding(base, preferences, options)
@@ -180,7 +180,7 @@ export function createHost(options: HostOptions = {}): Host {
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
-  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve })
+  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve, lostKeys })
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
   const started = { ...shared, registry, catalog, credentials, files, transports, connector, telemetry }
   const setup: Host['setupToolkits'] = (names, how) =>

@@ -3,6 +3,7 @@ import { HostError } from '../errors.ts'
 import type { CredentialAddress, CredentialRow, Envelope } from '../schema/credential.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
+import { checkKeyRing } from './check-key-ring.ts'
 import { open, rewrap, seal } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'
 
@@ -28,6 +29,8 @@ export interface CredentialStore {
   open(owner: SecretOwner, fields?: readonly string[]): Promise<Record<string, string>>
   /** Rewraps every row under the current key while reads go on; says how many it changed, and how many it cannot. */
   rotate(): Promise<{ rewrapped: number; lost: number }>
+  /** Throws `credential-key-lost` where what is stored is sealed with a key that the ring lacks, unless that one is given up. */
+  check(lostKeys?: readonly string[]): Promise<void>
 }
 
 const PAGE = 500
@@ -77,6 +80,7 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
 
     seal: (address, text) => seal(keyRing, address, text),
     unseal: (address, envelope) => open(keyRing, address, envelope),
+    check: (lostKeys) => checkKeyRing({ storage, keyRing }, lostKeys),
 
     async open(owner, fields) {
       const all = await storage.transaction(accessTo(owner), (tx) => rowsOf(tx, owner))
@@ -85,24 +89,26 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
       return Object.fromEntries(opened)
     },
 
-    async rotate() {
-      const current = await keyRing.currentKeyId()
-      const count = { rewrapped: 0, lost: 0 }
-      for (let after: string | undefined; ; ) {
-        const page = await storage.transaction({ caller: 'key-rotation' }, (tx) =>
-          tx.list('credentials', { limit: PAGE, ...(after === undefined ? {} : { after }) }),
-        )
-        const last = page.at(-1)
-        if (!last) return count
-        after = last.credentialId
-        const old = page.filter((row) => row.keyId !== current)
-        for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
-          const { rewrapped, lost } = await rotateRows(storage, keyRing, { userId, rows })
-          count.rewrapped += rewrapped
-          count.lost += lost
-        }
-      }
-    },
+    rotate: () => rotateAll(storage, keyRing),
+  }
+}
+
+async function rotateAll(storage: Storage, keyRing: KeyRing): ReturnType<CredentialStore['rotate']> {
+  const current = await keyRing.currentKeyId()
+  const count = { rewrapped: 0, lost: 0 }
+  for (let after: string | undefined; ; ) {
+    const page = await storage.transaction({ caller: 'key-rotation' }, (tx) =>
+      tx.list('credentials', { limit: PAGE, ...(after === undefined ? {} : { after }) }),
+    )
+    const last = page.at(-1)
+    if (!last) return count
+    after = last.credentialId
+    const old = page.filter((row) => row.keyId !== current)
+    for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
+      const { rewrapped, lost } = await rotateRows(storage, keyRing, { userId, rows })
+      count.rewrapped += rewrapped
+      count.lost += lost
+    }
   }
 }
 

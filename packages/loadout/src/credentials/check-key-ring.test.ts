@@ -1,0 +1,22 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { memory } from '../storage/memory.ts'
+import { pglite } from '../storage/pglite.ts'
+import { keyCheckCases } from '../testing/key-check-cases.ts'
+import { processKeyRing } from './lazy-key-ring.ts'
+
+describe('the keys at a start, on PGlite', { timeout: 60_000 }, async () => {
+  const storage = pglite()
+  afterAll(() => storage.close())
+  for (const { name, run } of await keyCheckCases(storage)) it(name, run)
+})
+
+it('data that goes with the process is not held against a key', async () => {
+  const kept = memory()
+  for (const keyRing of [processKeyRing(), processKeyRing()]) {
+    const host = createHost({ storage: { ...kept, close: async () => {} }, keyRing })
+    await host.ready()
+    await host.close()
+  }
+  expect(await kept.transaction({ caller: 'key-rotation' }, (tx) => tx.list('credentials', {}))).toEqual([])
+})

@@ -1,0 +1,84 @@
+/**
+ * Whether the key ring is the one that this storage is sealed with, asked at the start: a small sealed row of the app, which is
+ * rewrapped with all others when keys rotate, must open. A storage without one, from before, is held against what it has.
+ */
+import { HostError } from '../errors.ts'
+import type { CredentialRow } from '../schema/credential.ts'
+import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
+import { open, seal } from './envelope.ts'
+import type { KeyRing } from './key-ring.ts'
+
+interface Sealed {
+  storage: Storage
+  keyRing: KeyRing
+}
+
+const ADDRESS = { userId: APP_OWNER, toolkit: 'host', field: 'key-check' } as const
+const TEXT = 'loadout'
+/** Of a storage without the row, so many are tried. */
+const TRIED = 50
+/** Their keys live where their data does, or as long as it. */
+const UNCHECKED = new Set(['memory', 'indexeddb'])
+
+/** Throws `credential-key-lost` where the ring is another; `lostKeys` are given up, with what they sealed. */
+export async function checkKeyRing({ storage, keyRing }: Sealed, lostKeys: readonly string[] = []): Promise<void> {
+  if (UNCHECKED.has(storage.name)) return
+  const isGood = async (row: CredentialRow) => lostKeys.includes(row.keyId) || (await opens(keyRing, row))
+  const row = await asApp(storage, find)
+  if (row) {
+    if (await opens(keyRing, row)) return
+    if (!lostKeys.includes(row.keyId)) throw otherRing(row)
+    return write({ storage, keyRing }, row)
+  }
+  const sealed = await storage.transaction({ caller: 'key-rotation' }, (tx) => tx.list('credentials', { limit: TRIED }))
+  const good = await Promise.all(sealed.map(isGood))
+  if (sealed[0] && !good.includes(true)) throw otherRing(sealed[0])
+  await write({ storage, keyRing }, undefined)
+}
+
+/** Of several processes that start at once, one writes; what the others have must open that as well. */
+async function write({ storage, keyRing }: Sealed, old: CredentialRow | undefined): Promise<void> {
+  const envelope = await seal(keyRing, ADDRESS, TEXT)
+  const now = new Date()
+  try {
+    await asApp(storage, async (tx) => {
+      if (old) await tx.update('credentials', old.credentialId, { set: { ...envelope, updatedAt: now } })
+      else
+        await tx.insert('credentials', {
+          ...{ credentialId: newId('credential'), ...ADDRESS, ...envelope },
+          ...{ createdAt: now, updatedAt: now },
+        })
+    })
+  } catch (error) {
+    if (!HostError.is(error) || error.code !== 'conflict') throw error
+    const theirs = await asApp(storage, find)
+    if (theirs && !(await opens(keyRing, theirs))) throw otherRing(theirs)
+  }
+}
+
+const asApp = <T>(storage: Storage, work: (tx: Transaction) => Promise<T>): Promise<T> =>
+  storage.transaction({ caller: 'app-credentials', userId: APP_OWNER }, work)
+
+const find = async (tx: Transaction): Promise<CredentialRow | undefined> =>
+  (await tx.list('credentials', { where: ADDRESS, limit: 1 }))[0]
+
+async function opens(keyRing: KeyRing, row: CredentialRow): Promise<boolean> {
+  try {
+    await open(keyRing, row, row)
+    return true
+  } catch (error) {
+    // A ring that cannot be asked now says nothing about its keys.
+    if (HostError.is(error) && (error.code === 'credential-key-lost' || error.code === 'credential-unreadable'))
+      return false
+    throw error
+  }
+}
+
+const otherRing = ({ keyId }: CredentialRow) =>
+  new HostError('credential-key-lost', {
+    detail: `The stored credentials are sealed with the key "${keyId}", which the key ring does not have.`,
+    action:
+      `Start with that key: beside the new one (LOADOUT_MASTER_KEY=new,old), or with the keys.json of the backup. ` +
+      `If it is lost, give it up with LOADOUT_LOST_KEYS=${keyId}: its credentials must be entered again.`,
+  })
