@@ -25,7 +25,7 @@ export function Confirm({ title, children, cancel, confirm, busy = false, ...on 
             event.preventDefault()
             on.onClosed()
           }}
-          className="fixed inset-x-4 top-1/2 z-50 mx-auto grid max-w-md -translate-y-1/2 animate-fade-in gap-4 rounded-2xl border bg-surface p-5 shadow-raised focus:outline-none sm:p-6"
+          className="fixed inset-x-4 top-1/2 z-50 mx-auto grid max-h-[calc(100dvh-2rem)] max-w-md -translate-y-1/2 animate-fade-in gap-4 overflow-y-auto rounded-2xl border bg-surface p-5 shadow-raised focus:outline-none sm:p-6"
         >
           <div className="grid gap-1.5">
             <Primitive.Title className="text-base font-semibold tracking-tight wrap-anywhere">{title}</Primitive.Title>

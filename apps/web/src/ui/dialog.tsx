@@ -20,7 +20,7 @@ interface DialogContentProps {
   above?: boolean
 }
 
-/** A page of its own on a phone, a card above the page elsewhere. Header and footer stay, the middle scrolls. */
+/** A page of its own on a phone, a card above the page elsewhere. Header and footer stay, the middle scrolls; in a low window all of it does. */
 export function DialogContent({ onOpened, onClosed, keepOpen, above, children }: DialogContentProps) {
   return (
     <Primitive.Portal>
@@ -36,7 +36,7 @@ export function DialogContent({ onOpened, onClosed, keepOpen, above, children }:
           event.preventDefault()
           onClosed()
         }}
-        className="fixed inset-0 z-50 flex animate-rise-in flex-col bg-surface focus:outline-none sm:inset-auto sm:top-[6dvh] sm:left-1/2 sm:max-h-[88dvh] sm:w-[calc(100%-2rem)] sm:max-w-xl sm:-translate-x-1/2 sm:rounded-2xl sm:border sm:shadow-raised"
+        className="fixed inset-0 z-50 flex animate-rise-in flex-col bg-surface low:block low:overflow-y-auto focus:outline-none sm:inset-auto sm:top-[6dvh] sm:left-1/2 sm:max-h-[88dvh] sm:w-[calc(100%-2rem)] sm:max-w-xl sm:-translate-x-1/2 sm:rounded-2xl sm:border sm:shadow-raised"
       >
         {children}
       </Primitive.Content>
@@ -80,7 +80,7 @@ export function Drawer({ title, children }: { title: string; children: ReactNode
       <Primitive.Overlay className={overlay} />
       <Primitive.Content
         aria-describedby={undefined}
-        className="fixed inset-y-0 left-0 z-50 flex w-72 max-w-[85vw] animate-slide-in flex-col border-r bg-surface focus:outline-none"
+        className="fixed inset-y-0 left-0 z-50 flex w-72 max-w-[85vw] animate-slide-in flex-col border-r low:block low:overflow-y-auto bg-surface focus:outline-none"
       >
         <Primitive.Title className="sr-only">{title}</Primitive.Title>
         {children}

@@ -18,7 +18,7 @@ export function Sheet({ title, open, onOpenChange, children }: SheetProps) {
         <Primitive.Overlay className="fixed inset-0 z-40 animate-fade-in bg-backdrop" />
         <Primitive.Content
           aria-describedby={undefined}
-          className="fixed inset-y-0 right-0 z-50 flex w-[26rem] max-w-full animate-fade-in flex-col border-l bg-surface focus:outline-none"
+          className="fixed inset-y-0 right-0 z-50 flex w-[26rem] max-w-full animate-fade-in flex-col border-l low:block low:overflow-y-auto bg-surface focus:outline-none"
         >
           <header className="flex items-center justify-between gap-3 border-b px-4 py-2.5">
             <Primitive.Title className="font-semibold tracking-tight">{title}</Primitive.Title>

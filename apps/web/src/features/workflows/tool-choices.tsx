@@ -58,7 +58,7 @@ function LongList({ tools, first, choice }: LongListProps) {
     <ScrollRegion
       ref={place}
       label={`${counted(tools.length, 'tool')}, scrolling`}
-      className="max-h-[22rem] overflow-y-auto rounded-b-xl"
+      className="max-h-[22rem] low:max-h-[70dvh] overflow-y-auto rounded-b-xl"
     >
       <div style={{ height: list.getTotalSize() }} className="relative">
         <ul
