@@ -101,6 +101,21 @@ it('so does an agent in a workflow, and its error names the budget, its value an
   expect(server.requests).toHaveLength(7)
 })
 
+it('a look ahead warns of what a node asks for beyond it, by node and field, with what will hold', async () => {
+  const agent = (id: string, more: object) => ({ id, type: 'agent', prompt: 'Note it.', tools: ['app.note'], ...more })
+  const nodes = [agent('more', { maxSteps: 40, budget: 900 }), agent('less', { maxSteps: 5, budget: 400 })]
+  const { id } = JSON.parse(await ask('POST /api/workflows', { name: 'w', nodes }))
+  const warnings = async () => JSON.parse(await ask(`POST /api/workflows/${id}/check`, {})).warnings
+  expect(await warnings()).toEqual([
+    "Node 'more' (nodes.0.maxSteps) asks for 40 steps, and the operator allows an answer 5: 5 will hold.",
+    "Node 'more' (nodes.0.budget) asks for 900 tokens, and the operator allows an answer 400: 400 will hold.",
+  ])
+  await allow({ maxStepsPerAnswer: 3 })
+  expect(await warnings()).toContain(
+    "Node 'less' (nodes.1.maxSteps) asks for 5 steps, and the operator allows an answer 3: 3 will hold.",
+  )
+})
+
 it('a budget that is none is refused by its place', async () => {
   const { errors } = JSON.parse(
     await ask('POST /api/workflows', { name: 'w', nodes: [{ id: 'g', type: 'agent', prompt: 'x', budget: 0 }] }),

@@ -80,7 +80,7 @@ export function agentOf(models: () => Models): Agent {
         () => undefined,
         (error: unknown) => HostError.from(error),
       )
-  return Object.assign(run, { problem })
+  return Object.assign(run, { problem, ceiling: () => models().ceiling() })
 }
 
 /** Models by the settings: the address and the key are of the provider that is named there. */

@@ -65,6 +65,7 @@ export function createHostWorkflows(
     policy: createPolicy({ rules, grants, app }),
     usage: (userId: string, threadId?: string) => limited(parts, userId, threadId),
     modelProblem: agent?.problem?.bind(agent),
+    agentCeiling: agent?.ceiling?.bind(agent),
     can: { programs: executor !== undefined, agents: agent !== undefined },
   }
   const transports = createGivenTransports()

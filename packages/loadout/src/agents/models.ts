@@ -64,6 +64,8 @@ export interface Models {
   readonly model: string | undefined
   /** `model-unavailable` says what is missing: a name, a package, an address or a key, or that the app's key is for others. */
   open(userId: string, name?: string, scope?: { threadId?: string | undefined }): Promise<OpenModel>
+  /** What one answer may take at most, as it is now. */
+  ceiling(): Promise<AnswerCeiling>
   /** Which providers can be asked, and with whose key. No key is told. */
   keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
   /** What this user may ask, by provider: names and globs. Empty where there is no key, or none that is for any. */
@@ -103,6 +105,7 @@ export function createModels(options: ModelsOptions): Models {
   return {
     model,
     keys: keysOf,
+    ceiling: () => ceilingOf(options),
     async names(userId) {
       const whose = await keysOf(userId)
       const of = (provider: ModelProvider) => {

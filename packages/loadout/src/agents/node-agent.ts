@@ -22,7 +22,7 @@ import type { Models, OpenModel } from './models.ts'
 import { lostLines } from './selection-data.ts'
 
 export interface NodeAgentOptions {
-  models: Pick<Models, 'open'>
+  models: Pick<Models, 'open'> & Partial<Pick<Models, 'ceiling'>>
   /** The most tokens that one node may use, whatever it says itself. @default none */
   budget?: number | undefined
 }
@@ -68,7 +68,11 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       () => undefined,
       (error: unknown) => HostError.from(error),
     )
-  return Object.assign(run, { problem })
+  const ceiling: Agent['ceiling'] = async () => {
+    const found = await models.ceiling?.()
+    return { ...found, budget: least(found?.budget, budget) }
+  }
+  return Object.assign(run, { problem, ceiling })
 }
 
 /** An answer that is none must not pass for one. */

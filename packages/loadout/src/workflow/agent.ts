@@ -59,8 +59,16 @@ export interface AgentResult {
   warnings?: readonly string[] | undefined
 }
 
+/** The most that one agent may take, whatever its node asks for. */
+export interface AgentCeiling {
+  maxSteps?: number | undefined
+  budget?: number | undefined
+}
+
 export interface Agent {
   (request: AgentRequest): Promise<AgentResult>
   /** What keeps a model from being asked: one that is not named, or has no key. Nothing is sent to find out. @default not known */
   problem?(userId: string, model: string | undefined): Promise<HostError | undefined>
+  /** What the operator allows, as it is now. @default not known */
+  ceiling?(): Promise<AgentCeiling>
 }

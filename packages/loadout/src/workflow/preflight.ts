@@ -6,6 +6,7 @@
 import type { HostError } from '../errors.ts'
 import { MAX_TOOLKITS, tooMany } from '../loadout/setup-toolkits.ts'
 import { compileGlob } from '../schema/glob.ts'
+import { overCeiling } from './agent-ceiling.ts'
 import { programProblems } from './check-programs.ts'
 import { checkTool } from './check-tool.ts'
 import { type Need, needsOf, toolkitsOf } from './needs.ts'
@@ -43,7 +44,8 @@ export async function preflight(parts: PreflightParts, plan: Plan, scope: Prefli
     ...(await broken(parts, plan)),
     ...(await unasked(parts, plan, scope)),
   ]
-  const warnings = new Set<string>(crowded(scope, needs, world.available))
+  const ceiling = (await parts.agentCeiling?.()) ?? {}
+  const warnings = new Set([...crowded(scope, needs, world.available), ...overCeiling(plan, ceiling)])
   const unseen = new Set<string>()
   let mayAsk = false
   for (const need of needs) {

@@ -46,6 +46,8 @@ export interface PreflightParts {
   usage(userId: string, threadId?: string): Promise<RunLimits | undefined>
   /** What keeps a model from being asked; nothing is sent to find out. */
   modelProblem?: Agent['problem']
+  /** What the operator allows an agent. */
+  agentCeiling?: Agent['ceiling']
   /** What this host can do at all. */
   can: { programs: boolean; agents: boolean }
 }
