@@ -34,6 +34,8 @@ describe('/api/app is for operators', () => {
   const ROUTES: Array<[`${string} ${string}`, unknown?]> = [
     ['GET /api/app/toolkits'],
     ['POST /api/app/toolkits', custom('wiki', 'search')],
+    ['GET /api/app/toolkits/global'],
+    ['GET /api/app/toolkits/none'],
     ['PATCH /api/app/toolkits/global', { enabled: false }],
     ['PATCH /api/app/toolkits/none', { enabled: false }],
     ['DELETE /api/app/toolkits/global'],

@@ -373,6 +373,7 @@ describe('the OpenAPI document', () => {
       'get /api/app/config',
       'get /api/app/settings',
       'get /api/app/toolkits',
+      'get /api/app/toolkits/{id}',
       'get /api/approvals',
       'get /api/approvals/{id}',
       'get /api/audit',

@@ -1,9 +1,10 @@
 /** What belongs to the app. Operators only; what a file or the code defines is read-only here too. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
-import { APP_OWNER, type Host, type StoredToolkit } from 'loadout'
+import { APP_OWNER, type Host, HostError, type StoredToolkit } from 'loadout'
 import { appConfig, appConfigPatch, type OfferedTemplate, toolkitView } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
+import { changedAt, etagOf, ifMatch } from '../etag.ts'
 import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
@@ -32,11 +33,19 @@ const save = createRoute({
   request: { body: jsonBodyOf(record) },
   responses: { 200: json(toolkit, 'Updated'), 201: json(toolkit, 'Added'), ...problemResponses },
 })
+const show = createRoute({
+  method: 'get',
+  path: '/app/toolkits/{id}',
+  summary: 'One of them; its `ETag` says when it was changed',
+  request: { params: idParam },
+  responses: { 200: json(toolkit, 'It'), ...problemResponses },
+})
 const change = createRoute({
   method: 'patch',
   path: '/app/toolkits/{id}',
   summary: 'Change one',
   request: { params: idParam, body: jsonBodyOf(record) },
+  parameters: [ifMatch],
   responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
 })
 const remove = createRoute({
@@ -123,8 +132,16 @@ export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), ownerOf(c))
       return c.json(await afterLook(stored, warnings), created ? 201 : 200)
     })
+    .openapi(show, async (c) => {
+      const { id } = c.req.valid('param')
+      const stored = (await host.toolkits.app()).find(({ uscoId, toolkit }) => uscoId === id || toolkit.id === id)
+      if (!stored) throw new HostError('not-found', { detail: `There is no toolkit "${id}" of the app.` })
+      c.header('etag', etagOf(stored.row))
+      return c.json(await viewOf(stored), 200)
+    })
     .openapi(change, async (c) => {
-      const { stored, warnings } = await host.toolkits.update(c.req.valid('param').id, c.req.valid('json'), ownerOf(c))
+      const which = { id: c.req.valid('param').id, unchangedSince: changedAt(c.req.header('if-match')) }
+      const { stored, warnings } = await host.toolkits.update(which, c.req.valid('json'), ownerOf(c))
       return c.json(await afterLook(stored, warnings), 200)
     })
     .openapi(remove, async (c) => {

@@ -2,6 +2,7 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError, type StoredToolkit } from 'loadout'
 import { toolkitView as libraryView, parse } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
+import { changedAt, etagOf, ifMatch } from '../etag.ts'
 import { idParam, json, jsonBodyOf } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import { switchTools } from '../switch-tools.ts'
@@ -46,12 +47,7 @@ const change = createRoute({
   summary:
     'Enable, rename or override; on a global one only `enabled` and `switches` (`{ tool: false }`), for the caller alone',
   request: { params: idParam, ...body },
-  parameters: [
-    {
-      ...{ name: 'If-Match', in: 'header', required: false, schema: { type: 'string' } },
-      description: 'The `ETag` that it was read with; 409 where it was changed since. Of one that is yours',
-    },
-  ],
+  parameters: [ifMatch],
   responses: { 200: json(toolkit, 'Changed'), ...problemResponses },
 })
 const remove = createRoute({
@@ -109,7 +105,7 @@ export function toolkitRoutes(host: Host) {
     .openapi(show, async (c) => {
       const { userId } = c.var.principal
       const { row, uscoId } = await host.toolkits.find(userId, c.req.valid('param').id)
-      c.header('etag', `"${row.updatedAt.getTime()}"`)
+      c.header('etag', etagOf(row))
       return c.json(await host.views.one(userId, uscoId), 200)
     })
     .openapi(change, async (c) => {
@@ -159,18 +155,6 @@ const switchesSchema = z.object({
     .refine((given) => Object.keys(given).length <= MOST_SWITCHES, `must be at most ${MOST_SWITCHES}`)
     .optional(),
 })
-
-/** As the `ETag` of a toolkit says it; a proxy or a compression may have made it a weak one. */
-function changedAt(match: string | undefined): Date | undefined {
-  if (match === undefined || match === '*') return undefined
-  const [, ms] = /^(?:W\/)?"(\d{1,15})(?:-gzip)?"$/.exec(match) ?? []
-  if (ms === undefined)
-    throw new HostError('invalid-input', {
-      detail: 'If-Match is not an ETag of a toolkit.',
-      errors: [{ path: 'If-Match', message: 'must be what `ETag` said when it was read' }],
-    })
-  return new Date(Number(ms))
-}
 
 const NOT_SERVER = new Set([
   'name',
