@@ -15,6 +15,7 @@ import {
   type Authenticate,
   authenticated,
   jsonBody,
+  type NeedsBody,
   openUntil,
   ownOrigin,
   requestId,
@@ -112,7 +113,7 @@ export function createApp({
   app.use('/api/*', openUntil(stopping))
   app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
   app.route('/api', oauthPages(host, authenticate, signIn?.people))
-  app.use('/api/*', jsonBody())
+  app.use('/api/*', jsonBody(bodiesOf(app)))
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)
     if (error.status >= 500) log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
@@ -158,6 +159,21 @@ export function createApp({
     .route('/api', toolRoutes(host))
     .route('/api', userRoutes(host, signIn))
     .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
+}
+
+/** Which routes need a body, as their descriptions say; read with the first that is asked, when all of them are there. */
+function bodiesOf(app: OpenAPIHono<Env>): NeedsBody {
+  let needed: ReadonlySet<string> | undefined
+  return (method, path) => {
+    needed ??= new Set(
+      app.openAPIRegistry.definitions.flatMap((one) =>
+        one.type === 'route' && one.route.request?.body?.required
+          ? [`${one.route.method.toUpperCase()} ${one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
+          : [],
+      ),
+    )
+    return needed.has(`${method} ${path}`)
+  }
 }
 
 function addDocument(app: OpenAPIHono<Env>, version: string): void {

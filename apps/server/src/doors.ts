@@ -2,7 +2,7 @@
 import { ROOT_CONTEXT } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import type { Context, MiddlewareHandler } from 'hono'
-import { routePath } from 'hono/route'
+import { matchedRoutes, routePath } from 'hono/route'
 import { HostError, newId } from 'loadout'
 import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
 import { sendProblem } from './problem.ts'
@@ -83,8 +83,14 @@ export function ownOrigin({
 
 const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
 
-/** JSON of a bounded size, without keys that reach a prototype. The routes' schemas read it after this. */
-export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
+/** What a route says of its body. */
+export type NeedsBody = (method: string, path: string) => boolean
+
+/**
+ * JSON of a bounded size, without keys that reach a prototype. The routes' schemas read it after this. Clients that always name a
+ * content type send it without a body, too: that is no body, and refused only where one is needed.
+ */
+export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
   const tooLarge = () => new HostError('body-too-large', { detail: `The body is larger than ${limit} bytes.` })
   return async (c, next) => {
     if (!WITH_BODY.has(c.req.method)) return next()
@@ -92,13 +98,16 @@ export function jsonBody(limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
     const bytes = await readUpTo(c.req.raw.body, limit)
     if (bytes === undefined) throw tooLarge()
     const type = c.req.header('content-type') ?? ''
-    if (bytes.length > 0 || type !== '') {
-      if (!/^application\/([\w.+-]+\+)?json\b/i.test(type))
-        throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
-      parseJson(new TextDecoder().decode(bytes))
-    }
+    const isEmpty = bytes.length === 0
+    if (!(isEmpty && type === '') && !/^application\/([\w.+-]+\+)?json\b/i.test(type))
+      throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
+    const headers = new Headers(c.req.raw.headers)
+    if (!isEmpty) parseJson(new TextDecoder().decode(bytes))
+    else if (type !== '' && matchedRoutes(c).some(({ path }) => needsBody(c.req.method, path)))
+      throw new HostError('invalid-json', { detail: `The body of ${c.req.method} ${c.req.path} is empty.` })
+    else headers.delete('content-type')
     // The stream is read; those behind this door get what was in it.
-    c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit })
+    c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit, headers })
     return next()
   }
 }

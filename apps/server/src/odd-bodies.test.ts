@@ -59,6 +59,36 @@ describe('every route', () => {
         }
     })
 
+  it('that needs no body takes an empty one for none, whatever is said of its type; one that needs it says so', async () => {
+    const { paths } = await (await app.request('/api/openapi.json')).json()
+    const bodyOf = ({ method, path }: { method: string; path: string }) => paths[path][method.toLowerCase()].requestBody
+    const isNeeded = (route: (typeof routes)[number]) => bodyOf(route)?.required === true
+    // A form is of a page, not of the API.
+    const isForm = (route: (typeof routes)[number]) => bodyOf(route) && !bodyOf(route).content['application/json']
+    const writing = routes.filter((route) => !['GET', 'DELETE'].includes(route.method) && !isForm(route))
+    const [needing, others] = [writing.filter(isNeeded), writing.filter((one) => !isNeeded(one))]
+    expect(needing.length).toBeGreaterThan(20)
+    expect(others.map(({ path }) => path)).toEqual(
+      expect.arrayContaining(['/api/mcp/{id}/introspect', '/api/runs/{id}/cancel', '/api/workflows/{id}/check']),
+    )
+    for (const route of writing) {
+      const { method } = route
+      const at = route.path.replaceAll(/\{\w+\}/g, 'x')
+      const send = (headers: Record<string, string>) => app.request(at, { method, headers })
+      const typed = await send({ 'content-type': 'application/json; charset=utf-8' })
+      if (isNeeded(route))
+        expect([at, typed.status, await typed.json()]).toMatchObject([
+          ...[at, 400],
+          {
+            code: 'invalid-json',
+            detail: `The body of ${method} ${at} is empty.`,
+            action: expect.stringContaining('Send'),
+          },
+        ])
+      else expect([at, typed.status]).toEqual([at, (await send({})).status])
+    }
+  })
+
   it('with odd parts in its path or its query answers, and not with an error of ours', async () => {
     for (const { method, path } of routes.filter(({ path: at }) => at !== '/api/events' && at !== '/api/app/backup'))
       for (const part of ODD_PARTS) {
