@@ -73,12 +73,20 @@ function stateOf(host: Host, userId: string, callId: string): Answer | undefined
 /** As it is stored, by whichever process. */
 export async function fromRecord(
   host: Host,
-  { userId, callId, status, outcome, approvalId }: KeptCall,
+  { userId, callId, status, outcome, approvalId, finishedAt }: KeptCall,
 ): Promise<Answer> {
-  if (outcome) return { callId, ...resultOf(outcome) }
+  if (outcome) return { callId, ...resultOf(asOfNow(outcome, finishedAt)) }
   if (status !== 'pending' || approvalId === null) return { callId, status: 'running' }
   const approval = await host.approvals.get(userId, approvalId).catch(() => undefined)
   return { callId, status: 'pending', ...(approval ? { approval } : {}) }
+}
+
+/** Of a wait that was asked for back then, what is left. */
+function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
+  if (!('error' in outcome) || outcome.error.retryAfterMs === undefined || !finishedAt) return outcome
+  const { code, message: detail, action, errors, retryAfterMs: asked } = outcome.error
+  const retryAfterMs = Math.max(0, asked - (Date.now() - finishedAt.getTime()))
+  return { ...outcome, error: new HostError(code, { detail, action, ...(errors ? { errors } : {}), retryAfterMs }) }
 }
 
 export function resultOf(outcome: CallOutcome) {

@@ -1,6 +1,6 @@
 /** The call route, whole: waited for, asked about, streamed, left to go on, made once, and too large. */
 import { createHost, defineTool, type Host, HostError, rule } from 'loadout'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createApp } from './app.ts'
 
@@ -12,7 +12,7 @@ let request: (
   route: string,
   body?: unknown,
   headers?: Record<string, string>,
-) => Promise<{ status: number; body: Answer; text: string }>
+) => Promise<{ status: number; body: Answer; text: string; headers: Headers }>
 beforeEach(() => {
   made = 0
   const count = defineTool({
@@ -36,12 +36,17 @@ beforeEach(() => {
     execute: () => Promise.reject(new Error('no')),
   })
   const crash = defineTool({ name: 'crash', execute: () => Promise.reject(new HostError('server-crashed')) })
+  const busy = defineTool({
+    name: 'busy',
+    annotations: { readOnlyHint: true },
+    execute: () => Promise.reject(new HostError('rate-limited', { retryAfterMs: 90_000 })),
+  })
   const slow = defineTool({ name: 'slow', execute: () => held })
   const held = new Promise<string>((resolve) => {
     finish = () => resolve('done')
   })
   const allowed = ['count', 'crash', 'slow'].map((name) => rule(`app.${name}`, 'allow'))
-  host = createHost({ tools: [count, pay, large, fail, crash, slow], policy: allowed })
+  host = createHost({ tools: [count, pay, large, fail, crash, slow, busy], policy: allowed })
   const app = createApp({
     host,
     authenticate: (got) => ({ kind: 'session', userId: got.headers.get('x-user') ?? 'ann' }),
@@ -56,7 +61,7 @@ beforeEach(() => {
     })
     const text = await answer.text()
     const isJson = answer.headers.get('content-type')?.includes('json')
-    return { status: answer.status, text, body: isJson ? JSON.parse(text) : undefined }
+    return { status: answer.status, headers: answer.headers, text, body: isJson ? JSON.parse(text) : undefined }
   }
 })
 afterEach(() => host.close())
@@ -160,6 +165,17 @@ describe('made once', () => {
     const { requestId: _, ...told } = error.body
     expect(await call('crash', {}, { 'idempotency-key': 'k2' })).toMatchObject({ status: error.status, body: told })
     expect(await request(`GET /api/calls/${told.callId}`)).toMatchObject({ status: error.status, body: told })
+  })
+
+  it('a replayed 429 says when to come back, which is sooner as time goes', async () => {
+    const asked = () => call('busy', {}, key)
+    expect((await asked()).headers.get('retry-after')).toBe('90')
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+    const later = await asked()
+    expect([later.status, Number(later.headers.get('retry-after'))]).toEqual([429, expect.closeTo(30, -1)])
+    vi.setSystemTime(Date.now() + 60_000)
+    expect((await asked()).headers.get('retry-after')).toBe('0')
+    vi.useRealTimers()
   })
 
   it('one that runs is waited for', async () => {
