@@ -166,6 +166,29 @@ describe('what a thread carries', () => {
     await expect(host.threads.get('ann', 'gone')).rejects.toMatchObject({ code: 'not-found' })
   })
 
+  it('what was remembered and ruled for a thread goes with it: one that takes its id begins anew', async () => {
+    await using asking = createHost({ storage: host.storage })
+    const ask = () =>
+      asking.calls.start({
+        ...{ ...ann, toolkit: 'github', tool: 'delete_repo', arguments: {} },
+        ...{ caller: { type: 'direct' as const }, signal: AbortSignal.timeout(2000) },
+      })
+    await asking.threads.create('ann', { id: 'jobs' })
+    await asking.rules.set(ann, [{ pattern: 'linkedin.apply', decision: 'deny' }])
+    await asking.rules.set({ userId: 'ann' }, [{ pattern: 'linkedin.apply', decision: 'ask' }])
+    const first = ask()
+    await asking.approvals.answer('ann', (await first.pending).id, { decision: 'allow', remember: 'thread' })
+    await first.outcome
+    const told: string[] = []
+    asking.events.on((event) => void told.push(event.type))
+    await asking.threads.delete('ann', 'jobs')
+    expect(told).toEqual(['grant-revoked', 'policy-changed', 'thread-changed'])
+    await asking.threads.create('ann', { id: 'jobs' })
+    expect(await asking.grants.list('ann')).toEqual([])
+    expect([await asking.rules.list(ann), await asking.rules.list({ userId: 'ann' })]).toMatchObject([[], [{}]])
+    expect(await ask().pending).toMatchObject({ ref: 'github.delete_repo' })
+  })
+
   it('two threads, two users, the same ids: none sees another', async () => {
     await register(github, { tier: 'user', userId: 'bob' })
     await host.thread(ann).use(['linkedin'])

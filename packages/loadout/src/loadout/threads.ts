@@ -1,6 +1,7 @@
 /** Conversations: a name, a title and limits of their own. The key is (user, thread), so two users may use the same id. */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
+import type { GrantRow } from '../schema/grant.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { parse } from '../schema/json.ts'
@@ -24,7 +25,7 @@ export interface Threads {
   list(userId: string, page?: { after?: string | undefined; limit?: number }): Promise<StoredThread[]>
   /** Changes the given fields and keeps the rest. */
   update(userId: string, id: string, patch: unknown): Promise<StoredThread>
-  /** With its activations and the tools that it loaded. */
+  /** With its activations, the tools that it loaded, its rules and what was remembered for it. */
   delete(userId: string, id: string): Promise<void>
   /** What a thread set for itself; nothing where it was never made. */
   settings(userId: string, id: string): Promise<ThreadSettings>
@@ -77,14 +78,15 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
       return viewOf(row)
     },
     async delete(userId, id) {
-      await storage.transaction({ userId }, async (tx) => {
+      const { grants, rules } = await storage.transaction({ userId }, async (tx) => {
         await own(tx, id)
-        for (const row of await tx.list('activations', { where: { userId, threadId: id }, limit: LIST_LIMIT }))
-          await tx.delete('activations', row.activationId)
-        for (const row of await tx.list('loadedTools', { where: { userId, threadId: id }, limit: LIST_LIMIT }))
-          await tx.delete('loadedTools', row.loadedToolId)
+        const left = await forget(tx, { userId, threadId: id })
         await tx.delete('threads', id)
+        return left
       })
+      for (const { grantId, ref, target, decision } of grants)
+        events.emit({ type: 'grant-revoked', userId, threadId: id, grantId, ref, target, decision })
+      if (rules > 0) events.emit({ type: 'policy-changed', userId, threadId: id, rules: [] })
       tell(userId, id)
     },
     settings: (userId, id) =>
@@ -95,6 +97,22 @@ export function createThreads(parts: { storage: Storage; cache: ReadCache; event
         }),
       ),
   }
+}
+
+/** What was said for a thread does not hold for another that takes its id. */
+async function forget(
+  tx: Transaction,
+  where: { userId: string; threadId: string },
+): Promise<{ grants: GrantRow[]; rules: number }> {
+  const all = { where, limit: LIST_LIMIT }
+  for (const { activationId } of await tx.list('activations', all)) await tx.delete('activations', activationId)
+  for (const { loadedToolId } of await tx.list('loadedTools', all)) await tx.delete('loadedTools', loadedToolId)
+  const rules = await tx.list('policyRules', all)
+  for (const { ruleId } of rules) await tx.delete('policyRules', ruleId)
+  const grants = await tx.list('grants', { ...all, where: { ...where, revokedAt: null } })
+  const revokedAt = new Date()
+  for (const { grantId } of grants) await tx.update('grants', grantId, { set: { revokedAt } })
+  return { grants, rules: rules.length }
 }
 
 async function own(tx: Transaction, id: string): Promise<ThreadRow> {
