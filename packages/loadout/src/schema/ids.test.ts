@@ -14,7 +14,16 @@ it('ids carry their kind, are unique, and sort by birth', async () => {
 })
 
 it('a slug is an id, or nothing', () => {
-  for (const name of ['GitHub', ' My Files! ', 'Crème brûlée', 'a'.repeat(80), '__x__', '日本 2'])
+  for (const name of [
+    'GitHub',
+    ' My Files! ',
+    'Crème brûlée',
+    'a'.repeat(80),
+    '__x__',
+    '日本 2',
+    'call_center',
+    'USCO_x',
+  ])
     expect(toolkitId.safeParse(slugFrom(name)).success, name).toBe(true)
   expect([slugFrom('Crème brûlée'), slugFrom('漢字')]).toEqual(['creme-brulee', ''])
 })

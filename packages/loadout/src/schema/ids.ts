@@ -85,13 +85,16 @@ export function bornAt(id: string): number | undefined {
   return [...time].reduce((sum, character) => sum * 32 + ALPHABET.indexOf(character), 0) / 1000
 }
 
+// What stored and carried toolkits are known by beside their id: a path takes both, so none may look like the other.
+const TAKEN_FORMS = /^(usco_[0-9a-z]{26}|call_[0-9a-f]{32})$/
+
 export const toolkitId = z
   .string()
   .regex(
     /^[a-z0-9][a-z0-9_-]{0,47}$/,
     'must be 1 to 48 of a-z, 0-9, "-" and "_", beginning with a letter or a digit (for example "my-github")',
   )
-  .refine((id) => !id.startsWith('usco_') && !id.startsWith('call_'), 'must not begin with "usco_" or "call_"')
+  .refine((id) => !TAKEN_FORMS.test(id), 'must not look like one of our own ids (usco_…, call_…); choose another')
 
 // Control characters would make two ids look alike in a log.
 const plainText = /^[^\p{Cc}\p{Cf}]+$/u

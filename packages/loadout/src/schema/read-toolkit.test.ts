@@ -215,6 +215,8 @@ const WRONG: Record<string, [input: unknown, path: string]> = {
     'tools.1.name',
   ],
   'a key that reaches a prototype': [JSON.parse('{"name":"a","command":"x","env":{"__proto__":"y"}}'), 'env.__proto__'],
+  'a name that is one of our own ids': [{ name: `usco_${'0'.repeat(26)}`, command: 'x' }, 'name'],
+  'an id that is one of our own': [{ id: `call_${'a'.repeat(32)}`, name: 'a', command: 'x' }, 'id'],
   'such a key at the top': [JSON.parse('{"name":"a","command":"x","__proto__":{"y":1}}'), '__proto__'],
 }
 

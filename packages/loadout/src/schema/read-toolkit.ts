@@ -243,14 +243,20 @@ function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldEr
     error.issues.map((issue) => (issue.path[0] === 'server' ? { ...issue, path: issue.path.slice(1) } : issue)),
   )
   const already = new Set(told.map((problem) => problem.path))
-  return (invalidInput(flattened).errors ?? []).flatMap((problem) => {
+  const found = invalidInput(flattened).errors ?? []
+  const nameIsWrong = already.has('name') || already.has('id') || found.some(({ path }) => path === 'name')
+  return found.flatMap((problem) => {
     const [head = '', ...rest] = problem.path.split('.')
+    const isMadeId = head === 'id' && given.id === undefined && idIsMade
+    if (isMadeId && !nameIsWrong) return [{ path: given.name?.path ?? 'name', message: noIdFrom(problem.message) }]
     const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
     const path = [field?.path ?? head, ...rest].join('.')
     // Without a name there is no id to make, and without a transport no server: that is told already.
-    const follows = head === '(body)' || (head === 'id' && given.id === undefined && idIsMade)
+    const follows = head === '(body)' || isMadeId
     return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
   })
 }
+
+const noIdFrom = (why: string) => `cannot become an id, which ${why}; or give an id beside it`
 
 const show = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)

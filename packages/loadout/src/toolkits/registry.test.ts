@@ -94,6 +94,18 @@ describe('the registry', () => {
     expect((await host.toolkits.register({ ...FILES, name: 'Git-Hub!' }, ann)).stored.toolkit.id).toBe('git-hub-2')
   })
 
+  it('an id may begin as ours do; each is found by its own', async () => {
+    const host = createHost()
+    const { stored } = await host.toolkits.register({ ...FILES, name: 'usco_x' }, ann)
+    await host.toolkits.register({ ...FILES, name: 'call_center' }, ann)
+    expect(await names(host, 'ann')).toEqual(['user:usco_x', 'user:call_center'])
+    await host.toolkits.update('usco_x', { account: 'work' }, ann)
+    await host.toolkits.update(stored.uscoId, { enabled: false }, ann)
+    expect((await host.toolkits.find('ann', 'usco_x')).toolkit).toMatchObject({ account: 'work', enabled: false })
+    await host.toolkits.remove('call_center', ann)
+    expect(await names(host, 'ann')).toEqual(['user:usco_x'])
+  })
+
   it('users have their own, and the app has its own', async () => {
     const host = createHost()
     await host.toolkits.register(FILES, { tier: 'app' })

@@ -152,9 +152,10 @@ async function store(
   const columns = { ...toColumns({ ...toolkit, server: taken.server }, serverId), binding }
   // Later than before by any clock: two changes are never told apart as one.
   const now = new Date(Math.max(Date.now(), existing ? existing.updatedAt.getTime() + 1 : 0))
+  const isOther = existing && !isSameServer(existing.configJson, columns.configJson)
   const row = existing
     ? await tx.update('userServerConfigs', uscoId, {
-        set: { ...columns, updatedAt: now },
+        set: { ...columns, ...(isOther ? UNSEEN : {}), updatedAt: now },
         ...(unchangedSince ? { where: { updatedAt: unchangedSince } } : {}),
       })
     : await insertConfig(tx, { uscoId, userId: owner, ...columns, createdAt: now, updatedAt: now })
@@ -162,9 +163,12 @@ async function store(
   const unused = known.filter((field) => !taken.kept.includes(field) && !isSignIn(field))
   await secrets.clear(tx, keeper, unused)
   await secrets.save(tx, keeper, taken.secrets)
-  if (existing && !isSameServer(existing.configJson, columns.configJson)) await forgetPins(tx, owner, uscoId)
+  if (isOther) await forgetPins(tx, owner, uscoId)
   return { row, secrets: { set: Object.keys(taken.secrets), cleared: unused.filter(isNotIn(taken.secrets)) } }
 }
+
+/** What a look found says nothing of another server. Its tools stay until the new ones are in. */
+const UNSEEN = { introspectionStatus: null, introspectionReason: null, introspectedAt: null }
 
 const isNotIn = (record: object) => (name: string) => !Object.hasOwn(record, name)
 
@@ -182,9 +186,10 @@ export async function again<T>(work: () => Promise<T>): Promise<T> {
 }
 
 async function ownRow(tx: Transaction, userId: string, id: string): Promise<UserServerConfigRow | undefined> {
-  const where = id.startsWith('usco_') ? { userId, uscoId: id } : { userId, slug: id }
-  const [row] = await tx.list('userServerConfigs', { where })
-  return row
+  const find = (where: Partial<UserServerConfigRow>) => tx.list('userServerConfigs', { where: { userId, ...where } })
+  // A slug may begin so too; it is never one of ours.
+  const [row] = id.startsWith('usco_') ? await find({ uscoId: id }) : []
+  return row ?? (await find({ slug: id }))[0]
 }
 
 /** Whoever changes the server accepts what comes of it: its tools are seen for the first time again. */
@@ -211,7 +216,7 @@ async function insertConfig(
   tx: Transaction,
   columns: Omit<UserServerConfigRow, 'introspectionStatus' | 'introspectionReason' | 'introspectedAt'>,
 ): Promise<UserServerConfigRow> {
-  const row = { ...columns, introspectionStatus: null, introspectionReason: null, introspectedAt: null }
+  const row = { ...columns, ...UNSEEN }
   await tx.insert('userServerConfigs', row)
   return row
 }
