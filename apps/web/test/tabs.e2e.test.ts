@@ -44,3 +44,60 @@ it('a server that another tab deletes while it is edited here takes nothing alon
   await page.goto(`/connectors?edit=${toolkits[0].uscoId}`)
   await expect.poll(() => new URL(page.url()).search).toBe('')
 })
+
+it.each([
+  { tier: 'user', userId: 'local', page: '/connectors?edit=', api: '/api/mcp' },
+  { tier: 'app', page: '/operator?server=', api: '/api/app/toolkits' },
+] as const)('a server of the $tier that is saved elsewhere is never overwritten without a word', async (one) => {
+  const owner = one.tier === 'app' ? { tier: one.tier } : { tier: one.tier, userId: one.userId }
+  await using app = await openApp(async ({ toolkits }) => {
+    await toolkits.register({ name: 'Common', command: '/nowhere/server', enabled: false }, owner)
+  })
+  const page = await app.open()
+  const { toolkits } = await (await page.request.get(one.api)).json()
+  const path = `${one.api}/${toolkits[0].uscoId}`
+  const stored = async () => (await (await page.request.get(path)).json()).server.command
+  const saveElsewhere = async (command: string) => {
+    expect((await page.request.patch(path, { data: { command } })).status()).toBe(200)
+  }
+  await page.goto(`${one.page}${toolkits[0].uscoId}`)
+  const dialog = page.getByRole('dialog')
+  const command = dialog.getByRole('textbox', { name: 'Command' })
+  const told = dialog.getByText('This server was saved elsewhere while you changed it here.')
+  const save = dialog.getByRole('button', { name: 'Save changes' })
+  // Who typed nothing goes on from what is saved.
+  await command.waitFor()
+  await saveElsewhere('/first')
+  await expect.poll(() => command.inputValue(), { timeout: 10_000 }).toBe('/first')
+  await command.fill('/mine')
+  await saveElsewhere('/second')
+  await told.waitFor()
+  await save.click()
+  expect(await stored()).toBe('/second')
+  await dialog.getByRole('button', { name: 'Take what was saved' }).click()
+  await told.waitFor({ state: 'detached' })
+  expect(await command.inputValue()).toBe('/second')
+  // Without the news from the server, the save itself finds out.
+  await page.route(`**${one.api}`, (route) => route.abort())
+  await command.fill('/mine')
+  await saveElsewhere('/third')
+  await save.click()
+  await told.waitFor()
+  await page.unroute(`**${one.api}`)
+  expect(await stored()).toBe('/third')
+  await dialog.getByRole('button', { name: 'Keep mine' }).click()
+  await told.waitFor({ state: 'detached' })
+  // Who comes between the look and the save is first, too.
+  await page.route(`**${path}`, async (route) => {
+    if (route.request().method() === 'PATCH') await saveElsewhere('/fourth')
+    await route.continue()
+  })
+  await save.click()
+  await told.waitFor()
+  await page.unroute(`**${path}`)
+  expect(await stored()).toBe('/fourth')
+  await dialog.getByRole('button', { name: 'Keep mine' }).click()
+  await save.click()
+  await dialog.waitFor({ state: 'detached' })
+  expect(await stored()).toBe('/mine')
+})

@@ -10,6 +10,7 @@ import { Input } from '../../ui/input.tsx'
 import { Page } from '../../ui/page.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { SavedElsewhere } from '../shell/saved-elsewhere.tsx'
 import { useUnsaved } from '../shell/use-unsaved.ts'
 import { CodeHints } from './code-hints.tsx'
 import { RecordForm } from './record-form.tsx'
@@ -54,7 +55,7 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
           <ArrowLeft aria-hidden className="size-4" /> MCP servers
         </Link>
       </p>
-      {state.elsewhere && <Elsewhere {...state.elsewhere} />}
+      {state.elsewhere && <SavedElsewhere what="toolkit" {...state.elsewhere} />}
       {state.save.error && !state.elsewhere && (
         <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />
       )}
@@ -100,27 +101,6 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
         </Confirm>
       )}
     </Page>
-  )
-}
-
-/** Whoever saves last must know that they are not the only one. */
-function Elsewhere({ take, keep }: { take: () => void; keep: () => void }) {
-  return (
-    <div
-      role="alert"
-      className="flex flex-wrap items-center gap-3 rounded-xl border border-act/30 bg-act-soft/50 p-3.5 text-sm"
-    >
-      <CircleAlert aria-hidden className="size-4 shrink-0 text-act" />
-      <p className="min-w-0 flex-1 basis-64">
-        This toolkit was saved elsewhere while you changed it here. Yours would take the place of what was saved.
-      </p>
-      <Button size="small" onClick={take}>
-        Take what was saved
-      </Button>
-      <Button size="small" onClick={keep}>
-        Keep mine
-      </Button>
-    </div>
   )
 }
 

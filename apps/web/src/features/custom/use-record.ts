@@ -2,11 +2,12 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
-import { answer, client, ProblemError, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
+import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
 import { readJson } from '../schema-form/read-json.ts'
+import { ifUnchanged } from '../shell/if-unchanged.ts'
+import { useElsewhere } from '../shell/use-elsewhere.ts'
 import { type FieldProblem, placed } from './custom-problems.ts'
 import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
-import { useElsewhere } from './use-elsewhere.ts'
 
 const QUIET_MS = 400
 
@@ -59,7 +60,10 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     }
     onSaved(saved.uscoId)
   })
-  const { news, pass } = useElsewhere({ stored, base, isChanged, isSaving: save.isPending, take })
+  const { elsewhere, pass } = useElsewhere({
+    ...{ stored, base, isSame, isChanged, isSaving: save.isPending },
+    ...{ take, keep: setBase, onAnswered: save.reset },
+  })
   const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
   const change = (next: Partial<{ name: string; text: string }>) => {
     setDraft((old) => ({ ...old, ...next }))
@@ -74,7 +78,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     warnings: check.warnings,
     isChecked: check.isFresh,
     isChanged,
-    elsewhere: news && { take: () => take(news), keep: () => setBase(news) },
+    elsewhere,
     revision,
     setName: (next) => change({ name: next }),
     setText: (next) => change({ text: next }),
@@ -86,31 +90,23 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
 const startOf = (toolkit: Pick<Toolkit, 'name' | 'server'> | undefined) =>
   toolkit ? { name: toolkit.name, text: textOf(recordOf(toolkit)) } : { name: '', text: textOf(NEW_RECORD) }
 
-const CHANGED = {
-  title: 'It was changed elsewhere',
-  detail: 'Somebody saved this toolkit, in another window or on another device, after you opened it here.',
-  action: 'Look at what was saved, or keep yours, then save again.',
-  ...{ type: 'about:blank', status: 409, code: 'conflict', requestId: '' },
-}
-
 function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Toolkit, sent: Draft) => void) {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ name, text }: Draft): Promise<Toolkit> => {
       const config_json = JSON.parse(text) as Record<string, unknown>
       if (toolkit) {
-        const reading = client.api.mcp[':id'].$get({ param: { id: toolkit.uscoId } })
-        const now = await answer(reading)
-        if (!isSame(startOf(now), base)) {
-          queryClient.setQueryData(toolkitsQuery().queryKey, (old) =>
-            old?.map((one) => (one.uscoId === now.uscoId ? now : one)),
-          )
-          throw new ProblemError(CHANGED)
-        }
+        const headers = await ifUnchanged<Toolkit>({
+          reading: client.api.mcp[':id'].$get({ param: { id: toolkit.uscoId } }),
+          isSeen: (now) => isSame(startOf(now), base),
+          onNews: (now) => {
+            queryClient.setQueryData(toolkitsQuery().queryKey, (old) =>
+              old?.map((one) => (one.uscoId === now.uscoId ? now : one)),
+            )
+          },
+        })
         // An update leaves beside the tools what is set elsewhere: switches, options.
         const json = { name: name.trim(), server: { ...config_json, type: 'custom' } }
-        // Who saves between that look and this comes first.
-        const headers = { 'if-match': (await reading).headers.get('etag') ?? '*' }
         return answer(client.api.mcp[':id'].$patch({ param: { id: toolkit.uscoId }, json }, { headers }))
       }
       const json = { name: name.trim(), config_type: 'custom' as const, config_json }

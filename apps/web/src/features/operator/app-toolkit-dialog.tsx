@@ -1,5 +1,4 @@
 import { useBlocker } from '@tanstack/react-router'
-import { useRef, useState } from 'react'
 import { problemOf } from '../../api.ts'
 import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Segmented } from '../../ui/choice.tsx'
@@ -8,11 +7,11 @@ import { DialogForm, focusFirstField } from '../../ui/dialog-form.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { JsonText } from '../schema-form/json-text.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { bodyOf, type Draft, draftOf, emptyDraft } from '../toolkits/draft.ts'
-import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from '../toolkits/field-errors.ts'
+import { SavedElsewhere } from '../shell/saved-elsewhere.tsx'
+import { isPlaced } from '../toolkits/field-errors.ts'
 import { ToolkitFields } from '../toolkits/toolkit-form.tsx'
 import type { AppToolkit } from './queries.ts'
-import { useSaveAppToolkit } from './use-app.ts'
+import { useAppToolkitForm } from './use-app-toolkit-form.ts'
 
 interface AppToolkitDialogProps {
   toolkit: AppToolkit | undefined
@@ -20,16 +19,6 @@ interface AppToolkitDialogProps {
   onClose: () => void
   onClosed: () => void
 }
-
-type Way = 'stdio' | 'http' | 'json'
-const WAYS = [
-  { value: 'stdio', label: 'Command' },
-  { value: 'http', label: 'URL' },
-  { value: 'json', label: 'JSON' },
-] as const
-
-/** The record as JSON: for custom toolkits, and for what the fields do not show. */
-const START = { name: '', tools: [] }
 
 export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppToolkitDialogProps) {
   const work = useAppToolkitForm({ toolkit, others, onClose })
@@ -47,7 +36,8 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
           onSubmit={work.submit}
           onCancel={onClose}
         >
-          {work.save.error && (
+          {work.elsewhere && <SavedElsewhere what="server" {...work.elsewhere} />}
+          {work.save.error && !work.elsewhere && (
             <ProblemNotice
               error={work.save.error}
               folded={work.way !== 'json' && isPlaced(problemOf(work.save.error).errors)}
@@ -83,57 +73,6 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
     </Dialog>
   )
 }
-
-function useAppToolkitForm({
-  toolkit,
-  others,
-  onClose,
-}: Pick<AppToolkitDialogProps, 'toolkit' | 'others' | 'onClose'>) {
-  const initial = toolkit ? draftOf(toolkit) : emptyDraft('stdio')
-  const [way, setWay] = useState<Way>(wayOf(toolkit))
-  const [draft, setDraft] = useState<Draft>(initial)
-  const [record, setRecord] = useState<unknown>(toolkit ? recordOf(toolkit) : START)
-  const [isShared, setShared] = useState(toolkit?.options.shared ?? false)
-  const [errors, setErrors] = useState<FieldErrors>({})
-  const save = useSaveAppToolkit(toolkit)
-  const done = useRef(false)
-  const begun = useRef(JSON.stringify([bodyOf(initial), record, isShared]))
-  const body = () => ({ ...(way === 'json' ? (record as object) : bodyOf(draft)), shared: isShared })
-  const submit = () => {
-    const mistakes = way === 'json' ? {} : findMistakes(draft, others)
-    setErrors(mistakes)
-    if (Object.keys(mistakes).length > 0) return
-    save.mutate(body() as never, {
-      onSuccess: () => {
-        done.current = true
-        onClose()
-      },
-      onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
-    })
-  }
-  return {
-    ...{ way, draft, record, setRecord, isShared, setShared, errors, save, submit },
-    // What it is stays what it is: a custom toolkit has no command.
-    ways: toolkit ? WAYS.filter(({ value }) => value === wayOf(toolkit) || value === 'json') : WAYS,
-    choose: (next: Way) => {
-      setWay(next)
-      if (next !== 'json') setDraft((old) => ({ ...old, type: next }))
-    },
-    change: (changes: Partial<Draft>) => {
-      setDraft((old) => ({ ...old, ...changes }))
-      setErrors((old) => withoutErrorsOf(old, Object.keys(changes)))
-    },
-    recordProblems: save.error ? (problemOf(save.error).errors ?? []) : [],
-    wouldLose: () => !done.current && JSON.stringify([bodyOf(draft), record, isShared]) !== begun.current,
-  }
-}
-
-function wayOf(toolkit: AppToolkit | undefined): Way {
-  if (!toolkit || toolkit.server.type === 'stdio') return 'stdio'
-  return toolkit.server.type === 'custom' ? 'json' : 'http'
-}
-
-const recordOf = ({ name, server }: AppToolkit) => ({ name, server })
 
 function Shared({ isShared, onChange }: { isShared: boolean; onChange: (isShared: boolean) => void }) {
   return (

@@ -32,7 +32,7 @@ export function AppToolkits() {
   const open = (which: string | undefined) =>
     navigate({ search: (old) => ({ ...old, server: which }), resetScroll: false, replace: which === undefined })
   const edited = data?.toolkits.find(({ uscoId }) => uscoId === server)
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading global servers" />
   return (
     <Section

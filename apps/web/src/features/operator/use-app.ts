@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client } from '../../api.ts'
+import { ifUnchanged } from '../shell/if-unchanged.ts'
 import { toastProblem } from '../shell/toast-problem.ts'
 import { type AppConfigPatch, type AppToolkit, appConfigQuery, appToolkitsQuery, type PolicyRule } from './queries.ts'
 
@@ -12,13 +13,29 @@ function useRefresh(...keys: string[][]) {
   return () => Promise.all(keys.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
 }
 
+interface SavingApp {
+  json: Record_
+  /** Whether it is stored as it was when the draft began. */
+  isSeen: (now: AppToolkit) => boolean
+}
+
 export function useSaveAppToolkit(toolkit: AppToolkit | undefined) {
+  const queryClient = useQueryClient()
   const refresh = useRefresh(['app'], ['toolkits'])
   return useMutation({
-    mutationFn: (json: Record_): Promise<AppToolkit> =>
-      toolkit
-        ? answer(client.api.app.toolkits[':id'].$patch({ param: { id: toolkit.uscoId }, json }))
-        : answer(client.api.app.toolkits.$post({ json })),
+    mutationFn: async ({ json, isSeen }: SavingApp): Promise<AppToolkit> => {
+      if (!toolkit) return answer(client.api.app.toolkits.$post({ json }))
+      const param = { id: toolkit.uscoId }
+      const headers = await ifUnchanged<AppToolkit>({
+        ...{ reading: client.api.app.toolkits[':id'].$get({ param }), isSeen },
+        onNews: (now) => {
+          queryClient.setQueryData(appToolkitsQuery().queryKey, (old) =>
+            old ? { ...old, toolkits: old.toolkits.map((one) => (one.uscoId === now.uscoId ? now : one)) } : old,
+          )
+        },
+      })
+      return answer(client.api.app.toolkits[':id'].$patch({ param, json }, { headers }))
+    },
     onSuccess: (saved) => {
       const isBroken = saved.state.status === 'error'
       const tell = isBroken ? toast.warning : toast.success

@@ -115,6 +115,10 @@ export function bodyOf(draft: Draft): ToolkitBody {
   return { name: draft.name.trim(), server, ...changedOptions(draft.options, draft.storedOptions) }
 }
 
+/** Whether both say the same of a toolkit, whatever each began with. */
+export const isSameDraft = (one: Draft, other: Draft): boolean => said(one) === said(other)
+const said = (draft: Draft) => JSON.stringify([bodyOf({ ...draft, storedOptions: draft.options }), draft.options])
+
 function stdioOf({ type, command, args, storedArgs, cwd, env, hosts, template, values }: Draft) {
   // Who gives a command instead no longer wants the template.
   if (template !== '' && command.trim() === '') return { type, template, values: pairs(values) }

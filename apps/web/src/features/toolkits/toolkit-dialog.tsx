@@ -5,6 +5,7 @@ import { Confirm } from '../../ui/alert-dialog.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../ui/dialog.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { SavedElsewhere } from '../shell/saved-elsewhere.tsx'
 import { ConnectFailure, ConnectProgress } from './connect-outcome.tsx'
 import { CustomDoor } from './custom-door.tsx'
 import type { Door } from './dialog-search.ts'
@@ -125,6 +126,7 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
   return (
     <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
+        {work.elsewhere && <SavedElsewhere what="server" {...work.elsewhere} />}
         {problem && <ProblemNotice error={problem} folded={isPlaced} />}
         {failed && stored && <ConnectFailure toolkit={stored} />}
         {doors}

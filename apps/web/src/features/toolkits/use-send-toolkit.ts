@@ -20,6 +20,7 @@ interface Sent {
 }
 
 interface Asked {
+  isSeen: (now: Toolkit) => boolean
   onSuccess: (saved: Toolkit) => void
   onError: (error: Error) => void
 }
@@ -32,11 +33,11 @@ export function useSendToolkit(stored: Toolkit | undefined, onStopped: () => voi
     sent.current?.controller.abort()
     onStopped()
   })
-  const send = (name: string, json: ToolkitBody, asked: Asked) => {
+  const send = (name: string, json: ToolkitBody, { isSeen, ...asked }: Asked) => {
     const request: Sent = { name, controller: new AbortController(), isOver: false }
     sent.current = request
     save
-      .mutateAsync({ json, signal: request.controller.signal, isShown }, asked)
+      .mutateAsync({ json, isSeen, signal: request.controller.signal, isShown }, asked)
       .catch(() => {})
       .finally(() => {
         request.isOver = true

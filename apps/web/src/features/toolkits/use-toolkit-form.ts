@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { type RefObject, type SubmitEvent, useEffect, useRef, useState } from 'react'
+import { type RefObject, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { problemOf, type Toolkit } from '../../api.ts'
-import { bodyOf, type Draft, draftOf } from './draft.ts'
+import { useElsewhere } from '../shell/use-elsewhere.ts'
+import { bodyOf, type Draft, draftOf, isSameDraft } from './draft.ts'
 import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
 import type { Form } from './form.ts'
 import { type StdioRules, stdioQuery } from './queries.ts'
@@ -25,6 +26,8 @@ interface ToolkitForm {
   stored: Toolkit | undefined
   /** Whether it was saved here, and its server cannot be used as it is. */
   failed: boolean
+  /** What was saved elsewhere while this was changed: taken, or passed over with the next save. */
+  elsewhere: { take: () => void; keep: () => void } | undefined
   submit: (event: SubmitEvent<HTMLFormElement>) => void
 }
 
@@ -52,12 +55,22 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     setErrors((old) => withoutErrorsOf(old, changedFields(changes, draft)))
   }
 
-  const onAnswer = (saved: Toolkit) => {
-    if (!isBroken(saved)) return onSaved()
-    const next = draftOf(saved)
-    setStored(saved)
+  const begin = useCallback((next: Draft) => {
     setDraft(next)
     setBase(next)
+  }, [])
+  const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
+  const now = useDraftOf(stored && (toolkit ?? others.find(({ uscoId }) => uscoId === stored.uscoId)))
+  const { elsewhere, pass } = useElsewhere({
+    ...{ stored: now, base, isSame: isSameDraft, isChanged, isSaving: save.isPending },
+    ...{ take: begin, keep: setBase, onAnswered: save.reset },
+  })
+
+  const onAnswer = (saved: Toolkit) => {
+    if (!isBroken(saved)) return onSaved()
+    pass(now)
+    setStored(saved)
+    begin(draftOf(saved))
     setFailed(true)
   }
 
@@ -71,6 +84,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     save.reset()
     if (Object.keys(mistakes).length > 0) return
     send(draft.name, bodyOf(draft), {
+      isSeen: (found) => isSameDraft(draftOf(found), base),
       onSuccess: onAnswer,
       onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
     })
@@ -80,17 +94,21 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     form: { draft, errors, change },
     rules,
     element,
-    isChanged: JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base)),
+    isChanged,
+    elsewhere,
     isSaving: save.isPending,
     stop,
     isStopping,
-    problem: save.error,
+    // What was saved elsewhere is told with what can be done about it.
+    problem: elsewhere ? null : save.error,
     isPlaced: save.error !== null && isPlaced(problemOf(save.error).errors),
     stored,
     failed,
     submit,
   }
 }
+
+const useDraftOf = (toolkit: Toolkit | undefined) => useMemo(() => toolkit && draftOf(toolkit), [toolkit])
 
 const isBroken = ({ enabled, state }: Toolkit) =>
   enabled && (state.status === 'error' || state.status === 'sign-in-needed')

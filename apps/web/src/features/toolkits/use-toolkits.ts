@@ -3,11 +3,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, type ToolkitBody, toolkitsQuery } from '../../api.ts'
 import { counted } from '../../ui/time-words.ts'
+import { ifUnchanged } from '../shell/if-unchanged.ts'
 
 export const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
 
 interface Saving {
   json: ToolkitBody
+  /** Whether it is stored as it was when the draft began. */
+  isSeen: (now: Toolkit) => boolean
   /** Ends the wait for the answer. */
   signal: AbortSignal
   /** Whether the form is still there, where what failed is told and stays. */
@@ -17,10 +20,13 @@ interface Saving {
 export function useSaveToolkit(toolkit: Toolkit | undefined) {
   const list = useToolkitList()
   return useMutation({
-    mutationFn: ({ json, signal }: Saving): Promise<Toolkit & { warnings?: string[] | undefined }> =>
-      toolkit
-        ? answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }, { init: { signal } }))
-        : answer(client.api.mcp.$post({ json }, { init: { signal } })),
+    mutationFn: async ({ json, isSeen, signal }: Saving): Promise<Toolkit & { warnings?: string[] | undefined }> => {
+      const init = { signal }
+      if (!toolkit) return answer(client.api.mcp.$post({ json }, { init }))
+      const reading = client.api.mcp[':id'].$get(byId(toolkit), { init })
+      const headers = await ifUnchanged<Toolkit>({ reading, isSeen, onNews: list.put })
+      return answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }, { headers, init }))
+    },
     onSuccess: (saved, { isShown }) => {
       list.put(saved)
       const { status } = saved.state
