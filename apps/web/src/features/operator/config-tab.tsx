@@ -15,7 +15,7 @@ import { useChangeConfig } from './use-app.ts'
 
 export function ConfigTab() {
   const { data, error } = useQuery(appConfigQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   return data ? <ConfigForm config={data} /> : <Waiting label="Loading settings" />
 }
 

@@ -9,7 +9,7 @@ import { useAppKey } from './use-app.ts'
 /** Keys for providers of models, for all users who have none of their own. A key is written and never shown. */
 export function ModelsTab() {
   const { data, error } = useQuery(modelsQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading providers" />
   return (
     <Section

@@ -10,7 +10,7 @@ import { useSetPolicy } from './use-app.ts'
 export function PolicyTab() {
   const { data, error } = useQuery(policyQuery())
   const save = useSetPolicy()
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading rules" />
   return (
     <>

@@ -15,7 +15,7 @@ const STDIO = {
 /** What is set where the server is started: shown, so that one need not look there to know. */
 export function StartSettings() {
   const { data, error } = useQuery(startSettingsQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading what the server was started with" />
   return (
     <Section

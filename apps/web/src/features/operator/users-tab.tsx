@@ -38,7 +38,7 @@ function UserList({ me }: { me: string | undefined }) {
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<{ user: User; link: UserLink }>()
   const [removing, setRemoving] = useState<User>()
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading users" />
   return (
     <Section

@@ -106,7 +106,7 @@ function SessionsSection() {
     onError: toastProblem,
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsQuery().queryKey }),
   })
-  if (error) return <ProblemNotice error={error} />
+  if (error && !sessions) return <ProblemNotice error={error} />
   if (!sessions) return <Waiting label="Loading sessions" />
   return (
     <Section

@@ -14,7 +14,7 @@ import { type Grant, grantsQuery } from './queries.ts'
 /** Answers that hold until they are taken back. */
 export function AnswersTab() {
   const { data: grants, error } = useQuery(grantsQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !grants) return <ProblemNotice error={error} />
   if (!grants) return <Waiting label="Loading remembered answers" />
   if (grants.length === 0)
     return (

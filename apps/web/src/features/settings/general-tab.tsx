@@ -17,7 +17,7 @@ import { usePreferences } from './use-preferences.ts'
 
 export function GeneralTab() {
   const { data, error } = useQuery(preferencesQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading preferences" />
   return (
     <>

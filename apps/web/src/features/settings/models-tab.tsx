@@ -12,7 +12,7 @@ type Provider = Models['providers'][number]
 
 export function ModelsTab() {
   const { data, error } = useQuery(modelsQuery())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading providers" />
   return (
     <Section

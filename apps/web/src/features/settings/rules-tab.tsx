@@ -10,7 +10,7 @@ import { ownRulesQuery } from './queries.ts'
 export function RulesTab() {
   const { data, error } = useQuery(ownRulesQuery())
   const save = useSaveRules()
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data) return <Waiting label="Loading rules" />
   return (
     <Section

@@ -22,7 +22,7 @@ export function CarriedTools({ threadId }: { threadId: string }) {
   const names = useToolkitNames()
   const change = useSwitchRef(threadId)
   const pending = change.isPending ? change.variables : undefined
-  if (error) return <ProblemNotice error={error} />
+  if (error && !loadout) return <ProblemNotice error={error} />
   if (!loadout) return <LoadingRows />
   if (loadout.toolkits.length === 0) return <NoToolkits />
   const own = new Map(activations?.items.map(({ ref, on }) => [ref, on]))

@@ -11,7 +11,7 @@ import { useUnload } from './use-loadout.ts'
 export function LoadedTools({ threadId }: { threadId: string }) {
   const { data: items, error } = useQuery(loadedQuery(threadId))
   const unload = useUnload(threadId)
-  if (error) return <ProblemNotice error={error} />
+  if (error && !items) return <ProblemNotice error={error} />
   if (!items) return <Skeleton className="h-20 w-full rounded-lg" />
   if (items.length === 0)
     return (

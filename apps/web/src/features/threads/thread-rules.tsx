@@ -17,7 +17,7 @@ export function ThreadRules({ threadId }: { threadId: string }) {
   const { data: rules, error } = useQuery(threadRulesQuery(threadId))
   const set = useSetThreadRules(threadId)
   const [isAdding, setAdding] = useState(false)
-  if (error) return <ProblemNotice error={error} />
+  if (error && !rules) return <ProblemNotice error={error} />
   if (!rules) return <Skeleton className="h-20 w-full rounded-lg" />
   const put = (next: PolicyRule[]) => !set.isPending && set.mutate(next)
   const remove = (at: number) => {

@@ -16,7 +16,7 @@ export function WhyList({ threadId }: { threadId: string }) {
   const [text, setText] = useState('')
   const [shown, setShown] = useState(SHOWN)
   const words = useDeferredValue(text.trim().toLowerCase())
-  if (error) return <ProblemNotice error={error} />
+  if (error && !items) return <ProblemNotice error={error} />
   if (!items) return <Skeleton className="h-24 w-full rounded-lg" />
   const found = items.filter(({ ref, reasons }) =>
     [ref, ...reasons.map(({ detail }) => detail)].some((one) => one.toLowerCase().includes(words)),

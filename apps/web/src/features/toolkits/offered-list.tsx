@@ -13,7 +13,7 @@ const MOST = 200
 /** What a server offers beside its tools, as it lists it now. */
 export function OfferedList({ toolkit, kind }: { toolkit: Toolkit; kind: Offered }) {
   const { data: items, error } = useQuery(offeredQuery(toolkit.uscoId, kind))
-  if (error) return <ProblemNotice error={error} />
+  if (error && !items) return <ProblemNotice error={error} />
   if (!items)
     return (
       <div role="status" className="grid gap-3 py-2">

@@ -13,7 +13,7 @@ const MOST_LINES = 24
 
 export function Declaration({ located: { toolkit, tool } }: { located: LocatedTool }) {
   const { data, error } = useQuery(declarationQuery(toolkit.uscoId, tool.name))
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data)
     return (
       <div role="status" className="grid gap-3">

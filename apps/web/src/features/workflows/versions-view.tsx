@@ -22,7 +22,7 @@ interface VersionsViewProps {
 export function VersionsView({ editor, workflow, onRestored }: VersionsViewProps) {
   const { data, error } = useQuery(versionsQuery(workflow.id))
   const [shown, setShown] = useState<number>()
-  if (error) return <ProblemNotice error={error} />
+  if (error && !data) return <ProblemNotice error={error} />
   if (!data)
     return (
       <div role="status" className="grid gap-2">
