@@ -71,6 +71,19 @@ describe('thread.run', () => {
     expect(rates).toEqual({ rate: 'a rate', again: 'a rate' })
   })
 
+  it('what programs may not call takes no place of what they may', async () => {
+    const forecast = (name: string) => ({ ...tool(name, () => 'rain'), description: 'The weather forecast of a day.' })
+    const days = ['one', 'two', 'three', 'four', 'five', 'six'].map((day) => forecast(`forecast_${day}`))
+    const owner = { tier: 'user', userId: 'ann' } as const
+    await host.toolkits.register({ name: 'weather', tools: days, allowedCallers: ['direct'] }, owner)
+    await host.toolkits.register(
+      { name: 'wx', tools: [{ ...tool('now', () => 'dry'), description: 'Weather.' }] },
+      owner,
+    )
+    const done = await run(`return (await search({ query: 'weather forecast', limit: 5 })).map(({ name }) => name)`)
+    expect(done.output).toEqual(['wx.now'])
+  })
+
   it('finds and describes tools inside, and calls what it found by name', async () => {
     const done = await run(`
       const [best] = await search('customer by id')

@@ -55,3 +55,4 @@ export const caller = z.strictObject({
 export type Caller = z.infer<typeof caller>
 
 export const allowedCaller = z.enum(['direct', 'code'])
+export type AllowedCaller = z.infer<typeof allowedCaller>

@@ -5,7 +5,7 @@
 import { LRUCache } from 'lru-cache'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { AllowedCaller, ToolManifest } from '../schema/tool.ts'
 import type { SearchTool } from './search.ts'
 import { wordsOf } from './words.ts'
 
@@ -83,15 +83,17 @@ export class ScopeView {
     this.#byId = Map.groupBy(toolkits, ({ entries: [first] }) => first?.toolkit ?? '')
   }
 
-  has(ref: string): boolean {
-    return this.find(ref) !== undefined
+  has(ref: string, caller?: AllowedCaller): boolean {
+    return this.find(ref, caller) !== undefined
   }
 
-  /** A tool of the shared index, where the scope carries it. */
-  find(ref: string): SearchTool | undefined {
+  /** A tool of the shared index, where the scope carries it, and for the caller where one is named. */
+  find(ref: string, caller?: AllowedCaller): SearchTool | undefined {
     for (const { indexed, entries } of this.#byId.get(ref.slice(0, ref.indexOf('.'))) ?? []) {
       const at = indexed.positions.get(ref)
-      if (at !== undefined && entries[at]?.included) return indexed.tools[at]
+      const entry = at === undefined ? undefined : entries[at]
+      if (entry?.included && (caller === undefined || entry.allowedCallers.includes(caller)))
+        return indexed.tools[at as number]
     }
     return undefined
   }
