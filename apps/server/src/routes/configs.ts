@@ -93,8 +93,11 @@ export function configRoutes(host: Host) {
       const { userId } = c.var.principal
       const { uscoId, name, config_type, config_json, server_id } = c.req.valid('json')
       const record = { ...config_json, ...(uscoId === undefined ? {} : { id: undefined }), name }
-      assertType(config_type, typeOf(config_json, server_id))
-      const options = { ...(server_id ? { serverId: server_id } : {}), ...(uscoId === undefined ? {} : { uscoId }) }
+      const options = {
+        ...(server_id ? { serverId: server_id } : {}),
+        ...(uscoId === undefined ? {} : { uscoId }),
+        configType: config_type,
+      }
       const { stored, warnings } = await host.toolkits.register(record, { tier: 'user', userId }, options)
       // Behind: the caller asks for the outcome when they want it.
       if (stored.enabled) host.catalog.introspect(stored, userId).catch(() => {})
@@ -137,21 +140,6 @@ export function configRoutes(host: Host) {
       )
       return c.json({ tools: grouped, cached }, 200)
     })
-}
-
-function typeOf(record: Record<string, unknown>, serverId: string | null | undefined): z.infer<typeof configType> {
-  if (serverId) return 'mcp_marketplace'
-  if (record.tools !== undefined && record.command === undefined && record.url === undefined) return 'custom'
-  return record.url === undefined ? 'mcp_stdio' : 'mcp_http'
-}
-
-function assertType(given: z.infer<typeof configType> | undefined, found: z.infer<typeof configType>): void {
-  if (given === undefined || given === found) return
-  const message = `is "${given}", but config_json describes "${found}"`
-  throw new HostError('invalid-input', {
-    detail: `config_type: ${message}`,
-    errors: [{ path: 'config_type', message }],
-  })
 }
 
 function viewTool({ manifest, inactive }: CatalogTool): z.infer<typeof storedTool> {

@@ -2,7 +2,9 @@
 import { HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import { invalidFields } from '../schema/json.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
+import { type ConfigType, configTypeOf } from '../schema/server.ts'
 import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { isSameBinding, isSameServer } from './binding.ts'
@@ -39,6 +41,8 @@ export interface WriteOptions {
   serverId?: string
   /** The one that is meant, whatever its id and name are. */
   uscoId?: string
+  /** What its caller says that it is; a record of something else is refused. */
+  configType?: ConfigType | undefined
   /** Secrets that placeholders of the record mean, by field. With it, no stored secret is kept. */
   secrets?: Readonly<Record<string, string>>
   /** The source that defines it, outside the database. Only that source changes it. */
@@ -79,9 +83,10 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
     })
 
   return {
-    async register(input, owner, { serverId, uscoId, secrets: given, source, defaults }) {
+    async register(input, owner, { serverId, uscoId, configType, secrets: given, source, defaults }) {
       const read = readToolkit(input, defaults ? { defaults } : {})
       if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
+      assertType(configType, configTypeOf(read.toolkit.server, serverId))
       const userId = ownerIdOf(owner)
       return inTransaction(owner, async (tx) => {
         const existing = uscoId === undefined ? await findExisting(tx, userId, read) : await ownRow(tx, userId, uscoId)
@@ -268,6 +273,11 @@ function definedElsewhere({ optionsJson, slug }: Pick<UserServerConfigRow, 'opti
 function wrongTier(tier: string): HostError {
   const message = `is "${tier}", but this registers at the other tier`
   return new HostError('invalid-input', { detail: `scope: ${message}`, errors: [{ path: 'scope', message }] })
+}
+
+function assertType(given: ConfigType | undefined, found: ConfigType): void {
+  if (given === undefined || given === found) return
+  throw invalidFields([{ path: 'config_type', message: `is "${given}", but config_json describes "${found}"` }])
 }
 
 /** A taken name or id, told as such and not as a row. */
