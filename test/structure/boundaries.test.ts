@@ -39,6 +39,7 @@ const ROOTS = [
   'host.ts',
   'host-life.ts',
   'host-calls.ts',
+  'host-cancel.ts',
   'host-custom.ts',
   'host-runs.ts',
   'host-options.ts',

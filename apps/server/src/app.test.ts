@@ -440,6 +440,7 @@ describe('the OpenAPI document', () => {
       'post /api/auth/setup',
       'post /api/auth/sign-in',
       'post /api/auth/sign-out',
+      'post /api/calls/{id}/cancel',
       'post /api/grants',
       'post /api/inputs/{id}',
       'post /api/keys',

@@ -8,6 +8,7 @@ type Answer = ReturnType<typeof JSON.parse>
 let host: Host
 let made: number
 let finish: () => void
+let slowSignal: AbortSignal | undefined
 let request: (
   route: string,
   body?: unknown,
@@ -41,7 +42,14 @@ beforeEach(() => {
     annotations: { readOnlyHint: true },
     execute: () => Promise.reject(new HostError('rate-limited', { retryAfterMs: 90_000 })),
   })
-  const slow = defineTool({ name: 'slow', execute: () => held })
+  slowSignal = undefined
+  const slow = defineTool({
+    name: 'slow',
+    execute: (_, { signal }) => {
+      slowSignal = signal
+      return held
+    },
+  })
   const held = new Promise<string>((resolve) => {
     finish = () => resolve('done')
   })
@@ -194,6 +202,42 @@ it('wait: false goes on behind', async () => {
   expect([status, body.status]).toEqual([202, 'running'])
   await expect.poll(async () => (await request(`GET /api/calls/${body.callId}`)).status).toBe(200)
   expect(await request(`GET /api/calls/${body.callId}`, undefined, { 'x-user': 'bob' })).toMatchObject({ status: 404 })
+})
+
+describe('given up', () => {
+  const cancel = (id: string, headers = {}) => request(`POST /api/calls/${id}/cancel`, undefined, headers)
+  const show = (id: string) => request(`GET /api/calls/${id}`)
+
+  it('by who made it, down to what runs, and nobody else', async () => {
+    const { body } = await call('slow', { wait: false })
+    await expect.poll(() => slowSignal).toBeDefined()
+    expect(await cancel(body.callId, { 'x-user': 'bob' })).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    expect([await cancel('call_none'), slowSignal?.aborted]).toMatchObject([{ status: 404 }, false])
+    expect((await cancel(body.callId)).status).toBe(204)
+    expect(slowSignal?.aborted).toBe(true)
+    expect(await show(body.callId)).toMatchObject({ status: 499, body: { code: 'cancelled', callId: body.callId } })
+    expect(await cancel(body.callId)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+  })
+
+  it('while it waits for a person: it is not made, and its question is closed', async () => {
+    const { body } = await call('pay', { wait: false })
+    await expect.poll(async () => (await show(body.callId)).body.status).toBe('pending')
+    expect((await cancel(body.callId)).status).toBe(204)
+    expect((await show(body.callId)).body.code).toBe('cancelled')
+    expect((await request('GET /api/approvals?status=pending')).body.items).toEqual([])
+    expect(made).toBe(0)
+  })
+
+  it('what is over stays as it is; what is waited for ends with who waits', async () => {
+    const { body } = await call('count', { wait: false })
+    await expect.poll(async () => (await show(body.callId)).status).toBe(200)
+    expect((await cancel(body.callId)).status).toBe(409)
+    expect((await show(body.callId)).status).toBe(200)
+    const waited = await call('pay')
+    expect(await cancel(waited.body.callId)).toMatchObject({
+      ...{ status: 409, body: { action: expect.stringContaining('end the request') } },
+    })
+  })
 })
 
 it('streamed: what happens, one event each, and the end', async () => {

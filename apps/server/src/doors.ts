@@ -142,6 +142,7 @@ const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
   'GET /api/results/:id': ['read', 'call'],
   // Who calls may see what comes of it, and what it asks.
   'GET /api/calls/:id': ['read', 'call'],
+  'POST /api/calls/:id/cancel': ['call'],
   'GET /api/inputs': ['read', 'call'],
 }
 

@@ -29,6 +29,7 @@ import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
 import type { CredentialStore } from './credentials/credential-store.ts'
 import type { Emitter } from './events.ts'
+import { createCancel } from './host-cancel.ts'
 import type { HostOptions } from './host-options.ts'
 import type { Loadouts } from './loadout/loadouts.ts'
 import type { PreferenceStore } from './loadout/preferences.ts'
@@ -114,6 +115,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const pipeline = withTelemetry(telemetry, withOutcome(audit.calls, learning(found)))
   const calls = createCalls({ pipeline, inputs: base.inputs, leaving })
   const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
+  const cancel = createCancel({ storage, records, calls })
   const departures = createDepartures({
     ...{ storage, leaving, calls: withRuns(calls, way.runs) },
     forget: (userId) => {
@@ -132,7 +134,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
     compose([withFound, ...checks, withDecision({ ...decision, again: (call) => look(call) })], allowedAhead),
   )
   const ahead = createAskAhead({ storage, look, ...decision, programs: () => way.runs().programs })
-  return { policy, use, large, calls, records, departures, users, ahead }
+  return { policy, use, large, calls, records, cancel, departures, users, ahead }
 }
 
 /** A run that goes on would only make calls that are refused: it ends first. */

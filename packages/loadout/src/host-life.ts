@@ -32,6 +32,7 @@ interface Living {
   budgets: Budgets
   concurrency: Concurrency
   records: RunningRecords
+  cancel: { close(): void }
   departures: Departures
   learned: Learned
   loaded: Pick<LoadedTools, 'flush'>
@@ -62,6 +63,7 @@ export function createLife(parts: Living) {
       parts.runs.stop()
       // What it works on is left to others; their calls end with it.
       await parts.runs.close()
+      parts.cancel.close()
       const recorded = parts.records.close()
       await housekeeping.stop()
       await parts.departures.stop()

@@ -3,7 +3,6 @@
 import { type Audit, createAudit } from './audit/audit.ts'
 import { recordEvents } from './audit/record-events.ts'
 import type { Users } from './audit/users.ts'
-import type { CallRecords } from './calls/call-records.ts'
 import type { Calls } from './calls/calls.ts'
 import { createInputs, type Inputs } from './calls/inputs.ts'
 import { type Invocation, invoke } from './calls/invocation.ts'
@@ -24,6 +23,7 @@ import { chooseKeyRing } from './credentials/choose-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from './credentials/credential-store.ts'
 import { createEmitter, type Emitter } from './events.ts'
 import { createCallWay } from './host-calls.ts'
+import type { CancellableRecords } from './host-cancel.ts'
 import { createCustom } from './host-custom.ts'
 import { createLife } from './host-life.ts'
 import { type HostOptions, sourcesOf } from './host-options.ts'
@@ -97,7 +97,7 @@ export interface Host extends AsyncDisposable {
   /** What would be decided about tools, before they are called. */
   readonly decisions: Decisions
   /** Calls that are asked for later, or again with the same key. */
-  readonly records: CallRecords
+  readonly records: CancellableRecords
   /** Results that were too large to hand on. */
   readonly results: Results
   /** Programs and workflows: what they did, and where they stand. */
@@ -160,7 +160,7 @@ export function createHost(options: HostOptions = {}): Host {
   const { searcher, loaded, resolver } = finding
   const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
-  const { policy, use, large, calls, records, departures, users, ahead } = createCallWay(base, {
+  const { policy, use, large, calls, records, cancel, departures, users, ahead } = createCallWay(base, {
     ...way,
     runs: () => runs,
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
@@ -180,7 +180,7 @@ export function createHost(options: HostOptions = {}): Host {
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
-  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve, lostKeys })
+  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve, cancel, lostKeys })
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
   const started = { ...shared, registry, catalog, credentials, files, transports, connector, telemetry }
   const setup: Host['setupToolkits'] = (names, how) =>
@@ -188,7 +188,7 @@ export function createHost(options: HostOptions = {}): Host {
   return {
     ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
     ...{ threads, messages: createMessages(kept), activations, loadouts, preferences, ...policy },
-    ...{ results: use.results, budgets: use.budgets, tokens: use.tokens, records, fetchFor },
+    ...{ results: use.results, budgets: use.budgets, tokens: use.tokens, records: cancel.records, fetchFor },
     toolkits: registry,
     runs: runs.engine,
     tryTool: custom.tryTool,

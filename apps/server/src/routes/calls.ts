@@ -60,6 +60,13 @@ const show = createRoute({
   request: { params: idParam },
   responses: { 200: json(done, 'What the tool gave'), 202: json(waiting, 'It is on its way'), ...problemResponses },
 })
+const cancel = createRoute({
+  method: 'post',
+  path: '/calls/{id}/cancel',
+  summary: 'Give up a call that goes on behind, down to its server; 409 where it is over',
+  request: { params: idParam },
+  responses: { 204: { description: 'It is given up; `GET /api/calls/{id}` says so' }, ...problemResponses },
+})
 const listInputs = createRoute({
   method: 'get',
   path: '/inputs',
@@ -154,6 +161,10 @@ export function callRoutes(host: Host) {
       const { id } = c.req.valid('param')
       c.set('callId', id)
       return respond(c, await shown(host, c.var.principal.userId, id))
+    })
+    .openapi(cancel, async (c) => {
+      await host.records.cancel(c.var.principal.userId, c.req.valid('param').id)
+      return c.body(null, 204)
     })
     .openapi(listInputs, async (c) => c.json({ items: host.inputs.list(c.var.principal.userId).map(viewInput) }, 200))
     .openapi(answerInput, async (c) => {

@@ -68,6 +68,7 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/threads/{id}/messages': { message: 'hi' },
   'PUT /api/models/{provider}/key': { key: 'k' },
   'PUT /api/app/models/{provider}/key': { key: 'k' },
+  'POST /api/calls/{id}/cancel': null,
   'POST /api/runs/{id}/cancel': null,
   'POST /api/runs/{id}/rerun': { from: 'a' },
   'PUT /api/workflows/{id}': { name: 'taken over', nodes: [{ id: 'a', type: 'approval', message: 'x' }] },
@@ -103,6 +104,7 @@ export const REFUSED: ReadonlySet<string> = new Set([
   // There is no model to ask.
   'POST /api/threads/{id}/messages',
   // It is over.
+  'POST /api/calls/{id}/cancel',
   'POST /api/runs/{id}/cancel',
   'POST /api/runs/{id}/steps/{step}',
   // It is a program.
