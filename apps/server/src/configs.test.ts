@@ -41,3 +41,19 @@ for (const [name, [config_json, right, wrong]] of Object.entries(RECORDS))
       expect.objectContaining({ usco_id: saved.body.usco_id, name, config_type: right }),
     )
   })
+
+it('a server that the marketplace does not have is refused by its field', async () => {
+  const given = { name: 'market', config_json: { url, enabled: false } }
+  for (const server_id of ['serv_nope', ''])
+    expect(await ann('POST /api/mcp/config', { ...given, server_id })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: 'server_id' }] },
+    })
+  expect(await ann('POST /api/mcp/config', { ...given, config_type: 'mcp_marketplace' })).toMatchObject({
+    status: 422,
+    body: { errors: [{ path: 'config_type' }] },
+  })
+  const { body } = await ann('GET /api/mcp/config')
+  expect(body.configs.map(({ name }: { name: string }) => name)).not.toContain('market')
+  expect((await ann('POST /api/mcp/config', { ...given, server_id: null })).status).toBe(200)
+})

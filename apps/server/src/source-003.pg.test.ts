@@ -168,6 +168,7 @@ async function useMarketplace(): Promise<void> {
   const { body } = await ann('POST /api/mcp/config', { name: 'market', server_id: 'serv_1', config_json })
   const [row] = await rows('select * from mcp.user_server_configs where usco_id = $1', body.usco_id)
   expect(row).toMatchObject({ config_type: 'mcp_marketplace', server_id: 'serv_1' })
+  await keepsItsTie(config_json, body.usco_id)
   const nodes = [tool('find', 'market.search', { query: 'x' }), tool('gone', 'market.crawl', {})]
   const validated = await ann('POST /api/workflows/validate', { name: 'market', nodes })
   expect(validated.body).toMatchObject({ valid: false, errors: [{ path: 'nodes.1.ref' }] })
@@ -181,6 +182,23 @@ async function useMarketplace(): Promise<void> {
   expect(done.body).toMatchObject({ status: 'completed', output: { server: 'market', name: 'search' } })
   expect(market.calls).toEqual([{ name: 'search', arguments: { query: 'x' } }])
   expect(await rows('select * from mcp.tools order by name')).toEqual(listed)
+}
+
+/** A save that says nothing of the marketplace changes nothing of it; one that says otherwise does. */
+async function keepsItsTie(config_json: object, uscoId: string): Promise<void> {
+  const record = { name: 'market', config_json }
+  const tie = async (given: object) => {
+    const { status } = await ann('POST /api/mcp/config', { ...record, ...given })
+    const [row] = await rows('select server_id, config_type from mcp.user_server_configs where usco_id = $1', uscoId)
+    return [status, row?.server_id, row?.config_type]
+  }
+  expect(await tie({})).toEqual([200, 'serv_1', 'mcp_marketplace'])
+  expect(await tie({ uscoId, config_type: 'mcp_marketplace' })).toEqual([200, 'serv_1', 'mcp_marketplace'])
+  expect(await tie({ server_id: 'serv_2' })).toEqual([422, 'serv_1', 'mcp_marketplace'])
+  expect(await tie({ server_id: null })).toEqual([200, null, 'mcp_http'])
+  expect(await tie({ server_id: 'serv_1' })).toEqual([200, 'serv_1', 'mcp_marketplace'])
+  expect(await tie({ config_type: 'mcp_http' })).toEqual([200, null, 'mcp_http'])
+  expect(await tie({ server_id: 'serv_1' })).toEqual([200, 'serv_1', 'mcp_marketplace'])
 }
 
 it("source 003's eleven test steps", async () => {

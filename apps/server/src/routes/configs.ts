@@ -18,7 +18,7 @@ const configBody = z.strictObject({
   name: z.string(),
   config_type: configType.optional(),
   config_json: z.record(z.string(), z.unknown()),
-  server_id: z.string().nullish(),
+  server_id: z.string().max(200).nullish(),
 })
 const introspection = z.object({
   status: z.enum(['pending', 'success', 'error']),
@@ -94,9 +94,8 @@ export function configRoutes(host: Host) {
       const { uscoId, name, config_type, config_json, server_id } = c.req.valid('json')
       const record = { ...config_json, ...(uscoId === undefined ? {} : { id: undefined }), name }
       const options = {
-        ...(server_id ? { serverId: server_id } : {}),
         ...(uscoId === undefined ? {} : { uscoId }),
-        configType: config_type,
+        ...{ serverId: server_id, configType: config_type },
       }
       const { stored, warnings } = await host.toolkits.register(record, { tier: 'user', userId }, options)
       // Behind: the caller asks for the outcome when they want it.

@@ -2,12 +2,12 @@
 import { HostError } from '../errors.ts'
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
-import { invalidFields } from '../schema/json.ts'
 import { readToolkit } from '../schema/read-toolkit.ts'
-import { type ConfigType, configTypeOf } from '../schema/server.ts'
+import type { ConfigType } from '../schema/server.ts'
 import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { isSameBinding, isSameServer } from './binding.ts'
+import { tieToMarket } from './market-tie.ts'
 import { takeSecrets } from './secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
 
@@ -37,8 +37,8 @@ export interface SecretChanges {
 }
 
 export interface WriteOptions {
-  /** The server of the marketplace that this one is. */
-  serverId?: string
+  /** The server of the marketplace that this one is; it stays so until another one, or null, is given. */
+  serverId?: string | null | undefined
   /** The one that is meant, whatever its id and name are. */
   uscoId?: string
   /** What its caller says that it is; a record of something else is refused. */
@@ -83,10 +83,9 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
     })
 
   return {
-    async register(input, owner, { serverId, uscoId, configType, secrets: given, source, defaults }) {
+    async register(input, owner, { uscoId, secrets: given, source, defaults, ...tie }) {
       const read = readToolkit(input, defaults ? { defaults } : {})
       if (read.tier !== undefined && read.tier !== owner.tier) throw wrongTier(read.tier)
-      assertType(configType, configTypeOf(read.toolkit.server, serverId))
       const userId = ownerIdOf(owner)
       return inTransaction(owner, async (tx) => {
         const existing = uscoId === undefined ? await findExisting(tx, userId, read) : await ownRow(tx, userId, uscoId)
@@ -98,7 +97,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
           owner: userId,
           existing,
           toolkit: { ...read.toolkit, id, ...(source === undefined ? {} : { source }) },
-          serverId: serverId ?? null,
+          serverId: await tieToMarket(tx, { ...tie, server: read.toolkit.server, before: existing?.serverId }),
           given,
         })
         return { ...stored, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }
@@ -273,11 +272,6 @@ function definedElsewhere({ optionsJson, slug }: Pick<UserServerConfigRow, 'opti
 function wrongTier(tier: string): HostError {
   const message = `is "${tier}", but this registers at the other tier`
   return new HostError('invalid-input', { detail: `scope: ${message}`, errors: [{ path: 'scope', message }] })
-}
-
-function assertType(given: ConfigType | undefined, found: ConfigType): void {
-  if (given === undefined || given === found) return
-  throw invalidFields([{ path: 'config_type', message: `is "${given}", but config_json describes "${found}"` }])
 }
 
 /** A taken name or id, told as such and not as a row. */
