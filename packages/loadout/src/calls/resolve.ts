@@ -2,12 +2,12 @@
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import { assertEnabled, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { assertEnabled, isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from './call.ts'
 
 export interface ResolveParts {
   registry: Pick<Registry, 'find'>
-  catalog: Pick<Catalog, 'tools' | 'introspect'>
+  catalog: Pick<Catalog, 'tools' | 'introspect' | 'isPersonal'>
 }
 
 export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandler<ResolvedCall>): CallHandler {
@@ -16,7 +16,7 @@ export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandl
   return async (call: ToolCall): Promise<CallOutcome> => {
     const stored = assertEnabled(call.brought?.get(call.toolkit) ?? (await registry.find(call.userId, call.toolkit)))
     let tools = await lookUp(stored, call.userId)
-    if (tools.length === 0) {
+    if (tools.length === 0 || (isUnseen(stored) && !(await catalog.isPersonal(stored, call.userId)))) {
       await catalog.introspect(stored, call.userId, call.trace)
       tools = await lookUp(stored, call.userId)
     }

@@ -33,6 +33,7 @@ export interface Catalog {
   introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]>
   /** The server says that its list changed: looks anew, also where a look is under way. */
   changed(stored: StoredToolkit, userId: string): Promise<void>
+  /** Whether what is kept of it is past its time, or the last look failed. */
   isStale(stored: StoredToolkit): boolean
   /** When what this user has of it was last looked for. */
   discoveredAt(stored: StoredToolkit, userId: string): Promise<Date | null>
@@ -64,6 +65,8 @@ const LIST_LIMIT = 100_000
 const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
 const LEAST_TTL_MS = 10_000
+/** A server that was away may be back: who reads looks again, not more often than this. */
+const AFTER_FAILURE_MS = 60_000
 const MOST_CARRIED = 1000
 /** More at once would drown who listens; they look anew instead. */
 const MOST_EVENTS = 500
@@ -109,7 +112,8 @@ class StoredCatalog implements Catalog {
       const tools = known ?? given(one)
       // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
       result.set(one.uscoId, one.carried || isTrusted(one, config) ? tools : this.#held(tools))
-      const isOld = !asIs && one.enabled && known && !one.carried && this.#isOld(one, own)
+      const wasSeen = known !== undefined || one.row.introspectedAt !== null
+      const isOld = !asIs && one.enabled && wasSeen && !one.carried && this.#isOld(one, own)
       // Failures are told by the state; a reader gets what there is.
       if (isOld) this.introspect(one, userId).catch(() => {})
     }
@@ -147,10 +151,16 @@ class StoredCatalog implements Catalog {
     return this.#carried.get(uscoId)
   }
 
-  isStale({ row, toolkit, uscoId }: StoredToolkit): boolean {
+  isStale(stored: StoredToolkit): boolean {
+    return stored.row.introspectionStatus === 'error' || this.#isPast(stored)
+  }
+
+  /** Whether it is time for another look: sooner after one that failed. */
+  #isPast({ row, toolkit, uscoId }: StoredToolkit): boolean {
     if (row.introspectedAt === null) return toolkit.tools === undefined
     const ttlMs = this.#parts.ttlMs ?? DEFAULT_TTL_MS
-    return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, this.#hints.get(uscoId) ?? ttlMs)
+    const heldMs = row.introspectionStatus === 'error' ? AFTER_FAILURE_MS : (this.#hints.get(uscoId) ?? ttlMs)
+    return Date.now() - row.introspectedAt.getTime() > Math.min(ttlMs, heldMs)
   }
 
   async discoveredAt({ tier, uscoId, row }: StoredToolkit, userId: string): Promise<Date | null> {
@@ -159,9 +169,10 @@ class StoredCatalog implements Catalog {
   }
 
   #isOld(stored: StoredToolkit, own: PersonalCatalog | undefined): boolean {
-    if (!own) return this.isStale(stored)
+    if (!own) return this.#isPast(stored)
     const isOther = own.recordAt.getTime() !== stored.row.updatedAt.getTime()
-    return isOther || this.isStale({ ...stored, row: { ...stored.row, introspectedAt: own.introspectedAt } })
+    const seen = { introspectedAt: own.introspectedAt, introspectionStatus: 'success' as const }
+    return isOther || this.#isPast({ ...stored, row: { ...stored.row, ...seen } })
   }
 
   async isPersonal({ tier, uscoId }: StoredToolkit, userId: string): Promise<boolean> {

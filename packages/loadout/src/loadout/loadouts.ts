@@ -6,7 +6,7 @@ import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Limit } from './counter.ts'
@@ -33,7 +33,7 @@ export interface LoadoutOptions {
   brought?: readonly OfferedToolkit[] | undefined
   /** How the thread shows its tools. */
   transform?: readonly ToolTransformer[] | undefined
-  /** Whether servers that nobody looked at yet are left alone. */
+  /** Whether servers that nobody looked at yet are not waited for. */
   behind?: boolean | undefined
   /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
   meant?: string | undefined
@@ -49,7 +49,7 @@ export interface Loadouts {
 
 export interface LoadoutParts {
   registry: Pick<Registry, 'offered' | 'transformersOf'>
-  catalog: Pick<Catalog, 'tools' | 'introspect'>
+  catalog: Pick<Catalog, 'tools' | 'introspect' | 'isPersonal'>
   activations: Activations
   threads: Pick<Threads, 'settings'>
   preferences: Pick<PreferenceStore, 'get'>
@@ -63,6 +63,13 @@ export function createLoadouts(parts: LoadoutParts): Loadouts {
 
 const FIRST_LOOK_MS = 5000
 const GRACE_MS = 300
+
+interface FirstLooks {
+  /** Whether servers may be asked. */
+  look: boolean
+  wait: boolean
+  meant: string | undefined
+}
 
 /** What was worked out of a toolkit's tools; both keys are replaced by the cache when anything changes. */
 type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
@@ -79,7 +86,7 @@ class LiveLoadouts implements Loadouts {
   async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
     const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named, meant } = options
     const { registry, mayWiden } = this.#parts
-    await this.#firstLooks(scope.userId, { wait: !behind && !asIs, meant })
+    await this.#firstLooks(scope.userId, { look: !asIs, wait: !behind, meant })
     const { visible, hidden } = await registry.offered(scope.userId)
     const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
     const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
@@ -112,20 +119,23 @@ class LiveLoadouts implements Loadouts {
    * A toolkit that nobody looked at yet is looked at now. It is waited for only where there is nothing else to give, and
    * not much longer than for the first that answers: who takes longer is there next time.
    */
-  async #firstLooks(userId: string, { wait, meant }: { wait: boolean; meant: string | undefined }): Promise<void> {
+  async #firstLooks(userId: string, { look: mayLook, wait, meant }: FirstLooks): Promise<void> {
     const { registry, catalog } = this.#parts
     const { visible, hidden } = await registry.offered(userId)
-    const isUnseen = ({ row, toolkit }: StoredToolkit) => row.introspectedAt === null && !toolkit.tools
     const isOwn = ({ toolkit }: StoredToolkit) => toolkit.server.type === 'custom'
     const own = [...visible, ...hidden].filter((stored) => isUnseen(stored) && isOwn(stored))
-    const servers = visible.filter((stored) => isUnseen(stored) && !isOwn(stored) && stored.enabled)
+    const unseen = visible.filter((stored) => isUnseen(stored) && !isOwn(stored) && stored.enabled)
+    // What a user signed in to is known for them alone.
+    const personal = await Promise.all(unseen.map((stored) => catalog.isPersonal(stored, userId)))
+    const servers = unseen.filter((_, at) => !personal[at])
     if (own.length + servers.length === 0) return
     const look = (stored: StoredToolkit) => catalog.introspect(stored, userId)
     // What needs no server is there at once.
     await Promise.allSettled(own.map(look))
-    if (!wait) return
+    if (!mayLook) return
     const looks = servers.map(look)
     const all = Promise.allSettled(looks)
+    if (!wait) return
     const awaited = looks.filter((_, at) => meant !== undefined && mayBeOf(servers[at]?.toolkit.id ?? '', meant))
     await Promise.allSettled(awaited)
     if (servers.length < visible.length) return

@@ -4,7 +4,7 @@ import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface Warmed {
   id: string
@@ -55,7 +55,7 @@ async function open({ connector, catalog }: WarmParts, stored: StoredToolkit, us
     const connectMs = stored.toolkit.timeouts.connectMs
     await connector.use(stored, userId, { repeatable: true, connectMs, work: async () => {} })
     // With its tools unknown nothing of it could be called.
-    if (stored.row.introspectedAt === null && !stored.toolkit.tools) await catalog.introspect(stored, userId)
+    if (isUnseen(stored) || stored.row.introspectionStatus === 'error') await catalog.introspect(stored, userId)
     return { id, status: 'connected' }
   } catch (error) {
     const { message: reason, action } = HostError.from(error)

@@ -22,6 +22,10 @@ export interface StoredToolkit {
   shadows?: Tier
 }
 
+/** Whether nobody looked at its server yet, as it is now: what is known of it, if anything, is of another. */
+export const isUnseen = ({ row, toolkit, carried }: StoredToolkit): boolean =>
+  row.introspectedAt === null && !toolkit.tools && !carried
+
 export function fromRow(row: UserServerConfigRow): StoredToolkit {
   const { slug: id, name, enabled } = row
   const options = toolkitOptions.parse(row.optionsJson)

@@ -1,0 +1,121 @@
+/** When a server is looked at without anybody asking for it: never seen, seen as another, away the last time. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { nodeDrivers } from '../connections/node-drivers.ts'
+import { createHost, type Host } from '../host.ts'
+import type { HostOptions } from '../host-options.ts'
+import { rule } from '../policy/rule.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
+import { fileSource } from '../toolkits/file-source.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const soon = { timeout: 10_000, interval: 20 }
+const listing = (...names: string[]): HttpFaults => ({
+  tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
+})
+
+const AWAY = { status: 503 }
+const start = async (script: HttpFaults) => {
+  const server = await startFaultServer(script)
+  return { url: server.url, [Symbol.asyncDispose]: () => server.close() }
+}
+
+let folder: string
+let host: Host
+let a: HttpFaultServer
+let b: HttpFaultServer
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'loadout-looks-'))
+  a = await startFaultServer(listing('a1', 'a2'))
+  b = await startFaultServer(listing('b1'))
+})
+afterEach(async () => {
+  await host.close()
+  await a.close()
+  await b.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+function open(options: HostOptions = {}): Host {
+  host = createHost({
+    drivers: nodeDrivers({ guard: { privateNetwork: true } }),
+    policy: [rule('*', 'allow')],
+    ...options,
+  })
+  return host
+}
+const shown = async () => (await host.views.list('ann')).flatMap(({ tools }) => tools.map(({ name }) => name))
+const call = (toolkit: string, tool: string) =>
+  host.calls.start({ userId: 'ann', toolkit, tool, arguments: {}, caller: { type: 'direct' } }).outcome
+
+describe('a server that was never seen', () => {
+  it('is looked at behind the first who lists it', async () => {
+    open()
+    await host.toolkits.register({ name: 'kit', url: a.url }, ann)
+    expect(await shown()).toEqual([])
+    await vi.waitFor(async () => expect(await shown()).toEqual(['a1', 'a2']), soon)
+  })
+
+  it('is left alone by who takes things as they are', async () => {
+    open()
+    await host.toolkits.register({ name: 'kit', url: a.url }, ann)
+    await host.loadouts.of({ userId: 'ann' }, { asIs: true })
+    await host.catalog.settled()
+    expect(a.server.calls).toEqual([])
+    expect((await host.toolkits.find('ann', 'kit')).row.introspectedAt).toBeNull()
+  })
+})
+
+describe('a server that was away at its first look', () => {
+  it('is looked at again by who reads, once it is time', async () => {
+    const script: HttpFaults = { ...listing('c1'), http: { initialize: AWAY, 'server/discover': AWAY } }
+    await using c = await start(script)
+    open({ toolCacheTtlMs: 30 })
+    await host.toolkits.register({ name: 'kit', url: c.url }, ann)
+    await host.catalog.introspect(await host.toolkits.find('ann', 'kit'), 'ann').catch(() => {})
+    expect((await host.toolkits.find('ann', 'kit')).row.introspectionStatus).toBe('error')
+    expect(host.catalog.isStale(await host.toolkits.find('ann', 'kit'))).toBe(true)
+    delete script.http
+    await vi.waitFor(async () => expect(await shown()).toEqual(['c1']), soon)
+  })
+})
+
+describe('another server under the same name', () => {
+  it('is seen anew: nothing of the old one is taken for it', async () => {
+    open()
+    await host.toolkits.register({ name: 'kit', url: a.url }, ann)
+    expect((await call('kit', 'a1')).status).toBe('ok')
+    await host.toolkits.update('kit', { url: b.url }, ann)
+    expect((await host.toolkits.find('ann', 'kit')).row).toMatchObject({
+      introspectionStatus: null,
+      introspectedAt: null,
+    })
+    expect((await call('kit', 'b1')).status).toBe('ok')
+    expect(await call('kit', 'a1')).toMatchObject({ status: 'failed', error: { code: 'tool-not-found' } })
+    expect(await shown()).toEqual(['b1'])
+  })
+
+  it('also where a file says so', async () => {
+    const path = join(folder, 'mcp-servers.json')
+    const write = (url: string) => writeFile(path, JSON.stringify({ mcpServers: { kit: { url } } }))
+    await write(a.url)
+    open({ sources: [fileSource({ paths: [path], pollMs: 20 })] })
+    await vi.waitFor(async () => expect(await shown()).toEqual(['a1', 'a2']), soon)
+    await write(b.url)
+    await vi.waitFor(async () => expect(await shown()).toEqual(['b1']), soon)
+  })
+
+  it('a new name or another timeout is no other server', async () => {
+    open()
+    await host.toolkits.register({ name: 'kit', url: a.url }, ann)
+    await call('kit', 'a1')
+    const { introspectedAt } = (await host.toolkits.find('ann', 'kit')).row
+    await host.toolkits.update('kit', { name: 'Other', timeouts: { callMs: 5000 } }, ann)
+    expect((await host.toolkits.find('ann', 'kit')).row).toMatchObject({
+      introspectionStatus: 'success',
+      introspectedAt,
+    })
+  })
+})
