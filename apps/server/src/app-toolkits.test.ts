@@ -122,7 +122,9 @@ describe('a toolkit for all', () => {
       expect((await ann()(`PATCH /api/mcp/${id}`, {})).body.errors[0].path).toBe('enabled')
       expect((await ann()(`PATCH /api/mcp/${id}`, { enabled: false })).body).toMatchObject({ enabled: false })
       expect((await toolkitOf(bob(), 'wiki')).enabled).toBe(true)
-      expect((await operator()('GET /api/app/toolkits')).body.toolkits[0].enabled).toBe(true)
+      const { body } = await operator()('GET /api/app/toolkits')
+      expect(body.toolkits[0].enabled).toBe(true)
+      expect(body.items).toEqual(body.toolkits)
       expect((await ann()('POST /api/tools/wiki/search/call', {})).status).toBe(403)
       expect((await ann()(`PATCH /api/mcp/${id}`, { enabled: true })).body).toMatchObject({ enabled: true })
     }
@@ -190,7 +192,7 @@ describe('a toolkit for all', () => {
       expect([path, answer.status]).toEqual([path, 422])
       expect(answer.body.errors.map((error: { path: string }) => error.path)).toContain(path)
     }
-    expect((await operator()('GET /api/app/toolkits')).body).toEqual({ toolkits: [], problems: [] })
+    expect((await operator()('GET /api/app/toolkits')).body).toEqual({ items: [], toolkits: [], problems: [] })
   })
 })
 

@@ -93,5 +93,6 @@ describe('GET /api/tools?q=', () => {
     expect(body.strategy).toBe(strategy)
     expect(refsOf(body)).toContain('everything.echo')
     expect(body.tools.length).toBeLessThanOrEqual(3)
+    expect(body.items).toEqual(body.tools)
   })
 })

@@ -22,7 +22,14 @@ const list = createRoute({
   path: '/app/toolkits',
   summary: "The app's toolkits, and what is wrong with the files that define some",
   responses: {
-    200: json(z.object({ toolkits: z.array(toolkit), problems: z.array(problem) }), 'All of them'),
+    200: json(
+      z.object({
+        items: z.array(toolkit),
+        toolkits: z.array(toolkit).openapi({ description: 'The same as `items`' }),
+        problems: z.array(problem),
+      }),
+      'All of them',
+    ),
     ...problemResponses,
   },
 })
@@ -126,7 +133,7 @@ export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings
   return app
     .openapi(list, async (c) => {
       const toolkits = await Promise.all((await host.toolkits.app()).map((stored) => viewOf(stored)))
-      return c.json({ toolkits, problems: [...host.sources.problems()] }, 200)
+      return c.json({ items: toolkits, toolkits, problems: [...host.sources.problems()] }, 200)
     })
     .openapi(save, async (c) => {
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), ownerOf(c))

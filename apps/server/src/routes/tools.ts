@@ -33,7 +33,14 @@ const search = createRoute({
     }),
   },
   responses: {
-    200: json(z.object({ tools: z.array(found), strategy: z.string(), warnings: z.array(z.string()) }), 'Best first'),
+    200: json(
+      z.object({
+        items: z.array(found),
+        tools: z.array(found).openapi({ description: 'The same as `items`' }),
+        ...{ strategy: z.string(), warnings: z.array(z.string()) },
+      }),
+      'Best first',
+    ),
     ...problemResponses,
   },
 })
@@ -113,7 +120,7 @@ export function toolRoutes(host: Host) {
       score,
       reasons: [...reasons],
     }))
-    return c.json({ tools, strategy: answer.strategy, warnings: [...answer.warnings] }, 200)
+    return c.json({ items: tools, tools, strategy: answer.strategy, warnings: [...answer.warnings] }, 200)
   })
   return searched.openapi(declaration, async (c) => {
     const { userId } = c.var.principal
