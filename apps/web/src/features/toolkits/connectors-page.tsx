@@ -15,6 +15,7 @@ import { filterToolkits } from './filter-toolkits.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { OlderOffer } from './older-offer.tsx'
 import { type StdioRules, stdioQuery } from './queries.ts'
+import { Review, useReview } from './review.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { Toolbar } from './toolbar.tsx'
 import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
@@ -32,11 +33,12 @@ export function ConnectorsPage() {
   const older = useOlderConfig()
   const { data: rules } = useQuery(stdioQuery())
   useSignInNews()
-  const review = (toolkit: Toolkit) => {
-    actions.onOpen(toolkit, true)
-    const opener = document.getElementById(openerId(toolkit))
-    opener?.focus()
-    opener?.scrollIntoView({ block: 'start' })
+  const { reviewed, review } = useReview()
+  const openAndReview = (toolkit: Toolkit) => {
+    document.getElementById(openerId(toolkit))?.focus()
+    // A search that leaves it out is over.
+    show({ open: toolkit.uscoId, q: undefined, status: undefined })
+    review(toolkit)
   }
   return (
     <Page
@@ -73,11 +75,13 @@ export function ConnectorsPage() {
         <Attention
           toolkits={toolkits}
           rules={rules}
-          onReview={review}
+          onReview={openAndReview}
           onAnswer={(toolkit) => show({ answer: toolkit.uscoId })}
         />
       )}
-      {toolkits ? <Sections toolkits={toolkits} rules={rules} actions={actions} /> : !error && <LoadingSection />}
+      <Review value={reviewed}>
+        {toolkits ? <Sections toolkits={toolkits} rules={rules} actions={actions} /> : !error && <LoadingSection />}
+      </Review>
       {toolkits && <ConnectorDialogs toolkits={toolkits} older={older} />}
       {deleting && (
         <DeleteDialog

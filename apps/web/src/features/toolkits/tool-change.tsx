@@ -5,6 +5,7 @@ import { cn } from '../../ui/cn.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { VisibleText } from '../../ui/visible-text.tsx'
 import { type DiffLine, diffLines, nearChanges } from './line-diff.ts'
+import { useReviewFocus } from './review.ts'
 import { useAccept } from './use-tools.ts'
 
 type Tool = Toolkit['tools'][number]
@@ -20,6 +21,7 @@ const LABELS: Record<string, string> = {
 /** What was accepted beside what the server says now, and the way to accept that. */
 export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
   const accept = useAccept()
+  const button = useReviewFocus(toolkit, tool.name)
   if (!tool.changed && !tool.held) return null
   return (
     <div className="grid gap-3 rounded-xl border border-act/30 bg-act-soft/40 p-3">
@@ -29,6 +31,7 @@ export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) 
           {tool.changed ? 'Changed since you accepted it. It is not called until you accept the change.' : tool.held}
         </p>
         <Button
+          ref={button}
           size="small"
           variant="primary"
           aria-label={`Accept ${tool.name}`}

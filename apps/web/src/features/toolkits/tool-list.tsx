@@ -1,10 +1,11 @@
 /** The tools of one server. Beyond some dozens only those are drawn that are in sight: a server may have thousands. */
 import { useQuery } from '@tanstack/react-query'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useMemo, useRef, useState } from 'react'
+import { useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { ScrollRegion } from '../../ui/scroll-region.tsx'
 import { decisionsQuery, ownRulesQuery, toolGrantsQuery } from './queries.ts'
+import { useReviewed } from './review.ts'
 import { choiceOf } from './tool-policy.ts'
 import { ToolRow, type ToolRowProps } from './tool-row.tsx'
 import { useChoose, useSwitchTools } from './use-tools.ts'
@@ -40,6 +41,11 @@ function LongList({ toolkit, tools, row }: ToolListProps & { row: Row }) {
     getItemKey: (index) => tools[index]?.name ?? index,
     overscan: 6,
   })
+  const reviewed = useReviewed(toolkit)
+  const wanted = reviewed === undefined ? -1 : tools.findIndex(({ name }) => name === reviewed)
+  useLayoutEffect(() => {
+    if (wanted >= 0) list.scrollToIndex(wanted, { align: 'start' })
+  }, [list, wanted])
   const drawn = list.getVirtualItems()
   return (
     <ScrollRegion
@@ -74,6 +80,8 @@ function useRows(toolkit: Toolkit): Row {
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set(toolkit.tools.filter(({ changed }) => changed).map(({ name }) => name)),
   )
+  const reviewed = useReviewed(toolkit)
+  if (reviewed !== undefined && !open.has(reviewed)) setOpen(new Set(open).add(reviewed))
   const own = useMemo(() => {
     const refs = toolkit.tools.map(({ ref }) => [ref, choiceOf(ref, rules, grants)] as const)
     return new Map(refs)

@@ -49,7 +49,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
       data-index={place.index}
       aria-setsize={place.count}
       aria-posinset={place.index + 1}
-      className="grid gap-2 border-b py-2.5 last:border-b-0"
+      className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4"
     >
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
         <div className="grid min-w-0 flex-1 basis-64 gap-1">

@@ -5,6 +5,7 @@ import { Button } from '../../ui/button.tsx'
 import { Input, Select } from '../../ui/input.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { filterTools, TOOL_FILTERS, type ToolFilter } from './filter-tools.ts'
+import { useReviewed } from './review.ts'
 import { ToolList } from './tool-list.tsx'
 import { isSwitchable, mostSwitched } from './tool-switch.ts'
 import { useSwitchTools } from './use-tools.ts'
@@ -15,6 +16,12 @@ const FEW = 6
 export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
   const [q, setQ] = useState('')
   const [filter, setFilter] = useState<ToolFilter>('all')
+  // What is to be looked at is not left out.
+  const isReviewed = useReviewed(toolkit) !== undefined
+  if (isReviewed && (q !== '' || filter !== 'all')) {
+    setQ('')
+    setFilter('all')
+  }
   const shown = filterTools(toolkit.tools, useDeferredValue(q), filter)
   if (toolkit.tools.length === 0 && toolkit.setAside.length === 0)
     return (
