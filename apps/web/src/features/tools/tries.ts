@@ -24,6 +24,8 @@ export interface Try {
   startedAt: number
   endedAt?: number
   callId?: string
+  /** Gives it up, while it runs. */
+  stop?: () => void
   status: 'running' | 'asks' | 'ok' | 'tool-error' | 'failed' | 'cancelled'
   progress?: Progress
   approval?: Approval

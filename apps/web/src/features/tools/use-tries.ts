@@ -1,5 +1,9 @@
-/** Runs a tool and follows it: progress, questions, the outcome. Who leaves gives the call up. */
-import { useEffect, useReducer, useRef } from 'react'
+/**
+ * Runs a tool and follows it: progress, questions, the outcome. Who goes to another page gives nothing up: tries live as long as the
+ * app does, and are there again when one comes back. A reload ends them, so it is asked about.
+ */
+import { type QueryClient, queryOptions, skipToken, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import { client, ProblemError, problemOf } from '../../api.ts'
 import { readEvents } from './read-events.ts'
 import { type CallProblem, isRunning, reduceTries, type Try, type TryAction } from './tries.ts'
@@ -17,30 +21,39 @@ const LOST: CallProblem = {
   action: 'Look at Activity for what became of it, or run it again.',
 }
 
+/** Not under a topic: nobody reads it from the server. It goes with all that is known of a user when they sign out. */
+const triesQuery = () =>
+  queryOptions<readonly Try[]>({
+    queryKey: ['tries'],
+    queryFn: skipToken,
+    initialData: [],
+    gcTime: Number.POSITIVE_INFINITY,
+    structuralSharing: false,
+  })
+
 export function useTries(): Tries {
-  const [all, dispatch] = useReducer(reduceTries, [])
-  const open = useRef(new Map<string, AbortController>())
-  useEffect(() => {
-    const running = open.current
-    return () => {
-      for (const controller of running.values()) controller.abort()
-    }
-  }, [])
+  const queryClient = useQueryClient()
+  const { data: all = [] } = useQuery(triesQuery())
+  const actions = useMemo(() => actionsOn(queryClient), [queryClient])
+  return { all, ...actions }
+}
 
-  const isAnyRunning = all.some(isRunning)
-  useEffect(() => {
-    if (!isAnyRunning) return
-    // A reload gives a call up too, and nothing here would say so afterwards.
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    window.addEventListener('beforeunload', ask)
-    return () => window.removeEventListener('beforeunload', ask)
-  }, [isAnyRunning])
-
+function actionsOn(queryClient: QueryClient): Omit<Tries, 'all'> {
+  const { queryKey } = triesQuery()
+  const find = (id: string) => queryClient.getQueryData<readonly Try[]>(queryKey)?.find((one) => one.id === id)
+  const dispatch = (action: TryAction) => {
+    queryClient.setQueryData<readonly Try[]>(queryKey, (old) => old && reduceTries(old, action))
+  }
   const run: Tries['run'] = ({ toolkit, tool, ref, arguments: args }) => {
     const id = crypto.randomUUID()
     const controller = new AbortController()
-    open.current.set(id, controller)
-    dispatch({ type: 'begun', one: { id, ref, arguments: args, startedAt: Date.now(), status: 'running' } })
+    const stop = () => controller.abort()
+    const ask = (event: BeforeUnloadEvent) => {
+      const one = find(id)
+      if (one && isRunning(one)) event.preventDefault()
+    }
+    window.addEventListener('beforeunload', ask)
+    dispatch({ type: 'begun', one: { id, ref, arguments: args, startedAt: Date.now(), status: 'running', stop } })
     follow({ toolkit, tool, arguments: args }, controller.signal, (event) =>
       dispatch({ type: 'event', id, event, at: Date.now() }),
     )
@@ -50,13 +63,13 @@ export function useTries(): Tries {
         if (controller.signal.aborted) dispatch({ type: 'cancelled', id, at: Date.now() })
         else dispatch({ type: 'failed', id, problem: told(error), at: Date.now() })
       })
-      .finally(() => open.current.delete(id))
+      .finally(() => window.removeEventListener('beforeunload', ask))
   }
   const cancel = (id: string) => {
-    open.current.get(id)?.abort()
+    find(id)?.stop?.()
     dispatch({ type: 'cancelled', id, at: Date.now() })
   }
-  return { all, run, cancel, dispatch }
+  return { run, cancel, dispatch }
 }
 
 const told = (error: unknown): CallProblem => {
