@@ -107,6 +107,11 @@ export const ERRORS = {
   'rate-limited': retryable(429, 'The server asks to wait', 'Try again after the time in the detail.'),
   'session-lost': retryable(502, 'The session with the server ended', 'Try again: the next call opens a new one.'),
   'sign-in-needed': kind(409, 'The server wants you to sign in', 'Sign in to the server, then try again.'),
+  'credentials-refused': kind(
+    502,
+    'The server refuses the credentials of the toolkit',
+    'Replace the token of the toolkit.',
+  ),
   'sign-in-failed': kind(502, 'The sign-in did not work', 'Start the sign-in again.'),
   'sign-in-link-invalid': kind(
     400,

@@ -73,6 +73,7 @@ const LONG_MS = 1000
 const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
   ...(['sign-in-needed', 'stdio-refused', 'address-blocked', 'spawn-failed', 'cooling-down'] as const),
   ...(['too-many-connections', 'function-missing', 'secret-missing', 'audit-unavailable'] as const),
+  'credentials-refused',
 ])
 
 export function createCallRecords(parts: RecordParts): RunningRecords {

@@ -4,7 +4,6 @@
  */
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
-import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { RemoteServer } from '../schema/server.ts'
@@ -31,6 +30,7 @@ import { ObservedConnection } from './observed-connection.ts'
 import { type Asked, type Opening, Openings } from './openings.ts'
 import { orAborted, patience, sleep } from './patience.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
+import { isRefused, tellRefusal } from './refused-credentials.ts'
 import { isBroken, mayRepeat } from './repeat.ts'
 
 export interface ConnectorParts {
@@ -228,7 +228,7 @@ class LiveConnector implements Connector {
     } catch (error) {
       // What was remembered of the server may no longer hold.
       this.#verdicts.delete(remembered)
-      throw withoutSecrets(error, [...Object.values(opened), ...this.#tokens(stored, userId)])
+      throw withoutSecrets(tellRefusal(error, stored), [...Object.values(opened), ...this.#tokens(stored, userId)])
     }
   }
 
@@ -241,11 +241,12 @@ class LiveConnector implements Connector {
       const result = await how.work(this.#observed(given.connection, stored, how.trace))
       given.release()
       return result
-    } catch (error) {
+    } catch (thrown) {
+      const error = tellRefusal(thrown, stored)
       if (isBroken(error) || !given.connection.isOpen()) {
         this.#verdicts.delete(fingerprintOf(stored))
         given.discard()
-      } else if (HostError.is(error) && error.code === 'sign-in-needed') given.discard(error)
+      } else if (isRefused(error)) given.discard(error)
       else given.release()
       const known = this.#secrets.get(given.connection) ?? []
       throw withoutSecrets(error, [...known, ...this.#tokens(stored, how.userId)])

@@ -23,6 +23,7 @@ const FINAL: ReadonlySet<string> = new Set([
   ],
   ...[
     'sign-in-needed',
+    'credentials-refused',
     'cancelled',
     'outcome-unknown',
     'expression-failed',

@@ -1,0 +1,85 @@
+/** A 401 or 403 to what the toolkit itself brings is no sign-in: it says what to replace. */
+import { afterEach, describe, expect, it } from 'vitest'
+import { signInWorld } from '../../../../test/sign-in-world.ts'
+import type { Host } from '../host.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
+
+const { server: oauthServer, hostOf } = signInWorld()
+const ANN = { tier: 'user', userId: 'ann' } as const
+const servers: HttpFaultServer[] = []
+afterEach(async () => void (await Promise.all(servers.splice(0).map((server) => server.close()))))
+
+const refusing = (status: number): HttpFaults => ({
+  http: { initialize: { status }, 'server/discover': { status }, 'tools/call': { status } },
+})
+async function start(script: HttpFaults): Promise<string> {
+  const server = await startFaultServer(script)
+  servers.push(server)
+  return server.url
+}
+
+const echo = (host: Host, userId = 'ann') =>
+  host.calls.start({ userId, toolkit: 'kit', tool: 'echo', arguments: {}, caller: { type: 'direct' } }).outcome
+const KNOWN = [{ name: 'echo', inputSchema: { type: 'object' as const } }]
+
+const BRINGS = {
+  'a token': { auth: { type: 'bearer', token: 'tok-of-ann' } },
+  'headers of auth': { auth: { type: 'headers', headers: { 'X-Team': 'tok-of-ann' } } },
+  'a header': { headers: { Authorization: 'Bearer tok-of-ann' } },
+  'a key in its URL': { query: '?api_key=tok-of-ann-0123456789' },
+}
+
+describe('a toolkit that brings its own credentials', () => {
+  it.each(Object.entries(BRINGS))('with %s is told to replace them where the server says 401', async (_, brought) => {
+    const { query = '', ...extra } = brought as { query?: string }
+    const url = `${await start(refusing(401))}${query}`
+    const host = hostOf()
+    await host.toolkits.register({ name: 'kit', url, tools: KNOWN, ...extra }, ANN)
+    const outcome = await echo(host)
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { code: 'credentials-refused', status: 502, action: 'Replace the token of the toolkit.' },
+    })
+    expect((await host.views.one('ann', 'kit')).state).toEqual({
+      status: 'error',
+      reason: 'The server answered 401: it does not take the credentials of the toolkit.',
+      action: 'Replace the token of the toolkit.',
+    })
+  })
+
+  it('hears that they may not, where the server says 403, and that a token that was good is no more', async () => {
+    const script: HttpFaults = {}
+    const url = await start(script)
+    const host = hostOf()
+    await host.toolkits.register({ name: 'kit', url, auth: BRINGS['a token'].auth }, ANN)
+    expect(await echo(host)).toMatchObject({ status: 'ok' })
+    Object.assign(script, refusing(403))
+    expect(await echo(host)).toMatchObject({
+      error: { code: 'credentials-refused', message: expect.stringContaining('may not do this') },
+    })
+    expect((await host.views.one('ann', 'kit')).state.status).toBe('error')
+  })
+
+  it('of the operator sends its users to the operator', async () => {
+    const host = hostOf()
+    const url = await start(refusing(401))
+    await host.toolkits.register({ name: 'kit', url, tools: KNOWN, auth: BRINGS['a token'].auth }, { tier: 'app' })
+    const action = 'Ask the operator to replace the token of the toolkit.'
+    expect(await echo(host)).toMatchObject({ error: { code: 'credentials-refused', action } })
+  })
+})
+
+describe('a sign-in stays one', () => {
+  it('where the toolkit brings nothing, or the server offers one beside a header', async () => {
+    const host = hostOf()
+    await host.toolkits.register({ name: 'kit', url: await start(refusing(401)), tools: KNOWN }, ANN)
+    expect(await echo(host)).toMatchObject({ status: 'sign-in-needed' })
+    const oauth = await oauthServer()
+    const headers = { Authorization: 'Bearer wrong' }
+    await host.toolkits.register({ name: 'kit', url: oauth.url, tools: KNOWN, headers }, ANN)
+    expect(await echo(host)).toMatchObject({
+      status: 'sign-in-needed',
+      error: { action: expect.stringMatching(/^http/) },
+    })
+  })
+})
