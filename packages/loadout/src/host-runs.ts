@@ -2,7 +2,7 @@
 
 import type { Stage } from './calls/compose.ts'
 import type { OwnTool } from './calls/own-tools.ts'
-import { type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
+import { keptFor, type OfferOptions, offerPrograms } from './code-mode/offer-programs.ts'
 import { createProgramWork, type ProgramParts, type ProgramScope, startProgram } from './code-mode/programs.ts'
 import { answerRunCode, RUN_CODE } from './code-mode/run-code.ts'
 import { notAround } from './context.ts'
@@ -103,7 +103,9 @@ export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
   const answer = answerRunCode({ engine, run })
   const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
   const offer: HostRuns['offer'] = (selection, options) =>
-    executor ? offerPrograms(selection, options) : { ...selection, warnings: [...selection.warnings, NO_PROGRAMS] }
+    executor
+      ? offerPrograms(selection, options)
+      : { ...keptFor(selection, options.callers), warnings: [...selection.warnings, NO_PROGRAMS] }
   return { engine, run, offer, programs: provided, stop, close, own }
 }
 

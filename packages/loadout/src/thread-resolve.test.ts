@@ -1,6 +1,8 @@
 /** From a prompt to what a model gets, over a host whose tools are functions of its own. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Selection } from './calls/live-selection.ts'
+import { quickjs } from './code-mode/quickjs.ts'
 import { createExecutionContext } from './context.ts'
 import type { HostEvent } from './events.ts'
 import { createHost, type Host } from './host.ts'
@@ -60,6 +62,42 @@ describe('thread.resolve', () => {
     expect(selection.tokens).toMatchObject({ tokenizer: 'o200k_base', exact: true })
     expect(selection.tokens.after).toBe(selection.tools.reduce((sum, one) => sum + one.tokens, 0))
     expect(selection.tokens.after).toBeLessThan(selection.tokens.before / 4)
+  })
+
+  it('what only programs may call goes to none that calls directly, and to programs in declarations', async () => {
+    await host.close()
+    host = createHost({ policy: [rule('*', 'allow')], executor: quickjs() })
+    await register({ name: 'many', tools: many })
+    const ledger = ['book', 'close', 'sum'].map((name) => tool(`${name}_ledger`, `To ${name} the ledger.`, { text }))
+    await register({ name: 'coded', tools: ledger, allowedCallers: ['code'] })
+    await register({
+      name: 'always',
+      tools: [tool('audit_ledger', 'Audits.')],
+      allowedCallers: ['code'],
+      deferLoading: false,
+    })
+    await register({ name: 'paper', tools: [tool('print_ledger', 'Prints what the ledger says.')] })
+    const thread = host.thread(ann)
+    const ofLedger = (selection: Selection) => chosen(selection).filter((ref) => ref.endsWith('_ledger'))
+    const plain = await thread.resolve({ prompt: 'book and close the ledger', limit: 2 })
+    expect(ofLedger(plain)).toEqual(['paper.print_ledger'])
+    expect(plain.deferred.every(({ allowedCallers }) => allowedCallers.includes('direct'))).toBe(true)
+    const found = await plain.call({
+      name: 'search_tools',
+      arguments: { query: 'ledger', names: ['coded.sum_ledger'] },
+    })
+    expect(JSON.stringify(found)).toContain('print_ledger')
+    expect(JSON.stringify(found)).not.toContain('mcp_coded')
+    const coded = await thread.resolve({ prompt: 'book and close the ledger', limit: 3, programs: true })
+    expect(ofLedger(coded)).toEqual(['paper.print_ledger'])
+    const declared = coded.tools.find(({ entry }) => entry.tool === 'run_code')?.entry.manifest.description
+    for (const name of ['book_ledger', 'close_ledger', 'audit_ledger']) expect(declared).toContain(name)
+    expect(coded.tokens.after).toBe(coded.tools.reduce((sum, one) => sum + one.tokens, 0))
+    const served = await thread.resolve({ prompt: 'book the ledger', limit: 1, callers: ['direct', 'code'] })
+    expect(ofLedger(served)).toEqual(expect.arrayContaining(['always.audit_ledger', 'coded.book_ledger']))
+    expect(plain.tokens.before).toBeLessThan(served.tokens.before)
+    const more = await served.call({ name: 'search_tools', arguments: { query: 'close the ledger' } })
+    expect(JSON.stringify(more)).toContain('mcp_coded_close_ledger')
   })
 
   it('loads nothing for later: it is for this call only', async () => {

@@ -26,7 +26,7 @@ import type { PolicyRuleInput } from './schema/policy.ts'
 import type { ProgramInput } from './schema/program.ts'
 import type { RunView } from './schema/run.ts'
 import type { Tier } from './schema/scope.ts'
-import { loadInput, type ResolveOptions } from './schema/selection.ts'
+import { loadInput, type ResolveOptions, USUAL_CALLERS } from './schema/selection.ts'
 import type { ToolTransformer } from './schema/transformer.ts'
 import type { LoadedTool } from './search/choose.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
@@ -181,14 +181,17 @@ function loading(
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)
-      const only = options.programs === 'only'
-      const selection = options.programs ? offer(chosen, { ...counting, only, carried: loadout.tools }) : chosen
+      const { prompt, programs: coded, callers = USUAL_CALLERS } = options
+      const how = { ...counting, only: coded === 'only', callers, carried: loadout.tools }
+      const selection = coded ? offer(chosen, how) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
-      const { prompt } = options
       const from = { calls, loadout, ...scope }
       const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
       const ask = (named: NamedCall) => ahead.ask(from, named)
-      return liveSelection({ ...counting, call, ask, follow: (told) => programs.follow(scope, told) }, selection)
+      return liveSelection(
+        { ...counting, callers, call, ask, follow: (told) => programs.follow(scope, told) },
+        selection,
+      )
     },
     async load(given, options) {
       const refs = parse(loadInput, given)

@@ -22,6 +22,7 @@ export interface NamedCall {
   /** What the user asked for: where the call goes well, it helps later searches of theirs. */
   prompt?: string | undefined
   given?: ToolCall['given']
+  callers?: ToolCall['callers']
   signal?: AbortSignal | undefined
   onProgress?: ToolCall['onProgress']
   trace?: ToolCall['trace']

@@ -11,6 +11,7 @@ import type { Fingerprints } from '../policy/fingerprints.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Decision, PolicyRuleInput } from '../schema/policy.ts'
+import type { AllowedCaller } from '../schema/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface ToolCall extends AuditedCall {
@@ -21,6 +22,8 @@ export interface ToolCall extends AuditedCall {
   carried?: Loadout | undefined
   /** Refs that the model that calls has with this step: `search_tools` looks for others first. */
   given?: readonly string[] | undefined
+  /** Who calls what `search_tools` finds. @default who calls it */
+  callers?: readonly AllowedCaller[] | undefined
   /** Toolkits that this call brings, by their id. They hide stored ones of the same id. */
   brought?: ReadonlyMap<string, StoredToolkit> | undefined
   signal?: AbortSignal | undefined

@@ -1,10 +1,11 @@
 /** Answers `search_tools`: finds in what the caller carries, loads what it found, and reaches no server. */
 import { HostError } from '../errors.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
-import type { Loadout } from '../loadout/overlay.ts'
 import type { Threads } from '../loadout/threads.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { USUALLY_FOUND } from '../schema/selection.ts'
+import { type AllowedCaller, allowedCaller, type Caller } from '../schema/tool.ts'
+import { mayBeCalledBy } from '../search/index-toolkits.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import { foundText, readSearchInput, schemasText, signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
@@ -23,11 +24,14 @@ export async function findTools(parts: FindParts, call: ToolCall): Promise<CallO
   try {
     const { query, names = [], limit = USUALLY_FOUND } = readSearchInput(call.arguments)
     const loadout = call.carried ?? (await parts.loadouts.of({ userId, threadId }))
-    const asked = byName(loadout, names)
-    const given = await givenTo(parts, call, loadout)
+    const callers = call.callers ?? callersLike(call.caller)
+    const tools = loadout.tools.filter((entry) => mayBeCalledBy(entry, callers))
+    const asked = byName(tools, names)
+    const given = await givenTo(parts, call, tools)
     const wanted = query?.trim() ?? ''
-    const hits = wanted ? (await parts.searcher.search(loadout.entries, wanted, { userId, limit, given })).hits : []
-    const byRef = new Map(loadout.tools.map((entry) => [entry.ref, entry]))
+    const how = { userId, callers, limit, given }
+    const hits = wanted ? (await parts.searcher.search(loadout.entries, wanted, how)).hits : []
+    const byRef = new Map(tools.map((entry) => [entry.ref, entry]))
     const all = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
     const found = all.filter(({ ref }) => !given.has(ref))
     const known = all.filter(({ ref }) => given.has(ref)).slice(0, limit)
@@ -37,25 +41,32 @@ export async function findTools(parts: FindParts, call: ToolCall): Promise<CallO
       ...(wanted ? [foundText(found, known)] : []),
       ...(names.length > 0 ? [schemasText(asked.tools, asked.unknown)] : []),
     ].join('\n\n')
-    const tools = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
-    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools } }
+    const told = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
+    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools: told } }
   } catch (error) {
     return failed(HostError.from(error))
   }
 }
 
+/** A workflow may call all that is carried. */
+const callersLike = ({ type }: Caller): readonly AllowedCaller[] =>
+  type === 'workflow' ? allowedCaller.options : [type]
+
 /** What the model has already: what never waits, what the thread loaded, and what this step was given. */
 async function givenTo(
   { loaded }: FindParts,
   { userId, threadId, given = [] }: ToolCall,
-  { tools }: Loadout,
+  tools: readonly LoadoutEntry[],
 ): Promise<Set<string>> {
   const kept = threadId === undefined ? [] : await loaded.list({ userId, threadId })
   const always = tools.filter((entry) => !entry.deferred)
   return new Set([...[...always, ...kept].map(({ ref }) => ref), ...given])
 }
 
-function byName({ tools }: Loadout, names: readonly string[]): { tools: LoadoutEntry[]; unknown: string[] } {
+function byName(
+  tools: readonly LoadoutEntry[],
+  names: readonly string[],
+): { tools: LoadoutEntry[]; unknown: string[] } {
   const found = names.map((name) => tools.find((entry) => entry.modelName === name || entry.ref === name))
   return {
     tools: found.filter((entry) => entry !== undefined),

@@ -142,10 +142,12 @@ function carrying(parts: CreateParts, loadout: Loadout, way: Carrying): Invocati
     async resolve(options, through = (call) => tools.call(call)) {
       const kept = threadId === undefined ? [] : await parts.loaded.list({ userId, threadId })
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
-      const { selection, ...counting } = await parts.resolver.resolve(place, options)
+      // No program of ours is offered here.
+      const { selection, ...counting } = await parts.resolver.resolve(place, { ...options, programs: undefined })
       return liveSelection(
         {
           ...counting,
+          callers: options.callers,
           call: (call) => through({ prompt: options.prompt, ...call }),
           ask: (call) =>
             parts.ahead.ask({ calls: parts.calls, loadout: shown, userId, threadId, runId, brought }, call),

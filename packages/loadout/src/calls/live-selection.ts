@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { SelectedTool, SelectionData } from '../schema/selection.ts'
+import type { AllowedCaller } from '../schema/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import type { Ahead } from './ask-ahead.ts'
 import type { CallOutcome } from './call.ts'
@@ -26,6 +27,8 @@ export interface LiveParts {
   call: (call: NamedCall) => Promise<CallOutcome>
   ask: (call: NamedCall) => Promise<Ahead>
   follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
+  /** Who calls what is found. @default ['direct'] */
+  callers?: readonly AllowedCaller[] | undefined
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
 }
@@ -40,7 +43,7 @@ export function liveSelection(parts: LiveParts, data: SelectionData): Selection 
     async call(call) {
       if (call.name !== SEARCH_ENTRY.modelName && call.name !== SEARCH_ENTRY.ref) return parts.call(call)
       const given = [...data.tools.map(({ entry }) => entry.ref), ...found]
-      const outcome = await parts.call({ ...call, given })
+      const outcome = await parts.call({ ...call, given, callers: parts.callers })
       const refs = refsOf(outcome)
       for (const ref of refs) found.add(ref)
       return withoutRoom(outcome, extend(data, [...found], parts), new Set(refs))

@@ -177,7 +177,7 @@ class RunBridge implements ProgramBridge {
     const { query, limit = 5 } = isObject(input) ? input : { query: input }
     if (typeof query !== 'string') return { error: { code: 'invalid-input', message: 'search takes a text.' } }
     const { run, loadout } = this.#options
-    const asked = { userId: run.userId, limit: Math.min(Number(limit) || 5, MOST_FOUND), caller: 'code' as const }
+    const asked = { userId: run.userId, limit: Math.min(Number(limit) || 5, MOST_FOUND), callers: ['code' as const] }
     const { hits } = await this.#parts.searcher.search(loadout.entries, query, asked)
     const found = hits.flatMap(({ ref, score }) => {
       const entry = loadout.tools.find((one) => one.ref === ref)

@@ -4,6 +4,8 @@
  */
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { SelectedTool, SelectionData } from '../schema/selection.ts'
+import type { AllowedCaller } from '../schema/tool.ts'
+import { mayBeCalledBy } from '../search/index-toolkits.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 import type { Tokenizer } from '../search/tokenizer.ts'
 import { BUILT_IN } from './bridge.ts'
@@ -15,6 +17,8 @@ export interface OfferOptions {
   /** All that the program may call: names are right among them. */
   carried: readonly LoadoutEntry[]
   only: boolean
+  /** Who calls what stays in the selection; what they may not is in the declarations alone. */
+  callers: readonly AllowedCaller[]
   tokenizer: Tokenizer
   count: (entry: LoadoutEntry) => number
   maxTokens?: number | undefined
@@ -23,9 +27,10 @@ export interface OfferOptions {
 /** What declarations may cost where nobody says. */
 const USUAL_TOKENS = 2000
 
-export function offerPrograms(selection: SelectionData, options: OfferOptions): SelectionData {
+export function offerPrograms(whole: SelectionData, options: OfferOptions): SelectionData {
   const { carried, only, tokenizer, count, maxTokens = Number.POSITIVE_INFINITY } = options
-  const callable = selection.tools.map(({ entry }) => entry).filter((entry) => mayBeCalled(entry))
+  const callable = whole.tools.map(({ entry }) => entry).filter((entry) => mayBeCalled(entry))
+  const selection = keptFor(whole, options.callers)
   const names = codeNames(carried, { reserved: BUILT_IN })
   const kept = only
     ? selection.tools.filter(({ entry }) => !mayBeCalled(entry) && entry !== SEARCH_ENTRY)
@@ -40,9 +45,19 @@ export function offerPrograms(selection: SelectionData, options: OfferOptions): 
   const search = kept.filter((one) => one.entry === SEARCH_ENTRY)
   const tools = [...kept.filter((one) => one.entry !== SEARCH_ENTRY), offered, ...search]
   const given = new Set(tools.map((one) => one.entry))
-  const moved = only ? callable.filter((one) => !given.has(one)) : []
+  const moved = only ? callable.filter((one) => !given.has(one) && mayBeCalledBy(one, options.callers)) : []
   const after = tools.reduce((sum, { tokens }) => sum + tokens, 0)
   return { ...selection, tools, deferred: [...selection.deferred, ...moved], tokens: { ...selection.tokens, after } }
+}
+
+/** Without what none of the callers may call. */
+export function keptFor(selection: SelectionData, callers: readonly AllowedCaller[]): SelectionData {
+  const deferred = selection.deferred.filter((entry) => mayBeCalledBy(entry, callers))
+  const isLeft = ({ entry }: SelectedTool) =>
+    entry === SEARCH_ENTRY ? deferred.length > 0 : mayBeCalledBy(entry, callers)
+  const tools = selection.tools.filter(isLeft)
+  const after = tools.reduce((sum, { tokens }) => sum + tokens, 0)
+  return { ...selection, tools, deferred, tokens: { ...selection.tokens, after } }
 }
 
 const mayBeCalled = ({ allowedCallers, uscoId, tier }: LoadoutEntry) =>

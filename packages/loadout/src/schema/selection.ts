@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import { loadoutEntry } from './loadout-entry.ts'
+import { type AllowedCaller, allowedCaller } from './tool.ts'
 
 export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
 export type Strategy = (typeof STRATEGIES)[number]
@@ -72,6 +73,8 @@ export type History = z.infer<typeof historyInput>
 
 /** The most that a prompt may bring. */
 const MOST = 100
+/** A model by itself calls nothing that only programs may. */
+export const USUAL_CALLERS: readonly AllowedCaller[] = ['direct']
 /** What it brings where nobody says. */
 export const USUALLY_FOUND = 5
 
@@ -93,6 +96,8 @@ export const resolveInput = z
     model: z.string().max(200).optional(),
     /** `run_code` with declarations of the tools, beside them or (`only`) in their place. @default false */
     programs: z.union([z.boolean(), z.literal('only')]).optional(),
+    /** Who calls what is selected: with `code`, programs that the provider runs do too. @default ['direct'] */
+    callers: z.array(allowedCaller).min(1).max(10).optional(),
   })
   .refine(({ costLimit, pricePerMillion }) => costLimit === undefined || pricePerMillion !== undefined, {
     message: 'is needed with "costLimit"',

@@ -83,16 +83,16 @@ export class ScopeView {
     this.#byId = Map.groupBy(toolkits, ({ entries: [first] }) => first?.toolkit ?? '')
   }
 
-  has(ref: string, caller?: AllowedCaller): boolean {
-    return this.find(ref, caller) !== undefined
+  has(ref: string, callers?: readonly AllowedCaller[]): boolean {
+    return this.find(ref, callers) !== undefined
   }
 
-  /** A tool of the shared index, where the scope carries it, and for the caller where one is named. */
-  find(ref: string, caller?: AllowedCaller): SearchTool | undefined {
+  /** A tool of the shared index, where the scope carries it, and for one of the callers where they are named. */
+  find(ref: string, callers?: readonly AllowedCaller[]): SearchTool | undefined {
     for (const { indexed, entries } of this.#byId.get(ref.slice(0, ref.indexOf('.'))) ?? []) {
       const at = indexed.positions.get(ref)
       const entry = at === undefined ? undefined : entries[at]
-      if (entry?.included && (caller === undefined || entry.allowedCallers.includes(caller)))
+      if (entry?.included && (callers === undefined || mayBeCalledBy(entry, callers)))
         return indexed.tools[at as number]
     }
     return undefined
@@ -115,6 +115,9 @@ export function toolkitWords(id: string, name = ''): string {
   const more = wordsOf(name).filter((word) => !known.has(word))
   return [id, ...new Set(more)].join(' ')
 }
+
+export const mayBeCalledBy = ({ allowedCallers }: LoadoutEntry, callers: readonly AllowedCaller[]) =>
+  callers.some((caller) => allowedCallers.includes(caller))
 
 export const toolkitKeyOf = ({ uscoId, toolkit }: Pick<LoadoutEntry, 'uscoId' | 'toolkit'>) => uscoId ?? toolkit
 

@@ -4,9 +4,11 @@ import type { Loadout } from '../loadout/overlay.ts'
 import type { PreferenceStore } from '../loadout/preferences.ts'
 import { parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import { type ResolveOptions, resolveInput, type SelectionData } from '../schema/selection.ts'
+import { type ResolveOptions, resolveInput, type SelectionData, USUAL_CALLERS } from '../schema/selection.ts'
+import type { AllowedCaller } from '../schema/tool.ts'
 import { choose, type LoadedTool } from './choose.ts'
 import { type Heard, hear } from './history.ts'
+import { mayBeCalledBy } from './index-toolkits.ts'
 import type { Found, Searcher } from './searcher.ts'
 import { DefinitionCounter, type Tokenizer, tokenizerOf } from './tokenizer.ts'
 
@@ -59,9 +61,10 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
       const heard = hear(given.history ?? [])
       const { autoLoadTools } = await preferences.get(userId)
       const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
-      const tools = [...loadout.tools, ...own]
+      const callers = callersOf(given)
+      const tools = [...loadout.tools, ...own].filter((entry) => mayBeCalledBy(entry, callers))
       const kept = [...loaded, ...calledIn(tools, heard)]
-      const found = looks ? await look(searcher, { userId, loadout, heard, kept }, given) : undefined
+      const found = looks ? await look(searcher, { userId, loadout, tools, callers, heard, kept }, given) : undefined
       const counter = await counterFor(given.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
       const maxTokens = budgetOf(given)
@@ -86,6 +89,9 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
 interface Look {
   userId: string
   loadout: Loadout
+  /** What may be chosen. */
+  tools: readonly LoadoutEntry[]
+  callers: readonly AllowedCaller[]
   heard: Heard
   kept: readonly LoadedTool[]
 }
@@ -93,13 +99,20 @@ interface Look {
 /** What is sent anyway takes no place of what the prompt may bring. */
 function look(
   searcher: Searcher,
-  { userId, loadout, heard, kept }: Look,
+  { userId, loadout, tools, callers, heard, kept }: Look,
   { prompt, limit, strategy }: z.output<typeof resolveInput>,
 ): Promise<Found> {
-  const always = loadout.tools.filter((entry) => !entry.deferred)
+  const always = tools.filter((entry) => !entry.deferred)
   const given = new Set([...always, ...kept].map(({ ref }) => ref))
-  const rest = loadout.tools.length > limit + given.size ? MOST_WAITING : 0
-  return searcher.search(loadout.entries, prompt, { userId, limit, strategy, context: heard.text, given, rest })
+  const rest = tools.length > limit + given.size ? MOST_WAITING : 0
+  const options = { userId, callers, limit, strategy, context: heard.text, given, rest }
+  return searcher.search(loadout.entries, prompt, options)
+}
+
+/** What programs of ours may call is told in their declarations. */
+function callersOf({ callers, programs }: z.output<typeof resolveInput>): readonly AllowedCaller[] {
+  const named = callers ?? USUAL_CALLERS
+  return programs ? [...named, 'code'] : named
 }
 
 function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): number {

@@ -29,8 +29,8 @@ export interface SearchOptions {
   userId?: string | undefined
   /** What was said before. It counts a little, and never more than what is asked. */
   context?: string | undefined
-  /** Who would call what is found: nothing is that they may not. @default anybody */
-  caller?: AllowedCaller | undefined
+  /** Who would call what is found: nothing is that none of them may. @default anybody */
+  callers?: readonly AllowedCaller[] | undefined
   /** Refs that whoever asks has already: they are found beside the limit. */
   given?: ReadonlySet<string> | undefined
   /** How many more are named behind those that are found. @default 0 */
@@ -119,7 +119,7 @@ class IndexedSearcher implements MeasuredSearcher {
 
   async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<Found> {
     const { text, isCut } = readText(given, options.strategy)
-    const { userId, caller, context = '', given: known = NOTHING } = options
+    const { userId, callers, context = '', given: known = NOTHING } = options
     const [limit, rest] = [boundedCount(options.limit ?? 10, 1), boundedCount(options.rest ?? 0, 0)]
     const index = await this.#indexOf()
     const strategy = this.#chosen(options.strategy, index)
@@ -135,7 +135,7 @@ class IndexedSearcher implements MeasuredSearcher {
       text,
       limit: limit + known.size + rest,
       // What stands in the user's own segment counts there, and in no other.
-      allow: (ref, at) => view.has(ref, caller) && (!own || (at === 0) === hasWords(used.get(ref))),
+      allow: (ref, at) => view.has(ref, callers) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
     const end = endOf(ranked, { limit, given: known })
     const warnings = [...(isCut ? [CUT] : []), ...how.warnings]
