@@ -30,6 +30,7 @@ import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
 import { callLog, type Log } from './log.ts'
+import { logHost } from './log-host.ts'
 import type { ServerTelemetry } from './telemetry.ts'
 
 export interface OpenHostOptions {
@@ -62,7 +63,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     onListenerError,
     ...(telemetry ? { telemetry: telemetryOf(telemetry, log) } : {}),
   })
-  logResolutions(host, log)
+  logHost(host, log)
   logWarnings(drivers, log)
   return host
 }
@@ -132,14 +133,6 @@ export function clientDocument({ publicUrl }: Config): Record<string, unknown> |
 
 function telemetryOf({ meter, tracer }: ServerTelemetry, log: Log): TelemetryOptions {
   return { meter, onCall: callLog(log), ...(tracer ? { tracer } : {}) }
-}
-
-/** What is defined in files, and where each name of an invocation was found, is told in the log. */
-function logResolutions(host: Host, log: Log): void {
-  host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) =>
-    log.warn(problem, 'a file of toolkits is broken'),
-  )
-  host.events.on('toolkits-resolved', ({ type: _, ...resolution }) => log.info(resolution, 'toolkits resolved'))
 }
 
 function openStorage({ databaseUrl, dataDir }: Config): Storage {

@@ -17,7 +17,8 @@ export const SIGN_IN_NEEDED: ToolkitState = {
 export function stateFrom(change: PoolChange): ToolkitState {
   if (change.status !== 'error') return { status: change.status }
   const { code, message: reason, action, output } = change.error
-  if (code !== 'sign-in-needed') return { status: 'error', reason, action, ...(output === undefined ? {} : { output }) }
+  if (code !== 'sign-in-needed')
+    return { status: 'error', code, reason, action, ...(output === undefined ? {} : { output }) }
   // What to do is a link, where there is one.
   return action.startsWith('http')
     ? { status: code, reason: SIGN_IN_NEEDED.reason, url: action }

@@ -173,6 +173,7 @@ describe('faults of a stdio server', () => {
     expect(await looking).toBe('server-timeout')
     expect((await view()).state).toEqual({
       status: 'error',
+      code: 'server-timeout',
       reason: 'The server did not answer within 800 ms.',
       action: expect.stringContaining('timeout'),
     })

@@ -85,6 +85,8 @@ export const STATES = [
 ] as const
 export const toolkitState = z.object({
   status: z.enum(STATES),
+  /** Of an error: which of the table it is. */
+  code: z.string().optional(),
   reason: z.string().optional(),
   action: z.string().optional(),
   url: z.string().optional(),

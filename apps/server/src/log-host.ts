@@ -1,0 +1,18 @@
+/** What the host tells of its toolkits, as lines of the log. What somebody has to mend is a warning. */
+import type { Host } from 'loadout'
+import type { Log } from './log.ts'
+
+export function logHost(host: Host, log: Log): void {
+  host.events.on('source-broken', ({ type: _, userId: _user, ...problem }) =>
+    log.warn(problem, 'a file of toolkits is broken'),
+  )
+  host.events.on('toolkits-resolved', ({ type: _, ...resolution }) => {
+    const { missing, failed, dropped, warnings } = resolution
+    const isWhole = missing.length + failed.length + dropped.length + warnings.length === 0
+    log[isWhole ? 'info' : 'warn'](resolution, 'toolkits resolved')
+  })
+  // A server's own words stay with its owner: the code says what kind of failure it is.
+  host.events.on('state-changed', ({ userId, toolkit, uscoId, state }) => {
+    if (state.status === 'error') log.warn({ userId, toolkit, uscoId, code: state.code }, 'a server failed')
+  })
+}
