@@ -99,6 +99,7 @@ describe('the settings', () => {
       { LOADOUT_MODE: 'multi-user', DATABASE_URL: 'postgres://u@h/d' },
       'LOADOUT_MASTER_KEY',
     ],
+    'no passwords and no provider': [{ LOADOUT_MODE: 'multi-user', LOADOUT_PASSWORDS: 'off' }, 'LOADOUT_PASSWORDS'],
     'a database of another kind': [{ DATABASE_URL: 'mysql://h/d' }, 'DATABASE_URL'],
     'a short bootstrap key': [{ LOADOUT_BOOTSTRAP_KEY: 'short' }, 'LOADOUT_BOOTSTRAP_KEY'],
     'a public URL that is none': [{ LOADOUT_PUBLIC_URL: 'loadout.example' }, 'LOADOUT_PUBLIC_URL'],

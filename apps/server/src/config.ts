@@ -45,6 +45,7 @@ const environment = z.object({
   LOADOUT_PROXIES: whole(0, 10).default(0),
   LOADOUT_SESSION_MS: whole(60_000, 31_536_000_000).default(604_800_000),
   LOADOUT_SIGN_UP: flag.default(false),
+  LOADOUT_PASSWORDS: flag.default(true),
   LOADOUT_OIDC_ISSUER: httpUrl.optional(),
   LOADOUT_OIDC_CLIENT_ID: z.string().min(1).optional(),
   LOADOUT_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
@@ -107,6 +108,8 @@ export interface Config {
   sessionMs: number
   /** Whether whoever the provider knows gets an account. */
   signUp: boolean
+  /** Whether people sign in by email and password. */
+  passwords: boolean
   /** Where people sign in beside here. */
   oidc: OidcSettings | undefined
   /** Who is told of what waits for a person. */
@@ -185,6 +188,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     proxies: values.LOADOUT_PROXIES,
     sessionMs: values.LOADOUT_SESSION_MS,
     signUp: values.LOADOUT_SIGN_UP,
+    passwords: values.LOADOUT_PASSWORDS,
     oidc: oidcOf(values),
     webhook:
       values.LOADOUT_WEBHOOK_URL === undefined
@@ -267,6 +271,8 @@ function assertCoherent(config: Config): void {
       )
     return
   }
+  if (!config.passwords && !config.oidc)
+    throw bad('LOADOUT_PASSWORDS', 'can be off only with LOADOUT_OIDC_ISSUER: else nobody could sign in')
   if (!config.databaseUrl) throw bad('DATABASE_URL', 'is needed in multi-user mode')
   if (!config.masterKey)
     throw bad('LOADOUT_MASTER_KEY', 'is needed in multi-user mode; make one with `openssl rand -base64 32`')

@@ -114,13 +114,13 @@ interface SignInParts {
 
 /** Local mode has one user and no sign-in, and does not load what it is made of. */
 async function openSignIn(config: Config, { host, log, address }: SignInParts): Promise<SignIn | undefined> {
-  const { mode, masterKey, publicUrl, sessionMs, signUp, oidc, proxy, certificates: ca } = config
+  const { mode, masterKey, publicUrl, sessionMs, signUp, passwords: byPassword, oidc, proxy, certificates: ca } = config
   if (mode === 'local' || masterKey === undefined) return undefined
   if (publicUrl === undefined)
     log.warn('LOADOUT_PUBLIC_URL is not set: cookies are not marked as for https, and links lead to this machine')
   const { createSignIn, signInSecret } = await import('./auth/sign-in.ts')
   return createSignIn({
-    ...{ storage: host.storage, secret: signInSecret(masterKey), sessionMs, signUp, oidc, log },
+    ...{ storage: host.storage, secret: signInSecret(masterKey), sessionMs, signUp, byPassword, oidc, log },
     reach: { ...(proxy ? { proxy } : {}), ...(ca === undefined ? {} : { ca }) },
     baseUrl: () => publicUrl ?? address() ?? 'http://localhost',
     record: host.audit.record,

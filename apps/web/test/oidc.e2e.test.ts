@@ -52,6 +52,16 @@ describe('sign-in by a provider', () => {
     await page.context().close()
   })
 
+  it('leads with the provider; a password is asked of who wants to give one', async () => {
+    const page = await app.open()
+    await page.getByRole('link', { name: 'Continue with Example ID' }).waitFor()
+    expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Use a password instead' }).click()
+    await page.getByLabel('Password', { exact: true }).waitFor()
+    expect(await page.getByLabel('Email').evaluate((input) => input === document.activeElement)).toBe(true)
+    await page.context().close()
+  })
+
   it('lets in who was invited, to the page that they wanted, and nobody else', async () => {
     provider.rules.claims = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann' }
     const stranger = await enter()
@@ -72,5 +82,61 @@ describe('sign-in by a provider', () => {
     const row = operator.getByRole('listitem').filter({ hasText: 'ann@example.com' })
     await row.getByText('by single sign-on').waitFor()
     await ann.context().close()
+  })
+})
+
+describe('sign-in by a provider alone', () => {
+  let app: OpenApp
+  let provider: OidcServer
+  let drop: () => Promise<void>
+  beforeAll(async () => {
+    provider = await OidcServer.start()
+    const database = await createDatabase(inject('postgresUrl'))
+    drop = database.drop
+    app = await openApp(undefined, {
+      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', DATABASE_URL: database.url, LOADOUT_PASSWORDS: 'off' },
+      ...{ LOADOUT_OIDC_ISSUER: provider.issuer, LOADOUT_OIDC_CLIENT_ID: provider.clientId },
+      ...{ LOADOUT_OIDC_CLIENT_SECRET: provider.clientSecret, LOADOUT_OIDC_NAME: 'Example ID' },
+      LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
+    })
+  })
+  afterAll(async () => {
+    await app?.[Symbol.asyncDispose]()
+    await provider?.close()
+    await drop?.()
+  })
+
+  it('the link makes who comes in by it the operator; nobody is asked for a password, whoever is invited either', async () => {
+    provider.rules.claims = { sub: 'olga-there', email: 'olga@example.com', email_verified: true, name: 'Olga' }
+    const olga = await app.open()
+    const name = async (email: string) => {
+      await olga.goto('about:blank')
+      await olga.goto(app.setup ?? '')
+      await olga.getByLabel('Email').fill(email)
+      expect(await olga.getByLabel(/password/i).count()).toBe(0)
+      await olga.getByLabel('Name').fill('Olga')
+      await olga.getByRole('button', { name: 'Continue with Example ID' }).click()
+    }
+    // A slip of the pen.
+    await name('olag@example.com')
+    await olga.getByText('There is no account for you here').waitFor()
+    await name('olga@example.com')
+    await olga.getByRole('heading', { name: 'Your servers' }).waitFor()
+    await olga.goto('/operator?tab=users')
+    await olga.getByRole('button', { name: 'Invite' }).click()
+    await olga.getByRole('dialog').getByRole('textbox', { name: 'Email' }).fill('ann@example.com')
+    await olga.keyboard.press('Enter')
+    const link = olga.getByRole('dialog').locator('[data-link]')
+    await link.waitFor()
+    const invitation = (await link.textContent()) ?? ''
+
+    provider.rules.claims = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann' }
+    const ann = await app.open()
+    await ann.getByRole('link', { name: 'Continue with Example ID' }).waitFor()
+    expect(await ann.getByText(/password/i).count()).toBe(0)
+    await ann.goto(invitation.trim())
+    await ann.getByText('as ann@example.com').waitFor()
+    await ann.getByRole('link', { name: 'Continue with Example ID' }).click()
+    await ann.getByRole('heading', { name: 'Your servers' }).waitFor()
   })
 })

@@ -27,12 +27,25 @@ export interface Links {
   setup(): Promise<MadeLink | undefined>
   /** What a link is for; `sign-in-link-invalid` where it is not good, or not any more. */
   look(token: string): Promise<ShownLink>
-  /** Makes the first operator. */
-  setUp(given: { token: string; email: string; name: string; password: string }): Promise<UserRow>
+  /** Makes the first operator; without passwords it says who that is, and they come in by the provider. */
+  setUp(given: SetUp): Promise<UserRow>
   /** Somebody invited, or who forgot, has the password from now on; earlier sessions of theirs are over. */
   redeem(given: Redeemed): Promise<UserRow>
   /** A new link for somebody; the earlier ones are over. */
   make(userId: string): Promise<MadeLink>
+}
+
+export interface SetUp {
+  token: string
+  email: string
+  name: string
+  password?: string | undefined
+}
+
+export interface LinkOptions {
+  passwords: Pick<Passwords, 'hash'>
+  /** Whether people sign in by passwords at all. */
+  byPassword: boolean
 }
 
 export interface Redeemed {
@@ -49,7 +62,7 @@ const INVITE_MS = 7 * 24 * 3_600_000
 const RESET_MS = 24 * 3_600_000
 const OVER = new Date(0)
 
-export function createLinks(storage: Storage, secret: string, passwords: Pick<Passwords, 'hash'>): Links {
+export function createLinks(storage: Storage, secret: string, { passwords, byPassword }: LinkOptions): Links {
   const run = <T>(work: (tx: Transaction) => Promise<T>) => storage.transaction(access, work)
   const setupToken = (createdAt: Date) =>
     createHmac('sha256', secret).update(`setup ${createdAt.toISOString()}`).digest('base64url')
@@ -59,6 +72,7 @@ export function createLinks(storage: Storage, secret: string, passwords: Pick<Pa
       const [row] = await tx.list('signInLinks', { where: { tokenHash: hashOf(token) } })
       if (!row || row.expiresAt <= new Date()) throw invalid()
       const { kind, expiresAt } = row
+      if (kind === 'setup' && (await someoneOperates(tx, byPassword))) throw invalid()
       if (row.userId === null) return { kind, expiresAt }
       const user = await tx.get('users', row.userId)
       if (!user || user.disabledAt !== null) throw invalid()
@@ -67,7 +81,7 @@ export function createLinks(storage: Storage, secret: string, passwords: Pick<Pa
 
   const setupOnce = () =>
     run(async (tx) => {
-      if ((await operatorsOf(tx)).length > 0) return undefined
+      if (await someoneOperates(tx, byPassword)) return undefined
       const row = await tx.get('signInLinks', SETUP)
       const isGood = row && row.expiresAt > new Date() && row.tokenHash === hashOf(setupToken(row.createdAt))
       if (isGood) return { kind: row.kind, token: setupToken(row.createdAt), expiresAt: row.expiresAt }
@@ -87,6 +101,8 @@ export function createLinks(storage: Storage, secret: string, passwords: Pick<Pa
     look,
     async setUp({ token, password, ...who }) {
       if ((await look(token)).kind !== 'setup') throw invalid()
+      if (!byPassword) return run((tx) => nameOperator(tx, { tokenHash: hashOf(token), ...who }))
+      if (password === undefined) throw noPassword()
       const passwordHash = await passwords.hash(password)
       return run((tx) => makeOperator(tx, { tokenHash: hashOf(token), passwordHash, ...who }))
     },
@@ -115,6 +131,30 @@ async function makeOperator(tx: Transaction, given: Chosen & { email: string; na
   await tx.insert('users', user)
   await setPassword(tx, user.userId, passwordHash)
   return user
+}
+
+/** The link stays good until they came in: who wrote a wrong email writes another. */
+async function nameOperator(
+  tx: Transaction,
+  { tokenHash, email, name }: { tokenHash: string; email: string; name: string },
+): Promise<UserRow> {
+  const held = await tx.update('signInLinks', SETUP, { set: { kind: 'setup' }, where: { tokenHash } })
+  if (!held || held.expiresAt <= new Date() || (await someoneOperates(tx, false))) throw invalid()
+  const user = newUser({ email, name, role: 'operator' })
+  const [known] = await tx.list('users', { where: { email: user.email } })
+  // Whoever was named before and never came; who was invited has a link of their own.
+  for (const { userId } of await operatorsOf(tx)) {
+    const isInvited = (await tx.list('signInLinks', { where: { userId } })).length > 0
+    if (userId !== known?.userId && !isInvited) await tx.delete('users', userId)
+  }
+  if (!known) {
+    await tx.insert('users', user)
+    return user
+  }
+  const set = { name, role: 'operator' as const, updatedAt: new Date() }
+  const named = await tx.update('users', known.userId, { set, where: { disabledAt: null } })
+  if (!named) throw invalid()
+  return named
 }
 
 type Taken = Chosen & Pick<Redeemed, 'kind' | 'name'>
@@ -155,6 +195,15 @@ export function operatorsOf(tx: Transaction): Promise<UserRow[]> {
   return tx.list('users', { where: { role: 'operator', disabledAt: null } })
 }
 
+/** By a provider somebody operates once they came in; until then they are only named. */
+async function someoneOperates(tx: Transaction, byPassword: boolean): Promise<boolean> {
+  const operators = await operatorsOf(tx)
+  if (byPassword) return operators.length > 0
+  for (const { userId } of operators)
+    if ((await tx.list('accounts', { where: { userId }, limit: 1 })).length > 0) return true
+  return false
+}
+
 /** Until the transaction ends nobody else changes who operates. */
 export async function holdOperators(tx: Transaction): Promise<void> {
   if (await tx.update('signInLinks', SETUP, { set: { kind: 'setup' } })) return
@@ -183,6 +232,12 @@ async function setPassword(tx: Transaction, userId: string, passwordHash: string
 }
 
 const isConflict = (error: unknown) => HostError.is(error) && error.code === 'conflict'
+
+const noPassword = () =>
+  new HostError('invalid-input', {
+    detail: 'password: is needed',
+    errors: [{ path: 'password', message: 'is needed' }],
+  })
 
 const invalid = () =>
   new HostError('sign-in-link-invalid', {

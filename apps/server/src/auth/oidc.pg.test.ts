@@ -17,12 +17,14 @@ afterEach(async () => {
   await database.drop()
 })
 
-for (const [name, { signUp = false, trustEmail = false, limits = {}, run }] of Object.entries(OIDC_CASES))
+for (const [name, { signUp = false, byPassword = true, trustEmail = false, limits = {}, run }] of Object.entries(
+  OIDC_CASES,
+))
   it(name, async () => {
     const { issuer, clientId, clientSecret } = provider
     const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
     const open = () => postgres({ url: database.url })
-    const world = await signInWorld([open(), open()], { oidc, signUp, limits })
+    const world = await signInWorld([open(), open()], { oidc, signUp, byPassword, limits })
     await run({ world, provider })
     await world.close()
   }, 30_000)

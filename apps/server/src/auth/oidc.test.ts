@@ -14,12 +14,14 @@ beforeEach(async () => {
 })
 afterEach(() => provider.close())
 
-for (const [name, { signUp = false, trustEmail = false, limits = {}, run }] of Object.entries(OIDC_CASES))
+for (const [name, { signUp = false, byPassword = true, trustEmail = false, limits = {}, run }] of Object.entries(
+  OIDC_CASES,
+))
   it(name, async () => {
     const storage = memory()
     const { issuer, clientId, clientSecret } = provider
     const oidc = { issuer, clientId, clientSecret, name: 'Work', trustEmail }
-    const world = await signInWorld([storage, storage], { oidc, signUp, limits })
+    const world = await signInWorld([storage, storage], { oidc, signUp, byPassword, limits })
     await run({ world, provider })
     expect(provider.refusals).toEqual([])
     await world.close()

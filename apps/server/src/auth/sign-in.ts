@@ -10,7 +10,7 @@ import { createGuardedFetch, type GuardOptions } from 'loadout/node'
 import { type Log, silentLog } from '../log.ts'
 import { type AttemptLimit, type Attempts, createAttempts } from './attempts.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
-import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed } from './links.ts'
+import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed, type SetUp } from './links.ts'
 import { createOidc, type Oidc } from './oidc.ts'
 import { createPeople, type People } from './people.ts'
 import {
@@ -39,6 +39,8 @@ export interface SignInOptions {
   reach?: Pick<GuardOptions, 'proxy' | 'ca'>
   /** Whether whoever the provider knows gets an account. @default false */
   signUp?: boolean
+  /** Whether people sign in by email and password. @default true */
+  byPassword?: boolean
   limits?: Partial<SignInLimits>
   passwords?: Passwords
   record?: Audit['record']
@@ -57,12 +59,15 @@ export interface SignInLimits {
 
 export interface SignIn {
   readonly oidc: Oidc | undefined
+  /** Whether people sign in by email and password; else by the provider alone. */
+  readonly byPassword: boolean
   readonly sessions: Pick<Sessions, 'find' | 'renew' | 'leave' | 'list' | 'end' | 'endOthers'>
   readonly people: People
   enter(visitor: Visitor, given: { email: string; password: string }): Promise<Entered>
   changePassword(visitor: Visitor, given: { current: string; password: string }): Promise<{ cookies: string[] }>
   look: Links['look']
-  setUp(visitor: Visitor, given: Parameters<Links['setUp']>[0]): Promise<Entered>
+  /** Without passwords nobody is in yet, and there are no cookies: the provider lets them in. */
+  setUp(visitor: Visitor, given: SetUp): Promise<Entered>
   redeem(visitor: Visitor, given: Redeemed): Promise<Entered>
   /** Whether nobody operates yet. */
   setupNeeded(): Promise<boolean>
@@ -92,7 +97,7 @@ export function signInSecret(masterKey: string): string {
 }
 
 export function createSignIn(options: SignInOptions): SignIn {
-  const { storage, secret, passwords = SCRYPT, record = () => {}, log = silentLog } = options
+  const { storage, secret, passwords = SCRYPT, byPassword = true, record = () => {}, log = silentLog } = options
   const authOptions = (): AuthOptions => ({
     ...{ storage, secret, passwords, log, baseUrl: options.baseUrl() },
     secure: options.secure ?? options.baseUrl().startsWith('https:'),
@@ -109,23 +114,46 @@ export function createSignIn(options: SignInOptions): SignIn {
   const attempts = createAttempts(storage, secret)
   const limits = { ...SIGN_IN_LIMITS, ...options.limits }
   const counted = countWith(attempts, limits, log)
-  const links = createLinks(storage, secret, passwords)
+  const links = createLinks(storage, secret, { passwords, byPassword })
   const { oidc, close } = openOidc(options, authOptions, { attempts, limits, record, sessions: () => open().sessions })
 
-  const enter: SignIn['enter'] = async (visitor, given) => {
-    const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
-    await record({ userId: entered.user.userId, action: 'signed_in', detail: { method: 'password' } })
-    return entered
-  }
-
+  const ways = passwordWays({ open, counted, links, record }, byPassword ? undefined : noPasswords(options.oidc?.name))
   return {
-    oidc,
+    ...{ oidc, byPassword, ...ways },
     get sessions() {
       return open().sessions
     },
     people: createPeople(storage),
-    enter,
+    look: links.look,
+    setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
+    setupLink: links.setup,
+    close,
+    urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
+  }
+}
+
+interface PasswordParts {
+  open: () => { auth: ReturnType<typeof createAuth>; sessions: Sessions }
+  counted: ReturnType<typeof countWith>
+  links: Links
+  record: Audit['record']
+}
+type PasswordWays = Pick<SignIn, 'enter' | 'changePassword' | 'setUp' | 'redeem'>
+
+/** What is done with a password; `refusal` where nobody has one. */
+function passwordWays({ open, counted, links, record }: PasswordParts, refusal: HostError | undefined): PasswordWays {
+  const assertAllowed = () => {
+    if (refusal) throw refusal
+  }
+  return {
+    async enter(visitor, given) {
+      assertAllowed()
+      const entered = await counted(visitor, given.email, () => open().sessions.enter(visitor, given))
+      await record({ userId: entered.user.userId, action: 'signed_in', detail: { method: 'password' } })
+      return entered
+    },
     async changePassword(visitor, { current, password }) {
+      assertAllowed()
       const { auth, sessions } = open()
       const signedIn = await sessions.find(visitor.headers)
       if (!signedIn) throw new HostError('unauthenticated')
@@ -138,23 +166,24 @@ export function createSignIn(options: SignInOptions): SignIn {
       await record({ userId, action: 'password_changed', detail: {} })
       return { cookies: cookiesOf(changed.headers) }
     },
-    look: links.look,
     async setUp(visitor, given) {
-      const { userId, email } = await counted(visitor, undefined, () => links.setUp(given))
-      await record({ userId, action: 'operator_set_up', detail: {} })
-      return open().sessions.enter(visitor, { email, password: given.password })
+      if (given.password !== undefined) assertAllowed()
+      const user = await counted(visitor, undefined, () => links.setUp(given))
+      await record({ userId: user.userId, action: 'operator_set_up', detail: {} })
+      if (given.password === undefined) return { user, cookies: [] }
+      return open().sessions.enter(visitor, { email: user.email, password: given.password })
     },
     async redeem(visitor, given) {
+      assertAllowed()
       const { userId, email } = await counted(visitor, undefined, () => links.redeem(given))
       await record({ userId, action: 'password_chosen', detail: { by: given.kind } })
       return open().sessions.enter(visitor, { email, password: given.password })
     },
-    setupNeeded: () => storage.transaction({ caller: 'sign-in' }, async (tx) => (await operatorsOf(tx)).length === 0),
-    setupLink: links.setup,
-    close,
-    urlOf: ({ kind, token }) => `${new URL(`/${kind}`, options.baseUrl()).href}#${token}`,
   }
 }
+
+const noPasswords = (provider = 'the provider') =>
+  new HostError('forbidden', { detail: 'Nobody signs in by a password here.', action: `Sign in with ${provider}.` })
 
 /** The provider, where there is one, over connections of its own. */
 function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch: Parameters<typeof watchedOidc>[1]) {

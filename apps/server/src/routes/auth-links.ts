@@ -36,8 +36,12 @@ const setUp = createRoute({
   method: 'post',
   path: '/auth/setup',
   summary: 'Become the first operator, by the link that the server printed',
-  request: { body: jsonBodyOf(z.strictObject({ token, email, name: personName, password: newPassword })) },
-  responses: { 201: json(entered, 'The first operator, signed in'), ...problemResponses },
+  request: { body: jsonBodyOf(z.strictObject({ token, email, name: personName, password: newPassword.optional() })) },
+  responses: {
+    201: json(entered, 'The first operator, signed in'),
+    202: json(entered, 'Who it will be: where nobody has a password they come in by the provider'),
+    ...problemResponses,
+  },
 })
 const accept = createRoute({
   method: 'post',
@@ -82,9 +86,10 @@ export function authLinkRoutes(parts: AuthParts) {
       const who = user ? { email: user.email, name: user.name } : {}
       return c.json({ kind, expiresAt: expiresAt.toISOString(), ...who }, 200)
     })
-    .openapi(setUp, async (c) =>
-      c.json(welcome(c, await signInOf(parts).setUp(visitorOf(c, proxies), c.req.valid('json'))), 201),
-    )
+    .openapi(setUp, async (c) => {
+      const came = await signInOf(parts).setUp(visitorOf(c, proxies), c.req.valid('json'))
+      return c.json(welcome(c, came), came.cookies.length > 0 ? 201 : 202)
+    })
     .openapi(accept, async (c) => {
       const given = { kind: 'invite' as const, ...c.req.valid('json') }
       return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)

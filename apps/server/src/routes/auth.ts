@@ -108,7 +108,10 @@ export function authRoutes(parts: AuthParts) {
     .openapi(show, async (c) => {
       unkept(c)
       const { signIn } = parts
-      const methods = { password: signIn !== undefined, ...(signIn?.oidc ? { oidc: { name: signIn.oidc.name } } : {}) }
+      const methods = {
+        password: signIn?.byPassword ?? false,
+        ...(signIn?.oidc ? { oidc: { name: signIn.oidc.name } } : {}),
+      }
       const setupNeeded = (await signIn?.setupNeeded()) ?? false
       const renewed = await signIn?.sessions.renew(visitorOf(c, proxies))
       for (const cookie of renewed?.cookies ?? []) keep(c, cookie)

@@ -10,6 +10,7 @@ interface Given {
 }
 export interface OidcCase {
   signUp?: boolean
+  byPassword?: boolean
   trustEmail?: boolean
   limits?: Partial<SignInLimits>
   run(given: Given): Promise<void>
@@ -257,6 +258,65 @@ export const OIDC_CASES: Record<string, OidcCase> = {
       const browser = world.browser()
       expect(await through(given, browser)).toBe('/tools?q=x')
       expect((await who(browser)).id).toBe(id)
+    },
+  },
+
+  'without passwords the link names the first operator, who comes in by the provider; every other way is shut': {
+    byPassword: false,
+    async run(given) {
+      const { world, provider } = given
+      const link = () => world.processes[0].signIn.setupLink()
+      const { token = '' } = (await link()) ?? {}
+      const browser = world.browser()
+      const state = async () => (await browser.ask('GET /api/auth/session')).body
+      expect(await state()).toMatchObject({ methods: { password: false, oidc: { name: 'Work' } }, setupNeeded: true })
+      const name = (email: string, more = {}) =>
+        browser.ask('POST /api/auth/setup', { body: { token, email, name: 'Ann', ...more } })
+      expect((await name('ann@example.com', { password: PASSWORD })).body.code).toBe('forbidden')
+      // A slip of the pen: the link is still good, and who was named first is nobody.
+      expect((await name('bob@example.com')).status).toBe(202)
+      expect(await state()).toMatchObject({ user: null, setupNeeded: false })
+      expect((await link())?.token).toBe(token)
+      expect((await name('Ann@example.com')).status).toBe(202)
+      expect((await people(given)).users.map(({ email }) => email)).toEqual(['ann@example.com'])
+      provider.rules.claims = { ...ANN, email: 'bob@example.com', sub: 'bob' }
+      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      provider.rules.claims = ANN
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toMatchObject({ email: 'ann@example.com', operator: true })
+      expect([await link(), (await name('eve@example.com')).body.code]).toEqual([undefined, 'sign-in-link-invalid'])
+      expect((await browser.ask('POST /api/auth/link', { body: { token } })).body.code).toBe('sign-in-link-invalid')
+
+      const invited = await browser.ask('POST /api/users', { body: { email: 'cy@example.com' } })
+      const theirs = { token: new URL(invited.body.link.url).hash.slice(1), password: PASSWORD }
+      for (const [route, body] of [
+        ['sign-in', { email: 'cy@example.com', password: PASSWORD }],
+        ['invite', theirs],
+        ['reset', theirs],
+        ['password', { current: PASSWORD, password: PASSWORD }],
+      ] as const)
+        expect((await browser.ask(`POST /api/auth/${route}`, { body })).body).toMatchObject({
+          ...{ code: 'forbidden', action: 'Sign in with Work.' },
+        })
+      const shown = await browser.ask('POST /api/auth/link', { body: { token: theirs.token } })
+      expect(shown.body).toMatchObject({ kind: 'invite', email: 'cy@example.com' })
+    },
+  },
+
+  'without passwords who came by sign-up can be named, too': {
+    byPassword: false,
+    signUp: true,
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).operator).toBe(false)
+      const { token = '' } = (await world.processes[1].signIn.setupLink()) ?? {}
+      const body = { token, email: ANN.email, name: 'Ann' }
+      expect((await world.browser().ask('POST /api/auth/setup', { body })).status).toBe(202)
+      expect((await who(browser)).operator).toBe(true)
+      expect(await world.processes[1].signIn.setupLink()).toBeUndefined()
     },
   },
 

@@ -9,6 +9,8 @@ import type { Answer } from './app-of-users.ts'
 
 export const BASE = 'http://localhost:4300'
 export const PASSWORD = 'a good long password'
+/** One for all: a database that several worlds begin from is sealed with the first's. */
+const KEY = randomBytes(32).toString('base64')
 
 export interface Process {
   host: Host
@@ -51,7 +53,7 @@ export interface WorldOptions extends Partial<SignInOptions> {
 export async function signInWorld(storages: [Storage, Storage], options: WorldOptions = {}): Promise<SignInWorld> {
   const { base = options.publicUrl ?? BASE, publicUrl, ...rest } = options
   const secret = randomBytes(32).toString('hex')
-  const keyRing = await masterKeyRing(randomBytes(32).toString('base64'))
+  const keyRing = await masterKeyRing(KEY)
   const counts = { hashed: 0, compared: 0 }
   // Quick, and counted: what scrypt does has tests of its own.
   const passwords = {

@@ -15,31 +15,47 @@ interface SignInFormProps {
   onSignedIn: (user: SignedIn) => void
 }
 
-/** The ways in that this server has. */
+/** The ways in that this server has. Where there is a provider it goes first: who comes by it may have no password at all. */
 export function SignInForm({ email, returnTo, onSignedIn }: SignInFormProps) {
   const methods = useSession()?.methods
   if (!methods) return null
+  const { oidc, password } = methods
   return (
     <div className="grid gap-5">
-      {methods.oidc && <ProviderLink name={methods.oidc.name} returnTo={returnTo} />}
-      {methods.oidc && methods.password && (
-        <p className="flex items-center gap-3 text-xs text-ink-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
-          or
-        </p>
-      )}
-      {methods.password && <PasswordForm email={email} onSignedIn={onSignedIn} />}
-      {!methods.oidc && !methods.password && (
+      {oidc && <ProviderLink name={oidc.name} returnTo={returnTo} />}
+      {password && !oidc && <PasswordForm email={email} onSignedIn={onSignedIn} />}
+      {password && oidc && <OrPassword email={email} onSignedIn={onSignedIn} />}
+      {!oidc && !password && (
         <p className="text-sm text-ink-muted">People sign in to this server through the app that it belongs to.</p>
       )}
     </div>
   )
 }
 
-function ProviderLink({ name, returnTo }: { name: string; returnTo: string | undefined }) {
+/** A form only for who wants it. */
+function OrPassword(props: Pick<SignInFormProps, 'email' | 'onSignedIn'>) {
+  const [isOpen, setOpen] = useState(false)
+  if (!isOpen)
+    return (
+      <Button variant="quiet" onClick={() => setOpen(true)}>
+        Use a password instead
+      </Button>
+    )
+  return (
+    <>
+      <p className="flex items-center gap-3 text-xs text-ink-faint before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
+        or
+      </p>
+      <PasswordForm {...props} takesFocus />
+    </>
+  )
+}
+
+export function ProviderLink({ name, returnTo }: { name: string; returnTo: string | undefined }) {
   const back = returnTo ?? `${window.location.pathname}${window.location.search}`
   return (
     <a
-      href={`/api/auth/oidc/start?${new URLSearchParams({ returnTo: back })}`}
+      href={providerPath(back)}
       className="flex h-10 items-center justify-center rounded-lg border bg-surface px-3.5 text-sm font-medium shadow-flat hover:bg-sunken"
     >
       Continue with {name}
@@ -47,7 +63,14 @@ function ProviderLink({ name, returnTo }: { name: string; returnTo: string | und
   )
 }
 
-function PasswordForm({ email: known, onSignedIn }: Pick<SignInFormProps, 'email' | 'onSignedIn'>) {
+export const providerPath = (returnTo: string) => `/api/auth/oidc/start?${new URLSearchParams({ returnTo })}`
+
+interface PasswordFormProps extends Pick<SignInFormProps, 'email' | 'onSignedIn'> {
+  /** Who asked for the form begins to type. */
+  takesFocus?: boolean
+}
+
+function PasswordForm({ email: known, onSignedIn, takesFocus = false }: PasswordFormProps) {
   const [email, setEmail] = useState(known ?? '')
   const [password, setPassword] = useState('')
   const signIn = useMutation({
@@ -71,6 +94,7 @@ function PasswordForm({ email: known, onSignedIn }: Pick<SignInFormProps, 'email
             name="email"
             autoComplete="username"
             required
+            autoFocus={takesFocus}
             value={email}
             onChange={(event) => setEmail(event.target.value)}
           />

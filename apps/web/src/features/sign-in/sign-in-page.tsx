@@ -40,7 +40,8 @@ const PROBLEMS: Record<string, typeof FAILED> = {
   'no-account': {
     title: 'There is no account for you here',
     detail: 'You are known to the provider, not to this server.',
-    action: 'Ask an operator to invite you.',
+    action:
+      'Ask an operator to invite you. Who sets up the server opens its link again, with the email of the provider.',
   },
   'sign-in-link-invalid': {
     title: 'That took too long',

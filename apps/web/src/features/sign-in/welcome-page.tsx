@@ -8,9 +8,12 @@ import { Field } from '../../ui/field.tsx'
 import { Input } from '../../ui/input.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { sessionQuery } from '../shell/session.ts'
 import { keepTheme, wearStoredTheme } from '../shell/user-theme.ts'
 import { Door } from './door.tsx'
+import { NameOperator } from './name-operator.tsx'
 import { PasswordInput } from './password-input.tsx'
+import { ProviderLink } from './sign-in-form.tsx'
 
 interface Opened {
   kind: 'setup' | 'invite' | 'reset'
@@ -59,19 +62,48 @@ export function WelcomePage() {
         </Link>
       </Door>
     )
-  if (!link)
+  if (!link) return <OneMoment />
+  return <Opening link={link} token={token} />
+}
+
+/** Where nobody has a password, the provider lets people in. */
+function Opening({ link, token }: { link: Opened; token: string }) {
+  const { data: session, error } = useQuery(sessionQuery())
+  const { title, description } = WORDS[link.kind]
+  if (error)
     return (
-      <Door title="One moment">
-        <div role="status">
-          <span className="sr-only">Looking at the link</span>
-          <Skeleton className="h-28 w-full" />
-        </div>
+      <Door title={title}>
+        <ProblemNotice error={error} />
       </Door>
     )
-  const { title, description } = WORDS[link.kind]
+  if (!session) return <OneMoment />
+  const { password, oidc } = session.methods
+  if (password || !oidc)
+    return (
+      <Door title={title} description={description}>
+        <WelcomeForm link={link} token={token} />
+      </Door>
+    )
+  if (link.kind === 'setup')
+    return (
+      <Door title={title} description={description}>
+        <NameOperator token={token} provider={oidc.name} />
+      </Door>
+    )
   return (
-    <Door title={title} description={description}>
-      <WelcomeForm link={link} token={token} />
+    <Door title="Welcome" description={`Sign in with ${oidc.name}, as ${link.email}.`}>
+      <ProviderLink name={oidc.name} returnTo="/connectors" />
+    </Door>
+  )
+}
+
+function OneMoment() {
+  return (
+    <Door title="One moment">
+      <div role="status">
+        <span className="sr-only">Looking at the link</span>
+        <Skeleton className="h-28 w-full" />
+      </div>
     </Door>
   )
 }

@@ -1,0 +1,56 @@
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { answer, client, problemOf } from '../../api.ts'
+import { Button } from '../../ui/button.tsx'
+import { Field } from '../../ui/field.tsx'
+import { Input } from '../../ui/input.tsx'
+import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { providerPath } from './sign-in-form.tsx'
+
+/** Says who the first operator is, and sends them to the provider: the link stays good until they came back from there. */
+export function NameOperator({ token, provider }: { token: string; provider: string }) {
+  const [email, setEmail] = useState('')
+  const [name, setName] = useState('')
+  const setUp = useMutation({
+    mutationFn: () => answer(client.api.auth.setup.$post({ json: { token, email: email.trim(), name: name.trim() } })),
+    onSuccess: () => window.location.assign(providerPath('/connectors')),
+  })
+  const errorAt = (path: string) =>
+    setUp.error ? problemOf(setUp.error).errors?.find((one) => one.path === path)?.message : undefined
+  const isBusy = setUp.isPending || setUp.isSuccess
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (!isBusy) setUp.mutate()
+  }
+  return (
+    <form onSubmit={submit} className="grid gap-4">
+      {setUp.error && <ProblemNotice error={setUp.error} />}
+      <Field label="Email" hint={`The one that ${provider} knows you by.`} error={errorAt('email')}>
+        {(control) => (
+          <Input
+            {...control}
+            type="email"
+            autoComplete="username"
+            required
+            value={email}
+            onChange={(event) => setEmail(event.target.value)}
+          />
+        )}
+      </Field>
+      <Field label="Name" error={errorAt('name')}>
+        {(control) => (
+          <Input
+            {...control}
+            autoComplete="name"
+            required
+            value={name}
+            onChange={(event) => setName(event.target.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit" variant="primary" className="h-10" aria-disabled={isBusy}>
+        {isBusy ? 'One moment…' : `Continue with ${provider}`}
+      </Button>
+    </form>
+  )
+}
