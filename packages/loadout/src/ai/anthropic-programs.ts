@@ -6,6 +6,7 @@ import { z } from 'zod'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
 import { programOf } from './model-call.ts'
+import { anthropicOptions } from './provider-options.ts'
 
 export type AnthropicCodeVersion = 'code_execution_20250825' | 'code_execution_20260120' | 'code_execution_20260521'
 export type AnthropicCaller = 'direct' | AnthropicCodeVersion
@@ -21,10 +22,8 @@ export interface AnthropicToolChoice {
   disable_parallel_tool_use?: boolean | undefined
 }
 
-const strictly = z.looseObject({ anthropic: z.looseObject({ strict: z.literal(true) }) })
-
 /** Said by the tool's `providerOptions`. */
-export const isStrict = ({ providerOptions }: LoadoutEntry) => strictly.safeParse(providerOptions).success
+const isStrict = (entry: LoadoutEntry) => anthropicOptions(entry).strict === true
 
 /** Who may call it, where that is not the model alone. */
 export function callersOf(

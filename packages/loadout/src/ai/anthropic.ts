@@ -16,7 +16,6 @@ import {
   type AnthropicToolChoice,
   callersOf,
   containerIn,
-  isStrict,
   programsIn,
   programWarnings,
 } from './anthropic-programs.ts'
@@ -33,6 +32,7 @@ import {
   SEARCH_NAME,
 } from './model-call.ts'
 import { planTools } from './plan-tools.ts'
+import { type AnthropicToolOptions, anthropicOptions, withinBreakpoints } from './provider-options.ts'
 import { isFailure, notShown, type ResultPart, resultParts, valueText } from './result-parts.ts'
 
 export interface AnthropicOptions {
@@ -51,12 +51,11 @@ export interface AnthropicOptions {
   schemas?: 'anthropic'
 }
 
-export interface AnthropicTool {
+export interface AnthropicTool extends AnthropicToolOptions {
   name: string
   description?: string
   input_schema: JsonObject & { type: 'object' }
   defer_loading?: true
-  strict?: true
   allowed_callers?: AnthropicCaller[]
 }
 
@@ -104,12 +103,13 @@ export function toAnthropic(
     shown.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
   const sent = [...plan.shown, ...plan.bound, ...plan.waiting]
   const lost = lostIn(sent, schemas)
-  if (!programs) return { tools: [...shown, ...deferred], warnings: plan.warnings, lost }
+  const { tools, warnings } = withinBreakpoints([...shown, ...deferred])
+  if (!programs) return { tools, warnings: [...plan.warnings, ...warnings], lost }
   return {
     lost,
     // It never waits: programs begin with it.
-    tools: [{ type: programs, name: 'code_execution' }, ...shown, ...deferred],
-    warnings: [...plan.warnings, ...programWarnings(sent, toolChoice)],
+    tools: [{ type: programs, name: 'code_execution' }, ...tools],
+    warnings: [...plan.warnings, ...warnings, ...programWarnings(sent, toolChoice)],
   }
 }
 
@@ -123,7 +123,7 @@ function definition(
     name: entry.modelName,
     ...(description === undefined ? {} : { description }),
     input_schema: formSchema(entry, schemas).schema as AnthropicTool['input_schema'],
-    ...(isStrict(entry) ? { strict: true } : {}),
+    ...anthropicOptions(entry),
     ...callersOf(entry, programs),
   }
 }

@@ -3,6 +3,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ModelSelection } from './model-call.ts'
 import { type LostInSchema, projectSchema } from './project-schema.ts'
+import { openaiSchemas } from './provider-options.ts'
 import { restoreArguments } from './restore-arguments.ts'
 import type { SchemaProvider } from './schema-rules.ts'
 
@@ -27,10 +28,23 @@ export function formSchema({ manifest: { inputSchema } }: LoadoutEntry, provider
 
 /** What the schemas of a form lost, by tool. */
 export function lostIn(entries: readonly LoadoutEntry[], provider?: SchemaProvider): LostInTool[] {
-  if (provider === undefined) return []
-  return entries.flatMap(({ ref, manifest }) =>
-    projectSchema(manifest.inputSchema, provider).lost.map((lost) => ({ ref, ...lost })),
-  )
+  return lostBy(entries, () => provider)
+}
+
+/** The same where OpenAI reads it, and a tool may say for itself that it is strict. */
+export function lostInOpenAI(entries: readonly LoadoutEntry[], schemas?: SchemaProvider): LostInTool[] {
+  return lostBy(entries, (entry) => openaiSchemas(entry, schemas))
+}
+
+function lostBy(
+  entries: readonly LoadoutEntry[],
+  providerOf: (entry: LoadoutEntry) => SchemaProvider | undefined,
+): LostInTool[] {
+  return entries.flatMap((entry) => {
+    const provider = providerOf(entry)
+    if (provider === undefined) return []
+    return projectSchema(entry.manifest.inputSchema, provider).lost.map((lost) => ({ ref: entry.ref, ...lost }))
+  })
 }
 
 /** The arguments of a call by the schema that the tool has, where the model was shown a closed one. */
@@ -38,8 +52,10 @@ export function meant(
   args: JsonObject,
   { name, selection, schemas }: { name: string; selection: ModelSelection; schemas: SchemaProvider | undefined },
 ): JsonObject {
-  if (schemas !== 'openai-strict') return args
+  if (schemas !== undefined && schemas !== 'openai-strict') return args
   const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
   const entry = all.find(({ modelName }) => modelName === name)
-  return entry && formSchema(entry, schemas).strict ? restoreArguments(entry.manifest.inputSchema, args) : args
+  return entry && formSchema(entry, openaiSchemas(entry, schemas)).strict
+    ? restoreArguments(entry.manifest.inputSchema, args)
+    : args
 }

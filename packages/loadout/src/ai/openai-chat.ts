@@ -5,7 +5,7 @@
 import { z } from 'zod'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
-import { formSchema, type LostInTool, lostIn, meant } from './form-schema.ts'
+import { formSchema, type LostInTool, lostInOpenAI, meant } from './form-schema.ts'
 import type { LimitedProvider } from './limits.ts'
 import {
   type AnsweredCall,
@@ -16,6 +16,7 @@ import {
   readArguments,
 } from './model-call.ts'
 import { planTools } from './plan-tools.ts'
+import { openaiSchemas } from './provider-options.ts'
 import { notShown, resultParts } from './result-parts.ts'
 import type { SchemaProvider } from './schema-rules.ts'
 
@@ -49,12 +50,12 @@ export function toOpenAIChat(
   return {
     tools: entries.map((entry) => {
       const description = descriptionOf(entry)
-      const { schema: parameters, strict } = formSchema(entry, schemas)
+      const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
       const named = { name: entry.modelName, ...(description === undefined ? {} : { description }) }
       return { type: 'function', function: { ...named, parameters, ...(strict ? { strict } : {}) } }
     }),
     warnings: plan.warnings,
-    lost: lostIn(plan.shown, schemas),
+    lost: lostInOpenAI(plan.shown, schemas),
   }
 }
 
@@ -63,7 +64,7 @@ const toolCall = z.looseObject({
   function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
 })
 
-/** The calls of one message of the model. `selection` is needed where schemas were strict. */
+/** The calls of one message of the model. `selection` is needed where schemas were strict, of all tools or of one. */
 export function readOpenAIChat(
   message: { tool_calls?: readonly unknown[] | null | undefined },
   { selection, schemas }: { selection?: ModelSelection; schemas?: SchemaProvider } = {},

@@ -7,6 +7,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { formSchema } from './form-schema.ts'
 import { LIMITS } from './limits.ts'
 import { descriptionOf } from './model-call.ts'
+import { openaiSchemas } from './provider-options.ts'
 
 export interface OpenAIFunction {
   type: 'function'
@@ -86,7 +87,7 @@ export interface FunctionOptions {
   defer?: boolean
   /** Whether the provider runs programs that call it. */
   programs?: boolean | undefined
-  /** As a strict schema where that says all that the tool takes. */
+  /** As a strict schema where that says all that the tool takes; a tool may say for itself whether it is. */
   schemas?: 'openai-strict' | undefined
 }
 
@@ -95,7 +96,7 @@ export function functionOf(
   { defer = false, programs, schemas }: FunctionOptions = {},
 ): OpenAIFunction {
   const description = descriptionOf(entry)
-  const { schema: parameters, strict } = formSchema(entry, schemas)
+  const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
   return {
     ...{ type: 'function', name: entry.modelName },
     ...(description === undefined ? {} : { description }),

@@ -8,7 +8,7 @@ import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { ProviderProgram } from '../schema/provider-program.ts'
 import type { Caller } from '../schema/tool.ts'
 import { SEARCH_TOOLS } from '../search/search-tools.ts'
-import { type LostInTool, lostIn, meant } from './form-schema.ts'
+import { type LostInTool, lostInOpenAI, meant } from './form-schema.ts'
 import { LIMITS, limitWarnings } from './limits.ts'
 import {
   type AnsweredCall,
@@ -94,7 +94,7 @@ function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
   return {
     tools: [...plan.shown.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
     warnings: plan.warnings,
-    lost: lostIn(plan.shown, schemas),
+    lost: lostInOpenAI(plan.shown, schemas),
   }
 }
 
@@ -131,7 +131,7 @@ function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm 
         ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(kept), dropped }),
       ]),
     ],
-    lost: lostIn([...plan.shown, ...kept.flatMap((space) => space.entries)], schemas),
+    lost: lostInOpenAI([...plan.shown, ...kept.flatMap((space) => space.entries)], schemas),
   }
 }
 

@@ -11,11 +11,12 @@ import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { MOST_FOUND, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
 import { type ModelOutput, referencedInMessages, toModelOutput, toReferences } from './ai-output.ts'
-import { formSchema, type LostInTool, lostIn } from './form-schema.ts'
+import { formSchema, type LostInTool, lostIn, lostInOpenAI } from './form-schema.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 import { type CallDoor, descriptionOf, foundNames, type ModelSelection, partsOf, SEARCH_NAME } from './model-call.ts'
 import { namespacesOf, namespacesWithin, namespaceTool } from './openai-namespaces.ts'
 import { planTools } from './plan-tools.ts'
+import { anthropicOptions, openaiSchemas } from './provider-options.ts'
 import { restoreArguments } from './restore-arguments.ts'
 import type { SchemaProvider } from './schema-rules.ts'
 
@@ -88,7 +89,7 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
   const { search = { by: 'steps' }, messages = [], schemas } = options
   const { provider = providerOf(search) } = options
   const plan = planFor(selection, { search, provider, messages })
-  const how: Making = { ...options, search, door: selection.call }
+  const how: Making = { ...options, search, provider, door: selection.call }
   const waitingNames = new Set(plan.waiting.map(({ modelName }) => modelName))
   const more = waitingOptions(search, plan.waiting)
   const tools: ToolSet = {}
@@ -106,7 +107,7 @@ export function toAI(selection: CallableSelection, options: ToAIOptions = {}): A
     ...instructionsFor(search, plan.waiting),
     warnings: plan.warnings,
     get lost() {
-      return lostIn(all, schemas)
+      return provider === 'anthropic' ? lostIn(all, schemas) : lostInOpenAI(all, schemas)
     },
   }
 }
@@ -194,7 +195,9 @@ function planFor(
 
 /** What the provider is told of a tool that waits. */
 function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (entry: LoadoutEntry) => JsonObject {
-  if (search.by === 'anthropic') return () => ({ anthropic: { deferLoading: true } })
+  // What waits is not cached: the provider refuses both at once.
+  if (search.by === 'anthropic')
+    return () => ({ anthropic: { deferLoading: true, cacheControl: undefined, cache_control: undefined } })
   if (search.by !== 'openai') return () => ({})
   // We bring its definition along when it is found.
   if (search.execution !== 'server') return () => ({ openai: { omitFromRequestTools: true } })
@@ -207,25 +210,37 @@ function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (en
 }
 
 interface Making extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
+  provider: LimitedProvider | undefined
   search: AISearch
   door: CallDoor
 }
 
-function toolOf(entry: LoadoutEntry, { door, schemas, approvals, onPending }: Making, more: JsonObject = {}) {
+/** The SDK has one word for a strict tool: whose options say so depends on whose model it is. */
+function strictnessOf(entry: LoadoutEntry, { provider, schemas }: Pick<Making, 'provider' | 'schemas'>) {
+  if (provider === 'anthropic') return { as: schemas, strict: anthropicOptions(entry).strict === true }
+  const as = openaiSchemas(entry, schemas)
+  // Of many that wait, few are ever sent: only those that may be strict are looked at before.
+  return { as, strict: as === 'openai-strict' && formSchema(entry, as).strict }
+}
+
+function toolOf(entry: LoadoutEntry, how: Making, more: JsonObject = {}) {
+  const { door, approvals, onPending } = how
   const { modelName: name, manifest, ref, toolkit, tool, providerOptions } = entry
   const description = descriptionOf(entry)
   const options = merged(providerOptions, more)
-  // Of many that wait, few are ever sent: only those that may be strict are looked at before.
-  const strict = schemas === 'openai-strict' && formSchema(entry, schemas).strict
+  const { as, strict } = strictnessOf(entry, how)
   return dynamicTool({
     ...(description === undefined ? {} : { description }),
-    inputSchema: jsonSchema(() => formSchema(entry, schemas).schema),
+    inputSchema: jsonSchema(() => formSchema(entry, as).schema),
     ...(strict ? { strict } : {}),
     // Not sent to the model: for who shows or judges the call.
     metadata: { ref, toolkit, tool, annotations: { ...manifest.annotations } },
     ...(Object.keys(options).length > 0 ? { providerOptions: options as NonNullable<Tool['providerOptions']> } : {}),
     execute: async (input, { abortSignal, toolCallId: id }) => {
-      const args = strict ? restoreArguments(manifest.inputSchema, input as JsonObject) : (input as JsonObject)
+      const args =
+        as === 'openai-strict' && strict
+          ? restoreArguments(manifest.inputSchema, input as JsonObject)
+          : (input as JsonObject)
       const outcome = await door({
         ...{ id, name, arguments: args },
         ...(approvals === 'sdk' ? { asked: true } : {}),
@@ -246,8 +261,8 @@ function merged(options: JsonObject = {}, more: JsonObject): JsonObject {
 }
 
 function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonly LoadoutEntry[]): ToolSet {
-  const { search, door, waiting, schemas } = how
-  const own = toolOf(SEARCH_ENTRY, { search, door, schemas })
+  const { search, door, waiting, schemas, provider } = how
+  const own = toolOf(SEARCH_ENTRY, { search, door, schemas, provider })
   if (search.by === 'steps') return { [SEARCH_NAME]: own }
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(door, { query })

@@ -40,7 +40,7 @@ describe('a toolkit that brings its own credentials', () => {
       status: 'failed',
       error: { code: 'credentials-refused', status: 502, action: 'Replace the token of the toolkit.' },
     })
-    expect((await host.views.one('ann', 'kit')).state).toEqual({
+    expect((await host.views.one('ann', 'kit')).state).toMatchObject({
       status: 'error',
       reason: 'The server answered 401: it does not take the credentials of the toolkit.',
       action: 'Replace the token of the toolkit.',

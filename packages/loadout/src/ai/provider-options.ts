@@ -1,0 +1,81 @@
+/**
+ * What a tool's own `providerOptions` say to a provider: read by a schema, since an app or an override wrote them, and only
+ * what the provider knows is sent.
+ */
+import { z } from 'zod'
+import type { JsonObject } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { SchemaProvider } from './schema-rules.ts'
+
+/** As apps write it: for the tool, or as Chat Completions nests it. */
+const openai = z.looseObject({
+  strict: z.boolean().optional(),
+  function: z.looseObject({ strict: z.boolean().optional() }).optional(),
+})
+
+/** Whether OpenAI is told that this tool is strict, or is not; undefined where nothing is said of it. */
+export function openaiStrict({ providerOptions }: LoadoutEntry): boolean | undefined {
+  const read = openai.safeParse(providerOptions?.openai)
+  return read.success ? (read.data.strict ?? read.data.function?.strict) : undefined
+}
+
+/** How the schema of one tool is sent where it is OpenAI that reads it: the tool's own word is before that for all. */
+export function openaiSchemas<T extends SchemaProvider>(
+  entry: LoadoutEntry,
+  schemas: T | undefined,
+): T | 'openai-strict' | undefined {
+  if (schemas !== undefined && schemas !== 'openai-strict') return schemas
+  const strict = openaiStrict(entry)
+  if (strict === undefined) return schemas
+  return strict ? 'openai-strict' : undefined
+}
+
+const cacheControl = z.object({ type: z.literal('ephemeral'), ttl: z.enum(['5m', '1h']).optional() })
+const anthropic = {
+  strict: z.literal(true),
+  cacheControl,
+  eagerInputStreaming: z.boolean(),
+}
+
+export interface AnthropicToolOptions {
+  strict?: true
+  cache_control?: z.infer<typeof cacheControl>
+  eager_input_streaming?: boolean
+}
+
+/** Each option by itself: one that cannot be read takes no other with it. Both spellings are read. */
+export function anthropicOptions({ providerOptions }: LoadoutEntry): AnthropicToolOptions {
+  const given = providerOptions?.anthropic
+  if (typeof given !== 'object' || given === null) return {}
+  const said = given as JsonObject
+  const strict = anthropic.strict.safeParse(said.strict)
+  const cached = anthropic.cacheControl.safeParse(said.cacheControl ?? said.cache_control)
+  const eager = anthropic.eagerInputStreaming.safeParse(said.eagerInputStreaming ?? said.eager_input_streaming)
+  return {
+    ...(strict.success ? { strict: true } : {}),
+    ...(cached.success ? { cache_control: cached.data } : {}),
+    ...(eager.success ? { eager_input_streaming: eager.data } : {}),
+  }
+}
+
+const MOST_BREAKPOINTS = 4
+
+interface Cached {
+  cache_control?: unknown
+  defer_loading?: true
+}
+
+/** Anthropic caches up to at most four places, and nothing that waits: the last of those that are asked for are kept. */
+export function withinBreakpoints<T extends object>(tools: readonly T[]): { tools: T[]; warnings: string[] } {
+  const isAsked = (tool: Cached) => tool.cache_control !== undefined
+  const asked = tools.filter(isAsked)
+  const kept = new Set(asked.filter((tool: Cached) => tool.defer_loading !== true).slice(-MOST_BREAKPOINTS))
+  if (kept.size === asked.length) return { tools: [...tools], warnings: [] }
+  const without = ({ cache_control: _, ...rest }: Cached & T) => rest as unknown as T
+  return {
+    tools: tools.map((tool) => (isAsked(tool) && !kept.has(tool) ? without(tool) : tool)),
+    warnings: [
+      `Anthropic takes cacheControl of at most ${MOST_BREAKPOINTS} tools, and of none that waits: ${asked.length - kept.size} were sent without it.`,
+    ],
+  }
+}
