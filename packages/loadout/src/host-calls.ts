@@ -97,7 +97,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
   const path = compose(
     [...stages, withIntent(audit.calls)],
-    executeCall({ connector, functions: base.functions, runCode: way.runCode }),
+    executeCall({ connector, app: base.app, functions: base.functions, runCode: way.runCode }),
   )
   const { searcher, loaded, threads } = way
   const ownStages = { first: [withFound, limits], last: [withIntent(audit.calls)] }

@@ -1,7 +1,11 @@
 /** The last stage: the only place where a tool is called. */
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
+import { claimsOf } from '../loadout/tighten.ts'
+import type { AppConfig } from '../schema/app-config.ts'
+import { isTrusted } from '../toolkits/trust.ts'
 import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
+import { isHarmless } from './is-repeatable.ts'
 import { type CustomParts, runCustom } from './run-function.ts'
 
 const CALL_MS = 60_000
@@ -10,6 +14,7 @@ const LONGEST_WAIT_MS = 30_000
 
 export interface ExecuteParts extends CustomParts {
   connector: Connector
+  app: { get(): Promise<AppConfig> }
 }
 
 export function executeCall(parts: ExecuteParts): CallHandler<ResolvedCall> {
@@ -43,14 +48,13 @@ async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: num
   const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
   const totalMs = Math.min(timeouts.totalMs ?? TOTAL_MS, maxMs)
   if (stored.toolkit.server.type === 'custom') return runCustom(parts, call, { callMs, onLate })
-  const { name, inputSchema, annotations } = found.manifest
+  const { name, inputSchema } = found.manifest
   const result = await parts.connector.use(stored, userId, {
     connectMs: timeouts.connectMs,
     signal,
     trace,
     patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
-    // A server's claim is enough here: where it is wrong, the harm of a repetition is the server's own.
-    repeatable: annotations?.readOnlyHint === true || annotations?.idempotentHint === true,
+    repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await parts.app.get()),
     work: (connection) =>
       connection.callTool(
         { name, arguments: input, inputSchema },

@@ -1,5 +1,6 @@
 /** Annotations are claims. They may be tightened, by an operator, a user or a transformer, and never relaxed. */
-import type { Annotations } from '../schema/tool.ts'
+import type { Annotations, ToolManifest } from '../schema/tool.ts'
+import type { Toolkit } from '../schema/toolkit.ts'
 
 /** Which value of a hint is the careful one. */
 const CAREFUL = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true } as const
@@ -12,4 +13,12 @@ export function tighten(claimed: Annotations | undefined, wanted: Annotations | 
   if (wanted.title !== undefined) result.title = wanted.title
   for (const hint of Object.keys(CAREFUL) as Hint[]) if (wanted[hint] === CAREFUL[hint]) result[hint] = CAREFUL[hint]
   return result
+}
+
+/** What holds of one tool of a toolkit: what its server claims, as its record tightens it. */
+export function claimsOf(
+  { overrides }: Pick<Toolkit, 'overrides'>,
+  { name, annotations }: Pick<ToolManifest, 'name' | 'annotations'>,
+): Annotations | undefined {
+  return tighten(annotations, Object.hasOwn(overrides, name) ? overrides[name]?.annotations : undefined)
 }

@@ -1,6 +1,6 @@
 /** Decides about live calls: gathers the rules, what is believed of the server, and what was remembered. */
 
-import { tighten } from '../loadout/tighten.ts'
+import { claimsOf } from '../loadout/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import type { Caller } from '../schema/tool.ts'
 import { isTrusted } from '../toolkits/trust.ts'
@@ -28,14 +28,11 @@ export function createPolicy({ rules, grants, app }: PolicyParts): Policy {
   async function inputOf(call: PolicyCall): Promise<DecisionInput> {
     const { stored, found, caller } = call
     const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])
-    const { id, overrides } = stored.toolkit
-    const { name } = found.manifest
-    const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
     return {
-      toolkit: id,
-      tool: name,
+      toolkit: stored.toolkit.id,
+      tool: found.manifest.name,
       caller,
-      annotations: tighten(found.manifest.annotations, override?.annotations),
+      annotations: claimsOf(stored.toolkit, found.manifest),
       trusted: isTrusted(stored, config),
       rules: tiers,
     }
