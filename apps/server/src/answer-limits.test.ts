@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { readConfig } from './config.ts'
 import { agentOf, modelsOf } from './open-host.ts'
+import { settingsOf } from './serve.ts'
 
 let host: Host
 let server: Awaited<ReturnType<typeof startModelServer>>
@@ -16,7 +17,8 @@ beforeEach(async () => {
   const config = readConfig({
     LOADOUT_MODEL: 'openai:gpt-5.6',
     LOADOUT_MODEL_URL: server.baseUrl.openai,
-    LOADOUT_MODEL_KEY: 'k',
+    LOADOUT_MODEL_KEY: 'key-of-the-app',
+    LOADOUT_MODELS: 'openai:gpt-*,anthropic:*',
     LOADOUT_MAX_STEPS_PER_ANSWER: '5',
     LOADOUT_MAX_TOKENS_PER_ANSWER: '400',
   })
@@ -27,7 +29,7 @@ beforeEach(async () => {
     agent: agentOf(() => modelsOf(host, config)),
   })
   app = createApp({
-    ...{ host, models: modelsOf(host, config) },
+    ...{ host, models: modelsOf(host, config), settings: settingsOf(config) },
     authenticate: ({ headers }) => ({
       kind: 'session',
       userId: 'ann',
@@ -114,6 +116,15 @@ it('a look ahead warns of what a node asks for beyond it, by node and field, wit
   expect(await warnings()).toContain(
     "Node 'less' (nodes.1.maxSteps) asks for 5 steps, and the operator allows an answer 3: 3 will hold.",
   )
+})
+
+it('operators see what the server was started with of it, without its key, and nobody else does', async () => {
+  const shown = async (headers: Record<string, string>) => (await app.request('/api/app/settings', { headers })).text()
+  expect(JSON.parse(await shown({ 'x-op': '1' }))).toMatchObject({
+    ...{ model: 'openai:gpt-5.6', models: ['openai:gpt-*', 'anthropic:*'], ceiling: { maxSteps: 5, budget: 400 } },
+  })
+  expect(await shown({ 'x-op': '1' })).not.toContain('key-of-the-app')
+  expect(JSON.parse(await shown({})).code).toBe('forbidden')
 })
 
 it('a budget that is none is refused by its place', async () => {

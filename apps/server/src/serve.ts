@@ -98,12 +98,14 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
   }
 }
 
-function settingsOf(config: Config): StartSettings {
+export function settingsOf(config: Config): StartSettings {
   const { mode, stdio, stdioTemplates, privateNetwork, privateHosts, programs, approvalMs } = config
+  const { model, models, ceiling } = config
   // Values of the environment may be secrets.
   const templates = stdioTemplates.map(({ id, command, args }) => ({ id, command, args }))
   const offered = stdioTemplates.map(offerTemplate)
-  return { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
+  const shown = { mode, stdio, templates, offered, privateNetwork, privateHosts, programs, approvalMs }
+  return { ...shown, model, models, ceiling }
 }
 
 interface SignInParts {

@@ -94,6 +94,11 @@ const startSettings = z
     privateHosts: z.array(z.string()).openapi({ description: 'Reached although they are private' }),
     programs: z.string().optional().openapi({ description: 'What is around programs; `off` runs none' }),
     approvalMs: z.number().optional().openapi({ description: 'How long a question to a user stays open' }),
+    model: z.string().optional().openapi({ description: 'The model where none is named' }),
+    models: z.array(z.string()).openapi({ description: 'What the keys of the app are for beside it, with globs' }),
+    ceiling: z
+      .object({ maxSteps: z.number().optional(), budget: z.number().optional() })
+      .openapi({ description: 'What one answer may take; what operators store can only tighten it' }),
   })
   .openapi('StartSettings')
 export type StartSettings = Partial<Omit<z.infer<typeof startSettings>, 'storage'>> & {
@@ -156,7 +161,10 @@ export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings
       return c.body(null, 204)
     })
     .openapi(showSettings, (c) =>
-      c.json({ templates: [], privateHosts: [], ...settings, storage: host.storage.name }, 200),
+      c.json(
+        { templates: [], privateHosts: [], models: [], ceiling: {}, ...settings, storage: host.storage.name },
+        200,
+      ),
     )
     .openapi(showConfig, async (c) => c.json(await host.app.get(), 200))
     .openapi(changeConfig, async (c) => c.json(await host.app.update(c.req.valid('json'), actorOf(c)), 200))

@@ -40,6 +40,8 @@ export function StartSettings() {
             {data.programs === 'off' ? 'None are run.' : `Each in a sandbox: ${data.programs}.`}
           </Fact>
         )}
+        <Models model={data.model} models={data.models} />
+        <Ceiling {...data.ceiling} />
         {data.approvalMs !== undefined && <Fact name="A question stays open for">{longWords(data.approvalMs)}</Fact>}
       </dl>
     </Section>
@@ -58,6 +60,42 @@ function Templates({ templates }: Pick<Settings, 'templates'>) {
         ))}
       </ul>
     </Fact>
+  )
+}
+
+/** What the keys for everyone are for. */
+function Models({ model, models }: Pick<Settings, 'model' | 'models'>) {
+  return (
+    <>
+      <Fact name="Model where none is named" setting="LOADOUT_MODEL">
+        {model ? <code className="font-mono text-[0.8125rem] wrap-anywhere">{model}</code> : 'None.'}
+      </Fact>
+      <Fact name="Further models on your keys" setting="LOADOUT_MODELS">
+        {models.length === 0 ? (
+          'None: with a key of their own, users ask any.'
+        ) : (
+          <code className="font-mono text-[0.8125rem] wrap-anywhere">{models.join(', ')}</code>
+        )}
+      </Fact>
+    </>
+  )
+}
+
+/** Limits that are stored can only tighten these. */
+function Ceiling({ maxSteps, budget }: Settings['ceiling']) {
+  return (
+    <>
+      <Fact name="Steps of an answer, at most" setting="LOADOUT_MAX_STEPS_PER_ANSWER">
+        {maxSteps === undefined
+          ? 'As your limits say.'
+          : `${maxSteps.toLocaleString('en')}; your limits can only tighten it.`}
+      </Fact>
+      <Fact name="Tokens of an answer, at most" setting="LOADOUT_MAX_TOKENS_PER_ANSWER">
+        {budget === undefined
+          ? 'As your limits say.'
+          : `${budget.toLocaleString('en')}; your limits can only tighten it.`}
+      </Fact>
+    </>
   )
 }
 
