@@ -8,6 +8,8 @@ const SIGNED_OUT = {
   setupNeeded: false,
 }
 
+const PROVIDER_ALONE = { ...SIGNED_OUT, methods: { password: false, oidc: { name: 'Example ID' } } }
+
 async function answer(page: Page, path: string, body: unknown): Promise<void> {
   await page.unrouteAll({ behavior: 'ignoreErrors' })
   await page.route(`**/api/auth/${path}`, (route) => route.fulfill({ json: body }))
@@ -24,6 +26,12 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   'sign in': async (page) => {
     await answer(page, 'session', SIGNED_OUT)
     await open(page, '/sign-in?problem=no-account', 'Sign in')
+    await page.getByRole('link', { name: 'Continue with Example ID' }).waitFor()
+  },
+  'sign in by password': async (page) => {
+    await answer(page, 'session', SIGNED_OUT)
+    await open(page, '/sign-in', 'Sign in')
+    await page.getByRole('button', { name: 'Use a password instead' }).click()
     await page.getByLabel('Email').waitFor()
   },
   'nobody yet': async (page) => {
@@ -37,6 +45,18 @@ export const SCREENS: Record<string, (page: Page) => Promise<unknown>> = {
   invitation: async (page) => {
     await answer(page, 'link', { kind: 'invite', email: 'ann@example.com', expiresAt: new Date().toISOString() })
     await open(page, '/invite#token', 'Welcome')
+  },
+  'setup by a provider': async (page) => {
+    await answer(page, 'link', { kind: 'setup', expiresAt: new Date().toISOString() })
+    await page.route('**/api/auth/session', (route) => route.fulfill({ json: PROVIDER_ALONE }))
+    await open(page, '/setup#token', 'Set up this server')
+    await page.getByRole('button', { name: 'Continue with Example ID' }).waitFor()
+  },
+  'invitation by a provider': async (page) => {
+    await answer(page, 'link', { kind: 'invite', email: 'ann@example.com', expiresAt: new Date().toISOString() })
+    await page.route('**/api/auth/session', (route) => route.fulfill({ json: PROVIDER_ALONE }))
+    await open(page, '/invite#token', 'Welcome')
+    await page.getByRole('link', { name: 'Continue with Example ID' }).waitFor()
   },
   'dead link': async (page) => {
     await page.unrouteAll({ behavior: 'ignoreErrors' })

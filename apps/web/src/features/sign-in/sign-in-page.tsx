@@ -24,7 +24,7 @@ export function SignInPage() {
   if (session?.setupNeeded) return <NobodyYet />
   return (
     <Door title="Sign in" description="Your servers, threads and keys are yours alone.">
-      {problem && <Notice {...(PROBLEMS[problem] ?? FAILED)} />}
+      {problem && <Notice {...problemWords(problem, session?.methods.password === false)} />}
       {error && <ProblemNotice error={error} />}
       {session ? <SignInForm returnTo={returnTo} onSignedIn={enter} /> : !error && <Waiting />}
     </Door>
@@ -40,8 +40,7 @@ const PROBLEMS: Record<string, typeof FAILED> = {
   'no-account': {
     title: 'There is no account for you here',
     detail: 'You are known to the provider, not to this server.',
-    action:
-      'Ask an operator to invite you. Who sets up the server opens its link again, with the email of the provider.',
+    action: 'Ask an operator to invite you.',
   },
   'sign-in-link-invalid': {
     title: 'That took too long',
@@ -58,6 +57,16 @@ const PROBLEMS: Record<string, typeof FAILED> = {
     detail: 'There were too many attempts to sign in from where you are.',
     action: 'Try again in a quarter of an hour, or ask an operator.',
   },
+}
+
+/** Who is named as the first operator and has another email at the provider is told how to go on. */
+function problemWords(problem: string, byProviderAlone: boolean) {
+  const words = PROBLEMS[problem] ?? FAILED
+  if (problem !== 'no-account' || !byProviderAlone) return words
+  return {
+    ...words,
+    action: `${words.action} Who sets up the server opens its link again, with the email of the provider.`,
+  }
 }
 
 function NobodyYet() {
