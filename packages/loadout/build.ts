@@ -26,9 +26,12 @@ const {
   devDependencies: _dev,
   ...manifest
 } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'))
+const builtAs = (file: string) => file.replace('./src/', './').replace(/\.ts$/, '')
 for (const [entry, file] of Object.entries(manifest.exports as Record<string, string>)) {
-  const built = file.replace('./src/', './').replace(/\.ts$/, '')
+  const built = builtAs(file)
   if (entry !== './package.json') manifest.exports[entry] = { types: `${built}.d.ts`, default: `${built}.js` }
 }
+for (const where of Object.values(manifest.imports as Record<string, Record<string, string>>))
+  for (const [condition, file] of Object.entries(where)) where[condition] = `${builtAs(file)}.js`
 writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 for (const file of ['README.md', 'LICENSE']) cpSync(join(here, '../..', file), join(dist, file))

@@ -32,6 +32,8 @@ const FETCHES: Record<string, string> = {
   'packages/loadout/src/connections/rate-limit.ts': 'given: wraps it',
   'packages/loadout/src/connections/streamable-transport.ts': 'given: wraps it',
   'packages/loadout/src/connections/web-drivers.ts': "the runtime's own, where there is no other: in a browser",
+  'packages/loadout/src/search/fetch-vectors.ts':
+    "the runtime's own, in a browser: a file of the library beside itself",
   'packages/loadout/src/sign-in/request-auth.ts': 'given: wraps it',
   'packages/loadout/src/sign-in/revoke.ts': 'given: that of the drivers',
 }

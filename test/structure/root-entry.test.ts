@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { LIBRARY, sourcesIn, target } from './import-graph.ts'
 
@@ -30,6 +32,12 @@ const NEUTRAL_ENTRIES = [
 
 const byPath = new Map(sourcesIn(LIBRARY).map((file) => [file.path, file]))
 
+/** What the package's own name for a file means where there is no Node. */
+function inABrowser(specifier: string): string {
+  const { imports } = JSON.parse(readFileSync(join(LIBRARY, '../package.json'), 'utf8'))
+  return imports[specifier].default.replace('./src/', '')
+}
+
 function outsideOf(entry: string): Map<string, string> {
   const outside = new Map<string, string>()
   const seen = new Set<string>()
@@ -40,6 +48,7 @@ function outsideOf(entry: string): Map<string, string> {
     if (!file) throw new Error(`There is no file ${path}.`)
     for (const specifier of file.imports) {
       if (specifier.startsWith('.')) visit(target(LIBRARY, path, specifier))
+      else if (specifier.startsWith('#')) visit(inABrowser(specifier))
       else outside.set(specifier, path)
     }
   }

@@ -55,7 +55,7 @@ export interface HostOptions {
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
-  /** How tools are searched. `wordVectors` of `loadout/node` brings meaning beside words. @default by words */
+  /** How tools are searched. @default by words and, offline, by meaning */
   search?: SearchSetup & { tokenizer?: Tokenizer | undefined }
   /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
   executor?: Executor | undefined

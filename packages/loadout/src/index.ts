@@ -78,15 +78,18 @@ export type { ShownTool, ToolSource, ToolTransformer } from './schema/transforme
 export type { WorkflowDefinition, WorkflowInput, WorkflowNode, WorkflowView } from './schema/workflow.ts'
 export { scopeChain, tierOf } from './scope.ts'
 export type { LoadedTool } from './search/choose.ts'
-export type { Embedder } from './search/embedder.ts'
+export type { Embedder, EmbedTexts } from './search/embedder.ts'
 export type { SearchSetup } from './search/index-host.ts'
 export {
   createToolIndex,
   type PlainHit,
+  type PlainQuestion,
   type PlainTool,
   readTools,
   search,
   type ToolIndex,
+  type ToolIndexOptions,
+  type ToolListInput,
 } from './search/plain-tools.ts'
 export type { Strategy } from './search/search.ts'
 export { SEARCH_TOOLS } from './search/search-tools.ts'

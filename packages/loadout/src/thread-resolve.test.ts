@@ -30,7 +30,7 @@ const many = Array.from({ length: 60 }, (_, index) =>
 let host: Host
 let events: HostEvent[]
 beforeEach(async () => {
-  host = createHost({ policy: [rule('*', 'allow')] })
+  host = createHost({ policy: [rule('*', 'allow')], search: { vectors: false } })
   events = []
   host.events.on((event) => events.push(event))
   for (const [name, tools] of Object.entries({ github, mail, many })) await register({ name, tools })

@@ -10,6 +10,19 @@ export interface Embedder {
   embed(texts: string[], options: { signal: AbortSignal }): Promise<ReadonlyArray<ArrayLike<number>>>
 }
 
+/** An embedder that is nothing but a function. It has no name that holds, so its vectors are not kept. */
+export type EmbedTexts = (
+  texts: string[],
+  options: { signal: AbortSignal },
+) => Promise<ReadonlyArray<ArrayLike<number>>> | ReadonlyArray<ArrayLike<number>>
+
+/** As it is used, and whether what it makes may be kept. */
+export function readEmbedder(given: Embedder | EmbedTexts): { embedder: Embedder; isNamed: boolean } {
+  if (typeof given !== 'function') return { embedder: given, isNamed: true }
+  const embed: Embedder['embed'] = async (texts, options) => given(texts, options)
+  return { embedder: { name: given.name || 'a function', embed }, isNamed: false }
+}
+
 /** A direction: each byte is a share of the largest. */
 export interface Vector {
   bytes: Int8Array

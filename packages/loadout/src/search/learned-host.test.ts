@@ -4,6 +4,7 @@ import { createHost } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { memory } from '../storage/memory.ts'
 import { defineTool } from '../toolkits/define-tool.ts'
+import type { SearchSetup } from './index-host.ts'
 
 const TOOLS = [
   defineTool({ name: 'write', description: 'Brings a letter.', execute: () => 'sent' }),
@@ -18,9 +19,14 @@ const TOOLS = [
 ]
 const ann = { userId: 'ann', threadId: 'one' }
 
-function world(search = {}) {
+function world(search: SearchSetup = {}) {
   const storage = memory()
-  const host = createHost({ storage, tools: TOOLS, policy: [rule('*', 'allow')], search })
+  const host = createHost({
+    storage,
+    tools: TOOLS,
+    policy: [rule('*', 'allow')],
+    search: { vectors: false, ...search },
+  })
   const refs = async (userId: string, text: string) => (await host.search({ userId }, text)).tools.map(({ ref }) => ref)
   const rows = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))
   return { host, refs, rows }

@@ -41,8 +41,40 @@ describe('a list of tools', () => {
     expect((await index.search('^files\\.read', { strategy: 'regex' })).hits).toHaveLength(2)
   })
 
-  it('answers one question without an index of its own', async () => {
+  it('answers one question without an index of its own, by words and by meaning', async () => {
     const { hits, strategy } = await search({ query: 'send a letter', tools: readTools(FILE), limit: 1 })
-    expect([strategy, hits.map(({ id }) => id)]).toEqual(['bm25', ['mail.example/send']])
+    expect([strategy, hits.map(({ id }) => id)]).toEqual(['hybrid', ['mail.example/send']])
+    const byMeaning = await search({ query: 'correspondence', tools: FILE, strategy: 'semantic', limit: 1 })
+    expect(byMeaning.hits.map(({ id }) => id)).toEqual(['mail.example/send'])
+  })
+
+  it('is taken as a server lists it, and what was read is read again as it is', async () => {
+    const listed = [{ name: 'send', description: 'Sends a letter.', inputSchema: { type: 'object' } }]
+    for (const tools of [listed, { tools: listed }, readTools(listed), readTools(readTools(FILE))])
+      expect((await search({ query: 'letter', tools })).hits[0]).toMatchObject({ tool: { name: 'send' } })
+    expect(readTools(readTools(FILE))).toEqual(readTools(FILE))
+    await expect(search({ query: 'letter', tools: [{ name: '' }] })).rejects.toMatchObject({
+      code: 'invalid-input',
+      errors: [{ path: '0.name' }],
+    })
+  })
+
+  it('says where meaning was asked for and there is none', async () => {
+    const words = await search({ query: 'letter', tools: FILE, vectors: false })
+    expect([words.strategy, words.warnings]).toEqual(['bm25', undefined])
+    const asked = await search({ query: 'letter', tools: FILE, vectors: false, strategy: 'hybrid' })
+    expect([asked.strategy, asked.warnings]).toEqual(['bm25', [expect.stringContaining('Words alone')]])
+    await expect(search({ query: 'letter', tools: FILE, vectors: false, strategy: 'semantic' })).rejects.toMatchObject({
+      errors: [{ path: 'strategy' }],
+    })
+  })
+
+  it('takes any embedder, also one that is nothing but a function', async () => {
+    const isMail = (text: string) => /letter|telegram/i.test(text)
+    const embed = (texts: string[]) => texts.map((text) => (isMail(text) ? [1, 0] : [0, 1]))
+    for (const embedder of [embed, { name: 'mail', embed: async (texts: string[]) => embed(texts) }]) {
+      const found = await search({ query: 'telegram', tools: FILE, embedder, vectors: false, strategy: 'semantic' })
+      expect([found.strategy, found.warnings, found.hits[0]?.id]).toEqual(['semantic', undefined, 'mail.example/send'])
+    }
   })
 })

@@ -8,10 +8,12 @@ import { invalidInput, jsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import { searchInput } from '../schema/selection.ts'
 import { givenExamples } from '../schema/tool.ts'
+import type { Embedder, EmbedTexts } from './embedder.ts'
+import { vectorsBy } from './index-host.ts'
 import { toolkitWords } from './index-toolkits.ts'
+import { type VectorSource, vectorsFrom } from './own-vectors.ts'
 import type { Hit, Strategy } from './search.ts'
 import { type AskOptions, createSearcher, type Searcher } from './searcher.ts'
-import { WordVectors } from './word-vectors.ts'
 
 const text = (most: number) => z.string().max(most)
 const name = text(500).min(1)
@@ -26,20 +28,25 @@ export const plainTool = z
     inputSchema: jsonObject.nullish(),
     input_schema: jsonObject.nullish(),
     /** Its toolkit or server. */
-    toolkit: name.nullish(),
-    server: name.nullish(),
+    toolkit: text(500).nullish(),
+    server: text(500).nullish(),
+    toolkitTitle: text(500).nullish(),
     serverTitle: text(500).nullish(),
     examples: givenExamples.nullish(),
   })
-  .transform(({ id, toolkit, server, inputSchema, input_schema: snake, ...tool }) => ({
-    ...{ name: tool.name, toolkit: toolkit ?? server ?? '', inputSchema: inputSchema ?? snake ?? { type: 'object' } },
-    ...(tool.serverTitle ? { toolkitTitle: tool.serverTitle } : {}),
+  .transform(({ id, toolkit, server, toolkitTitle, serverTitle, inputSchema, input_schema: snake, ...tool }) => ({
+    ...{ name: tool.name, toolkit: toolkit || server || '', inputSchema: inputSchema ?? snake ?? { type: 'object' } },
+    ...(toolkitTitle || serverTitle ? { toolkitTitle: toolkitTitle || serverTitle || '' } : {}),
     ...(tool.title ? { title: tool.title } : {}),
     ...(tool.description ? { description: tool.description } : {}),
     ...(tool.examples ? { examples: tool.examples } : {}),
-    id: id ?? `${toolkit ?? server ?? ''}/${tool.name}`.replace(/^\//, ''),
+    id: id ?? `${toolkit || server || ''}/${tool.name}`.replace(/^\//, ''),
   }))
 export type PlainTool = z.output<typeof plainTool>
+/** A list of tools as it was read, as a server lists them, or its whole answer to `tools/list`. */
+export type ToolListInput =
+  | ReadonlyArray<z.input<typeof plainTool>>
+  | { readonly tools: ReadonlyArray<z.input<typeof plainTool>> }
 
 const MOST_TOOLS = 200_000
 const toolList = z.array(plainTool).max(MOST_TOOLS)
@@ -72,13 +79,25 @@ export interface ToolIndex {
   search(query: string, options?: AskOptions): Promise<PlainFound>
 }
 
+export interface ToolIndexOptions {
+  /** Word vectors, for meaning offline; false: by words alone. @default those that come with the library */
+  vectors?: VectorSource | undefined
+  /** Any model that embeds, or a function of texts. It comes before word vectors. */
+  embedder?: Embedder | EmbedTexts | undefined
+  /** How long a search waits for the embedder. @default 1500 */
+  embedderWaitMs?: number | undefined
+}
+
 export function createToolIndex(
-  tools: readonly PlainTool[],
-  { vectors }: { vectors?: (() => Promise<Uint8Array>) | undefined } = {},
+  given: ToolListInput,
+  { vectors, embedder, embedderWaitMs: waitMs }: ToolIndexOptions = {},
 ): ToolIndex {
-  const searcher: Searcher = createSearcher({ vectors: vectors && (async () => new WordVectors(await vectors())) })
+  const searcher: Searcher = createSearcher({
+    vectors: vectorsFrom(vectors),
+    embedded: embedder && vectorsBy(embedder, { waitMs }),
+  })
   const byRef = new Map<string, PlainTool>()
-  const entries = tools.map((tool) => {
+  const entries = readTools(given).map((tool) => {
     // A toolkit's id has no dot; two tools of one name stay two.
     const toolkit = toolkitWords(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
     const first = `${toolkit}.${tool.name}`
@@ -103,17 +122,14 @@ export function createToolIndex(
 }
 
 /** Which of these tools fit? Indexes them, and forgets the index: for one question. */
-export function search({
-  query,
-  tools,
-  vectors,
-  ...options
-}: AskOptions & {
+export async function search({ query, tools, ...rest }: PlainQuestion): Promise<PlainFound> {
+  const { vectors, embedder, embedderWaitMs, ...options } = rest
+  return createToolIndex(tools, { vectors, embedder, embedderWaitMs }).search(query, options)
+}
+
+export interface PlainQuestion extends AskOptions, ToolIndexOptions {
   query: string
-  tools: readonly PlainTool[]
-  vectors?: (() => Promise<Uint8Array>) | undefined
-}): Promise<PlainFound> {
-  return createToolIndex(tools, { vectors }).search(query, options)
+  tools: ToolListInput
 }
 
 const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${toolkit}.${own}`)

@@ -3,5 +3,5 @@ import { readFile } from 'node:fs/promises'
 
 const FILE = new URL('./vectors/tool-vectors-48.bin', import.meta.url)
 
-/** For `createHost({ search: { vectors: wordVectors } })`: 1.9 MB, read when something is first searched. */
+/** What a host and `search` use where nothing else is said: 1.9 MB. */
 export const wordVectors = (): Promise<Uint8Array> => readFile(FILE)

@@ -21,7 +21,7 @@ import type { WordVectors } from './word-vectors.ts'
 import { isSmallTalk } from './words.ts'
 
 export interface SearchOptions {
-  /** @default 'hybrid', or 'bm25' where there are no vectors */
+  /** @default 'hybrid'; 'bm25' where there is nothing to know meaning by */
   strategy?: Strategy | undefined
   /** @default 10 */
   limit?: number | undefined
@@ -72,6 +72,7 @@ export interface MeasuredSearcher extends Searcher {
 
 const LONGEST_QUERY = 20_000
 const CUT = `The text is long: the first and the last ${(LONGEST_QUERY / 2).toLocaleString('en')} characters of it were searched with.`
+const WORDS_ALONE = 'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
 const LONGEST_CONTEXT = 4000
 const MOST_HITS = 1000
 /** Vectors that could not be read are read again after so long. */
@@ -138,7 +139,11 @@ class IndexedSearcher implements MeasuredSearcher {
       allow: (ref, at) => view.has(ref, callers) && (!own || (at === 0) === hasWords(used.get(ref))),
     })
     const end = endOf(ranked, { limit, given: known })
-    const warnings = [...(isCut ? [CUT] : []), ...how.warnings]
+    const warnings = [
+      ...(isCut ? [CUT] : []),
+      ...(options.strategy === 'hybrid' && strategy === 'bm25' ? [WORDS_ALONE] : []),
+      ...how.warnings,
+    ]
     return {
       hits: explained(segments, ranked.slice(0, end), text),
       ...(rest > 0 ? { rest: ranked.slice(end, end + rest).map(({ ref }) => ref) } : {}),
