@@ -81,7 +81,8 @@ describe('thread.run', () => {
       owner,
     )
     const done = await run(`return (await search({ query: 'weather forecast', limit: 5 })).map(({ name }) => name)`)
-    expect(done.output).toEqual(['wx.now'])
+    expect((done.output as string[])[0]).toBe('wx.now')
+    expect(String(done.output)).not.toContain('weather.')
   })
 
   it('finds and describes tools inside, and calls what it found by name', async () => {
