@@ -85,6 +85,21 @@ const accept = createRoute({
   responses: { 200: json(toolkit, 'As it is now'), ...problemResponses },
 })
 
+const serverOutput = z
+  .object({
+    running: z.boolean().openapi({ description: 'Whether what printed it is still connected' }),
+    items: z.array(z.object({ source: z.enum(['stderr']), text: z.string() })),
+  })
+  .openapi('ServerOutput')
+const output = createRoute({
+  method: 'get',
+  path: '/mcp/{id}/output',
+  summary:
+    'What its server printed lately, in the process that answers, without secrets and control characters; of a global one for operators',
+  request: { params: idParam },
+  responses: { 200: json(serverOutput, 'The latest of it, oldest first'), ...problemResponses },
+})
+
 export function toolkitRoutes(host: Host) {
   /** Looks at the server; a failure is in the state of the view, because the record is saved all the same. */
   const viewAfterLook = async (userId: string, stored: StoredToolkit) => {
@@ -138,6 +153,15 @@ export function toolkitRoutes(host: Host) {
       const stored = await host.toolkits.find(userId, c.req.valid('param').id)
       if (c.req.valid('query').reconnect === 'true') await host.connections.reset(stored.uscoId, userId)
       return c.json(await viewAfterLook(userId, stored), 200)
+    })
+    .openapi(output, async (c) => {
+      const { userId } = c.var.principal
+      const stored = await host.toolkits.find(userId, c.req.valid('param').id)
+      if (stored.tier === 'app') assertOperator(c.var.principal)
+      const own = host.connections.outputOf(stored, userId)
+      // Who looks at the app's servers for the app has a connection of its own.
+      const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
+      return c.json({ running, items: lines }, 200)
     })
     .openapi(accept, async (c) => {
       const { userId } = c.var.principal

@@ -15,7 +15,7 @@ export interface OpenLine {
   diagnostics(): { stderr?: string; pid?: number }
 }
 
-export interface Connections extends Pick<Connector, 'stateOf' | 'retire' | 'reset' | 'counts'> {
+export interface Connections extends Pick<Connector, 'stateOf' | 'outputOf' | 'retire' | 'reset' | 'counts'> {
   /** What is open. */
   status(): OpenLine[]
   /** Ends all of them, and opens no more. */
@@ -25,6 +25,7 @@ export interface Connections extends Pick<Connector, 'stateOf' | 'retire' | 'res
 export function createConnections(connector: Connector): Connections {
   return {
     stateOf: (stored, userId) => connector.stateOf(stored, userId),
+    outputOf: (stored, userId) => connector.outputOf(stored, userId),
     retire: (uscoId, keep) => connector.retire(uscoId, keep),
     reset: (uscoId, userId) => connector.reset(uscoId, userId),
     counts: () => connector.counts(),

@@ -4,68 +4,25 @@
  */
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
-import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { RemoteServer } from '../schema/server.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import type { LineCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
-import type {
-  Connection,
-  ConnectionHooks,
-  ConnectionTarget,
-  EraVerdict,
-  Question,
-  QuestionAnswer,
-  RequestAuth,
-} from './connection.ts'
+import type { Connection, ConnectionHooks, ConnectionTarget, EraVerdict } from './connection.ts'
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './connection-state.ts'
-import type { Drivers } from './drivers.ts'
-import { fingerprintOf, isRemote, sharerOf, stateKey } from './line-key.ts'
+import type { ConnectorParts, UseOptions } from './connector-parts.ts'
+import { fingerprintOf, isOf, isRemote, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
 import { ObservedConnection } from './observed-connection.ts'
 import { type Asked, type Opening, Openings } from './openings.ts'
 import { orAborted, patience, sleep } from './patience.ts'
-import { createPool, type Lease, type PoolChange, type PoolKey, type PoolOptions, type PoolStatus } from './pool.ts'
+import { createPool, type Lease, type PoolChange, type PoolKey, type PoolStatus } from './pool.ts'
 import { isRefused, tellRefusal } from './refused-credentials.ts'
 import { isBroken, mayRepeat } from './repeat.ts'
-
-export interface ConnectorParts {
-  drivers: Drivers
-  /** Opens an owner's secrets of a toolkit. */
-  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
-  events: Emitter
-  /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
-  auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
-  /** What else must not be repeated of what a server says: tokens, which come and go without the record. */
-  tokens?(stored: StoredToolkit, userId: string): readonly string[]
-  /** Puts a server's question to the user who is on the line. */
-  ask(
-    who: { userId: string; toolkit: string; uscoId: string },
-    question: Question,
-    signal: AbortSignal,
-  ): Promise<QuestionAnswer>
-  /** The server says that its tools changed. */
-  onToolsChanged(stored: StoredToolkit, userId: string): void
-  /** @default the app's own, where it registered any */
-  telemetry?: Telemetry
-  pool?: Omit<PoolOptions, 'onChange'>
-}
-
-export interface UseOptions {
-  /** How long the handshake may take. */
-  connectMs?: number | undefined
-  /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
-  repeatable: boolean
-  /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
-  patienceMs?: number | undefined
-  signal?: AbortSignal | undefined
-  /** What the work belongs to. */
-  trace?: Context | undefined
-}
+import { type ServerOutput, ServerOutputs } from './server-output.ts'
 
 export interface Connector {
   /** Does some work on a live connection. */
@@ -76,6 +33,8 @@ export interface Connector {
   ): Promise<T>
   /** The state of the connection that this user would use, where one was tried. */
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
+  /** What the server behind that connection said lately, beside its answers. */
+  outputOf(stored: StoredToolkit, userId: string): ServerOutput
   /** Lets calls in flight finish, then closes. Without `keep` it is gone for good, and nobody waits for it to answer. */
   retire(uscoId: string, keep?: StoredToolkit): Promise<void>
   /** Closes, forgets failures and starts afresh at the next use: for one user, or for all where the toolkit itself changed. */
@@ -98,6 +57,7 @@ class LiveConnector implements Connector {
   readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
   readonly #openings = new Openings()
+  readonly #outputs = new ServerOutputs()
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
@@ -152,11 +112,16 @@ class LiveConnector implements Connector {
     return this.#stateAt(stateKey(stored.uscoId, sharerOf(stored, userId)))
   }
 
+  outputOf(stored: StoredToolkit, userId: string): ServerOutput {
+    return this.#outputs.of(stateKey(stored.uscoId, sharerOf(stored, userId)))
+  }
+
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
     // What is gone for good leaves no memory of its failures.
     if (!keep) {
       this.#pool.forgive(uscoId)
       this.#openings.giveUp(uscoId)
+      this.#outputs.forget((id) => isOf(id, uscoId))
     }
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
@@ -224,6 +189,10 @@ class LiveConnector implements Connector {
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))
+      this.#outputs.begin(stateKey(uscoId, sharerOf(stored, userId)), connection, () => [
+        ...Object.values(opened),
+        ...this.#tokens(stored, userId),
+      ])
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
@@ -278,7 +247,9 @@ class LiveConnector implements Connector {
   }
 
   #onChange(key: PoolKey, change: PoolChange): void {
-    this.#states.set(stateKey(key.toolkit, key.userId), stateFrom(change))
+    const id = stateKey(key.toolkit, key.userId)
+    if (change.status !== 'connected') this.#outputs.end(id)
+    this.#states.set(id, stateFrom(change))
     this.#tell({ uscoId: key.toolkit, userId: key.userId })
   }
 

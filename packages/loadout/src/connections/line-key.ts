@@ -16,6 +16,9 @@ const isPersonal = (server: Server) =>
 
 export const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
 
+/** Whether a key of that kind is of this toolkit, whoever's it is. */
+export const isOf = (key: string, uscoId: string) => (JSON.parse(key) as [string, unknown])[0] === uscoId
+
 /** Changes with the record and with its secrets: both touch the row. */
 export const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>
   `${uscoId} ${row.updatedAt.getTime()} ${toolkit.server.type}`

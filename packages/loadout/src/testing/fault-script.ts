@@ -19,7 +19,9 @@ export type Fault =
   | { do: 'text'; lines: string[] }
   | { do: 'bytes'; count: number; newline?: boolean }
   | { do: 'progress'; count: number; everyMs?: number }
-  | { do: 'notify'; method: string; count: number }
+  | { do: 'notify'; method: string; count: number; params?: Record<string, unknown> }
+  /** On stderr, where there is one. */
+  | { do: 'print'; text: string }
   | { do: 'ask'; count: number; params?: Record<string, unknown> }
   | { do: 'twice' }
   | { do: 'pages' }
@@ -55,6 +57,7 @@ export interface FaultIo {
   /** Whether writing has to wait. */
   bytes(count: number, newline: boolean): void
   exit(code: number, stderr: string): void
+  print?(text: string): void
 }
 
 const ECHO: FaultTool = {
@@ -120,7 +123,11 @@ export class FaultServer {
         await this.#progress(fault, message, io)
         return false
       case 'notify':
-        for (let i = 0; i < fault.count; i++) io.send({ jsonrpc: '2.0', method: fault.method })
+        for (let i = 0; i < fault.count; i++)
+          io.send({ jsonrpc: '2.0', method: fault.method, ...(fault.params ? { params: fault.params } : {}) })
+        return false
+      case 'print':
+        io.print?.(fault.text)
         return false
       case 'ask':
         for (let i = 0; i < fault.count; i++)

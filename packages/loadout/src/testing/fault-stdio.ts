@@ -45,6 +45,7 @@ const io: FaultIo = {
     }
     write()
   },
+  print: (text) => void process.stderr.write(text),
   exit(code, stderr) {
     process.stderr.write(stderr, () => process.exit(code))
   },

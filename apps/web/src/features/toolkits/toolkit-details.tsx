@@ -6,6 +6,7 @@ import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { TimeAgo } from '../../ui/time-ago.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { OfferedList } from './offered-list.tsx'
+import { PrintedOutput } from './printed-output.tsx'
 import { OFFERED } from './queries.ts'
 import { ToolkitTools } from './toolkit-tools.tsx'
 import { useAccept, useLook } from './use-tools.ts'
@@ -36,6 +37,7 @@ export function ToolkitDetails({ toolkit }: { toolkit: Toolkit }) {
       ) : (
         <ToolkitTools toolkit={toolkit} />
       )}
+      <PrintedOutput toolkit={toolkit} />
     </div>
   )
 }

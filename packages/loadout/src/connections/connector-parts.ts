@@ -1,0 +1,43 @@
+/** What a connector is made of, and what it is asked for. */
+import type { Context } from '@opentelemetry/api'
+import type { Emitter } from '../events.ts'
+import type { RemoteServer } from '../schema/server.ts'
+import type { Telemetry } from '../telemetry/telemetry.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { Question, QuestionAnswer, RequestAuth } from './connection.ts'
+import type { Drivers } from './drivers.ts'
+import type { PoolOptions } from './pool.ts'
+
+export interface ConnectorParts {
+  drivers: Drivers
+  /** Opens an owner's secrets of a toolkit. */
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  events: Emitter
+  /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
+  auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
+  /** What else must not be repeated of what a server says: tokens, which come and go without the record. */
+  tokens?(stored: StoredToolkit, userId: string): readonly string[]
+  /** Puts a server's question to the user who is on the line. */
+  ask(
+    who: { userId: string; toolkit: string; uscoId: string },
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
+  /** The server says that its tools changed. */
+  onToolsChanged(stored: StoredToolkit, userId: string): void
+  /** @default the app's own, where it registered any */
+  telemetry?: Telemetry
+  pool?: Omit<PoolOptions, 'onChange'>
+}
+
+export interface UseOptions {
+  /** How long the handshake may take. */
+  connectMs?: number | undefined
+  /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
+  repeatable: boolean
+  /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
+  patienceMs?: number | undefined
+  signal?: AbortSignal | undefined
+  /** What the work belongs to. */
+  trace?: Context | undefined
+}
