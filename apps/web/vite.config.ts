@@ -1,6 +1,6 @@
 import tailwindcss from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig } from 'vite'
+import { defineConfig, type Plugin } from 'vite'
 
 const EVERYWHERE =
   /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-query|query-core|react-router|router-core|history|react-store|store)|hono|clsx|tailwind-merge|class-variance-authority|sonner)\//
@@ -17,9 +17,22 @@ const GROUPS = [
   { name: 'ui', test: /apps\/web\/src\/ui\/(?!code-mirror)/, includeDependenciesRecursively: false },
 ]
 
+/** Its styles come with ours, as a file: written into the page by its script, they would be against the server's policy. */
+const sonnerWithoutStyles: Plugin = {
+  name: 'sonner-without-styles',
+  transform: {
+    filter: { id: /node_modules\/sonner\/dist\/index\.mjs/ },
+    handler(code) {
+      const left = code.replace(/^__insertCSS\(".*"\);$/m, '')
+      if (left === code) throw new Error('sonner no longer inserts its styles as it did: see vite.config.ts.')
+      return { code: left, map: null }
+    },
+  },
+}
+
 export default defineConfig({
   root: import.meta.dirname,
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), sonnerWithoutStyles],
   // The chat's hook brings a copy of its own, one patch away.
   resolve: { dedupe: ['ai'] },
   // The server's policy takes fonts and scripts from its own origin only, so nothing may become a data: URL.

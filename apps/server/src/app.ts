@@ -4,7 +4,7 @@
  */
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { compress } from 'hono/compress'
-import { secureHeaders } from 'hono/secure-headers'
+import { NONCE, secureHeaders } from 'hono/secure-headers'
 import { type Host, HostError } from 'loadout'
 import { createModels, type Models } from 'loadout/agents/models'
 import { invalidInput } from 'loadout/schema'
@@ -208,7 +208,8 @@ const securityHeaders = (publicUrl: string | undefined) =>
 const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'self'"],
   scriptSrc: ["'self'"],
-  styleSrc: ["'self'", "'unsafe-inline'"],
+  // Editors and dialogs write rules of their own while the page is used: they know the nonce, what comes from a tool does not.
+  styleSrc: ["'self'", NONCE],
   imgSrc: ["'self'", 'data:'],
   // Sounds that tools give.
   mediaSrc: ["'self'", 'data:'],

@@ -8,6 +8,81 @@ new BroadcastChannel('loadout-sign-in').postMessage({ toolkit, status })
 if (status === 'signed-in') setTimeout(() => window.close(), 300)
 `
 
+/** A file for the same reason: the policy takes styles from files alone. */
+export const PAGE_STYLE = `:root {
+  color-scheme: light dark;
+  --canvas: oklch(0.975 0.004 85);
+  --surface: oklch(0.998 0.001 85);
+  --line: oklch(0.905 0.006 85);
+  --ink: oklch(0.25 0.02 250);
+  --ink-muted: oklch(0.47 0.018 250);
+  --accent: oklch(0.45 0.095 238);
+  --accent-ink: oklch(0.99 0.003 238);
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --canvas: oklch(0.182 0.008 250);
+    --surface: oklch(0.216 0.009 250);
+    --line: oklch(0.305 0.011 250);
+    --ink: oklch(0.945 0.005 85);
+    --ink-muted: oklch(0.76 0.009 250);
+    --accent: oklch(0.76 0.09 235);
+    --accent-ink: oklch(0.2 0.03 238);
+  }
+}
+body {
+  font: 15px/1.55 system-ui, sans-serif;
+  background: var(--canvas);
+  color: var(--ink);
+  margin: 0;
+  padding: 15vh 1rem 2rem;
+}
+main {
+  max-width: 26rem;
+  margin: 0 auto;
+  padding: 1.5rem;
+  background: var(--surface);
+  border: 1px solid var(--line);
+  border-radius: 1rem;
+  overflow-wrap: anywhere;
+}
+.brand {
+  margin: 0 0 1rem;
+  font-size: 0.8125rem;
+  font-weight: 600;
+  color: var(--ink-muted);
+}
+h1 {
+  margin: 0 0 0.75rem;
+  font-size: 1.125rem;
+  letter-spacing: -0.01em;
+}
+.quiet {
+  margin-bottom: 0;
+  color: var(--ink-muted);
+}
+a {
+  color: var(--accent);
+}
+.button {
+  display: block;
+  width: 100%;
+  padding: 0.6rem 1rem;
+  border-radius: 0.5rem;
+  background: var(--accent);
+  color: var(--accent-ink);
+  border: 0;
+  font: inherit;
+  font-weight: 500;
+  cursor: pointer;
+}
+a:focus-visible,
+.button:focus-visible {
+  outline: 2px solid var(--accent);
+  outline-offset: 2px;
+}
+`
+
 export const signedInPage = ({ name, toolkit }: { name: string; toolkit: string }) =>
   page({
     title: 'Signed in',
@@ -79,80 +154,7 @@ const page = ({ title, data, body, head }: Page) => html`<!doctype html>
       <meta name="viewport" content="width=device-width, initial-scale=1" />
       ${head ?? ''}
       <title>${title} – Loadout</title>
-      <style>
-        :root {
-          color-scheme: light dark;
-          --canvas: oklch(0.975 0.004 85);
-          --surface: oklch(0.998 0.001 85);
-          --line: oklch(0.905 0.006 85);
-          --ink: oklch(0.25 0.02 250);
-          --ink-muted: oklch(0.47 0.018 250);
-          --accent: oklch(0.45 0.095 238);
-          --accent-ink: oklch(0.99 0.003 238);
-        }
-        @media (prefers-color-scheme: dark) {
-          :root {
-            --canvas: oklch(0.182 0.008 250);
-            --surface: oklch(0.216 0.009 250);
-            --line: oklch(0.305 0.011 250);
-            --ink: oklch(0.945 0.005 85);
-            --ink-muted: oklch(0.76 0.009 250);
-            --accent: oklch(0.76 0.09 235);
-            --accent-ink: oklch(0.2 0.03 238);
-          }
-        }
-        body {
-          font: 15px/1.55 system-ui, sans-serif;
-          background: var(--canvas);
-          color: var(--ink);
-          margin: 0;
-          padding: 15vh 1rem 2rem;
-        }
-        main {
-          max-width: 26rem;
-          margin: 0 auto;
-          padding: 1.5rem;
-          background: var(--surface);
-          border: 1px solid var(--line);
-          border-radius: 1rem;
-          overflow-wrap: anywhere;
-        }
-        .brand {
-          margin: 0 0 1rem;
-          font-size: 0.8125rem;
-          font-weight: 600;
-          color: var(--ink-muted);
-        }
-        h1 {
-          margin: 0 0 0.75rem;
-          font-size: 1.125rem;
-          letter-spacing: -0.01em;
-        }
-        .quiet {
-          margin-bottom: 0;
-          color: var(--ink-muted);
-        }
-        a {
-          color: var(--accent);
-        }
-        .button {
-          display: block;
-          width: 100%;
-          padding: 0.6rem 1rem;
-          border-radius: 0.5rem;
-          background: var(--accent);
-          color: var(--accent-ink);
-          border: 0;
-          font: inherit;
-          font-weight: 500;
-          cursor: pointer;
-        }
-        a:focus-visible,
-        .button:focus-visible {
-          outline: 2px solid var(--accent);
-          outline-offset: 2px;
-        }
-      </style>
+      <link rel="stylesheet" href="/api/oauth/page.css" />
     </head>
     <body data-toolkit="${data.toolkit}" data-status="${data.status}">
       <main>

@@ -121,6 +121,12 @@ describe('who comes back', () => {
     expect(page.text).toContain('/api/oauth/close.js')
     const script = await app.request(`${BASE}/api/oauth/close.js`)
     expect(await script.text()).toContain('window.close()')
+    // The policy takes styles from files alone.
+    expect(page.text).not.toContain('<style')
+    expect(page.text).toContain('/api/oauth/page.css')
+    const style = await app.request(`${BASE}/api/oauth/page.css`)
+    expect(style.headers.get('content-type')).toContain('text/css')
+    expect(await style.text()).toContain('max-width: 26rem')
   })
 
   it('on another device is shown whose account it is, and nothing is stored until they say yes', async () => {

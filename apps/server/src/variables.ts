@@ -3,5 +3,12 @@ import type { Principal } from 'loadout/schema'
 
 /** What middleware leaves for the routes. */
 export interface Env {
-  Variables: { requestId: string; principal: Principal; trace?: Context; callId?: string }
+  Variables: {
+    requestId: string
+    principal: Principal
+    trace?: Context
+    callId?: string
+    /** Of the policy in the answer's headers. */
+    secureHeadersNonce?: string
+  }
 }

@@ -7,6 +7,9 @@ import type { AppType } from './app.ts'
 
 const isPage = (path: string) => !/^\/api(\/|$)/i.test(path) && !/\.[a-z0-9]+$/i.test(path)
 
+/** The policy of each answer has a nonce of its own, which the page reads from here. */
+const NONCE_PLACE = '<meta property="csp-nonce" nonce=""'
+
 export function serveWeb(app: AppType, directory: string): void {
   const index = join(directory, 'index.html')
   if (!existsSync(index)) return
@@ -17,6 +20,10 @@ export function serveWeb(app: AppType, directory: string): void {
   )
   app.get('*', async (c, next) => {
     if (!isPage(c.req.path)) return serveStatic({ root })(c, next)
-    return c.html(await readFile(index, 'utf8'), 200, { 'cache-control': 'no-cache' })
+    const page = await readFile(index, 'utf8')
+    const nonce = c.get('secureHeadersNonce') ?? ''
+    return c.html(page.replace(NONCE_PLACE, `<meta property="csp-nonce" nonce="${nonce}"`), 200, {
+      'cache-control': 'no-cache',
+    })
   })
 }

@@ -5,10 +5,12 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createQueryClient } from './api.ts'
 import { createAppRouter } from './routes.tsx'
+import { keepToPolicy } from './ui/policy.ts'
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The page has no element "root".')
 
+keepToPolicy()
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>

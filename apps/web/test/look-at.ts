@@ -24,6 +24,7 @@ export function lookAt(names: readonly string[], isWhole: boolean): void {
         it(`is whole and accessible at ${width} px, ${themes.join(' and ')}`, async () => {
           expect(screens).not.toEqual([])
           const page = await app.open({ viewport: { width, height: 780 } })
+          await page.addInitScript(watchPolicy)
           for (const [screen, show] of screens) {
             await show(page)
             for (const theme of themes) {
@@ -38,6 +39,15 @@ export function lookAt(names: readonly string[], isWhole: boolean): void {
   }
 }
 
+/** What the server's policy forbids: a library that is new, or does more than it did, is noticed here. */
+function watchPolicy(): void {
+  const forbidden: string[] = []
+  Object.assign(window, { forbidden })
+  document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile, lineNumber }) => {
+    forbidden.push(`${effectiveDirective} ${blockedURI} ${sourceFile}:${lineNumber}`)
+  })
+}
+
 export async function check(page: Page, screen: string): Promise<void> {
   const tooWide = await page.evaluate(() => {
     const scrollers = [
@@ -47,6 +57,8 @@ export async function check(page: Page, screen: string): Promise<void> {
     return scrollers.some((element) => element.scrollWidth > element.clientWidth)
   })
   expect.soft(tooWide, `${screen} scrolls sideways`).toBe(false)
+  const forbidden = await page.evaluate(() => (window as unknown as { forbidden?: string[] }).forbidden ?? [])
+  expect.soft(forbidden, `${screen} is against the policy`).toEqual([])
   const { violations } = await new AxeBuilder({ page }).analyze()
   const found = violations.map(({ id, nodes }) => ({ id, at: nodes.map((node) => node.html) }))
   expect.soft(found, screen).toEqual([])

@@ -13,7 +13,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { type Host, HostError } from 'loadout'
 import type { People } from '../auth/people.ts'
 import type { Authenticate } from '../doors.ts'
-import { CLOSE_SCRIPT, confirmPage, failedPage, signedInPage } from '../oauth-pages.ts'
+import { CLOSE_SCRIPT, confirmPage, failedPage, PAGE_STYLE, signedInPage } from '../oauth-pages.ts'
 import { idText, json, jsonBodyOf } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
@@ -105,6 +105,7 @@ export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick
     const { toolkit } = await host.signIns.finish(brought, who === undefined ? undefined : { userId: who })
     return c.html(signedInPage({ name, toolkit }), 200)
   }
+  pages.get('/oauth/page.css', (c) => c.body(PAGE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
   pages.get('/oauth/close.js', (c) => c.body(CLOSE_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }))
   pages.openapi(
     callback,

@@ -9,6 +9,7 @@ import { EditorView, highlightSpecialChars, keymap, lineNumbers } from '@codemir
 import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 import type { CodeEditorProps } from './code.ts'
+import { styleNonce } from './policy.ts'
 
 const LANGUAGES: Record<CodeEditorProps['language'], () => Extension> = {
   json: () => json(),
@@ -32,6 +33,7 @@ export function CodeMirror(props: CodeEditorProps) {
       state: EditorState.create({
         doc: latest.current.value,
         extensions: [
+          EditorView.cspNonce.of(styleNonce() ?? ''),
           fixed(),
           LANGUAGES[latest.current.language](),
           settings.current.of([]),

@@ -1,3 +1,4 @@
+import 'sonner/dist/styles.css'
 import { Toaster as Sonner } from 'sonner'
 
 /** Short words after something was done. Styled with our own tokens, so it follows the theme by itself. */
