@@ -12,7 +12,7 @@ it('sends at most 250 KB of script for the first page, compressed', async () => 
   const loaded = await page.evaluate(() => performance.getEntriesByType('resource').map(({ name }) => name))
   const scripts = [...new Set(loaded.filter((name) => name.includes('/assets/') && name.endsWith('.js')))]
   expect(scripts.length).toBeGreaterThan(2)
-  expect(scripts.length).toBeLessThan(30)
+  expect(scripts.length).toBeLessThan(18)
   const sizes = await Promise.all(
     scripts.map(async (url) => gzipSync(await readFile(join(DIST, 'assets', basename(url)))).length),
   )
