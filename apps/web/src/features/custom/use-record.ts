@@ -1,15 +1,14 @@
 /** The editor's state: one text, what can be read of it, and what the host says of it while one types. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
 import { readJson } from '../schema-form/read-json.ts'
 import { ifUnchanged } from '../shell/if-unchanged.ts'
 import { useElsewhere } from '../shell/use-elsewhere.ts'
+import { useQuiet } from '../shell/use-quiet.ts'
 import { type FieldProblem, placed } from './custom-problems.ts'
 import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
-
-const QUIET_MS = 400
 
 export interface RecordState {
   name: string
@@ -148,13 +147,3 @@ function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string |
 }
 
 const isObjectText = (text: string) => text.trimStart().startsWith('{')
-
-/** The value once nothing changed for a moment. */
-function useQuiet(value: string): string {
-  const [quiet, setQuiet] = useState(value)
-  useEffect(() => {
-    const timer = window.setTimeout(() => setQuiet(value), QUIET_MS)
-    return () => window.clearTimeout(timer)
-  }, [value])
-  return quiet
-}

@@ -1,48 +1,29 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
 import { answer, client } from '../../api.ts'
 import { ProviderKey } from '../operator/provider-key.tsx'
-import { Section, Waiting } from '../operator/section.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { ModelName, ProviderKeys, type ProviderRowProps } from '../operator/provider-keys.tsx'
 import { toastProblem } from '../shell/toast-problem.ts'
 import { PROVIDER_NAMES } from '../threads/model-dialog.tsx'
-import { type Models, modelsQuery } from '../threads/queries.ts'
 
-type Provider = Models['providers'][number]
+export const ModelsTab = () => <ProviderKeys title="Model keys" note={noteOf} row={ProviderRow} />
 
-export function ModelsTab() {
-  const { data, error } = useQuery(modelsQuery())
-  if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading providers" />
-  return (
-    <Section
-      title="Model keys"
-      note={
-        <>
-          Your chats and agents use your own key before the app’s. A key is sealed on the server, written and never
-          shown.{' '}
-          {data.model ? (
-            <>
-              Where you choose no model, <code className="font-mono text-[0.9em]">{data.model}</code> is asked.
-            </>
-          ) : (
-            'No model is set for all; choose one in a thread.'
-          )}
-        </>
-      }
-    >
-      <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
-        {data.providers.map((one) => (
-          <ProviderRow key={one.provider} provider={one.provider} has={one.key} />
-        ))}
-      </ul>
-    </Section>
-  )
-}
+const noteOf = (model: string | undefined) => (
+  <>
+    Your chats and agents use your own key before the app’s. A key is sealed on the server, written and never shown.{' '}
+    {model ? (
+      <>
+        Where you choose no model, <ModelName model={model} /> is asked.
+      </>
+    ) : (
+      'No model is set for all; choose one in a thread.'
+    )}
+  </>
+)
 
 const HAS = { user: 'Your own key', app: 'The app’s key', none: 'No key' } as const
 
-function useModelKey(provider: Provider['provider']) {
+function useModelKey(provider: ProviderRowProps['provider']) {
   const queryClient = useQueryClient()
   const name = PROVIDER_NAMES[provider]
   const done = (words: string) => () => {
@@ -62,7 +43,7 @@ function useModelKey(provider: Provider['provider']) {
   return { save, clear }
 }
 
-function ProviderRow({ provider, has }: { provider: Provider['provider']; has: Provider['key'] }) {
+function ProviderRow({ provider, has }: ProviderRowProps) {
   const { save, clear } = useModelKey(provider)
   const can = { replace: has === 'user', remove: has === 'user' }
   return <ProviderKey name={PROVIDER_NAMES[provider]} whose="your" has={HAS[has]} can={can} save={save} clear={clear} />

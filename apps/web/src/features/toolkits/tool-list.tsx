@@ -1,9 +1,8 @@
 /** The tools of one server. Beyond some dozens only those are drawn that are in sight: a server may have thousands. */
 import { useQuery } from '@tanstack/react-query'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useLayoutEffect, useMemo, useRef, useState } from 'react'
+import { useMemo, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
-import { ScrollRegion } from '../../ui/scroll-region.tsx'
+import { LongList } from '../../ui/long-list.tsx'
 import { decisionsQuery, ownRulesQuery, toolGrantsQuery } from './queries.ts'
 import { useReviewed } from './review.ts'
 import { choiceOf } from './tool-policy.ts'
@@ -20,53 +19,39 @@ interface ToolListProps {
 
 export function ToolList({ toolkit, tools }: ToolListProps) {
   const row = useRows(toolkit)
-  if (tools.length > DRAWN_WHOLE) return <LongList toolkit={toolkit} tools={tools} row={row} />
+  if (tools.length > DRAWN_WHOLE) return <ManyTools toolkit={toolkit} tools={tools} row={row} />
   return (
     <ul aria-label={`Tools of ${toolkit.name}`}>
       {tools.map((tool, index) => (
-        <ToolRow key={tool.name} {...row(tool)} place={{ index, count: tools.length }} />
+        <ToolRow key={tool.name} {...row(tool)} place={placeOf(index, tools.length)} />
       ))}
     </ul>
   )
 }
 
+const placeOf = (index: number, count: number) => ({
+  'data-index': index,
+  'aria-setsize': count,
+  'aria-posinset': index + 1,
+})
+
 type Row = (tool: Toolkit['tools'][number]) => ToolRowProps
 
-function LongList({ toolkit, tools, row }: ToolListProps & { row: Row }) {
-  const place = useRef<HTMLDivElement>(null)
-  const list = useVirtualizer({
-    count: tools.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => ROW_PX,
-    getItemKey: (index) => tools[index]?.name ?? index,
-    overscan: 6,
-  })
+function ManyTools({ toolkit, tools, row }: ToolListProps & { row: Row }) {
   const reviewed = useReviewed(toolkit)
-  const wanted = reviewed === undefined ? -1 : tools.findIndex(({ name }) => name === reviewed)
-  useLayoutEffect(() => {
-    if (wanted >= 0) list.scrollToIndex(wanted, { align: 'start' })
-  }, [list, wanted])
-  const drawn = list.getVirtualItems()
+  const index = reviewed === undefined ? -1 : tools.findIndex(({ name }) => name === reviewed)
   return (
-    <ScrollRegion
-      ref={place}
-      label={`${tools.length} tools, scrolling`}
-      className="max-h-[34rem] overflow-y-auto rounded-lg border px-3"
+    <LongList
+      items={tools}
+      what="tool"
+      keyOf={({ name }) => name}
+      rowPx={ROW_PX}
+      label={`Tools of ${toolkit.name}`}
+      wanted={{ index, align: 'start' }}
+      className="max-h-[34rem] rounded-lg border px-3"
     >
-      <div style={{ height: list.getTotalSize() }} className="relative">
-        <ul
-          aria-label={`Tools of ${toolkit.name}`}
-          className="absolute inset-x-0 top-0"
-          style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}
-        >
-          {drawn.map(({ index, key }) => {
-            const tool = tools[index]
-            if (!tool) return null
-            return <ToolRow key={key} {...row(tool)} place={{ index, count: tools.length, ref: list.measureElement }} />
-          })}
-        </ul>
-      </div>
-    </ScrollRegion>
+      {(tool, key, place) => <ToolRow key={key} {...row(tool)} place={place} />}
+    </LongList>
   )
 }
 

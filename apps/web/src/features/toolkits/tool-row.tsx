@@ -1,8 +1,9 @@
 import { ChevronRight } from 'lucide-react'
-import { type Ref, useId } from 'react'
+import { useId } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
+import type { RowPlace } from '../../ui/long-list.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import type { ToolDecision } from './queries.ts'
 import { OverriddenMark, ToolBadges } from './tool-badges.tsx'
@@ -29,12 +30,8 @@ export interface ToolRowProps {
   onChoose: (choice: Choice) => void
 }
 
-interface Place {
-  /** Which of how many it is, where not all of them are drawn. */
-  index: number
-  count: number
-  ref?: Ref<HTMLLIElement> | undefined
-}
+/** Which of how many it is, where not all of them are drawn. */
+type Place = Omit<RowPlace, 'ref'> & Partial<Pick<RowPlace, 'ref'>>
 
 export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
   const { open, decision, choice } = row
@@ -44,13 +41,7 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
   // A title is not read on a phone; what is to be accepted says so itself.
   const fixed = tool.held || !row.toolkit.enabled ? undefined : whyFixed(row.toolkit, row.tool)
   return (
-    <li
-      ref={place.ref}
-      data-index={place.index}
-      aria-setsize={place.count}
-      aria-posinset={place.index + 1}
-      className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4"
-    >
+    <li {...place} className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4">
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
         <div className="grid min-w-0 flex-1 basis-64 gap-1">
           <button

@@ -1,13 +1,12 @@
 /** A pasted config: looked at as it is typed, without writing anything; then imported as far as it is wanted. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useDeferredValue, useEffect, useState } from 'react'
+import { useDeferredValue, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client, toolkitsQuery } from '../../api.ts'
 import { counted } from '../../ui/time-words.ts'
+import { useQuiet } from '../shell/use-quiet.ts'
 import type { ImportedEntry, ImportReport } from './queries.ts'
 import { readPasted } from './read-pasted.ts'
-
-const QUIET_MS = 350
 
 export function usePaste(initial: string, onDone: () => void) {
   const [text, setText] = useState(initial)
@@ -81,14 +80,4 @@ function send({ values, ...body }: Sent, signal?: AbortSignal): Promise<ImportRe
   return answer(
     client.api.mcp.import.$post({ query: {}, json: { ...body, values: given } }, signal ? { init: { signal } } : {}),
   )
-}
-
-/** The value once nothing changed for a moment. */
-function useQuiet(value: string): string {
-  const [quiet, setQuiet] = useState(value)
-  useEffect(() => {
-    const timer = window.setTimeout(() => setQuiet(value), QUIET_MS)
-    return () => window.clearTimeout(timer)
-  }, [value])
-  return quiet
 }

@@ -1,10 +1,8 @@
 /** The tools of one server to choose from. Beyond some dozens only those are drawn that are in sight. */
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useLayoutEffect, useRef } from 'react'
+import { useState } from 'react'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
-import { ScrollRegion } from '../../ui/scroll-region.tsx'
-import { counted } from '../../ui/time-words.ts'
+import { LongList } from '../../ui/long-list.tsx'
 import { AnnotationBadges } from '../tools/tool-badges.tsx'
 import type { Tool } from './use-tools.ts'
 
@@ -22,7 +20,26 @@ export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps
   const choice = (tool: Tool) => (
     <ToolChoice tool={tool} isPicked={picked.includes(tool.ref)} several={several} onPick={onPick} />
   )
-  if (tools.length > DRAWN_WHOLE) return <LongList tools={tools} first={picked[0]} choice={choice} />
+  // What is chosen is in sight at the beginning; from then on they scroll themselves.
+  const [first] = useState(() => tools.findIndex(({ ref }) => ref === picked[0]))
+  if (tools.length > DRAWN_WHOLE)
+    return (
+      <LongList
+        items={tools}
+        what="tool"
+        keyOf={({ ref }) => ref}
+        rowPx={ROW_PX}
+        wanted={{ index: first, align: 'center' }}
+        className="max-h-[22rem] rounded-b-xl low:max-h-[70dvh]"
+        rows="divide-y"
+      >
+        {(tool, key, place) => (
+          <li key={key} {...place}>
+            {choice(tool)}
+          </li>
+        )}
+      </LongList>
+    )
   return (
     <ul className="divide-y">
       {tools.map((tool) => (
@@ -30,59 +47,6 @@ export function ToolChoices({ tools, picked, several, onPick }: ToolChoicesProps
       ))}
       {tools.length === 0 && <li className="px-3 py-2 text-sm text-ink-muted">No tools known yet. Refresh to look.</li>}
     </ul>
-  )
-}
-
-interface LongListProps {
-  tools: readonly Tool[]
-  /** What is in sight at the beginning. */
-  first: string | undefined
-  choice: (tool: Tool) => React.ReactNode
-}
-
-function LongList({ tools, first, choice }: LongListProps) {
-  const place = useRef<HTMLDivElement>(null)
-  const list = useVirtualizer({
-    count: tools.length,
-    getScrollElement: () => place.current,
-    estimateSize: () => ROW_PX,
-    getItemKey: (index) => tools[index]?.ref ?? index,
-    overscan: 6,
-  })
-  const start = useRef(tools.findIndex(({ ref }) => ref === first))
-  useLayoutEffect(() => {
-    if (start.current > 0) list.scrollToIndex(start.current, { align: 'center' })
-  }, [list])
-  const drawn = list.getVirtualItems()
-  return (
-    <ScrollRegion
-      ref={place}
-      label={`${counted(tools.length, 'tool')}, scrolling`}
-      className="max-h-[22rem] low:max-h-[70dvh] overflow-y-auto rounded-b-xl"
-    >
-      <div style={{ height: list.getTotalSize() }} className="relative">
-        <ul
-          className="absolute inset-x-0 top-0 divide-y"
-          style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}
-        >
-          {drawn.map(({ index, key }) => {
-            const tool = tools[index]
-            if (!tool) return null
-            return (
-              <li
-                key={key}
-                ref={list.measureElement}
-                data-index={index}
-                aria-setsize={tools.length}
-                aria-posinset={index + 1}
-              >
-                {choice(tool)}
-              </li>
-            )
-          })}
-        </ul>
-      </div>
-    </ScrollRegion>
   )
 }
 
