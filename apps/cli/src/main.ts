@@ -14,6 +14,7 @@ await runMain(
       import: () => import('./commands/import.ts').then((module) => module.importConfig),
       export: () => import('./commands/export.ts').then((module) => module.exportConfig),
       audit: () => import('./commands/audit.ts').then((module) => module.audit),
+      keys: () => import('./commands/keys.ts').then((module) => module.keys),
       backup: () => import('./commands/backup.ts').then((module) => module.backup),
       restore: () => import('./commands/restore.ts').then((module) => module.restore),
     },

@@ -44,6 +44,7 @@ describe('/api/app is for operators', () => {
     ['GET /api/app/settings'],
     ['PATCH /api/app/config', { defaults: { deferLoading: false } }],
     ['GET /api/app/backup'],
+    ['POST /api/app/keys/rotate'],
   ]
   for (const [route, body] of ROUTES)
     it(`${route} is 403 for a user, whether it exists or not, and changes nothing`, async () => {

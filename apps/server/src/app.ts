@@ -42,6 +42,7 @@ import { oauthPages, oauthRoutes } from './routes/oauth.ts'
 import { policyRoutes } from './routes/policy.ts'
 import { preferenceRoutes } from './routes/preferences.ts'
 import { resourceRoutes } from './routes/resources.ts'
+import { rotationRoutes } from './routes/rotation.ts'
 import { runRoutes } from './routes/runs.ts'
 import { selectionRoutes } from './routes/selections.ts'
 import { stdioRoutes } from './routes/stdio.ts'
@@ -155,6 +156,7 @@ export function createApp({
     .route('/api', eventRoutes(host, stopping, stillOf(authenticate)))
     .route('/api', preferenceRoutes(host))
     .route('/api', backupRoutes(host))
+    .route('/api', rotationRoutes(host))
     .route('/api', auditRoutes(host))
     .route('/api', toolRoutes(host))
     .route('/api', userRoutes(host, signIn))

@@ -39,6 +39,7 @@ import type { SetupOptions } from './loadout/setup-toolkits.ts'
 import { createThreads, type Threads } from './loadout/threads.ts'
 import { createToolkitViews, type ToolkitViews } from './loadout/toolkit-views.ts'
 import { type LiveConnection, liveConnections, type Warmed, warm } from './loadout/warm.ts'
+import { sealedApprovals } from './policy/approval-rows.ts'
 import type { Approvals } from './policy/approvals.ts'
 import type { Budgets } from './policy/budgets.ts'
 import type { Decisions } from './policy/decisions.ts'
@@ -65,6 +66,7 @@ import { createFunctions } from './toolkits/functions.ts'
 import { createImports, type Imports } from './toolkits/imports.ts'
 import { createRegistry, type Registry } from './toolkits/registry.ts'
 import { createSources, type Sources } from './toolkits/sources.ts'
+import { sealedToolkits } from './workflow/kept-run.ts'
 import type { Workflows } from './workflow/workflows.ts'
 
 export interface Host extends AsyncDisposable {
@@ -252,7 +254,8 @@ function createBase(options: HostOptions, known: CustomCheckParts['known']) {
   const storage = options.storage ?? memory()
   const events = createEmitter(options.onListenerError)
   const cache = createReadCache(storage)
-  const credentials = createCredentialStore({ storage, keyRing: chooseKeyRing(storage, options.keyRing) })
+  const keyRing = chooseKeyRing(storage, options.keyRing)
+  const credentials = createCredentialStore({ storage, keyRing, sealed: [sealedApprovals, sealedToolkits] })
   const functions = createFunctions(options.functions)
   const app = createAppConfig({ storage, cache, events }, options.app)
   const check = createCustomCheck({ app, functions, runsCode: options.executor !== undefined, known })

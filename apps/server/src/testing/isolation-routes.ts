@@ -166,5 +166,6 @@ export const WRITES: Record<string, (theirs: Things, other: User) => Named> = {
   'POST /api/users': () => ({ body: { email: 'eve@example.com', operator: true }, status: 403 }),
   'PUT /api/policy': () => ({ body: { rules: [] }, status: 403 }),
   'PUT /api/policy/own': () => ({ body: { rules: [] }, status: 200 }),
+  'POST /api/app/keys/rotate': () => ({ status: 403 }),
   'PATCH /api/app/config': () => ({ body: { defaults: { deferLoading: false } }, status: 403 }),
 }

@@ -1,11 +1,11 @@
 /** Secrets at rest: sealed on the way in, opened on the way out, never anywhere else. */
-import { HostError } from '../errors.ts'
-import type { CredentialAddress, CredentialRow, Envelope } from '../schema/credential.ts'
+import type { CredentialAddress, Envelope } from '../schema/credential.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { checkKeyRing } from './check-key-ring.ts'
-import { open, rewrap, seal } from './envelope.ts'
+import { open, seal } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'
+import { credentialPlace, rotateAll, type SealedPlace } from './rotation.ts'
 
 /** One toolkit's secrets of one owner. */
 export interface SecretOwner {
@@ -27,15 +27,20 @@ export interface CredentialStore {
   unseal(address: CredentialAddress, envelope: Envelope): Promise<string>
   /** The secrets themselves, for a connection: all of them, or the named fields. */
   open(owner: SecretOwner, fields?: readonly string[]): Promise<Record<string, string>>
-  /** Rewraps every row under the current key while reads go on; says how many it changed, and how many it cannot. */
+  /** Rewraps all that is sealed under the current key while reads go on; says how much it changed, and how much it cannot. */
   rotate(): Promise<{ rewrapped: number; lost: number }>
   /** Throws `credential-key-lost` where what is stored is sealed with a key that the ring lacks, unless that one is given up. */
   check(lostKeys?: readonly string[]): Promise<void>
 }
 
-const PAGE = 500
+export interface CredentialParts {
+  storage: Storage
+  keyRing: KeyRing
+  /** Where else something is kept that this store sealed. */
+  sealed?: readonly SealedPlace[]
+}
 
-export function createCredentialStore({ storage, keyRing }: { storage: Storage; keyRing: KeyRing }): CredentialStore {
+export function createCredentialStore({ storage, keyRing, sealed = [] }: CredentialParts): CredentialStore {
   const rowsOf = (tx: Transaction, { userId, toolkit }: SecretOwner) =>
     tx.list('credentials', { where: { userId, toolkit } })
 
@@ -89,55 +94,7 @@ export function createCredentialStore({ storage, keyRing }: { storage: Storage; 
       return Object.fromEntries(opened)
     },
 
-    rotate: () => rotateAll(storage, keyRing),
-  }
-}
-
-async function rotateAll(storage: Storage, keyRing: KeyRing): ReturnType<CredentialStore['rotate']> {
-  const current = await keyRing.currentKeyId()
-  const count = { rewrapped: 0, lost: 0 }
-  for (let after: string | undefined; ; ) {
-    const page = await storage.transaction({ caller: 'key-rotation' }, (tx) =>
-      tx.list('credentials', { limit: PAGE, ...(after === undefined ? {} : { after }) }),
-    )
-    const last = page.at(-1)
-    if (!last) return count
-    after = last.credentialId
-    const old = page.filter((row) => row.keyId !== current)
-    for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
-      const { rewrapped, lost } = await rotateRows(storage, keyRing, { userId, rows })
-      count.rewrapped += rewrapped
-      count.lost += lost
-    }
-  }
-}
-
-async function rotateRows(
-  storage: Storage,
-  ring: KeyRing,
-  { userId, rows }: { userId: string; rows: CredentialRow[] },
-) {
-  const fresh = await Promise.all(rows.map(async (row) => ({ row, wrapping: await rewrapOrSkip(ring, row) })))
-  const rewrapped = await storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
-    let changed = 0
-    for (const { row, wrapping } of fresh) {
-      if (!wrapping) continue
-      // A secret that was replaced meanwhile is under the current key already, and must keep its own wrapping.
-      const where = { wrappedKey: row.wrappedKey }
-      if (await tx.update('credentials', row.credentialId, { set: wrapping, where })) changed++
-    }
-    return changed
-  })
-  return { rewrapped, lost: fresh.filter(({ wrapping }) => !wrapping).length }
-}
-
-async function rewrapOrSkip(ring: KeyRing, row: CredentialRow) {
-  try {
-    return await rewrap(ring, row, row)
-  } catch (error) {
-    if (HostError.is(error) && (error.code === 'credential-key-lost' || error.code === 'credential-unreadable'))
-      return undefined
-    throw error
+    rotate: () => rotateAll({ storage, keyRing }, [credentialPlace, ...sealed]),
   }
 }
 

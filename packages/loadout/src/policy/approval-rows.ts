@@ -1,4 +1,5 @@
 /** A question as it is stored, as it is shown, and what may be answered to it. */
+import type { SealedPlace } from '../credentials/rotation.ts'
 import { HostError } from '../errors.ts'
 import type { ApprovalRow, ApprovalView, approvalAnswer } from '../schema/approval.ts'
 import { newId } from '../schema/ids.ts'
@@ -58,6 +59,19 @@ export interface Asked {
 }
 
 export const addressOf = ({ userId, approvalId }: ApprovalRow) => ({ userId, toolkit: 'approvals', field: approvalId })
+
+/** Arguments of questions that are open. What was answered is on its way to a call, within moments. */
+export const sealedApprovals: SealedPlace = async (tx, page) =>
+  (await tx.list('approvals', { ...page, where: { status: 'pending' } })).map((row) => ({
+    id: row.approvalId,
+    userId: row.userId,
+    sealed: row.sealedJson ? { address: addressOf(row), envelope: row.sealedJson } : undefined,
+    write: async (writing, wrapping) => {
+      const sealedJson = row.sealedJson && { ...row.sealedJson, ...wrapping }
+      const change = { set: { sealedJson }, where: { status: 'pending' as const } }
+      return (await writing.update('approvals', row.approvalId, change)) !== undefined
+    },
+  }))
 
 type Remember = NonNullable<ReturnType<typeof approvalAnswer.parse>['remember']>
 

@@ -236,8 +236,8 @@ export const SYSTEM_CALLERS = {
   'app-credentials': { credentials: 'app', signIns: 'app' },
   /** Finds whose link a person came back from: the link is all that they bring. */
   'sign-in-callback': { signIns: 'any' },
-  /** Rewraps every credential under the current key. */
-  'key-rotation': { credentials: 'any' },
+  /** Rewraps all that is sealed under the current key. */
+  'key-rotation': { credentials: 'any', approvals: 'any', runs: 'any' },
   /** Writes the log, which is one chain over all users, and erases a person from it. */
   'audit-shipping': { audit: 'any', auditHeads: 'any', removedUsers: 'any' },
   /** Operators read the log of everyone. */

@@ -2,6 +2,7 @@
 import type { ExecutionContext } from '../context.ts'
 import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
+import type { SealedPlace } from '../credentials/rotation.ts'
 import type { ActiveRun } from '../runs/engine.ts'
 import type { Envelope } from '../schema/credential.ts'
 import { newId } from '../schema/ids.ts'
@@ -39,6 +40,26 @@ export async function sealToolkits(
   const field = newId('run')
   return { field, envelope: await credentials.seal(addressOf(userId, field), JSON.stringify(toolkits)) }
 }
+
+/** Toolkits of runs that are not over. */
+export const sealedToolkits: SealedPlace = async (tx, page) =>
+  (await tx.list('runs', { ...page, where: { kind: 'workflow' } })).map((row) => {
+    const kept = row.inputJson.toolkits as KeptRun['toolkits']
+    return {
+      id: row.runId,
+      userId: row.userId,
+      sealed: kept ? { address: addressOf(row.userId, kept.field), envelope: kept.envelope } : undefined,
+      write: async (writing, wrapping) => {
+        const now = await writing.get('runs', row.runId)
+        const still = now?.inputJson.toolkits as KeptRun['toolkits']
+        if (!now || !still || still.envelope.wrappedKey !== kept?.envelope.wrappedKey) return false
+        const toolkits = { ...still, envelope: { ...still.envelope, ...wrapping } }
+        // Whoever ends it takes them away, and changes its state before.
+        const change = { set: { inputJson: { ...now.inputJson, toolkits } }, where: { status: now.status } }
+        return (await writing.update('runs', row.runId, change)) !== undefined
+      },
+    }
+  })
 
 /** The context of a run that goes on. */
 export async function contextOf(credentials: Sealer, run: ActiveRun, kept: KeptRun): Promise<ExecutionContext> {

@@ -1,0 +1,95 @@
+/**
+ * Puts all that is sealed under the ring's current key, page by page, while reads and writes go on. Only the data key is
+ * wrapped anew. A row that is changed meanwhile is left alone: whoever wrote it sealed it with the current key.
+ */
+import { HostError } from '../errors.ts'
+import type { CredentialAddress, Envelope } from '../schema/credential.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
+import { rewrap } from './envelope.ts'
+import type { KeyRing } from './key-ring.ts'
+
+export interface SealedRow {
+  id: string
+  userId: string
+  /** Where nothing is sealed in it, undefined. */
+  sealed?: { address: CredentialAddress; envelope: Envelope } | undefined
+  /** Writes the same with another wrapping, where the row is still as it was read. */
+  write(tx: Transaction, wrapping: Wrapping): Promise<boolean>
+}
+
+type Wrapping = Pick<Envelope, 'keyId' | 'wrappedKey'>
+
+/** Where sealed things are kept: its rows after an id, in their order. */
+export type SealedPlace = (tx: Transaction, page: { limit: number; after?: string }) => Promise<SealedRow[]>
+
+const PAGE = 500
+
+export const credentialPlace: SealedPlace = async (tx, page) =>
+  (await tx.list('credentials', page)).map((row) => ({
+    id: row.credentialId,
+    userId: row.userId,
+    sealed: { address: row, envelope: row },
+    write: async (writing, set) =>
+      (await writing.update('credentials', row.credentialId, { set, where: { wrappedKey: row.wrappedKey } })) !==
+      undefined,
+  }))
+
+export interface Rotated {
+  rewrapped: number
+  lost: number
+}
+
+interface RotationParts {
+  storage: Storage
+  keyRing: KeyRing
+}
+
+export async function rotateAll(parts: RotationParts, places: readonly SealedPlace[]): Promise<Rotated> {
+  const count = { rewrapped: 0, lost: 0 }
+  for (const place of places) {
+    const { rewrapped, lost } = await rotatePlace(parts, place)
+    count.rewrapped += rewrapped
+    count.lost += lost
+  }
+  return count
+}
+
+async function rotatePlace(parts: RotationParts, place: SealedPlace): Promise<Rotated> {
+  const current = await parts.keyRing.currentKeyId()
+  const count = { rewrapped: 0, lost: 0 }
+  for (let after: string | undefined; ; ) {
+    const page = await parts.storage.transaction({ caller: 'key-rotation' }, (tx) =>
+      place(tx, { limit: PAGE, ...(after === undefined ? {} : { after }) }),
+    )
+    const last = page.at(-1)
+    if (!last) return count
+    after = last.id
+    const old = page.filter(({ sealed }) => sealed !== undefined && sealed.envelope.keyId !== current)
+    for (const [userId, rows] of Map.groupBy(old, (row) => row.userId)) {
+      const { rewrapped, lost } = await rotateRows(parts, userId, rows)
+      count.rewrapped += rewrapped
+      count.lost += lost
+    }
+  }
+}
+
+async function rotateRows({ storage, keyRing }: RotationParts, userId: string, rows: SealedRow[]): Promise<Rotated> {
+  const fresh = await Promise.all(rows.map(async (row) => ({ row, wrapping: await rewrapOrSkip(keyRing, row) })))
+  const rewrapped = await storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
+    let changed = 0
+    for (const { row, wrapping } of fresh) if (wrapping && (await row.write(tx, wrapping))) changed++
+    return changed
+  })
+  return { rewrapped, lost: fresh.filter(({ wrapping }) => !wrapping).length }
+}
+
+async function rewrapOrSkip(ring: KeyRing, { sealed }: SealedRow): Promise<Wrapping | undefined> {
+  if (!sealed) return undefined
+  try {
+    return await rewrap(ring, sealed.address, sealed.envelope)
+  } catch (error) {
+    if (HostError.is(error) && (error.code === 'credential-key-lost' || error.code === 'credential-unreadable'))
+      return undefined
+    throw error
+  }
+}
