@@ -1,20 +1,31 @@
 /** Which lines an operator finds in the log when toolkits are not what somebody counted on. */
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { createExecutionContext, createHost, type Host } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { startFaultServer } from '../../../packages/loadout/src/testing/fault-http.ts'
 import { createLog } from './log.ts'
 import { logHost } from './log-host.ts'
 
 let host: Host
 let lines: Array<Record<string, unknown>>
-beforeEach(() => {
+/** A server that is always out of order. */
+let server: Server
+let url: string
+beforeEach(async () => {
+  server = createServer((_, response) => response.writeHead(503).end('Out of order'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
   lines = []
   const log = createLog('debug', { write: (line: string) => void lines.push(JSON.parse(line)) })
   host = createHost({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   logHost(host, log)
 })
-afterEach(() => host.close())
+afterEach(async () => {
+  await host.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
 
 const INFO = 30
 const WARN = 40
@@ -23,8 +34,8 @@ const setUp = (names: string[]) =>
   host.setupToolkits(names, { context: createExecutionContext({ principal, scope: { userId: 'ann' } }) })
 
 it('says where each name was found, as it should be', async () => {
-  const server = await startFaultServer({ tools: [{ name: 'echo', inputSchema: { type: 'object' } }] })
-  await host.toolkits.register({ name: 'kit', url: server.url }, { tier: 'user', userId: 'ann' })
+  const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
+  await host.toolkits.register({ name: 'kit', url, tools }, { tier: 'user', userId: 'ann' })
   await using _run = await setUp(['kit'])
   expect(lines).toMatchObject([
     {
@@ -34,7 +45,6 @@ it('says where each name was found, as it should be', async () => {
       missing: [],
     },
   ])
-  await server.close()
 })
 
 it('warns of what is missing, with its name', async () => {
@@ -43,9 +53,8 @@ it('warns of what is missing, with its name', async () => {
 })
 
 it('warns of a server that fails, by its code and not in its words', async () => {
-  const server = await startFaultServer({ http: { initialize: AWAY, 'server/discover': AWAY } })
   const { stored } = await host.toolkits.register(
-    { name: 'kit', url: server.url, headers: { 'X-Key': 's3cret-of-ann' } },
+    { name: 'kit', url, headers: { 'X-Key': 's3cret-of-ann' } },
     { tier: 'user', userId: 'ann' },
   )
   await host.catalog.introspect(stored, 'ann').catch(() => {})
@@ -60,7 +69,4 @@ it('warns of a server that fails, by its code and not in its words', async () =>
   )
   expect(JSON.stringify(lines)).not.toContain('Out of order')
   expect(JSON.stringify(lines)).not.toContain('s3cret-of-ann')
-  await server.close()
 })
-
-const AWAY = { status: 503, body: 'Out of order' }

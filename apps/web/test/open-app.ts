@@ -1,5 +1,5 @@
 /** A real server on a data folder of its own, and a real browser on it. */
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '@loadout/server/config'
@@ -10,6 +10,7 @@ import { pglite } from 'loadout/storage/pglite'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright'
 import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 import { buildWeb, isStale, WEB_DIST } from '../../../scripts/start.ts'
+import { copyPrepared } from '../../../test/prepare-pglite.ts'
 
 export const DIST = WEB_DIST
 
@@ -27,8 +28,7 @@ export async function openApp(
 ): Promise<OpenApp> {
   if (isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
-  const prepared = process.env.LOADOUT_TEST_PGLITE
-  if (prepared) await cp(prepared, dataDir, { recursive: true })
+  await copyPrepared(dataDir)
   if (fill) await withHost(dataDir, fill)
   const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...env })
   const server = await startServer(config, { webDir: DIST, version: '0.0.0-test' })
