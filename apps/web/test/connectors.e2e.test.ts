@@ -277,7 +277,7 @@ it('two thousand tools scroll, and a few are drawn', async () => {
     .getByText(/^2,000 tools/)
     .waitFor()
   await opener('Large').click()
-  const list = page.getByRole('group', { name: '2000 tools, scrolling' })
+  const list = page.getByRole('group', { name: '2,000 tools, scrolling' })
   await list.getByText('tool_0', { exact: true }).waitFor()
   expect(await list.getByRole('listitem').count()).toBeLessThan(40)
   await list.evaluate((element) => element.scrollTo(0, element.scrollHeight))

@@ -19,12 +19,14 @@ export function SavedElsewhere({ what, take, keep }: SavedElsewhereProps) {
       <p className="min-w-0 flex-1 basis-64">
         This {what} was saved elsewhere while you changed it here. Yours would take the place of what was saved.
       </p>
-      <Button size="small" onClick={take}>
-        Take what was saved
-      </Button>
-      <Button size="small" onClick={keep}>
-        Keep mine
-      </Button>
+      <span className="flex flex-wrap gap-2">
+        <Button size="small" onClick={take}>
+          Take what was saved
+        </Button>
+        <Button size="small" onClick={keep}>
+          Keep mine
+        </Button>
+      </span>
     </div>
   )
 }
