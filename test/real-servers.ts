@@ -22,21 +22,23 @@ export interface RunningServer {
 
 /**
  * One that echoes, in the given era; each answer waits a moment of its own, so that answers overtake each other. With
- * `cors`, pages may reach it, and read the header of that name.
+ * `cors`, pages may reach it, and read the header of that name. With `logs` it logs each text that it echoes.
  */
 export async function startHttpServer(
   era: 'legacy' | 'modern',
-  { cors }: { cors?: string } = {},
+  { cors, logs = false }: { cors?: string; logs?: boolean } = {},
 ): Promise<RunningServer> {
   const running = { calls: 0, metas: [] as Record<string, unknown>[] }
   const makeServer = () => {
-    const server = new McpServer({ name: `test ${era}`, version: '1.0.0' })
+    const info = { name: `test ${era}`, version: '1.0.0' }
+    const server = new McpServer(info, logs ? { capabilities: { logging: {} } } : {})
     server.registerTool(
       'echo',
       { inputSchema: z.object({ text: z.string() }), annotations: { readOnlyHint: true } },
       async ({ text }, { mcpReq }) => {
         running.calls++
         running.metas.push({ ...mcpReq._meta })
+        if (logs) await mcpReq.log('info', `echoes ${text}`, 'echo')
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
         return { content: [{ type: 'text', text }] }
       },

@@ -1,5 +1,5 @@
 /**
- * A call as a stream: progress, questions and the outcome, one event each; it ends with the call. Who leaves the stream
+ * A call as a stream: progress, what the server logs, questions and the outcome, one event each; it ends with the call. Who leaves the stream
  * gives the call up, unless it was to go on behind or has a key: then it is there later.
  */
 import type { Context } from 'hono'
@@ -20,9 +20,13 @@ export interface Streamed {
 export async function streamCall(c: Context<Env>, host: Host, streamed: Streamed): Promise<Response> {
   const { request, idempotencyKey, wait } = streamed
   const gone = new AbortController()
-  const early: object[] = []
-  let onProgress = (progress: object) => void early.push(progress)
-  const told = { ...request, onProgress: (progress: object) => onProgress(progress) }
+  const early: Array<[event: string, data: object]> = []
+  let tell = (event: string, data: object) => void early.push([event, data])
+  const told = {
+    ...request,
+    onProgress: (progress: object) => tell('progress', progress),
+    onLog: (line: object) => tell('log', line),
+  }
   const isKept = idempotencyKey !== undefined || !wait
   const begun = isKept
     ? await host.records.start(told, { idempotencyKey })
@@ -34,8 +38,8 @@ export async function streamCall(c: Context<Env>, host: Host, streamed: Streamed
     stream.onAbort(() => gone.abort())
     const beat = setInterval(() => void send('still-here', {}), KEEP_ALIVE_MS)
     await send('started', { callId })
-    for (const progress of early) await send('progress', progress)
-    onProgress = (progress) => void send('progress', progress)
+    for (const [event, data] of early) await send(event, data)
+    tell = (event, data) => void send(event, data)
     try {
       const outcome = running ? await follow(running, send) : await followKept(host, { request, callId, gone }, send)
       if (outcome) await send(...ended(callId, outcome))

@@ -5,11 +5,17 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { FaultScript } from '../../../packages/loadout/src/testing/fault-script.ts'
+import { startHttpServer } from '../../../test/real-servers.ts'
+import { createApp } from './app.ts'
 import { type AppOfUsers, type Ask, appOfUsers } from './testing/app-of-users.ts'
 
 const FAULTY = fileURLToPath(new URL('../../../packages/loadout/src/testing/fault-stdio.ts', import.meta.url))
 const SECRET = 'sesame-4711-open'
+
+/** What the server does at a method (`fault-script.ts`). */
+interface Script {
+  at: Record<string, object>
+}
 
 let folder: string
 let app: AppOfUsers
@@ -27,7 +33,7 @@ afterEach(async () => {
 })
 
 /** A server that does this at each call. */
-function record(script: FaultScript) {
+function record(script: Script) {
   const file = join(folder, `${crypto.randomUUID()}.json`)
   writeFileSync(file, JSON.stringify(script))
   return { name: 'kit', command: process.execPath, args: [FAULTY, file], env: { API_KEY: SECRET } }
@@ -36,6 +42,21 @@ const printing = (text: string) => record({ at: { 'tools/call': { do: 'print', t
 const call = (ask: Ask) => ask('POST /api/tools/kit/echo/call', { arguments: {} })
 const output = async (ask: Ask) => (await ask('GET /api/mcp/kit/output')).body
 const textsOf = ({ items }: { items: Array<{ text: string }> }) => items.map(({ text }) => text)
+
+/** Ann's call as a stream, with its events. */
+async function streamed({ host }: AppOfUsers, toolkit: string, args: object = {}) {
+  const hono = createApp({ host, authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }) })
+  const answer = await hono.request(`/api/tools/${toolkit}/echo/call`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ arguments: args }),
+  })
+  const events = (await answer.text()).split('\n\n').flatMap((block) => {
+    const [, event, data] = /^event: (.*)\ndata: (.*)$/.exec(block.trim()) ?? []
+    return event === undefined ? [] : [[event, JSON.parse(data ?? '')] as const]
+  })
+  return { status: answer.status, events }
+}
 
 describe('what it printed', () => {
   it('is there while it runs, line by line, without its secrets and what a terminal would obey', async () => {
@@ -80,5 +101,75 @@ describe('what it printed', () => {
     expect(await ann('GET /api/mcp/shop/output')).toMatchObject({ status: 403 })
     const seen = async () => textsOf((await operator('GET /api/mcp/shop/output')).body)
     await expect.poll(seen).toEqual(['of the app'])
+  })
+})
+
+describe('what it logged', () => {
+  const logging = (data: unknown, more: { count?: number; logger?: string } = {}): Script => ({
+    at: {
+      'tools/call': {
+        ...{ do: 'notify', method: 'notifications/message', count: more.count ?? 1 },
+        params: { level: 'warning', data, ...(more.logger === undefined ? {} : { logger: more.logger }) },
+      },
+    },
+  })
+
+  it('is there with level, logger and time, beside what it printed, cleaned and without secrets', async () => {
+    await ann('POST /api/mcp', record(logging(`\u001B[1mkey ${SECRET}\u001B[0m is old`, { logger: 'auth' })))
+    await call(ann)
+    expect((await output(ann)).items).toEqual([
+      { source: 'log', level: 'warning', logger: 'auth', text: 'key ••• is old', at: expect.stringMatching(/^2/) },
+    ])
+  })
+
+  it('is data where it is no text, and an odd one is left out', async () => {
+    await ann('POST /api/mcp', record(logging({ rows: 3 })))
+    await call(ann)
+    expect(textsOf(await output(ann))).toEqual(['{"rows":3}'])
+    const odd = { level: 'loud', data: 'x' }
+    const script = { at: { 'tools/call': { do: 'notify', method: 'notifications/message', count: 1, params: odd } } }
+    await ann('POST /api/mcp', record(script))
+    expect((await call(ann)).status).toBe(200)
+    expect(textsOf(await output(ann))).toEqual([])
+  })
+
+  it('floods nobody: so many a second, and so much of each', async () => {
+    await ann('POST /api/mcp', record(logging('y'.repeat(10_000), { count: 3000 })))
+    expect((await call(ann)).status).toBe(200)
+    const texts = textsOf(await output(ann))
+    expect(texts.length).toBeGreaterThan(0)
+    expect(texts.length).toBeLessThanOrEqual(200)
+    expect(texts.join('').length).toBeLessThanOrEqual(32_000)
+  })
+
+  it('is told in the stream of the call that it belongs to', async () => {
+    await ann('POST /api/mcp', record(logging(`half of ${SECRET} done`)))
+    const { events, status } = await streamed(app, 'kit')
+    expect(status).toBe(200)
+    expect(events).toMatchObject([
+      ['started', {}],
+      ['log', { level: 'warning', text: 'half of ••• done' }],
+      ['result', {}],
+    ])
+  })
+
+  it('stays with the operator where the server is the app’s', async () => {
+    await operator('POST /api/app/toolkits', { ...record(logging('internals')), name: 'shop' })
+    expect((await streamed(app, 'shop')).events.map(([event]) => event)).toEqual(['started', 'result'])
+  })
+
+  it.each(['legacy', 'modern'] as const)('comes of a server over HTTP, too (%s)', async (era) => {
+    const server = await startHttpServer(era, { logs: true })
+    const world = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
+    try {
+      await world.as('ann')('POST /api/mcp', { name: 'kit', url: server.url })
+      const { events } = await streamed(world, 'kit', { text: 'hello' })
+      expect(events.map(([event]) => event)).toEqual(['started', 'log', 'result'])
+      const { items } = await output(world.as('ann'))
+      expect(items).toMatchObject([{ source: 'log', level: 'info', logger: 'echo', text: 'echoes hello' }])
+    } finally {
+      await world.host.close()
+      await server.close()
+    }
   })
 })

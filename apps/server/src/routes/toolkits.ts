@@ -88,14 +88,22 @@ const accept = createRoute({
 const serverOutput = z
   .object({
     running: z.boolean().openapi({ description: 'Whether what printed it is still connected' }),
-    items: z.array(z.object({ source: z.enum(['stderr']), text: z.string() })),
+    items: z.array(
+      z.object({
+        source: z.enum(['stderr', 'log']).openapi({ description: 'Printed, or logged by `notifications/message`' }),
+        text: z.string(),
+        at: z.iso.datetime().optional(),
+        level: z.string().optional(),
+        logger: z.string().optional(),
+      }),
+    ),
   })
   .openapi('ServerOutput')
 const output = createRoute({
   method: 'get',
   path: '/mcp/{id}/output',
   summary:
-    'What its server printed lately, in the process that answers, without secrets and control characters; of a global one for operators',
+    'What its server printed and logged lately, in the process that answers, without secrets and control characters; of a global one for operators',
   request: { params: idParam },
   responses: { 200: json(serverOutput, 'The latest of it, oldest first'), ...problemResponses },
 })
@@ -155,13 +163,10 @@ export function toolkitRoutes(host: Host) {
       return c.json(await viewAfterLook(userId, stored), 200)
     })
     .openapi(output, async (c) => {
-      const { userId } = c.var.principal
-      const stored = await host.toolkits.find(userId, c.req.valid('param').id)
-      if (stored.tier === 'app') assertOperator(c.var.principal)
-      const own = host.connections.outputOf(stored, userId)
-      // Who looks at the app's servers for the app has a connection of its own.
-      const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
-      return c.json({ running, items: lines }, 200)
+      const { principal } = c.var
+      const stored = await host.toolkits.find(principal.userId, c.req.valid('param').id)
+      if (stored.tier === 'app') assertOperator(principal)
+      return c.json(outputOf(host, stored, principal.userId), 200)
     })
     .openapi(accept, async (c) => {
       const { userId } = c.var.principal
@@ -170,6 +175,13 @@ export function toolkitRoutes(host: Host) {
       await host.catalog.accept(stored, { userId, ...c.req.valid('json') })
       return c.json(await host.views.one(userId, stored.uscoId), 200)
     })
+}
+
+function outputOf(host: Host, stored: StoredToolkit, userId: string): z.infer<typeof serverOutput> {
+  const own = host.connections.outputOf(stored, userId)
+  // Who looks at the app's servers for the app has a connection of its own.
+  const { running, lines } = own.lines.length > 0 ? own : host.connections.outputOf(stored, stored.userId)
+  return { running, items: lines.map((line) => ('at' in line ? { ...line, at: line.at.toISOString() } : line)) }
 }
 
 const MOST_SWITCHES = 1000

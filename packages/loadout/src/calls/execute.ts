@@ -42,7 +42,7 @@ const outOfTime = (ms: number): CallOutcome => ({
 })
 
 async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
-  const { stored, found, userId, arguments: input, signal, onProgress, trace } = call
+  const { stored, found, userId, arguments: input, signal, onProgress, onLog, trace } = call
   const { timeouts } = stored.toolkit
   const { maxMs = Number.POSITIVE_INFINITY } = call
   const callMs = Math.min(timeouts.callMs ?? CALL_MS, maxMs)
@@ -58,7 +58,7 @@ async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: num
     work: (connection) =>
       connection.callTool(
         { name, arguments: input, inputSchema },
-        { signal, onProgress, timeoutMs: callMs, totalMs, onLate },
+        { signal, onProgress, onLog, timeoutMs: callMs, totalMs, onLate },
       ),
   })
   const { content, structuredContent, isError } = result

@@ -46,7 +46,19 @@ export interface Question {
 }
 export type QuestionAnswer = { action: 'accept'; content?: JsonObject } | { action: 'decline' } | { action: 'cancel' }
 
+export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
+
+/** What a server logged, cleaned and bounded. */
+export interface ServerLogLine {
+  at: Date
+  level: LogLevel
+  logger?: string
+  text: string
+}
+
 export interface ConnectionHooks {
+  /** The server logged something. Gives it as who calls may read it. Floods are already calmed. */
+  onLog?(line: ServerLogLine): ServerLogLine | undefined
   /** The server says that its tools, resources or prompts changed. Storms are already calmed. */
   onListChanged(kind: 'tools' | 'resources' | 'prompts'): void
   /** The session ended without our doing. */
@@ -63,6 +75,8 @@ export interface CallOptions {
   /** Told which of the two ran out, before the call fails. */
   onLate?: ((ms: number) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
+  /** Told what the server logs meanwhile, where it belongs to this request. */
+  onLog?: ((line: ServerLogLine) => void) | undefined
   /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
   meta?: Readonly<Record<string, string>> | undefined
 }

@@ -22,6 +22,7 @@ import { orAborted, patience, sleep } from './patience.ts'
 import { createPool, type Lease, type PoolChange, type PoolKey, type PoolStatus } from './pool.ts'
 import { isRefused, tellRefusal } from './refused-credentials.ts'
 import { isBroken, mayRepeat } from './repeat.ts'
+import { LogRing, maskedLine } from './server-log.ts'
 import { type ServerOutput, ServerOutputs } from './server-output.ts'
 
 export interface Connector {
@@ -169,8 +170,16 @@ class LiveConnector implements Connector {
     const { drivers, secrets, ask, onToolsChanged, auth } = this.#parts
     const opened = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
     const filled = fillSecrets(toolkit.server, opened)
+    const log = new LogRing()
+    const known = () => [...Object.values(opened), ...this.#tokens(stored, userId)]
     const hooks: ConnectionHooks = {
       onClosed,
+      onLog(line) {
+        const masked = maskedLine(line, known())
+        log.add(masked)
+        // What a server of the operator says of itself is the operator's to read.
+        return tier === 'app' && !stored.carried ? undefined : masked
+      },
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
       // Nobody in particular is on a shared line, so nobody can be asked.
       onQuestion: async (question, signal) =>
@@ -189,15 +198,12 @@ class LiveConnector implements Connector {
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, Object.values(opened))
-      this.#outputs.begin(stateKey(uscoId, sharerOf(stored, userId)), connection, () => [
-        ...Object.values(opened),
-        ...this.#tokens(stored, userId),
-      ])
+      this.#outputs.begin(stateKey(uscoId, sharerOf(stored, userId)), { connection, secrets: known, log })
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
       this.#verdicts.delete(remembered)
-      throw withoutSecrets(tellRefusal(error, stored), [...Object.values(opened), ...this.#tokens(stored, userId)])
+      throw withoutSecrets(tellRefusal(error, stored), known())
     }
   }
 

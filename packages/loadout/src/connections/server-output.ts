@@ -5,13 +5,12 @@
  */
 import { LRUCache } from 'lru-cache'
 import { redact } from '../toolkits/redact.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, ServerLogLine } from './connection.ts'
 import { lines } from './failures.ts'
+import type { LogRing } from './server-log.ts'
 
-export interface OutputLine {
-  source: 'stderr'
-  text: string
-}
+/** What it printed, which has no time of its own, or what it logged. */
+export type OutputLine = { source: 'stderr'; text: string } | ({ source: 'log' } & ServerLogLine)
 
 export interface ServerOutput {
   /** Whether what said it is still connected. */
@@ -20,6 +19,7 @@ export interface ServerOutput {
 }
 
 const REMEMBERED = 1000
+const MOST_AFTERWARDS = 100
 const NOTHING: ServerOutput = { running: false, lines: [] }
 
 interface Kept {
@@ -27,22 +27,26 @@ interface Kept {
   connection: Connection | undefined
   /** What must not be repeated, as it is now. */
   secrets(): readonly string[]
+  /** Without secrets already. */
+  log: Pick<LogRing, 'all'>
   ended: OutputLine[]
 }
+
+export type Speaking = Pick<Kept, 'secrets' | 'log'> & { connection: Connection }
 
 export class ServerOutputs {
   readonly #kept = new LRUCache<string, Kept>({ max: REMEMBERED })
 
-  begin(id: string, connection: Connection, secrets: () => readonly string[]): void {
-    this.#kept.set(id, { connection, secrets, ended: [] })
+  begin(id: string, speaking: Speaking): void {
+    this.#kept.set(id, { ...speaking, ended: [] })
   }
 
   /** The connection is over, or another is on its way: what was said is kept, and nothing else of it. */
   end(id: string): void {
     const kept = this.#kept.get(id)
     if (!kept?.connection) return
-    const ended = linesOf(kept)
-    this.#kept.set(id, { connection: undefined, secrets: NO_SECRETS, ended })
+    const ended = linesOf(kept).slice(-MOST_AFTERWARDS)
+    this.#kept.set(id, { connection: undefined, secrets: NOTHING_MORE, log: { all: NOTHING_MORE }, ended })
   }
 
   of(id: string): ServerOutput {
@@ -58,9 +62,12 @@ export class ServerOutputs {
   }
 }
 
-const NO_SECRETS = () => []
+const NOTHING_MORE = () => []
 
-function linesOf({ connection, secrets }: Kept): OutputLine[] {
+function linesOf({ connection, secrets, log }: Kept): OutputLine[] {
   const printed = lines(redact(connection?.diagnostics().stderr ?? '', secrets()))
-  return printed === '' ? [] : printed.split('\n').map((text) => ({ source: 'stderr', text }))
+  return [
+    ...(printed === '' ? [] : printed.split('\n')).map((text) => ({ source: 'stderr' as const, text })),
+    ...log.all().map((line) => ({ source: 'log' as const, ...line })),
+  ]
 }

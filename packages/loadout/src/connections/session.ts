@@ -24,6 +24,7 @@ import { ListChanges } from './list-changes.ts'
 import { newClient } from './new-client.ts'
 import { within } from './openings.ts'
 import { sendAlong } from './send-along.ts'
+import { SessionLog, WANTS_LOGS } from './server-log.ts'
 import { listSkills, readSkill } from './skills.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
@@ -59,6 +60,8 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const clocks = new CallClocks()
   const client = newClient(parts, clocks)
   const changes = new ListChanges(client, hooks)
+  const log = new SessionLog(hooks)
+  client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
   const { verdict, connectMs, meta } = target
   const stopSending = meta && sendAlong(transport, meta)
   try {
@@ -77,7 +80,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   } finally {
     stopSending?.()
   }
-  const session = new Session(client, parts, { clocks, changes })
+  const session = new Session(client, parts, { clocks, changes, log })
   client.onclose = () => {
     session.ended = true
     changes.stop()
@@ -102,12 +105,14 @@ class Session implements Connection {
   readonly #client: Client
   readonly #parts: SessionParts
   readonly #changes: ListChanges
+  readonly #log: SessionLog
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges }) {
+  constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
     this.#client = client
     this.#clocks = own.clocks
     this.#changes = own.changes
+    this.#log = own.log
     this.#parts = parts
     const era = client.getProtocolEra() ?? 'legacy'
     const server = client.getServerVersion()
@@ -162,7 +167,7 @@ class Session implements Connection {
     call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
     options: CallOptions,
   ): Promise<ToolResult> {
-    const params = withMeta({ name: call.name, arguments: call.arguments }, options)
+    const params = withMeta({ name: call.name, arguments: call.arguments }, this.#wantingLogs(options))
     // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
     const mirrors =
       this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
@@ -175,6 +180,11 @@ class Session implements Connection {
         ),
       ),
     )
+  }
+
+  #wantingLogs(options: CallOptions): CallOptions {
+    if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options
+    return { ...options, meta: { ...options.meta, ...WANTS_LOGS } }
   }
 
   #mirrorsIntoHeaders(schema: JsonObject): boolean {
@@ -232,6 +242,7 @@ class Session implements Connection {
   async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
     const { signal, timeoutMs, onProgress, onLate } = options
     const clock = this.#clocks.start(options)
+    const over = this.#log.during(options)
     const calm = onProgress && calmProgress(onProgress)
     try {
       return await work({
@@ -252,6 +263,7 @@ class Session implements Connection {
       throw asHostError(error, { signal, timeoutMs })
     } finally {
       clock.stop()
+      over()
       calm?.end()
     }
   }

@@ -1,0 +1,91 @@
+/**
+ * What a server logs (`notifications/message`): read at the door, cleaned and bounded, so many lines a second and no more. A line
+ * belongs to a call where that call is the only one under way on the connection; the protocol does not say it otherwise.
+ */
+import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
+import type { JsonObject } from '../schema/json.ts'
+import { redact } from '../toolkits/redact.ts'
+import type { CallOptions, LogLevel, ServerLogLine } from './connection.ts'
+import { lines, plain } from './failures.ts'
+
+const LONGEST_TEXT = 2000
+const LONGEST_LOGGER = 100
+const MOST_A_SECOND = 50
+const MOST_LINES = 200
+const MOST_KEPT = 32_000
+const SECOND_MS = 1000
+
+export interface LogHooks {
+  /** Keeps it, and gives it as who calls may read it. */
+  onLog?(line: ServerLogLine): ServerLogLine | undefined
+}
+
+/** Servers of the new era log for a request only where it says from which level on. */
+export const WANTS_LOGS: Readonly<Record<string, string>> = { [LOG_LEVEL_META_KEY]: 'info' satisfies LogLevel }
+
+export class SessionLog {
+  readonly #hooks: LogHooks
+  readonly #underWay = new Set<CallOptions>()
+  #since = 0
+  #count = 0
+
+  constructor(hooks: LogHooks) {
+    this.#hooks = hooks
+  }
+
+  heard({ level, logger, data }: { level: LogLevel; logger?: string | undefined; data?: unknown }): void {
+    if (!this.#hooks.onLog || !this.#hasRoom()) return
+    const text = lines(textOf(data)).slice(0, LONGEST_TEXT)
+    const name = logger === undefined ? '' : plain(logger.slice(0, LONGEST_LOGGER)).trim()
+    const shown = this.#hooks.onLog({ at: new Date(), level, text, ...(name === '' ? {} : { logger: name }) })
+    const [only, another] = this.#underWay
+    if (shown && only && another === undefined) only.onLog?.(shown)
+  }
+
+  /** Until the given function is called, what is logged may belong to this call. */
+  during(options: CallOptions): () => void {
+    this.#underWay.add(options)
+    return () => void this.#underWay.delete(options)
+  }
+
+  /** Whoever floods is heard as far as people could read along. */
+  #hasRoom(): boolean {
+    const now = performance.now()
+    if (now - this.#since > SECOND_MS) {
+      this.#since = now
+      this.#count = 0
+    }
+    return this.#count++ < MOST_A_SECOND
+  }
+}
+
+/** Text is what most servers log; of anything else its JSON is shown. */
+function textOf(data: unknown): string {
+  if (typeof data === 'string') return data.slice(0, LONGEST_TEXT * 2)
+  const said = (data as JsonObject | null | undefined)?.message
+  if (typeof said === 'string' && Object.keys(data as JsonObject).length === 1) return said.slice(0, LONGEST_TEXT * 2)
+  return (JSON.stringify(data) ?? '').slice(0, LONGEST_TEXT * 2)
+}
+
+export const maskedLine = (line: ServerLogLine, secrets: readonly string[]): ServerLogLine => ({
+  ...line,
+  text: redact(line.text, secrets),
+  ...(line.logger === undefined ? {} : { logger: redact(line.logger, secrets) }),
+})
+
+/** The last lines, in their order. */
+export class LogRing {
+  #lines: ServerLogLine[] = []
+  #size = 0
+
+  add(line: ServerLogLine): void {
+    this.#lines.push(line)
+    this.#size += line.text.length
+    while (this.#lines.length > MOST_LINES || this.#size > MOST_KEPT)
+      this.#size -= this.#lines.shift()?.text.length ?? 0
+  }
+
+  all(): readonly ServerLogLine[] {
+    return this.#lines
+  }
+}
