@@ -66,7 +66,8 @@ export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
     show: (userId, { manifest: { inputSchema } }, args) =>
       parts.audit.show({ userId, arguments: args }, { inputSchema }),
   })
-  const program = executor && createProgramWork({ ...parts, executor, limits: programs?.limits })
+  const limits = { ...executor?.limits, ...programs?.limits }
+  const program = executor && createProgramWork({ ...parts, executor, limits })
   const engine = createEmbeddedEngine({
     ...{ storage, presence, progressOf },
     works: {

@@ -76,7 +76,7 @@ export function createHostWorkflows(
     executor,
     agent,
     around,
-    limits: programs?.limits,
+    limits: { ...executor?.limits, ...programs?.limits },
     preflight: before,
   })
   const engine = {

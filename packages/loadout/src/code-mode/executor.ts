@@ -123,6 +123,8 @@ export interface ExecuteOptions {
 
 export interface Executor {
   readonly name: string
+  /** What it was made with: they hold where whoever asks says nothing of them. */
+  readonly limits?: Partial<ProgramLimits> | undefined
   execute(program: Program, bridge: Bridge, options?: ExecuteOptions): Promise<Execution>
   close(): Promise<void>
 }

@@ -101,6 +101,7 @@ describe('thread.run', () => {
       return [word, Date.now() > 0, Math.random()]
     `)
     expect(paused).toMatchObject({ status: 'paused', steps: [{ status: 'completed' }, { status: 'paused' }] })
+    expect(paused.pending).toEqual([{ id: paused.steps[1]?.approvalId, ref: 'shop.refund' }])
     expect(made).toEqual(['orders'])
     const approvalId = paused.steps[1]?.approvalId ?? ''
     expect(await host.approvals.get('ann', approvalId)).toMatchObject({

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { Bridge, Executor } from './executor.ts'
+import type { Bridge, Executor, ProgramLimits } from './executor.ts'
 import { createProcesses } from './quickjs-process.ts'
 import { openThread } from './quickjs-thread.ts'
 import { executorOf } from './sandbox-executor.ts'
@@ -21,16 +21,21 @@ export interface QuickjsOptions {
   spares?: number
   /** How many programs run at once; others wait. @default 32 */
   most?: number
+  /** How long a program may take in all: `wallMs` of its limits, where the host says nothing of that. @default 60_000 */
+  timeoutMs?: number
 }
 
-export function quickjs({ isolation = 'thread', spares = 2, most = 32 }: QuickjsOptions = {}): Executor {
+export function quickjs({ isolation = 'thread', spares = 2, most = 32, timeoutMs }: QuickjsOptions = {}): Executor {
+  const limits = timeoutMs === undefined ? {} : { wallMs: timeoutMs }
   const wasmFile = fileURLToPath(import.meta.resolve('quickjs-wasi/quickjs.wasm'))
-  if (isolation === 'thread')
-    return asAsked(executorOf('quickjs', new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true })))
+  if (isolation === 'thread') {
+    const pool = new SandboxPool({ open: threadsOf(wasmFile), spares, most, reuse: true })
+    return asAsked(executorOf('quickjs', pool), limits)
+  }
   const processes = createProcesses({ bubblewrap: isolation === 'bubblewrap', wasmFile })
   const executor = executorOf('quickjs', new SandboxPool({ open: processes.open, spares, most, reuse: false }))
   return {
-    ...asAsked(executor),
+    ...asAsked(executor, limits),
     async close() {
       await executor.close()
       await processes.close()
@@ -39,14 +44,19 @@ export function quickjs({ isolation = 'thread', spares = 2, most = 32 }: Quickjs
 }
 
 /** A sandbox is opened once and serves many: what a program calls belongs to who asked for the program, not for the sandbox. */
-function asAsked(executor: Executor): Executor {
+function asAsked(executor: Executor, limits: Partial<ProgramLimits>): Executor {
   return {
     ...executor,
+    limits,
     execute(program, bridge, options) {
       const asker = AsyncLocalStorage.snapshot()
       const { owner, depth, functions } = bridge
       const call: Bridge['call'] = (made) => asker(() => bridge.call(made))
-      return executor.execute(program, { owner, depth, functions, call }, options)
+      return executor.execute(
+        program,
+        { owner, depth, functions, call },
+        { ...options, limits: { ...limits, ...options?.limits } },
+      )
     },
   }
 }

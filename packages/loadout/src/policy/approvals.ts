@@ -11,8 +11,8 @@
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
-import { type ApprovalRow, type ApprovalView, approvalAnswer } from '../schema/approval.ts'
-import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
+import type { ApprovalRow, ApprovalView } from '../schema/approval.ts'
+import { invalidFields, type JsonObject } from '../schema/json.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import {
   type ApprovalRequest,
@@ -28,6 +28,7 @@ import {
 import type { Fingerprints } from './fingerprints.ts'
 import { type Grants, told } from './grants.ts'
 import { isAlive, type Presence } from './presence.ts'
+import { type GivenAnswer, readAnswer } from './read-answer.ts'
 import { restoreMasked } from './restore-masked.ts'
 import { type Answer, createWaiting } from './waiting.ts'
 
@@ -43,7 +44,7 @@ export interface Approvals {
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
-  answer(userId: string, id: string, answer: unknown): Promise<ApprovalView>
+  answer(...given: GivenAnswer): Promise<ApprovalView>
   close(): void
 }
 
@@ -158,8 +159,8 @@ class StoredApprovals implements Approvals {
     return viewOf(await this.#own(userId, id))
   }
 
-  async answer(userId: string, id: string, input: unknown): Promise<ApprovalView> {
-    const { decision, remember, arguments: edited } = parse(approvalAnswer, input)
+  async answer(...given: GivenAnswer): Promise<ApprovalView> {
+    const { userId, id, decision, remember, arguments: edited } = readAnswer(given)
     const before = await this.#own(userId, id)
     assertMay(before, { remember, edited })
     if (before.status !== 'pending') throw late(before)

@@ -55,6 +55,10 @@ interface Output {
 /** Without steps as a list has it. */
 export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
+  const shown = stepViews(
+    row.kind,
+    (steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step)),
+  )
   return {
     ...{ id: row.runId, kind: row.kind, status: row.status },
     ...(row.threadId === null ? {} : { threadId: row.threadId }),
@@ -66,10 +70,8 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
     logs,
     ...(usage === undefined ? {} : { usage }),
     ...toolkits,
-    steps: stepViews(
-      row.kind,
-      (steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step)),
-    ),
+    steps: shown,
+    pending: shown.flatMap(pendingOf),
     createdAt: row.createdAt.toISOString(),
     updatedAt: row.updatedAt.toISOString(),
   }
@@ -81,6 +83,13 @@ function stepViews(kind: RunRow['kind'], steps: readonly StepRow[]): RunView['st
   return [...steps]
     .sort((a, b) => a.seq - b.seq)
     .map((step) => ({ ...stepView(step), ...placeOf(step), ...outputOf(step) }))
+}
+
+/** A question that is about no tool is about its own place. */
+function pendingOf({ approvalId, request, place, kind }: RunView['steps'][number]): RunView['pending'] {
+  if (approvalId === undefined) return []
+  const { ref } = (request ?? {}) as { ref?: unknown }
+  return [{ id: approvalId, ref: typeof ref === 'string' ? ref : `workflow.${place ?? kind}` }]
 }
 
 /** Nobody is asked any more about what a run waited for that is over. */

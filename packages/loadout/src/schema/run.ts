@@ -98,6 +98,8 @@ export const runView = z.object({
       endedAt: z.iso.datetime().optional(),
     }),
   ),
+  /** What it waits for a person to answer: the approval, and what it is about. Empty in lists. */
+  pending: z.array(z.object({ id: z.string(), ref: z.string() })),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
 })

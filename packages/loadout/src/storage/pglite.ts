@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { drizzle } from 'drizzle-orm/pglite'
 import { migrate } from 'drizzle-orm/pglite/migrator'
+import { keyFileRing } from '../credentials/key-file.ts'
 import { HostError } from '../errors.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
 import { MIGRATION_CONFIG } from './sql/migrations.ts'
@@ -16,7 +17,7 @@ import { verifyTenancy } from './sql/verify-tenancy.ts'
 import type { BackupStorage } from './storage.ts'
 
 export interface PgliteOptions {
-  /** The folder to keep the data in. Without it everything is in memory. */
+  /** The folder to keep the data in, and the key file (`keys.json`) of a host without a key ring. Without it everything is in memory. */
   dataDir?: string
   /** A backup to begin from, for an in-memory database. */
   from?: Uint8Array
@@ -34,6 +35,7 @@ export function pglite({ dataDir, from }: PgliteOptions = {}): BackupStorage {
   })
   return {
     ...storage,
+    ...(dataDir === undefined ? {} : { keyRing: () => keyFileRing(join(dataDir, 'keys.json')) }),
     async backup() {
       await storage.ready()
       if (!engine) throw new HostError('internal', { detail: 'The database is not open.' })

@@ -13,6 +13,7 @@
  *   watcher that throws fails nobody.
  * - After `close` every use is `storage-unavailable`.
  */
+import type { KeyRing } from '../credentials/key-ring.ts'
 import type { Collection, Row, SystemCaller } from './collections.ts'
 
 export type { Collection, Row, SystemCaller }
@@ -69,6 +70,8 @@ export interface Storage {
   transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T>
   /** Tells of every committed change until the returned function is called. Resolves once it is watching. */
   watch(listener: (change: Change) => void): Promise<() => void>
+  /** Keys for the credentials in it, where it keeps some beside them: used by a host that is given none. */
+  readonly keyRing?: (() => Promise<KeyRing>) | undefined
   /** Opens and migrates, once; every other method waits for it by itself. */
   ready(): Promise<void>
   close(): Promise<void>

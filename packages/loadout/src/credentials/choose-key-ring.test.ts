@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { pglite } from '../storage/pglite.ts'
+import { keyFileRing } from './key-file.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const WIKI = { name: 'Wiki', url: 'https://a.example/mcp', auth: { type: 'bearer', token: 's3cret' } }
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'key-ring-'))
+})
+afterEach(() => rm(dataDir, { recursive: true, force: true }))
+
+it('a host over a folder of its own keeps its keys there, for its owner alone, and has them at the next start', async () => {
+  const first = createHost({ storage: pglite({ dataDir }) })
+  const { stored } = await first.toolkits.register(WIKI, ann)
+  await first.close()
+  const { mode } = await stat(join(dataDir, 'keys.json'))
+  if (process.platform !== 'win32') expect(mode & 0o777).toBe(0o600)
+
+  await using again = createHost({ storage: pglite({ dataDir }) })
+  const owner = { userId: 'ann', toolkit: stored.uscoId }
+  expect(Object.values(await again.credentials.open(owner))).toEqual(['s3cret'])
+})
+
+it('a key ring that is given comes before it', async () => {
+  const elsewhere = join(dataDir, 'elsewhere', 'keys.json')
+  await using host = createHost({ storage: pglite({ dataDir }), keyRing: () => keyFileRing(elsewhere) })
+  await host.toolkits.register(WIKI, ann)
+  expect([existsSync(elsewhere), existsSync(join(dataDir, 'keys.json'))]).toEqual([true, false])
+})
