@@ -6,6 +6,7 @@ import { timeAgo, timeLeft } from './time-left.ts'
 it('says how dangerous a call is, and believes only who is trusted', () => {
   expect(riskOf({ readOnlyHint: true }, true).level).toBe('reads')
   expect(riskOf({ readOnlyHint: true }, false).level).toBe('unknown')
+  expect(riskOf({ readOnlyHint: true, destructiveHint: true }, true).level).toBe('destroys')
   expect(riskOf(undefined, true).level).toBe('unknown')
   expect(riskOf({ destructiveHint: false }, true)).toEqual({ level: 'changes', words: '' })
   // What is not said is the worst (MCP). The badge says it, and nothing says it again.

@@ -15,7 +15,9 @@ export function riskOf(annotations: Annotations, isTrusted: boolean): Risk {
   if (!isTrusted || annotations === undefined)
     return { level: 'unknown', words: 'Nobody says what it does. It may change or destroy something.' }
   const outside = annotations.openWorldHint ? ', also outside of this server' : ''
-  if (annotations.readOnlyHint) return { level: 'reads', words: `Says that it only reads${outside}.` }
+  // Who claims both is taken at the worse word, as the policy does.
+  if (annotations.readOnlyHint && annotations.destructiveHint !== true)
+    return { level: 'reads', words: `Says that it only reads${outside}.` }
   const beyond = outside ? 'It also reaches outside of this server.' : ''
   if (annotations.destructiveHint === false) return { level: 'changes', words: beyond }
   const again = annotations.idempotentHint ? 'Doing it twice does no more than once.' : ''

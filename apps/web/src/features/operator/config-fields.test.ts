@@ -21,13 +21,12 @@ it('sends only what changed, with null where a limit was taken away', () => {
       'trust.untrusted': 'a*\n\n b ',
       'audit.retentionDays': 'many',
     },
-    ...{ 'defaults.deferLoading': false, 'discovery.endpoint': 'https://r.example' },
+    'defaults.deferLoading': false,
   }
   expect(patchOf(draft, before)).toEqual({
     limits: { maxCallsPerHour: null, callMs: 1000 },
     trust: { untrusted: ['a*', 'b'] },
     audit: { retentionDays: 'many' },
     defaults: { deferLoading: false },
-    discovery: { endpoint: 'https://r.example' },
   })
 })

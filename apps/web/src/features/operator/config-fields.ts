@@ -101,20 +101,6 @@ export const CONFIG_SECTIONS: readonly ConfigSection[] = [
     ],
   },
   {
-    title: 'Discovery',
-    note: 'A registry of servers to look in.',
-    fields: [
-      { path: 'discovery.enabled', label: 'Ask a registry', hint: 'It needs an address.', kind: 'switch' },
-      {
-        path: 'discovery.endpoint',
-        label: 'Address of the registry',
-        hint: 'An http:// or https:// URL.',
-        kind: 'text',
-      },
-      { path: 'discovery.autoDiscover', label: 'Add what it finds', hint: 'Without being asked.', kind: 'switch' },
-    ],
-  },
-  {
     title: 'Audit log',
     note: 'For how long it is kept.',
     fields: [{ path: 'audit.retentionDays', label: 'Days', hint: 'Empty keeps it for ever.', kind: 'number' }],
