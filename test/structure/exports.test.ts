@@ -28,6 +28,7 @@ const PINNED: Record<string, string[]> = {
     'search',
     'tierOf',
     'tokenizerOf',
+    'webDrivers',
     'withExecutionContext',
   ],
   './node': [

@@ -26,7 +26,10 @@ export interface HostOptions {
   keyRing?: KeyRing | (() => Promise<KeyRing>)
   /** Ids of keys that are lost for good. Without it a host with a ring that what is stored was not sealed with does not start. */
   lostKeys?: readonly string[] | undefined
-  /** How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands. @default fetch alone */
+  /**
+   * How servers are reached. `nodeDrivers()` of `loadout/node` guards addresses and runs commands.
+   * @default fetch alone, and outside of a browser no servers of users
+   */
   drivers?: Drivers
   /** Servers for all users, by name, in any spelling. */
   mcpServers?: Record<string, unknown>

@@ -22,6 +22,7 @@ export type { Question, QuestionAnswer } from './connections/connection.ts'
 export type { Connections, OpenLine } from './connections/connections.ts'
 export type { Drivers } from './connections/drivers.ts'
 export type { StdioPolicy } from './connections/stdio-policy.ts'
+export { type WebDriverOptions, webDrivers } from './connections/web-drivers.ts'
 export {
   type AroundWork,
   createExecutionContext,

@@ -1,6 +1,7 @@
 /** What is counted, given back, lowered and taken away, through the pipeline of a whole host. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { memoryJournal } from '../audit/journal.ts'
+import { webDrivers } from '../connections/web-drivers.ts'
 import { createExecutionContext } from '../context.ts'
 import { HostError } from '../errors.ts'
 import { createHost, type Host } from '../host.ts'
@@ -23,7 +24,11 @@ beforeEach(async () => {
     if (isFull) throw new HostError('audit-unavailable', { detail: 'The disk is full.' })
     return journal.append(entry)
   }
-  host = createHost({ policy: [rule('*', 'allow')], audit: { journal: { ...journal, append } } })
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    audit: { journal: { ...journal, append } },
+    drivers: webDrivers({ unguarded: true }),
+  })
   const tool = (name: string, execute: (input: never) => unknown) => ({
     ...{ name, inputSchema: { type: 'object' }, execute },
   })
