@@ -38,14 +38,8 @@ export function createExecutionContext(source: ExecutionContextSource): Executio
   const { mcp, toolkits = mcp?.toolkits, apiKeys, secrets, ...rest } = (source ?? {}) as ExecutionContextSource
   // The scope is the principal's own; a user need not be named twice.
   const scope = { userId: rest.principal?.userId, ...rest.scope }
-  return freezeDeep(
-    parse(executionContext, {
-      ...rest,
-      scope,
-      secrets: { ...apiKeys, ...secrets },
-      toolkits: readToolkits(toolkits ?? {}),
-    }),
-  )
+  const read = readToolkits(toolkits ?? {})
+  return freezeDeep(parse(executionContext, { ...rest, scope, secrets: { ...apiKeys, ...secrets }, ...read }))
 }
 
 /** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */
@@ -53,23 +47,28 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
   return work(createExecutionContext(source))
 }
 
+const MOST_WARNINGS = 50
+
 /** By the key that the caller chose: it makes the id, and is the name where the record has none. */
-function readToolkits(input: Record<string, unknown>): Record<string, Toolkit> {
+function readToolkits(input: Record<string, unknown>): Pick<ExecutionContext, 'toolkits' | 'warnings'> {
   assertPlainJson(input)
   const toolkits: Record<string, Toolkit> = {}
   const problems: FieldError[] = []
+  const warnings: string[] = []
   // What is frozen later must not be the caller's own.
   for (const [key, record] of Object.entries(ownCopy(input))) {
     try {
       const id = slugFrom(key) || key
       if (Object.hasOwn(toolkits, id)) throw invalidFields([{ path: 'id', message: `"${id}" is made of two keys` }])
-      toolkits[id] = { ...readToolkit(record, { id, name: key }).toolkit, id }
+      const { toolkit, warnings: noticed } = readToolkit(record, { id, name: key })
+      toolkits[id] = { ...toolkit, id }
+      warnings.push(...noticed.map((told) => `The toolkit "${id}": ${told}.`))
     } catch (error) {
       problems.push(...under(`toolkits.${key}`, error))
     }
   }
   if (problems.length > 0) throw invalidFields(problems)
-  return toolkits
+  return { toolkits, ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, MOST_WARNINGS) }) }
 }
 
 function ownCopy<T>(input: T): T {

@@ -62,9 +62,12 @@ const readNamed = (name: string, record: unknown): Toolkit => ({
   id: slugFrom(name) || 'toolkit',
 })
 
+const NAMED = 'the file that was named, which comes before what is stored'
+const FALLBACK = 'because no toolkit of that name is stored or in the context'
+
 export class ToolkitFinder {
   /** What was noticed on the way, for people. */
-  readonly warnings: string[] = []
+  readonly warnings: string[]
   readonly #parts: FindParts
   readonly #options: FindOptions
   readonly #files = new Map<string, Promise<Record<string, unknown>>>()
@@ -72,6 +75,7 @@ export class ToolkitFinder {
   constructor(parts: FindParts, options: FindOptions) {
     this.#parts = parts
     this.#options = options
+    this.warnings = [...(options.context.warnings ?? [])]
   }
 
   /** The names that the invocation itself brings, in their order. */
@@ -87,7 +91,7 @@ export class ToolkitFinder {
     if (Object.hasOwn(transports, name)) return this.#inProcess(name, transports)
     // What a caller points at comes before what is stored; what lies around comes after it.
     const [explicit, ...around] = path === undefined ? [undefined, ...this.#local()] : this.#local()
-    const inPath = explicit ? await this.#inFile(name, explicit) : undefined
+    const inPath = explicit ? await this.#inFile(name, explicit, NAMED) : undefined
     if (inPath) return inPath
     const all = await this.#stored()
     const stored = all.find((one) => one.toolkit.id === name) ?? all.find((one) => one.toolkit.name === name)
@@ -95,7 +99,7 @@ export class ToolkitFinder {
     const ofApp = this.#parts.transports ?? {}
     if (Object.hasOwn(ofApp, name)) return this.#inProcess(name, ofApp)
     for (const file of around) {
-      const found = file && (await this.#inFile(name, file))
+      const found = file && (await this.#inFile(name, file, FALLBACK))
       if (found) return found
     }
     return undefined
@@ -113,12 +117,10 @@ export class ToolkitFinder {
     return this.#parts.registry.list(this.#options.context.principal.userId)
   }
 
-  async #inFile(name: string, file: LocalFile): Promise<Found | undefined> {
+  async #inFile(name: string, file: LocalFile, why: string): Promise<Found | undefined> {
     const records = await this.#read(file)
     if (!Object.hasOwn(records, name)) return undefined
-    this.warnings.push(
-      `"${name}" comes from ${file.name}, because no toolkit of that name is stored or in the context. Add it to your servers to use it elsewhere.`,
-    )
+    this.warnings.push(`"${name}" comes from ${file.name}, ${why}. Add it to your servers to use it elsewhere.`)
     return this.#carry({ name, from: file.name }, () => readNamed(name, records[name]))
   }
 

@@ -126,6 +126,15 @@ describe('acceptance', () => {
     expect(await run.call({ name: 'files.list_allowed_directories', arguments: {} })).toMatchObject({ status: 'ok' })
   })
 
+  it('of tools that a context knows in advance, what cannot be used is left out and told; the rest serves', async () => {
+    const tools = { a1: {}, echo: { inputSchema: { type: 'object' } } }
+    const context = createExecutionContext({ principal: session, toolkits: { everything: { ...everything, tools } } })
+    expect(context.toolkits.everything?.tools?.map(({ name }) => name)).toEqual(['echo'])
+    await using run = await host.setupToolkits(['everything'], { context })
+    expect(run.warnings.join()).toContain('The toolkit "everything": "tools.a1" cannot be used and was left out')
+    expect(await run.call(echo)).toMatchObject({ status: 'ok' })
+  })
+
   it('names that a workflow asks for resolve to tools with the names that a model sees', async () => {
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     const run = await withExecutionContext({ principal: session, toolkits: { everything } }, () =>
@@ -202,6 +211,12 @@ describe('resolution', () => {
     expect(run.missing).toEqual(['f'])
     expect(run.available).toEqual(['a', 'b', 'c', 'd', 'e'])
     expect(run.warnings.join()).toContain('Requested: f. Available: a, b, c, d, e.')
+    expect(run.warnings.filter((told) => told.includes('comes from')).map((told) => told.split('. ')[0])).toEqual([
+      '"b" comes from path.json, the file that was named, which comes before what is stored',
+      '"c" comes from path.json, the file that was named, which comes before what is stored',
+      '"d" comes from MCP_SECRET_PATH, because no toolkit of that name is stored or in the context',
+      '"e" comes from ./mcp-secret.json, because no toolkit of that name is stored or in the context',
+    ])
     await run.close()
   })
 

@@ -14,6 +14,8 @@ export const executionContext = z
     scope: scope.default({}),
     /** Toolkits of this invocation by id, in the given order. They win over files and environment. */
     toolkits: z.record(toolkitId, toolkit).default({}),
+    /** What was noticed as they were read: fields that nothing uses, tools that cannot be used. */
+    warnings: z.array(z.string().max(1000)).max(50).optional(),
     /** Secrets and API keys by name, as references to the credential store. */
     secrets: safeRecord(secretRef).default({}),
     /** Rules of this invocation alone. They only tighten. */

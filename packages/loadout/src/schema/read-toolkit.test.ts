@@ -95,6 +95,22 @@ describe('the reader of toolkits', () => {
     expect(byName.tools).toEqual([tool])
   })
 
+  it('leaves out tools known in advance that cannot be used, and tells of each where it was written', () => {
+    const inputSchema = { type: 'object' }
+    const url = 'https://a.example/mcp'
+    const { toolkit, warnings } = readToolkit({ name: 'A kit', url, tools: { a1: {}, a2: { inputSchema }, a3: 'x' } })
+    expect(toolkit.tools).toEqual([{ name: 'a2', inputSchema }])
+    expect(warnings).toEqual([
+      expect.stringMatching(/^"tools\.a1" cannot be used and was left out: .*inputSchema/),
+      expect.stringMatching(/^"tools\.a3" cannot be used/),
+    ])
+    const none = readToolkit({ name: 'A kit', server: { url, tools: [{ name: 'a1' }] } })
+    expect([none.toolkit.tools, none.warnings]).toEqual([undefined, [expect.stringMatching(/^"server\.tools\.0"/)]])
+    expect(caught(() => readToolkit({ name: 'A kit', tools: { a1: { execute: 'x' } } })).errors).toMatchObject([
+      { path: 'tools.a1.inputSchema' },
+    ])
+  })
+
   it('tells of fields that it does not know, and goes on', () => {
     const { warnings } = readToolkit({ name: 'a', command: 'x', comand: 'y', connection: { speed: 1 } })
     expect(warnings).toEqual([

@@ -15,7 +15,17 @@ import {
 } from './collect-fields.ts'
 import { slugFrom } from './ids.ts'
 import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from './json.ts'
-import { readArgs, readAuth, readCallers, readPairs, readTools, readUrl, withoutUndefined } from './read-values.ts'
+import {
+  placeOfTool,
+  readArgs,
+  readAuth,
+  readCallers,
+  readKnownTools,
+  readPairs,
+  readTools,
+  readUrl,
+  withoutUndefined,
+} from './read-values.ts'
 import type { Tier } from './scope.ts'
 import { type Toolkit, type ToolkitDefaults, toolkit } from './toolkit.ts'
 
@@ -62,7 +72,8 @@ export function readToolkit(input: unknown, { id, name, over, defaults = {} }: R
   const given = over ? layOver(collected, over) : collected.fields
   const problems = [...collected.problems]
   const tier = readTier(given.tier, problems)
-  const record = { ...defaults, ...toRecord(given, { id, name, problems }) }
+  const leftOut: string[] = []
+  const record = { ...defaults, ...toRecord(given, { id, name, problems, leftOut }) }
   const parsed = toolkit.safeParse(record)
   const errors = [
     ...problems,
@@ -73,7 +84,7 @@ export function readToolkit(input: unknown, { id, name, over, defaults = {} }: R
     toolkit: parsed.data,
     idGiven: given.id !== undefined || id !== undefined,
     tier,
-    warnings: warningsOf(collected, parsed.data.server.type),
+    warnings: warningsOf(collected, parsed.data.server.type, leftOut),
   }
 }
 
@@ -107,11 +118,12 @@ const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' :
 
 const MOST_WARNINGS = 50
 
-function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type']): string[] {
+function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type'], leftOut: string[]): string[] {
   const unused = SERVER_FIELDS.filter((field) => fields[field] && !USED[type].includes(field)).map(
     (field) => fields[field]?.path,
   )
   const all = [
+    ...leftOut.map((told) => told.slice(0, 500)),
     ...unused.map((path) => `"${path}" is not used by a ${type} server and was ignored`),
     ...unknown.map((path) => `"${path.slice(0, 200)}" is not a known field and was ignored`),
   ]
@@ -132,9 +144,12 @@ function toRecord(
     id: defaultId,
     name: defaultName,
     problems,
-  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[] },
+    leftOut,
+  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[]; leftOut: string[] },
 ) {
   const server = toServer(given, problems)
+  const known = server?.type === 'custom' ? undefined : readKnownTools(given.tools)
+  leftOut.push(...(known?.leftOut ?? []))
   const name = given.name?.value ?? defaultName ?? given.id?.value
   const id = given.id?.value ?? defaultId ?? (typeof name === 'string' ? slugFrom(name) : undefined)
   if (name === undefined) problems.push({ path: 'name', message: 'is missing; give the toolkit a name' })
@@ -154,7 +169,7 @@ function toRecord(
     shared: given.shared?.value,
     untrusted: given.untrusted?.value,
     account: given.account?.value,
-    tools: server?.type === 'custom' ? undefined : readTools(given.tools?.value),
+    tools: known?.tools,
   })
 }
 
@@ -250,7 +265,9 @@ function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldEr
     const isMadeId = head === 'id' && given.id === undefined && idIsMade
     if (isMadeId && !nameIsWrong) return [{ path: given.name?.path ?? 'name', message: noIdFrom(problem.message) }]
     const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
-    const path = [field?.path ?? head, ...rest].join('.')
+    const [index, ...within] = rest
+    const isTool = head === 'tools' && field !== undefined && index !== undefined
+    const path = [isTool ? placeOfTool(field, index) : (field?.path ?? head), ...(isTool ? within : rest)].join('.')
     // Without a name there is no id to make, and without a transport no server: that is told already.
     const follows = head === '(body)' || isMadeId
     return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]

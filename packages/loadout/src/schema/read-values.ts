@@ -1,6 +1,7 @@
 /** The values of a toolkit record in the spellings of the sources, made into the one that the schemas know. */
-import { type Collected, isObject } from './collect-fields.ts'
-import type { JsonObject } from './json.ts'
+import { type Collected, type Given, isObject } from './collect-fields.ts'
+import { invalidInput, type JsonObject } from './json.ts'
+import { toolManifest } from './tool.ts'
 
 const CALLERS: Record<string, string> = {
   direct: 'direct',
@@ -18,6 +19,26 @@ export function readTools(value: unknown): unknown {
   return isObject(value)
     ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
     : value
+}
+
+/** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */
+export function readKnownTools(given: Given | undefined): { tools: unknown; leftOut: string[] } {
+  const all = readTools(given?.value)
+  if (given === undefined || !Array.isArray(all)) return { tools: all, leftOut: [] }
+  const leftOut: string[] = []
+  const tools = all.filter((tool, index) => {
+    const { success, error } = toolManifest.safeParse(tool)
+    if (error)
+      leftOut.push(`"${placeOfTool(given, index)}" cannot be used and was left out: ${invalidInput(error).message}`)
+    return success
+  })
+  return { tools: tools.length === 0 && leftOut.length > 0 ? undefined : tools, leftOut }
+}
+
+/** `tools.search` where the caller wrote them by name, else `tools.0`. */
+export function placeOfTool({ path, value }: Given, index: number | string): string {
+  const key = isObject(value) ? Object.keys(value)[Number(index)] : undefined
+  return `${path}.${key ?? index}`
 }
 
 // Source 002: args as one comma-separated string.
