@@ -99,6 +99,11 @@ export const ERRORS = {
     'The server does not speak MCP as it should',
     'Check that the URL or command is an MCP server.',
   ),
+  'malformed-list': kind(
+    502,
+    'What the server lists is no list',
+    'Tell whoever makes the server: it speaks MCP, and its list cannot be read.',
+  ),
   'response-too-large': kind(
     502,
     'The answer is too large',

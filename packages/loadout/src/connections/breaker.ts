@@ -10,6 +10,7 @@ export const COOLS_DOWN = new Set<string>([
   'server-timeout',
   'server-crashed',
   'protocol-error',
+  'malformed-list',
   'session-lost',
   'spawn-failed',
   'response-too-large',

@@ -14,6 +14,7 @@ const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
   'spawn-failed',
   'server-unreachable',
   'protocol-error',
+  'malformed-list',
   'session-lost',
 ])
 

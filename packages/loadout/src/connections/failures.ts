@@ -56,6 +56,12 @@ export function wasAnswered(error: HostError): boolean {
   return error.cause instanceof ProtocolError && error.cause.code !== STREAM_ENDED && !OTHER_ERA.has(error.cause.code)
 }
 
+/** Whether it answered as the protocol says, with a result that is not what was asked for. */
+export function isOddResult(thrown: unknown): boolean {
+  const cause = HostError.is(thrown) ? thrown.cause : undefined
+  return cause instanceof SdkError && cause.code === SdkErrorCode.InvalidResult
+}
+
 /** The code that the server itself answered with. */
 export function jsonRpcCode(thrown: unknown): number | undefined {
   const cause = HostError.is(thrown) ? thrown.cause : undefined

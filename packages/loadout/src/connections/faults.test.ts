@@ -230,8 +230,14 @@ describe('faults of a stdio server', () => {
 
   it('14 endless new cursors end, and the old tools stay', async () => {
     await stdio({ at: { 'tools/list': { do: 'pages' } } }, { introspectMs: 8000 })
-    expect(await timed(look, 8000)).toBe('protocol-error')
+    expect(await timed(look, 8000)).toBe('malformed-list')
     expect((await view()).state).toMatchObject({ status: 'error', reason: expect.stringContaining('pages') })
+  })
+
+  it('14b a list that is none is told apart from a server that speaks no MCP', async () => {
+    await stdio({ at: { 'tools/list': { do: 'result', result: { tools: 'many' } } } })
+    expect(await timed(look, 8000)).toBe('malformed-list')
+    expect((await view()).state).toMatchObject({ status: 'error', reason: expect.stringContaining('not a list') })
   })
 
   it('15 the same cursor again is noticed', async () => {

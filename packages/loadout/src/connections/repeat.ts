@@ -11,7 +11,10 @@ export function mayRepeat(error: unknown, repeatable: boolean): boolean {
 
 const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
 
-const BROKEN = new Set(['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'])
+const BROKEN = new Set([
+  ...['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'],
+  'malformed-list',
+])
 
 /** Whether the connection is of no more use. */
 export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)

@@ -19,7 +19,7 @@ import type {
   SkillAddress,
   ToolResult,
 } from './connection.ts'
-import { asHostError, protocolError } from './failures.ts'
+import { asHostError, isOddResult, protocolError } from './failures.ts'
 import { ListChanges } from './list-changes.ts'
 import { newClient } from './new-client.ts'
 import { within } from './openings.ts'
@@ -138,14 +138,16 @@ class Session implements Connection {
     let cursor: string | undefined
     let bytes = 0
     for (let page = 0; ; page++) {
-      if (page >= MAX_PAGES) throw protocolError(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
+      if (page >= MAX_PAGES) throw malformed(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
       const totalMs = Math.max(1, deadline - Date.now())
       const answer = await this.#request(`${kind}/list`, cursor === undefined ? {} : { cursor }, {
         ...options,
         totalMs,
         timeoutMs: Math.min(options.timeoutMs, totalMs),
+      }).catch((error: unknown) => {
+        throw isOddResult(error) ? malformed(`The list of ${kind} is not a list.`) : error
       })
-      if (!Array.isArray(answer[kind])) throw protocolError(`The list of ${kind} is not a list.`)
+      if (!Array.isArray(answer[kind])) throw malformed(`The list of ${kind} is not a list.`)
       for (const item of answer[kind] as unknown[]) list.items.push(item)
       // An answer may be as large as a result; a list is kept, and has less room.
       bytes += JSON.stringify(answer).length
@@ -274,6 +276,7 @@ const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
 
 const NEVER_MS = 2_147_483_647
 
+const malformed = (detail: string) => new HostError('malformed-list', { detail })
 const lateAnswer = (ms: number, cause: unknown) =>
   new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.`, cause })
 

@@ -48,7 +48,7 @@ export const PAGES: Scenarios = {
     expect(server.of('tools/list')).toHaveLength(64)
     expect(await world.ask(`GET /mcp/${world.id}/prompts`)).toMatchObject({
       status: 502,
-      body: { code: 'protocol-error' },
+      body: { code: 'malformed-list' },
     })
   },
 }
