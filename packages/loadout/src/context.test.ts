@@ -2,6 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createExecutionContext, withExecutionContext as withPassedContext } from './context.ts'
 import { getExecutionContext, withExecutionContext } from './node.ts'
+import { carriedSecrets } from './toolkits/carried-secrets.ts'
 
 const source = (user: string) => ({
   principal: { kind: 'session' as const, userId: user },
@@ -58,12 +59,14 @@ describe('the execution context', () => {
         },
       },
     })
-    expect(context.toolkits.tavily?.server).toEqual({
+    const { tavily } = context.toolkits
+    expect(tavily?.server).toEqual({
       type: 'stdio',
       command: 'npx',
       args: ['-y', 'tavily-mcp'],
-      env: { N: '1' },
+      env: { N: '${secret:carried.env.N}' },
     })
+    expect(tavily && carriedSecrets(tavily)).toEqual({ 'carried.env.N': '1' })
   })
 
   it('refuses what is no context, by its fields', () => {

@@ -8,6 +8,7 @@ import { slugFrom } from './schema/ids.ts'
 import { assertPlainJson, invalidFields, parse } from './schema/json.ts'
 import { readToolkit } from './schema/read-toolkit.ts'
 import type { Toolkit } from './schema/toolkit.ts'
+import { carriedSecrets, hideSecrets } from './toolkits/carried-secrets.ts'
 
 export type { ExecutionContext, ExecutionContextInput }
 
@@ -39,7 +40,16 @@ export function createExecutionContext(source: ExecutionContextSource): Executio
   // The scope is the principal's own; a user need not be named twice.
   const scope = { userId: rest.principal?.userId, ...rest.scope }
   const read = readToolkits(toolkits ?? {})
-  return freezeDeep(parse(executionContext, { ...rest, scope, secrets: { ...apiKeys, ...secrets }, ...read }))
+  const context = parse(executionContext, { ...rest, scope, secrets: { ...apiKeys, ...secrets }, ...read })
+  return freezeDeep({ ...context, toolkits: withoutSecrets(context.toolkits, toolkits ?? {}) })
+}
+
+/** Those of a record that another context carried go along with it. */
+function withoutSecrets(toolkits: Record<string, Toolkit>, given: Record<string, unknown>): Record<string, Toolkit> {
+  const before = Object.values(given).map((one) => carriedSecrets(one as Toolkit))
+  return Object.fromEntries(
+    Object.entries(toolkits).map(([id, toolkit], index) => [id, hideSecrets(toolkit, before[index])]),
+  )
 }
 
 /** Run `work` with a context that is passed, not ambient. The form for browsers and for explicit code. */

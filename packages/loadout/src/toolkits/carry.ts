@@ -6,6 +6,7 @@
 import type { UserServerConfigRow } from '../schema/catalog.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Toolkit } from '../schema/toolkit.ts'
+import { carriedSecrets } from './carried-secrets.ts'
 import { fillSecrets, takeSecrets } from './secrets.ts'
 import { type StoredToolkit, toColumns } from './stored-toolkit.ts'
 
@@ -23,7 +24,7 @@ const EPOCH = new Date(0)
 
 export async function carryToolkit(toolkit: Toolkit, carrying: Carrying): Promise<StoredToolkit> {
   const { userId, tier = 'call', secrets = {}, transport } = carrying
-  const filled = fillSecrets(toolkit.server, secrets)
+  const filled = fillSecrets(toolkit.server, { ...secrets, ...carriedSecrets(toolkit) })
   const taken = takeSecrets(filled, [])
   const record: Toolkit = { ...toolkit, server: taken.server }
   const uscoId = `call_${await fingerprint([userId, tier, { ...toolkit, server: filled }])}`
