@@ -47,7 +47,7 @@ function leaksIn(told: Told, secrets: ReadonlyMap<string, string> = planted): st
 /** What all of it must have come to: else a server did not misbehave as it should. */
 const CODES = [
   ...['invalid-input', 'invalid-json', 'secret-missing', 'unauthenticated', 'conflict', 'denied', 'spawn-failed'],
-  ...['server-crashed', 'server-unreachable', 'protocol-error', 'sign-in-needed', 'rate-limited'],
+  ...['server-crashed', 'server-unreachable', 'protocol-error', 'credentials-refused', 'rate-limited'],
 ]
 
 let server: TellingServer
@@ -142,6 +142,7 @@ async function useTheBad(): Promise<void> {
     const args = { password: plant(`argument to ${record.name}`), pin: plantOdd(`pin for ${record.name}`) }
     await call(`${record.name}/do`, args)
     await call(`${record.name}/do`, args, { accept: 'text/event-stream' })
+    await ask(`GET /api/mcp/${record.name}/output`)
   }
 }
 
