@@ -38,6 +38,7 @@ import { createApprovals } from './policy/approvals.ts'
 import { createBudgets } from './policy/budgets.ts'
 import { createDecisions } from './policy/decisions.ts'
 import { createFingerprinter } from './policy/fingerprints.ts'
+import { createForesight } from './policy/foresee.ts'
 import { createGrants } from './policy/grants.ts'
 import { createLeaving, withoutLeaving } from './policy/leaving.ts'
 import { createPolicy } from './policy/policy.ts'
@@ -90,7 +91,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const { audit, catalog, connector, loadouts, telemetry } = way
   const leaving = createLeaving()
   const { limits, large, ...use } = createUse(base, way, leaving)
-  const { decision, ...policy } = createPolicies(base, way)
+  const { decision, foresight, ...policy } = createPolicies(base, way)
   const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   // A call that was asked about begins anew with its answer, so the way knows its own beginning.
   const again: CallHandler = (call) => found(call)
@@ -134,7 +135,7 @@ export function createCallWay(base: CallBase, way: CallWay) {
     compose([withFound, ...checks, withDecision({ ...decision, again: (call) => look(call) })], allowedAhead),
   )
   const ahead = createAskAhead({ storage, look, ...decision, programs: () => way.runs().programs })
-  return { policy, use, large, calls, records, cancel, departures, users, ahead }
+  return { policy, foresight, use, large, calls, records, cancel, departures, users, ahead }
 }
 
 /** A run that goes on would only make calls that are refused: it ends first. */
@@ -167,7 +168,8 @@ function createPolicies(base: CallBase, { options, audit, catalog }: CallWay) {
   const policy = createPolicy({ rules, grants, app })
   const show = (call: ResolvedCall) => audit.calls.show(call, known(call))
   const decisions = createDecisions({ policy, grants, registry, catalog })
-  return { rules, grants, approvals, decisions, decision: { policy, approvals, fingerprinter, app, show } }
+  const foresight = createForesight({ policy, rules, grants, app })
+  return { rules, grants, approvals, decisions, foresight, decision: { policy, approvals, fingerprinter, app, show } }
 }
 
 /** How much: limits, and results that are too large to hand on. */

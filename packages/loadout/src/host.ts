@@ -156,13 +156,14 @@ export function createHost(options: HostOptions = {}): Host {
   const threads = createThreads(kept)
   const activations = createActivations(kept)
   const { mayWiden, files, transports, around, lostKeys } = options
-  const loadouts = createLoadouts({ registry, catalog, activations, threads, preferences, mayWiden })
+  const laid = { registry, catalog, activations, threads, preferences, mayWiden }
+  const loadouts = createLoadouts({ ...laid, foresight: () => foresight })
   const { audit, unrecord } = createLog(base, options, signIns)
   const finding = createFinding(base, preferences, options)
   const { searcher, loaded, resolver } = finding
   const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
-  const { policy, use, large, calls, records, cancel, departures, users, ahead } = createCallWay(base, {
+  const { policy, foresight, use, large, calls, records, cancel, departures, users, ahead } = createCallWay(base, {
     ...way,
     runs: () => runs,
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),

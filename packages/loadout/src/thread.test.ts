@@ -137,6 +137,12 @@ describe('what a thread carries', () => {
       reasons: [
         { kind: 'tier', tier: 'user', speaks: 'for' },
         { kind: 'activation', tier: 'thread', speaks: 'for', detail: 'Switched on at the thread tier by "github".' },
+        {
+          kind: 'policy',
+          tier: 'app',
+          speaks: 'for',
+          detail: 'It may be called. The rule "*" of the app tier says allow.',
+        },
       ],
     })
     expect(why('github.delete_repo')?.included).toBe(false)

@@ -15,7 +15,7 @@ import type { HostRuns, RunOptions } from './host-runs.ts'
 import type { Activations } from './loadout/activations.ts'
 import { assertRefs } from './loadout/check-refs.ts'
 import type { ActivationRule } from './loadout/layers.ts'
-import type { Loadouts } from './loadout/loadouts.ts'
+import type { LoadoutOptions, Loadouts } from './loadout/loadouts.ts'
 import type { Narrowing } from './loadout/narrow.ts'
 import type { Loadout } from './loadout/overlay.ts'
 import { EXCLUSIVE } from './schema/activation.ts'
@@ -68,8 +68,8 @@ export interface Thread extends ThreadAddress {
   isExclusive(): Promise<boolean>
   /** What it carries, and `read_result` where a result is kept; a call may narrow it. */
   loadout(narrow?: Narrowing): Promise<Loadout>
-  /** Every tool there is, with why it is carried or not. */
-  explain(narrow?: Narrowing): Promise<Explanation[]>
+  /** Every tool there is, with why it is carried or not, and what would be decided; with a prompt, how well it fits that. */
+  explain(narrow?: Narrowing & { prompt?: string | undefined }): Promise<Explanation[]>
   /** What a model gets with this prompt: what never waits, what is loaded, and what the prompt needs. */
   resolve(options: ResolveOptions & { narrow?: Narrowing }): Promise<Selection>
   /** Loads tools for this and the following prompts; `sticky` keeps them until they are unloaded. */
@@ -113,7 +113,8 @@ export function createThread(
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
-  const carried = (narrow?: Narrowing, meant?: string) => parts.loadouts.of(scope, { narrow, transform, meant })
+  const carried = (narrow?: Narrowing, how: Pick<LoadoutOptions, 'meant' | 'decided'> = {}) =>
+    parts.loadouts.of(scope, { narrow, transform, ...how })
   const loadout = async (narrow?: Narrowing) =>
     withReadResult(await carried(narrow), await parts.results.hasAny(userId))
 
@@ -153,16 +154,21 @@ export function createThread(
       return (await parts.activations.list(scope)).some((rule) => rule.ref === EXCLUSIVE)
     },
     loadout,
-    async explain(narrow) {
-      const { entries } = await loadout(narrow)
-      return entries.map(({ ref, modelName, tier, included, reasons }) => ({ ref, modelName, tier, included, reasons }))
+    async explain({ prompt = '', ...narrow } = {}) {
+      const all = withReadResult(await carried(narrow, { decided: true }), await parts.results.hasAny(userId))
+      const found = prompt.trim() === '' ? undefined : await parts.resolver.fit(userId, all, prompt)
+      return all.entries.map((entry) => {
+        const { ref, modelName, tier, included } = entry
+        const fit = found?.(entry)
+        return { ref, modelName, tier, included, reasons: fit ? [...entry.reasons, fit] : entry.reasons }
+      })
     },
     ...loading(parts, scope, carried),
     run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
       // What is not even a name is told with the rest that is wrong.
       const meant = typeof call.name === 'string' ? call.name : undefined
-      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow, meant), ...scope }
+      const place = { calls: withRules(parts.calls, rules), loadout: await carried(narrow, { meant }), ...scope }
       return parts.programs.call(place, call)
     },
   }

@@ -210,19 +210,28 @@ describe('OpenAI', () => {
 })
 
 describe('behind execute', () => {
-  it('the pipeline decides: a denied call is told, and the generation goes on', async () => {
-    const WRITE = 'mcp_filesystem_write_file'
+  it('the pipeline decides: a call that is denied since the tool was given is told, and the generation goes on', async () => {
+    const MOVE = 'mcp_filesystem_move_file'
     const thread = fixture().thread()
-    await thread.load(['filesystem.write_file'])
+    const { userId } = thread
+    await thread.load(['filesystem.move_file'])
     const { text, requests } = await talk({
       ...{ thread, model: claude },
       script: [
-        { answer: { calls: [{ name: WRITE, arguments: { path: fixture().note, content: 'x' } }] } },
+        {
+          answer: async () => {
+            await fixture().host.rules.set({ userId }, [{ pattern: 'filesystem.move_file', decision: 'deny' }])
+            return { calls: [{ name: MOVE, arguments: { source: fixture().note, destination: 'x' } }] }
+          },
+        },
         { answer: 'It may not.' },
       ],
     })
     expect(text).toBe('It may not.')
     expect(JSON.stringify(last(requests[1] as ModelRequest))).toContain('denied')
+    expect((await thread.loaded()).map(({ ref }) => ref)).toContain('filesystem.move_file')
+    await expect(thread.load(['filesystem.move_file'])).rejects.toMatchObject({ code: 'not-carried' })
+    await fixture().host.rules.set({ userId }, [])
   })
 
   it('an image of a server reaches the model as one', async () => {

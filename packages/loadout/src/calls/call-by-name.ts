@@ -1,6 +1,7 @@
 /** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
+import { isDecidedLater } from '../loadout/foresight.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import { invalidInput, type JsonObject, jsonObject } from '../schema/json.ts'
@@ -10,7 +11,6 @@ import type { CallOutcome, ToolCall } from './call.ts'
 import type { CallRequest, Calls } from './calls.ts'
 import { isOwn, ownByName } from './own-tools.ts'
 import { failed } from './resolve.ts'
-import { isOnlyChanged } from './with-loadout.ts'
 
 export interface NamedCall {
   /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */
@@ -65,7 +65,7 @@ export function requestOf(place: CallPlace, call: NamedCall): { request: CallReq
   if (own) return { request: request(place, call, { ...own, carried: place.loadout }) }
   if (!entry) return { outcome: failed(unknownTool(place.loadout, call.name)) }
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')
-  if (!entry.included && !isOnlyChanged(against)) {
+  if (!entry.included && !isDecidedLater(against)) {
     const why = against.map((reason) => reason.detail).join(' ')
     const detail = `The tool '${entry.ref}' is not carried. ${why}`.trim()
     return { outcome: failed(new HostError('not-carried', { detail })) }

@@ -1,6 +1,6 @@
 import { HostError } from '../errors.ts'
+import { isDecidedLater } from '../loadout/foresight.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
-import type { Reason } from '../schema/loadout-entry.ts'
 import type { Stage } from './compose.ts'
 import { failed } from './resolve.ts'
 
@@ -17,15 +17,10 @@ export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
         }),
       )
     const missing = await loadouts.missing({ userId, threadId }, stored, found)
-    if (missing === undefined || isOnlyChanged(missing)) return next(call)
+    if (missing === undefined || isDecidedLater(missing)) return next(call)
     const why = missing.map((reason) => reason.detail).join(' ')
     return failed(
       new HostError('not-carried', { detail: `The tool '${stored.toolkit.id}.${tool}' is not carried. ${why}`.trim() }),
     )
   }
-}
-
-/** What nothing but its change keeps back is stopped by its pin, which says what to do about it. */
-export function isOnlyChanged(against: readonly Reason[]): boolean {
-  return against.length > 0 && against.every(({ kind }) => kind === 'pin')
 }

@@ -4,13 +4,14 @@ import type { CallAudit } from '../audit/call-audit.ts'
 import type { Calls } from '../calls/calls.ts'
 import { withRules } from '../calls/with-rules.ts'
 import { HostError } from '../errors.ts'
+import { isDecidedLater } from '../loadout/foresight.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import { type Narrowing, narrow } from '../loadout/narrow.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ActiveRun, Engine, RunEnd, RunWork } from '../runs/engine.ts'
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { PolicyRuleInput } from '../schema/policy.ts'
 import { type ProgramInput, programInput } from '../schema/program.ts'
 import type { RunView } from '../schema/run.ts'
@@ -89,10 +90,14 @@ function boundsOf({ tools }: Loadout, carried: Loadout): Pick<Narrowing, 'only' 
   return except.length <= given.size ? { except } : { only: [...given] }
 }
 
+const isAgainst = ({ speaks }: Reason) => speaks === 'against'
+
 /** Only what the text can mean: a toolkit whose name it does not have is not called by it. */
-export function functionsOf({ tools }: Loadout, program: string): FunctionMap {
+export function functionsOf({ tools, entries }: Loadout, program: string): FunctionMap {
   const functions: FunctionMap = {}
-  for (const [ref, { object, name, aliases }] of codeNames(tools, { reserved: BUILT_IN })) {
+  // What is denied has its name too, behind the others: who calls it is told why it may not.
+  const denied = entries.filter(({ included, reasons }) => !included && isDecidedLater(reasons.filter(isAgainst)))
+  for (const [ref, { object, name, aliases }] of codeNames([...tools, ...denied], { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
     functions[object] ??= {}
     for (const one of [name, ...aliases]) functions[object][one] = ref

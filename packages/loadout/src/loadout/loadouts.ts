@@ -10,6 +10,7 @@ import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
 import type { Limit } from './counter.ts'
+import { type Foreseen, type Foresight, permitted } from './foresight.ts'
 import type { Layer } from './layers.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
@@ -37,6 +38,8 @@ export interface LoadoutOptions {
   behind?: boolean | undefined
   /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
   meant?: string | undefined
+  /** Whether each tool says what would be decided about it. */
+  decided?: boolean | undefined
   /** Whether no server is looked at, also where what is known of it is old. */
   asIs?: boolean | undefined
 }
@@ -53,6 +56,8 @@ export interface LoadoutParts {
   activations: Activations
   threads: Pick<Threads, 'settings'>
   preferences: Pick<PreferenceStore, 'get'>
+  /** What the policy denies; asked when it is there. @default nothing */
+  foresight?: (() => Foresight) | undefined
   /** The policy's word on whether a lower tier may undo what a higher one switched off. */
   mayWiden?: OverlayInput['mayWiden']
 }
@@ -77,6 +82,8 @@ type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Cand
 class LiveLoadouts implements Loadouts {
   readonly #parts: LoadoutParts
   readonly #kept: Kept = new WeakMap()
+  /** What is left of what a toolkit offers, by what is denied of it. */
+  readonly #left = new WeakMap<object, { offered: readonly Candidate[]; candidates: readonly Candidate[] }>()
   readonly #single = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
 
   constructor(parts: LoadoutParts) {
@@ -85,12 +92,16 @@ class LiveLoadouts implements Loadouts {
 
   async of(scope: LoadoutScope, options: LoadoutOptions = {}): Promise<Loadout> {
     const { narrow: narrowing = {}, brought = [], transform = [], behind = false, asIs = false, named, meant } = options
-    const { registry, mayWiden } = this.#parts
+    const { registry, mayWiden, foresight } = this.#parts
     await this.#firstLooks(scope.userId, { look: !asIs, wait: !behind, meant })
     const { visible, hidden } = await registry.offered(scope.userId)
     const all = [...visible, ...hidden].filter((one) => named === undefined || named.includes(one.toolkit.id))
     const stored = this.#offers(all, await this.#parts.catalog.tools(scope.userId, all, { asIs }))
-    const toolkits = [...brought, ...stored].map((toolkit) => shownBy(toolkit, transform))
+    const foreseen = await foresight?.().of(scope)
+    const offers = [...brought, ...stored].map((offer) => this.#permitted(offer, foreseen))
+    const told =
+      foreseen && options.decided ? await Promise.all(offers.map((offer) => withTold(offer, foreseen))) : offers
+    const toolkits = told.map((toolkit) => shownBy(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
     return narrow(overlay({ toolkits, layers, limits, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
@@ -159,7 +170,19 @@ class LiveLoadouts implements Loadouts {
       candidates = candidatesOf({ ...offerOf(stored), tools, transformers })
       byToolkit.set(stored, candidates)
     }
-    return { ...toolkitOf(stored), candidates }
+    return { ...toolkitOf(stored), candidates, from: { stored, tools } }
+  }
+
+  /** Worked out once for the same tools under the same rules. */
+  #permitted(offer: OfferedToolkit, foreseen: Foreseen | undefined): OfferedToolkit {
+    const { candidates, from } = offer
+    const denials = from && foreseen?.denials(from.stored, from.tools)
+    if (!denials) return offer
+    const known = this.#left.get(denials)
+    if (known?.offered === candidates) return { ...offer, candidates: known.candidates }
+    const left = permitted(candidates, denials)
+    this.#left.set(denials, { offered: candidates, candidates: left })
+    return { ...offer, candidates: left }
   }
 
   /** One tool by itself: on the way of every call. */
@@ -227,6 +250,17 @@ function toolkitOf({ toolkit, tier, uscoId, enabled }: StoredToolkit): Omit<Offe
   // What its owner did not switch off, the user did.
   const offAt = enabled ? undefined : toolkit.enabled ? ('user' as const) : tier
   return { id: toolkit.id, tier, uscoId, offAt }
+}
+
+async function withTold(offer: OfferedToolkit, foreseen: Foreseen): Promise<OfferedToolkit> {
+  const { candidates, from } = offer
+  if (!from) return offer
+  const reasons = await foreseen.told(from.stored, from.tools)
+  const tell = (candidate: Candidate, at: number): Candidate => {
+    const beside = candidate.held?.kind === 'policy' ? undefined : (candidate.beside ?? reasons[at])
+    return beside === undefined ? candidate : { ...candidate, beside }
+  }
+  return { ...offer, candidates: candidates.map(tell) }
 }
 
 function shownBy(toolkit: OfferedToolkit, transformers: readonly ToolTransformer[]): OfferedToolkit {

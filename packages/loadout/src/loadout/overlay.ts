@@ -8,8 +8,10 @@
  * - A toolkit of a lower tier hides one of the same id above it, and the hidden one says so.
  * - A call only narrows: with it, nothing is carried that was not carried without it.
  */
+import type { CatalogTool } from '../catalog/catalog.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { Counter, type Limit } from './counter.ts'
 import { compileLayer, type Layer, type ToolkitVerdicts, type Verdict } from './layers.ts'
 import { nameApart } from './model-name.ts'
@@ -18,6 +20,8 @@ import { nameApart } from './model-name.ts'
 export type Candidate = Omit<LoadoutEntry, 'included' | 'reasons'> & {
   /** Why its own toolkit keeps it back: inactive, changed, filtered, switched off. */
   held?: Reason
+  /** What else there is to say of it, where it is carried. */
+  beside?: Reason
 }
 
 /** A toolkit with what it offers. */
@@ -28,6 +32,8 @@ export interface OfferedToolkit {
   /** The tier that switched it off, where one did. */
   offAt?: Tier | undefined
   candidates: readonly Candidate[]
+  /** What the candidates were made of, where a policy looks at it. */
+  from?: { stored: StoredToolkit; tools: readonly CatalogTool[] } | undefined
 }
 
 export interface OverlayInput {
@@ -211,12 +217,16 @@ function weigh(
 
 function entryOf(judged: Judged, candidate: Candidate, over: Limit | undefined): LoadoutEntry {
   const { included, reasons } = ofTool(judged, candidate)
-  if (candidate.held === undefined && !(over && included)) return { ...candidate, included, reasons }
-  const { held, ...offered } = candidate
+  const isOver = over !== undefined && included
+  if (candidate.held === undefined && candidate.beside === undefined && !isOver)
+    return { ...candidate, included, reasons }
+  const { held, beside, ...offered } = candidate
   const more: Reason[] = []
   if (held) more.push(held)
-  if (over && included) more.push(tooManyToolkits(over))
-  return { ...offered, included: false, reasons: [...reasons, ...more] }
+  if (isOver) more.push(tooManyToolkits(over))
+  const carried = included && more.length === 0
+  if (carried && beside) more.push(beside)
+  return { ...offered, included: carried, reasons: [...reasons, ...more] }
 }
 
 /** A toolkit's tools fall into few kinds; each kind is weighed once. */

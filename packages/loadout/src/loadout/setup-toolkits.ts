@@ -132,12 +132,15 @@ async function start(
     if ((await known()).length === 0) await parts.catalog.introspect(stored, userId, trace)
     if (!stored.carried) return { found }
     const { toolkit, tier, uscoId } = stored
-    const candidates = candidatesOf({ toolkit, tier, uscoId, tools: await known() })
-    return { found, offered: { id: toolkit.id, tier, uscoId, candidates } }
+    const tools = await known()
+    const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
+    return { found, offered: { id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } } }
   } catch (thrown) {
     return { found, error: HostError.from(thrown) }
   }
 }
+
+const MOST_REASONS = 10
 
 /** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
 function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
@@ -145,9 +148,11 @@ function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
     .filter(
       ({ id, tier, toolCount }) => toolCount === 0 && entries.some((one) => one.toolkit === id && one.tier === tier),
     )
-    .map(({ id, reasons }) => {
-      const why = reasons.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
-      const detail = `None of its tools is carried. ${why.join(' ')}`.trim()
+    .map(({ id, tier, reasons }) => {
+      const denied = entries.filter((one) => one.toolkit === id && one.tier === tier).flatMap((one) => one.reasons)
+      const all = [...reasons, ...denied.filter(({ kind }) => kind === 'policy')]
+      const why = all.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
+      const detail = `None of its tools is carried. ${[...new Set(why)].slice(0, MOST_REASONS).join(' ')}`.trim()
       return failureOf(id, new HostError('not-carried', { detail }))
     })
 }

@@ -12,12 +12,13 @@ import { compileRef, type RefPattern } from '../schema/ref-pattern.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
 import type { Annotations, Caller } from '../schema/tool.ts'
 
-export interface CompiledRule extends PolicyRule {
-  matches: RefPattern['matches']
-}
+export interface CompiledRule extends PolicyRule, Pick<RefPattern, 'matches' | 'toolkit'> {}
 
 export const compileRules = (rules: readonly PolicyRule[]): CompiledRule[] =>
-  rules.map((rule) => ({ ...rule, matches: compileRef(rule.pattern).matches }))
+  rules.map((rule) => {
+    const { matches, toolkit } = compileRef(rule.pattern)
+    return { ...rule, matches, toolkit }
+  })
 
 /** Rules by the tier that made them. */
 export type TieredRules = Partial<Record<Tier, readonly CompiledRule[]>>

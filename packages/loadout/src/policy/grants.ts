@@ -7,6 +7,7 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { GrantRow } from '../schema/grant.ts'
 import { newId } from '../schema/ids.ts'
+import type { Tier } from '../schema/scope.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Fingerprinter } from './fingerprints.ts'
@@ -47,6 +48,10 @@ export interface Grants {
   revoke(userId: string, id: string): Promise<void>
   /** What was remembered for this call, where it still holds. A denial outweighs. */
   remembered(call: GrantedCall): Promise<Grant['decision'] | undefined>
+  /** What the user denied and wanted remembered, by its ref, with the tier where that holds; the same map as long as it does. */
+  denied(scope: Pick<GrantedCall, 'userId' | 'threadId'>): Promise<ReadonlyMap<string, Tier>>
+  /** Refs of tools and toolkits that an answer was remembered for. */
+  answered(userId: string): Promise<Pick<ReadonlySet<string>, 'has' | 'size'>>
 }
 
 export interface GrantParts {
@@ -68,6 +73,8 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
         return Map.groupBy(rows, (row) => row.ref)
       }),
     )
+
+  const denials = new WeakMap<object, Map<string, ReadonlyMap<string, Tier>>>()
 
   async function add(tx: Transaction, { threadId = '', ...grant }: NewGrant): Promise<Grant> {
     const { userId, target, ref } = grant
@@ -103,6 +110,16 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       if (!row) throw new HostError('not-found', { detail: 'There is no such grant of yours.' })
       events.emit({ type: 'grant-revoked', userId, ...told(viewOf(row)) })
     },
+    async denied({ userId, threadId = '' }) {
+      const grants = await active(userId)
+      if (grants.size === 0) return NOTHING
+      const byThread = denials.get(grants) ?? new Map<string, ReadonlyMap<string, Tier>>()
+      denials.set(grants, byThread)
+      const known = byThread.get(threadId) ?? deniedIn([...grants.values()].flat(), threadId)
+      byThread.set(threadId, known)
+      return known
+    },
+    answered: (userId) => active(userId),
     async remembered({ userId, threadId, stored, found }) {
       const grants = await active(userId)
       if (grants.size === 0) return undefined
@@ -116,6 +133,14 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       return holding.some((row) => row.decision === 'deny') ? 'deny' : 'allow'
     },
   }
+}
+
+const NOTHING: ReadonlyMap<string, Tier> = new Map()
+
+function deniedIn(rows: readonly GrantRow[], threadId: string): ReadonlyMap<string, Tier> {
+  const here = rows.filter((row) => row.decision === 'deny' && (row.threadId === '' || row.threadId === threadId))
+  if (here.length === 0) return NOTHING
+  return new Map(here.map((row) => [row.ref, row.threadId === '' ? 'user' : 'thread']))
 }
 
 /** It covers tools that were there, as they were, when it was given; one that was accepted since is another. */

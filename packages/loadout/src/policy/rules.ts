@@ -46,6 +46,14 @@ type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRul
 
 export function createPolicyRules({ storage, cache, events, given = [] }: RuleParts): PolicyRules {
   const ofCode = compileRules(given)
+  /** The same list for the same rules: what is worked out of them is kept by it. */
+  const joined = new WeakMap<readonly CompiledRule[], readonly CompiledRule[]>()
+  const withCode = (stored: readonly CompiledRule[]) => {
+    if (ofCode.length === 0) return stored
+    const known = joined.get(stored) ?? [...ofCode, ...stored]
+    joined.set(stored, known)
+    return known
+  }
   const read = (userId: string): Promise<ByThread> =>
     cache.read({ userId, name: 'rules' }, ['policyRules'], () =>
       storage.transaction(accessTo(userId), async (tx) => {
@@ -81,7 +89,7 @@ export function createPolicyRules({ storage, cache, events, given = [] }: RulePa
       const [app, own] = await Promise.all([read(APP_OWNER), read(userId)])
       const stored = app.get('')?.compiled ?? NONE
       return {
-        app: ofCode.length === 0 ? stored : [...ofCode, ...stored],
+        app: withCode(stored),
         user: own.get('')?.compiled ?? NONE,
         thread: threadId === undefined ? NONE : (own.get(threadId)?.compiled ?? NONE),
         call: ofCall,

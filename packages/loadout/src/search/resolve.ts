@@ -1,9 +1,10 @@
 /** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
 import type { z } from 'zod'
 import type { Loadout } from '../loadout/overlay.ts'
+import { OWN_NAMES, OWN_TOOLKIT } from '../loadout/own-entry.ts'
 import type { PreferenceStore } from '../loadout/preferences.ts'
 import { parse } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import { type ResolveOptions, resolveInput, type SelectionData, USUAL_CALLERS } from '../schema/selection.ts'
 import type { AllowedCaller } from '../schema/tool.ts'
 import { choose, type LoadedTool } from './choose.ts'
@@ -31,6 +32,8 @@ export interface Resolved {
 
 export interface Resolver {
   resolve(place: ResolvePlace, options: ResolveOptions): Promise<Resolved>
+  /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
+  fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
 }
 
 export interface ResolverParts {
@@ -44,6 +47,7 @@ export interface ResolverParts {
 const COUNTING_MS = 50
 /** No provider takes more that wait by their rank than these. */
 const MOST_WAITING = 512
+const MOST_RANKED = 1000
 
 export function createResolver({ searcher, preferences, tokenizer }: ResolverParts): Resolver {
   const counters = new Map<string, DefinitionCounter>()
@@ -56,6 +60,11 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
   }
 
   return {
+    async fit(userId, { entries }, prompt) {
+      const { hits } = await searcher.search(entries, prompt, { userId, callers: USUAL_CALLERS, limit: MOST_RANKED })
+      const ranks = new Map(hits.map(({ ref, score }, at) => [ref, { rank: at + 1, score }]))
+      return (entry) => (entry.included && !isOwnEntry(entry) ? fitOf(ranks.get(entry.ref)) : undefined)
+    },
     async resolve({ userId, threadId, loadout, own, loaded }, options) {
       const given = parse(resolveInput, options)
       const heard = hear(given.history ?? [])
@@ -84,6 +93,14 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
       return { selection, count, maxTokens, tokenizer: counter.tokenizer }
     },
   }
+}
+
+const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === OWN_TOOLKIT && OWN_NAMES.has(tool)
+
+function fitOf(found: { rank: number; score: number } | undefined): Reason {
+  if (!found) return { kind: 'search', speaks: 'against', tier: 'call', detail: 'The prompt does not find it.' }
+  const detail = `The prompt finds it at rank ${found.rank}, with a score of ${found.score.toFixed(2)}.`
+  return { kind: 'search', speaks: 'for', tier: 'call', detail }
 }
 
 interface Look {

@@ -50,10 +50,12 @@ export async function knownOf(
 ): Promise<{ brings: Map<string, StoredToolkit>; offered: OfferedToolkit[] }> {
   const all = await Promise.all(Object.values(toolkits).map((toolkit) => carryToolkit(toolkit, { userId })))
   const known = all.length === 0 ? new Map() : await catalog.tools(userId, all, { asIs: true })
-  const offered = all.flatMap(({ toolkit, tier, uscoId, enabled }) => {
+  const offered = all.flatMap((stored) => {
+    const { toolkit, tier, uscoId, enabled } = stored
     const tools = known.get(uscoId) ?? []
     if (tools.length === 0 || !enabled) return []
-    return [{ id: toolkit.id, tier, uscoId, candidates: candidatesOf({ toolkit, tier, uscoId, tools }) }]
+    const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
+    return [{ id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } }]
   })
   return { brings: new Map(all.map((one) => [one.toolkit.id, one])), offered }
 }

@@ -117,9 +117,9 @@ function pinProblems({ changed, held }: CatalogTool, { ref }: Need, tell: Tell):
     )
 }
 
-/** What its pin says is told by its pin. */
+/** What its pin says is told by its pin, and what is denied by what is decided. */
 function notCarried({ ref, reasons }: LoadoutEntry, tell: Tell): void {
-  const against = reasons.filter(({ speaks, kind }) => speaks === 'against' && kind !== 'pin')
+  const against = reasons.filter(({ speaks, kind }) => speaks === 'against' && kind !== 'pin' && kind !== 'policy')
   if (against.length === 0) return
   tell(
     'not-carried',
