@@ -10,7 +10,7 @@ import type { OverlayInput } from './loadout/overlay.ts'
 import type { AppConfigInput } from './schema/app-config.ts'
 import type { PolicyRule } from './schema/policy.ts'
 import type { SearchSetup } from './search/index-host.ts'
-import type { Tokenizer } from './search/tokenizer.ts'
+import type { ResolverParts } from './search/resolve.ts'
 import type { SignInOptions } from './sign-in/target.ts'
 import type { Storage } from './storage/storage.ts'
 import type { TelemetryOptions } from './telemetry/telemetry.ts'
@@ -59,7 +59,7 @@ export interface HostOptions {
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
   /** How tools are searched. @default by words and, offline, by meaning */
-  search?: SearchSetup & { tokenizer?: Tokenizer | undefined }
+  search?: SearchSetup & Pick<ResolverParts, 'tokenizer' | 'prices'>
   /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
   executor?: Executor | undefined
   /** The most that a program may have. */

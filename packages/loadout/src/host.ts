@@ -246,7 +246,7 @@ function createFinding(
     searcher,
     learned,
     loaded,
-    resolver: createResolver({ searcher, preferences, tokenizer: search?.tokenizer }),
+    resolver: createResolver({ searcher, preferences, tokenizer: search?.tokenizer, prices: search?.prices }),
   }
 }
 

@@ -78,31 +78,26 @@ export const USUAL_CALLERS: readonly AllowedCaller[] = ['direct']
 /** What it brings where nobody says. */
 export const USUALLY_FOUND = 5
 
-export const resolveInput = z
-  .strictObject({
-    /** Without words, only what is loaded and what never waits. */
-    prompt: z.string().max(MOST_CHARACTERS).default(''),
-    /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
-    history: historyInput.optional(),
-    /** How many tools the prompt may bring. @default 5 */
-    limit: z.number().int().min(0).max(MOST).default(USUALLY_FOUND),
-    /** What the definitions may cost in all. */
-    maxTokens: z.number().int().min(0).max(100_000_000).optional(),
-    /** The same in money, with what a million tokens cost. */
-    costLimit: z.number().min(0).optional(),
-    pricePerMillion: z.number().positive().optional(),
-    strategy: z.enum(STRATEGIES).optional(),
-    /** Whose tokens are counted: `anthropic:…`, `openai:…`. */
-    model: z.string().max(200).optional(),
-    /** `run_code` with declarations of the tools, beside them or (`only`) in their place. @default false */
-    programs: z.union([z.boolean(), z.literal('only')]).optional(),
-    /** Who calls what is selected: with `code`, programs that the provider runs do too. @default ['direct'] */
-    callers: z.array(allowedCaller).min(1).max(10).optional(),
-  })
-  .refine(({ costLimit, pricePerMillion }) => costLimit === undefined || pricePerMillion !== undefined, {
-    message: 'is needed with "costLimit"',
-    path: ['pricePerMillion'],
-  })
+export const resolveInput = z.strictObject({
+  /** Without words, only what is loaded and what never waits. */
+  prompt: z.string().max(MOST_CHARACTERS).default(''),
+  /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
+  history: historyInput.optional(),
+  /** How many tools the prompt may bring. @default 5 */
+  limit: z.number().int().min(0).max(MOST).default(USUALLY_FOUND),
+  /** What the definitions may cost in all. */
+  maxTokens: z.number().int().min(0).max(100_000_000).optional(),
+  /** The same in money, with what a million tokens cost: as it is said here, or as the app knows of the model. */
+  costLimit: z.number().min(0).optional(),
+  pricePerMillion: z.number().positive().optional(),
+  strategy: z.enum(STRATEGIES).optional(),
+  /** Whose tokens are counted: `anthropic:…`, `openai:…`. */
+  model: z.string().max(200).optional(),
+  /** `run_code` with declarations of the tools, beside them or (`only`) in their place. @default false */
+  programs: z.union([z.boolean(), z.literal('only')]).optional(),
+  /** Who calls what is selected: with `code`, programs that the provider runs do too. @default ['direct'] */
+  callers: z.array(allowedCaller).min(1).max(10).optional(),
+})
 /** Messages of an SDK have types of their own. */
 export type ResolveOptions = Omit<z.input<typeof resolveInput>, 'history'> & {
   history?: ReadonlyArray<string | object> | undefined

@@ -7,6 +7,7 @@ import { parse } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import { type ResolveOptions, resolveInput, type SelectionData, USUAL_CALLERS } from '../schema/selection.ts'
 import type { AllowedCaller } from '../schema/tool.ts'
+import { budgetOf, type Prices } from './budget.ts'
 import { choose, type LoadedTool } from './choose.ts'
 import { type Heard, hear } from './history.ts'
 import { mayBeCalledBy } from './index-toolkits.ts'
@@ -41,6 +42,8 @@ export interface ResolverParts {
   preferences: Pick<PreferenceStore, 'get'>
   /** @default the one of the model's family */
   tokenizer?: Tokenizer | undefined
+  /** What tokens cost, for limits in money. @default nothing is known */
+  prices?: Prices | undefined
 }
 
 /** Counting very many definitions for the first time must not hold a prompt up. */
@@ -49,7 +52,7 @@ const COUNTING_MS = 50
 const MOST_WAITING = 512
 const MOST_RANKED = 1000
 
-export function createResolver({ searcher, preferences, tokenizer }: ResolverParts): Resolver {
+export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverParts): Resolver {
   const counters = new Map<string, DefinitionCounter>()
   /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
   const counterFor = async (model: string | undefined) => {
@@ -76,7 +79,7 @@ export function createResolver({ searcher, preferences, tokenizer }: ResolverPar
       const found = looks ? await look(searcher, { userId, loadout, tools, callers, heard, kept }, given) : undefined
       const counter = await counterFor(given.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
-      const maxTokens = budgetOf(given)
+      const maxTokens = budgetOf(given, prices)
       const chosen = choose({
         ...{ tools, loaded: kept, hits: found?.hits ?? [], rest: found?.rest, maxTokens, count },
         // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
@@ -141,9 +144,4 @@ function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): n
 function calledIn(tools: readonly LoadoutEntry[], { called }: Heard): LoadedTool[] {
   if (called.size === 0) return []
   return tools.filter((entry) => called.has(entry.modelName)).map(({ ref }) => ({ ref, sticky: false }))
-}
-
-function budgetOf({ maxTokens, costLimit, pricePerMillion = 1 }: z.output<typeof resolveInput>): number | undefined {
-  if (costLimit === undefined) return maxTokens
-  return Math.min(maxTokens ?? Number.POSITIVE_INFINITY, Math.floor((costLimit / pricePerMillion) * 1_000_000))
 }

@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest'
+import { createHost } from '../host.ts'
+import { defineTool } from '../toolkits/define-tool.ts'
+import { budgetOf } from './budget.ts'
+
+const PRICES = { 'openai:gpt-5-mini': 0.5, 'openai:*': 2, 'free:*': 0 }
+
+it('a limit in money is one in tokens, by the price that is given or that of the model', () => {
+  expect(budgetOf({ maxTokens: 7 })).toBe(7)
+  expect(budgetOf({ costLimit: 0.001, pricePerMillion: 5, model: 'openai:gpt-5' }, PRICES)).toBe(200)
+  expect(budgetOf({ costLimit: 0.001, model: 'openai:gpt-5' }, PRICES)).toBe(500)
+  expect(budgetOf({ costLimit: 0.001, model: 'openai:gpt-5-mini' }, PRICES)).toBe(2000)
+  expect(budgetOf({ costLimit: 0.001, maxTokens: 100, model: 'openai:gpt-5' }, PRICES)).toBe(100)
+})
+
+it.each([undefined, 'anthropic:x', 'free:x'])('where no price is known (%s) it is refused by its field', (model) => {
+  expect(() => budgetOf({ costLimit: 1, model }, PRICES)).toThrow(
+    expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path: 'pricePerMillion' })] }),
+  )
+})
+
+it('a host knows the prices that its app gave it', async () => {
+  const tools = ['one', 'two', 'three'].map((name) =>
+    defineTool({ name, description: `Counts to ${name}, and says every number on the way.`, execute: () => 1 }),
+  )
+  await using host = createHost({ tools, search: { prices: PRICES } })
+  const { tokens } = await host
+    .thread({ userId: 'ann', threadId: 't' })
+    .resolve({ prompt: 'count to two', model: 'openai:gpt-5', costLimit: 0.0001 })
+  expect(tokens.before).toBeGreaterThan(50)
+  expect(tokens.after).toBeLessThanOrEqual(50)
+})
