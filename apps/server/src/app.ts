@@ -9,6 +9,7 @@ import { type Host, HostError } from 'loadout'
 import { createModels, type Models } from 'loadout/agents/models'
 import { invalidInput } from 'loadout/schema'
 import type { ZodError } from 'zod'
+import { addDocument } from './api-document.ts'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import type { SignIn } from './auth/sign-in.ts'
 import {
@@ -176,25 +177,6 @@ function bodiesOf(app: OpenAPIHono<Env>): NeedsBody {
     )
     return needed.has(`${method} ${path}`)
   }
-}
-
-function addDocument(app: OpenAPIHono<Env>, version: string): void {
-  app.doc31('/api/openapi.json', {
-    openapi: '3.1.0',
-    info: { title: 'Loadout', version },
-    security: [{ apiKey: [] }, { session: [] }],
-  })
-  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'lo_…',
-  })
-  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
-    type: 'apiKey',
-    in: 'cookie',
-    name: 'loadout.session_token',
-    description: 'With https its name begins with `__Secure-`.',
-  })
 }
 
 const securityHeaders = (publicUrl: string | undefined) =>

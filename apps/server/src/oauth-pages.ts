@@ -1,6 +1,7 @@
 /** The pages at the end of a sign-in. All that varies is escaped; nothing of what an authorization server says is shown. */
 import { html } from 'hono/html'
 import type { HostError } from 'loadout'
+import { PAGE_COLOURS } from './page-colours.ts'
 
 /** Tells the page that opened this one, and goes. Its own file, because pages may run no other scripts. */
 export const CLOSE_SCRIPT = `const { toolkit, status } = document.body.dataset
@@ -9,28 +10,7 @@ if (status === 'signed-in') setTimeout(() => window.close(), 300)
 `
 
 /** A file for the same reason: the policy takes styles from files alone. */
-export const PAGE_STYLE = `:root {
-  color-scheme: light dark;
-  --canvas: oklch(0.975 0.004 85);
-  --surface: oklch(0.998 0.001 85);
-  --line: oklch(0.905 0.006 85);
-  --ink: oklch(0.25 0.02 250);
-  --ink-muted: oklch(0.47 0.018 250);
-  --accent: oklch(0.45 0.095 238);
-  --accent-ink: oklch(0.99 0.003 238);
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --canvas: oklch(0.182 0.008 250);
-    --surface: oklch(0.216 0.009 250);
-    --line: oklch(0.305 0.011 250);
-    --ink: oklch(0.945 0.005 85);
-    --ink-muted: oklch(0.76 0.009 250);
-    --accent: oklch(0.76 0.09 235);
-    --accent-ink: oklch(0.2 0.03 238);
-  }
-}
-body {
+export const PAGE_STYLE = `${PAGE_COLOURS}body {
   font: 15px/1.55 system-ui, sans-serif;
   background: var(--canvas);
   color: var(--ink);

@@ -1,0 +1,41 @@
+import { createHost } from 'loadout'
+import { expect, it } from 'vitest'
+import { createApp } from './app.ts'
+import { type ApiDocument, referencePage } from './reference-page.ts'
+
+it('every route and schema of the document is on the page for people, which needs no other file than its own', async () => {
+  const host = createHost()
+  const app = createApp({ host, version: '1.2.3', authenticate: async () => undefined })
+  const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument
+  const answer = await app.request('/api/docs')
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=UTF-8'])
+  const page = await answer.text()
+  const paths = Object.keys(document.paths ?? {})
+  expect(paths.length).toBeGreaterThan(80)
+  for (const path of paths) expect(page).toContain(`<code>${path}</code>`)
+  for (const name of Object.keys(document.components?.schemas ?? {})) expect(page).toContain(`id="schema-${name}"`)
+  // Links lead to something.
+  const ids = new Set([...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id))
+  for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target)
+  expect([...page.matchAll(/(?:src|href)="(?!#)([^"]+)"/g)].map(([, at]) => at)).toEqual([
+    '/api/docs/page.css',
+    '/api/openapi.json',
+  ])
+  expect((await app.request('/api/docs/page.css')).headers.get('content-type')).toContain('text/css')
+  await host.close()
+})
+
+it('shows what a description says, and runs none of it', async () => {
+  const evil = '<script>alert(1)</script>'
+  const page = String(
+    await referencePage({
+      info: { title: evil, version: '1' },
+      paths: { '/api/x': { get: { summary: evil, responses: { 200: { description: evil } } } } },
+      components: {
+        schemas: { X: { description: `${evil} "#/components/schemas/X"`, $ref: '#/components/schemas/X' } },
+      },
+    }),
+  )
+  expect(page).not.toContain('<script>')
+  expect(page).toContain('&lt;script&gt;alert(1)')
+})
