@@ -113,8 +113,11 @@ export async function finishFlow(target: SignInTarget, flow: SignInFlow, returne
 
 export type Obtained = Pick<
   SignInFlow,
-  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery' | 'dpopKey'
->
+  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery'
+> & {
+  /** Missing where the tokens are bound to no key of ours. */
+  dpopKey: SignInFlow['dpopKey'] | undefined
+}
 
 /** What is kept once there are tokens, however they were had. */
 export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignInSession {

@@ -3,6 +3,7 @@ import { HostError } from '../errors.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import type { GivenTokens } from './given-tokens.ts'
 import type { Callback, SignInLink, SignIns } from './sign-ins.ts'
 
 export interface SignInDoor {
@@ -15,6 +16,8 @@ export interface SignInDoor {
    * believed, so ask them first whether the account is theirs.
    */
   finish(callback: Callback, who?: { userId: string }): Promise<{ userId: string; toolkit: string }>
+  /** Tokens that the app has of this user already: kept, used and renewed like those of a sign-in here. */
+  give(userId: string, toolkit: string, tokens: GivenTokens): Promise<void>
   /** Forgets the user's tokens of a toolkit, and revokes them where its server can; an operator also ends the app's own. */
   disconnect(userId: string, toolkit: string, who?: { isOperator: boolean }): Promise<{ revoked: boolean }>
   view(userId: string, toolkit: string): Promise<SignInView | undefined>
@@ -51,6 +54,11 @@ export function createSignInDoor({ signIns, registry, look }: SignInDoorParts): 
       await signIns.finish(stored, userId, callback)
       await within(LOOK_MS, look(stored, userId))
       return { userId, toolkit: stored.toolkit.id }
+    },
+    async give(userId, toolkit, tokens) {
+      const stored = await registry.find(userId, toolkit)
+      await signIns.give(stored, userId, tokens)
+      await within(LOOK_MS, look(stored, userId))
     },
     disconnect: async (userId, toolkit, who) =>
       signIns.disconnect(await registry.find(userId, toolkit), userId, who?.isOperator),

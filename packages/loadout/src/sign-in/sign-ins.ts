@@ -11,8 +11,9 @@ import type { RemoteServer } from '../schema/server.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { finishFlow, type Returned } from './authorize.ts'
+import { type Clients, finishFlow, type Returned } from './authorize.ts'
 import { flowOf, readFlows, type SignInFlow, signInIdOf } from './flow.ts'
+import { type GivenTokens, givenSession } from './given-tokens.ts'
 import { NO_LINKS, SignInLinks } from './links.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { createRequestAuth } from './request-auth.ts'
@@ -45,6 +46,8 @@ export interface SignIns {
   whose(state: string): Promise<{ userId: string; uscoId: string }>
   /** Ends a sign-in that its person came back from. A state is good once. */
   finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void>
+  /** Keeps tokens that the app has already, as if this user had signed in. */
+  give(stored: StoredToolkit, userId: string, tokens: GivenTokens): Promise<void>
   /** Forgets the tokens, and revokes them where the server can. What the app has for all only an operator ends. */
   disconnect(stored: StoredToolkit, userId: string, isOperator?: boolean): Promise<{ revoked: boolean }>
   /** Undefined where nobody signed in, and nobody has to as far as is known. */
@@ -122,7 +125,7 @@ class StoredSignIns implements SignIns {
   }
 
   async finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void> {
-    const { store, events, onChanged } = this.#parts
+    const { onChanged } = this.#parts
     const target = await this.#targetFor(stored, userId)
     const flow = await this.#links.useUp(target, callback.state)
     const session = await this.#exchange(target, flow, callback).catch(async (error: unknown) => {
@@ -130,15 +133,27 @@ class StoredSignIns implements SignIns {
       await onChanged(stored.uscoId, userId)
       throw error
     })
+    await this.#keep(stored, target, { userId, session })
+  }
+
+  async give(stored: StoredToolkit, userId: string, tokens: GivenTokens): Promise<void> {
+    const target = await this.#targetFor(stored, userId)
+    if (isUnattended(target.settings))
+      throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
+    const clients = ((await this.#parts.store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
+    const session = await givenSession(target, tokens, clients)
+    await this.#keep(stored, target, { userId, session })
+  }
+
+  async #keep(
+    { uscoId, toolkit }: StoredToolkit,
+    target: SignInTarget,
+    { userId, session }: { userId: string; session: SignInSession },
+  ): Promise<void> {
+    const { store, events, onChanged } = this.#parts
     await store.write(target.owner, { session, ...NO_LINKS })
-    await onChanged(stored.uscoId, userId)
-    events.emit({
-      type: 'signed-in',
-      userId,
-      toolkit: stored.toolkit.id,
-      uscoId: stored.uscoId,
-      issuer: session.issuer,
-    })
+    await onChanged(uscoId, userId)
+    events.emit({ type: 'signed-in', userId, toolkit: toolkit.id, uscoId, issuer: session.issuer })
   }
 
   async disconnect(stored: StoredToolkit, userId: string, isOperator = false): Promise<{ revoked: boolean }> {
