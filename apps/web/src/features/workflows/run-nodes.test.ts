@@ -24,7 +24,7 @@ const step = (place: string, status: Step['status'], more: Partial<Step> = {}): 
   ...more,
 })
 const run = (status: Run['status'], steps: Step[], more: Partial<Run> = {}): Run => ({
-  ...{ id: 'run_1', kind: 'workflow', status, logs: [], steps },
+  ...{ id: 'run_1', kind: 'workflow', status, logs: [], steps, pending: [] },
   ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:10.000Z', ...more },
 })
 const states = (given: Run) => Object.fromEntries(runNodes(given, definition).map(({ id, state }) => [id, state]))
