@@ -222,6 +222,34 @@ describe('what a thread carries', () => {
   })
 })
 
+describe('who may call one tool', () => {
+  it('is what the record says of it, else its definition, else the toolkit: shown and called so', async () => {
+    const [list, create, remove] = github.tools
+    await register({
+      name: 'github',
+      allowedCallers: ['direct'],
+      tools: [{ ...list, allowedCallers: ['code'] }, { ...create, allowed_callers: ['code', 'direct'] }, remove],
+      overrides: { delete_repo: { allowedCallers: ['code'], deferLoading: false } },
+    })
+    const thread = host.thread(ann)
+    const { tools } = await thread.loadout({ only: ['github'] })
+    expect(tools.map(({ tool: name, allowedCallers, deferred }) => [name, allowedCallers, deferred])).toEqual([
+      ['list_issues', ['code'], true],
+      ['create_issue', ['code', 'direct'], true],
+      ['delete_repo', ['code'], false],
+    ])
+    const call = (name: string, type: 'direct' | 'code') => thread.call({ name, arguments: {}, caller: { type } })
+    for (const name of ['github.list_issues', 'github.delete_repo']) {
+      expect(await call(name, 'direct')).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
+      expect(await call(name, 'code')).toMatchObject({ status: 'ok' })
+    }
+    for (const type of ['direct', 'code'] as const)
+      expect(await call('github.create_issue', type)).toMatchObject({ status: 'ok' })
+    const selection = await thread.resolve({ prompt: 'list issues, delete the repo', narrow: { only: ['github'] } })
+    expect(selection.tools.map(({ entry }) => entry.ref)).toEqual(['github.create_issue'])
+  })
+})
+
 describe('calls keep to the loadout', () => {
   const call = (name: string, threadId = 'jobs', text = 'x') =>
     host.thread({ userId: 'ann', threadId }).call({ name, arguments: { text } })

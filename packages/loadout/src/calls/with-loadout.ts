@@ -1,4 +1,5 @@
 import { HostError } from '../errors.ts'
+import { callersOf } from '../loadout/allowed-callers.ts'
 import { isDecidedLater } from '../loadout/foresight.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Stage } from './compose.ts'
@@ -8,12 +9,12 @@ import { failed } from './resolve.ts'
 export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
   return (next) => async (call) => {
     const { userId, threadId, stored, found, tool, caller } = call
-    const { allowedCallers } = stored.toolkit
+    const allowedCallers = callersOf(stored.toolkit, tool)
     if (caller.type !== 'workflow' && !allowedCallers.includes(caller.type))
       return failed(
         new HostError('not-carried', {
           detail: `The tool '${stored.toolkit.id}.${tool}' may not be called by "${caller.type}", only by ${allowedCallers.join(', ')}.`,
-          action: 'Change allowedCallers of the toolkit, or call it in the way that it allows.',
+          action: 'Change allowedCallers of the toolkit or the tool, or call it in the way that it allows.',
         }),
       )
     const missing = await loadouts.missing({ userId, threadId }, stored, found)

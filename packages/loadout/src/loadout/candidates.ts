@@ -3,8 +3,10 @@ import type { CatalogTool } from '../catalog/catalog.ts'
 import { compileGlob } from '../schema/glob.ts'
 import type { Reason } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
+import type { CustomTool } from '../schema/server.ts'
 import type { Toolkit, ToolOverride } from '../schema/toolkit.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
+import { callersOf } from './allowed-callers.ts'
 import { modelName } from './model-name.ts'
 import type { Candidate } from './overlay.ts'
 import { tighten } from './tighten.ts'
@@ -45,9 +47,10 @@ function offered(
   { manifest }: CatalogTool,
   override: ToolOverride = {},
 ): Candidate {
-  const { id, deferLoading, allowedCallers } = toolkit
+  const { id, deferLoading } = toolkit
+  const defined = definitionOf(toolkit, manifest.name)
   const annotations = tighten(manifest.annotations, override.annotations)
-  const examples = override.examples ?? definedExamples(toolkit, manifest.name)
+  const examples = override.examples ?? defined?.examples
   const shown = {
     ...manifest,
     name: override.name ?? manifest.name,
@@ -66,15 +69,15 @@ function offered(
     manifest: shown,
     ...(override.providerOptions === undefined ? {} : { providerOptions: override.providerOptions }),
     ...(examples === undefined ? {} : { examples }),
-    deferred: override.deferLoading ?? deferLoading,
-    allowedCallers,
+    deferred: override.deferLoading ?? defined?.deferLoading ?? deferLoading,
+    allowedCallers: callersOf(toolkit, manifest.name),
     tokens: tokensOf(shown),
   }
 }
 
-/** Of the app's own functions and of custom tools: those of their definition. */
-function definedExamples({ server }: Toolkit, name: string): string[] | undefined {
-  return server.type === 'custom' ? server.tools.find((tool) => tool.name === name)?.examples : undefined
+/** Of the app's own functions and of custom tools. */
+function definitionOf({ server }: Toolkit, name: string): CustomTool | undefined {
+  return server.type === 'custom' ? server.tools.find((tool) => tool.name === name) : undefined
 }
 
 function heldByCatalog({ inactive, changed }: CatalogTool): Reason | undefined {

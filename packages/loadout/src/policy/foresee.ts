@@ -3,6 +3,7 @@
  * for the same rules and the same tools, whoever asks: users who say nothing themselves share it.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
+import { callersOf } from '../loadout/allowed-callers.ts'
 import type { Denials, Foreseen, Foresight } from '../loadout/foresight.ts'
 import { claimsOf } from '../loadout/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
@@ -69,7 +70,7 @@ class Kept<T extends object> {
   }
 }
 
-type Foretold = Decided & { told: Reason }
+type Foretold = Decided & { caller: AllowedCaller; told: Reason }
 type Listed = ReadonlyArray<Denials | undefined>
 
 /** What one basis denies, by toolkit. */
@@ -77,10 +78,7 @@ class DenialsOf {
   readonly #basis: Basis
   readonly #known = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; listed: Listed | undefined }>()
 
-  readonly #told = new WeakMap<
-    readonly CatalogTool[],
-    { stored: StoredToolkit; caller: AllowedCaller; all: readonly Foretold[] }
-  >()
+  readonly #told = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; all: readonly Foretold[] }>()
 
   constructor(basis: Basis) {
     this.#basis = basis
@@ -95,11 +93,16 @@ class DenialsOf {
   }
 
   /** What would be decided, without an answer that allows; worked out once. */
-  told(stored: StoredToolkit, tools: readonly CatalogTool[], caller: AllowedCaller): readonly Foretold[] {
+  told(stored: StoredToolkit, tools: readonly CatalogTool[]): readonly Foretold[] {
     const known = this.#told.get(tools)
-    if (known?.stored === stored && known.caller === caller) return known.all
-    const all = this.#decide(stored, tools, caller).map((one) => ({ ...one, told: reasonOf(one) }))
-    this.#told.set(tools, { stored, caller, all })
+    if (known?.stored === stored) return known.all
+    const [direct, code] = (['direct', 'code'] as const).map((caller) => this.#decide(stored, tools, caller))
+    const all = tools.map(({ manifest }, at) => {
+      const caller = callersOf(stored.toolkit, manifest.name).includes('direct') ? 'direct' : 'code'
+      const one = (caller === 'direct' ? direct : code)?.[at] as Decided
+      return { ...one, caller, told: reasonOf(one) } as const
+    })
+    this.#told.set(tools, { stored, all })
     return all
   }
 
@@ -164,13 +167,12 @@ function reasonOf({ decision, reason, tier }: Decided): Reason {
 /** With answers that allow, which hold for a tool as it is: only those tools are decided one by one. */
 function tellerOf({ policy, grants }: ForesightParts, scope: Scope, denials: DenialsOf): Foreseen['told'] {
   return async (stored, tools) => {
-    const { id, allowedCallers } = stored.toolkit
-    const caller = allowedCallers.includes('direct') ? 'direct' : 'code'
-    const all = denials.told(stored, tools, caller)
+    const { id } = stored.toolkit
+    const all = denials.told(stored, tools)
     const answered = await grants.answered(scope.userId)
     if (answered.size === 0) return all.map(({ told }) => told)
     return Promise.all(
-      all.map(async ({ decision, told }, at) => {
+      all.map(async ({ decision, caller, told }, at) => {
         const found = tools[at] as CatalogTool
         const isAnswered = answered.has(id) || answered.has(`${id}.${found.manifest.name}`)
         if (decision !== 'ask' || !isAnswered) return told

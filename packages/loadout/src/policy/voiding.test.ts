@@ -85,6 +85,7 @@ const OVERRIDE: Record<string, unknown> = {
   providerOptions: { x: 1 },
   enabled: true,
   deferLoading: false,
+  allowedCallers: ['direct'],
   examples: ['send it to Bob'],
 }
 

@@ -12,6 +12,36 @@ const http = (given: object = {}) => ({
   ...given,
 })
 
+describe('what holds for one tool', () => {
+  const inputSchema = { type: 'object' }
+  it('is read where tools are listed, and where they are overridden, in every spelling', () => {
+    const tools = [
+      { name: 'a', inputSchema, defer_loading: false, allowed_callers: ['code_execution_20260521', 'programmatic'] },
+      { name: 'b', inputSchema, deferLoading: false },
+      { name: 'c', inputSchema },
+    ]
+    const overrides = { a: { title: 'A', deferLoading: true }, c: { allowed_callers: ['direct'], defer_loading: true } }
+    const { toolkit } = readToolkit({ name: 'kit', url: 'https://a.example/mcp', tools, overrides })
+    expect(toolkit.overrides).toEqual({
+      a: { title: 'A', deferLoading: true, allowedCallers: ['code'] },
+      b: { deferLoading: false },
+      c: { deferLoading: true, allowedCallers: ['direct'] },
+    })
+    expect(toolkit.tools).toEqual(tools.map(({ name }) => ({ name, inputSchema })))
+    const execute = 'return 1'
+    const custom = readToolkit({ name: 'kit', tools: tools.map((tool) => ({ ...tool, execute })) }).toolkit
+    expect(custom.server).toMatchObject({
+      tools: [{ deferLoading: false, allowedCallers: ['code'] }, { deferLoading: false }, { name: 'c' }],
+    })
+    expect(custom.overrides).toEqual({})
+  })
+
+  it.each([[['nobody']], [[]], ['code']])('%j is told, not dropped', (allowed_callers) => {
+    const record = { name: 'kit', url: 'https://a.example/mcp', tools: [{ name: 'a', inputSchema, allowed_callers }] }
+    expect(() => readToolkit(record)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
+  })
+})
+
 /** Every spelling of SPEC 4.1, and the one record it becomes. */
 const SPELLINGS: Record<string, [input: object, server: object]> = {
   'a bare command': [{ command: 'npx', args: ['-y', 'x'] }, stdio()],

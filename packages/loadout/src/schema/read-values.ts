@@ -8,17 +8,48 @@ const CALLERS: Record<string, string> = {
   code: 'code',
   code_execution_20250825: 'code',
   code_execution_20260120: 'code',
+  code_execution_20260521: 'code',
+  programmatic: 'code',
 }
 
 // A websocket's address is where its Streamable HTTP successor is.
 export const readUrl = (value: unknown) =>
   typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value
 
-// Source 000: tools by name.
+// Source 000: tools by name; source 001: what holds for one tool, in its spelling.
 export function readTools(value: unknown): unknown {
-  return isObject(value)
+  const all = isObject(value)
     ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
     : value
+  return Array.isArray(all) ? all.map(readTool) : all
+}
+
+const ONE_TOOL = ['defer_loading', 'allowed_callers', 'allowedCallers']
+
+function readTool(value: unknown): unknown {
+  if (!isObject(value) || !ONE_TOOL.some((field) => field in value)) return value
+  const { defer_loading, allowed_callers, ...tool } = value
+  return withoutUndefined({
+    ...tool,
+    deferLoading: tool.deferLoading ?? defer_loading,
+    allowedCallers: readCallers(tool.allowedCallers ?? allowed_callers),
+  })
+}
+
+/** Of each tool by its name; what a list of tools says of one beside its manifest lies under that. */
+export function readOverrides(value: unknown, listed?: unknown): unknown {
+  if (value !== undefined && !isObject(value)) return value
+  const given = Object.entries(value ?? {}).map(([name, one]) => [name, readTool(one)] as const)
+  const said = (Array.isArray(listed) ? listed : []).flatMap((tool) => {
+    if (!isObject(tool) || typeof tool.name !== 'string') return []
+    const { name, deferLoading, allowedCallers } = tool
+    const own = withoutUndefined({ deferLoading, allowedCallers })
+    return Object.keys(own).length === 0 ? [] : [[name, own] as const]
+  })
+  if (value === undefined && said.length === 0) return undefined
+  const all = new Map<string, unknown>(said)
+  for (const [name, one] of given) all.set(name, isObject(one) ? { ...(all.get(name) ?? {}), ...one } : one)
+  return Object.fromEntries(all)
 }
 
 /** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */

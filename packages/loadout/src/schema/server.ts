@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { globProblem } from './glob.ts'
 import { hostPattern } from './host-pattern.ts'
 import { jsonObject, objectSchema, safeRecord } from './json.ts'
-import { annotations, givenExamples, toolName } from './tool.ts'
+import { allowedCallers, annotations, givenExamples, toolName } from './tool.ts'
 
 const noNul = (value: string) => !value.includes('\0')
 
@@ -108,6 +108,9 @@ export const customTool = z.strictObject({
   annotations: z.looseObject(annotations.shape).optional(),
   execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
   examples: givenExamples.optional(),
+  /** In place of what the toolkit says. */
+  deferLoading: z.boolean().optional(),
+  allowedCallers: allowedCallers.optional(),
   /** Tools of the scope that its code may call, as refs or globs over them. */
   tools: z.array(declaredTool).max(64).optional(),
   /** Hosts that its code may fetch from, as far as the operator allows them. */

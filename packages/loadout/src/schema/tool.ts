@@ -56,3 +56,4 @@ export type Caller = z.infer<typeof caller>
 
 export const allowedCaller = z.enum(['direct', 'code'])
 export type AllowedCaller = z.infer<typeof allowedCaller>
+export const allowedCallers = z.array(allowedCaller).min(1, 'must name at least one of "direct" and "code"')

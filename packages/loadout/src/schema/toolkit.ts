@@ -5,7 +5,7 @@ import { reason } from './loadout-entry.ts'
 import { tier } from './scope.ts'
 import { server } from './server.ts'
 import { signInView } from './sign-in.ts'
-import { allowedCaller, annotations, givenExamples, toolManifest } from './tool.ts'
+import { allowedCallers, annotations, givenExamples, toolManifest } from './tool.ts'
 
 const glob = z.string().min(1).max(300)
 const milliseconds = z.number().int().min(1).max(86_400_000)
@@ -18,6 +18,8 @@ export const toolOverride = z.strictObject({
   providerOptions: jsonObject.optional(),
   enabled: z.boolean().optional(),
   deferLoading: z.boolean().optional(),
+  /** In place of what the toolkit says. */
+  allowedCallers: allowedCallers.optional(),
   examples: givenExamples.optional(),
 })
 export type ToolOverride = z.infer<typeof toolOverride>
@@ -27,15 +29,14 @@ export const timeouts = z.strictObject({
   introspectMs: milliseconds.optional(),
   callMs: milliseconds.optional(),
   totalMs: milliseconds.optional(),
+  /** How long a connection that nobody uses is kept, for a server that must not be started or shaken hands with anew each time. */
+  idleMs: milliseconds.optional(),
 })
 
 /** What a toolkit says beside its server. Stored as one JSON column. */
 export const toolkitOptions = z.strictObject({
   deferLoading: z.boolean().default(true),
-  allowedCallers: z
-    .array(allowedCaller)
-    .min(1, 'must name at least one of "direct" and "code"')
-    .default(['direct', 'code']),
+  allowedCallers: allowedCallers.default(['direct', 'code']),
   include: z.array(glob).max(200).default([]),
   exclude: z.array(glob).max(200).default([]),
   overrides: safeRecord(toolOverride, { maxEntries: 2000 }).default({}),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
-import type { Annotations } from '../schema/tool.ts'
+import type { AllowedCaller, Annotations } from '../schema/tool.ts'
 import type { FunctionContext } from './functions.ts'
 
 export interface ToolDefinition<S extends z.ZodType | JsonObject> {
@@ -13,6 +13,9 @@ export interface ToolDefinition<S extends z.ZodType | JsonObject> {
   annotations?: Annotations
   /** What people ask for when they need it: searches find it by these too. */
   examples?: readonly string[]
+  /** Whether it waits to be found, and who may call it. @default what its toolkit says */
+  deferLoading?: boolean
+  allowedCallers?: readonly AllowedCaller[]
   execute(input: S extends z.ZodType ? z.output<S> : JsonObject, context: FunctionContext): unknown
 }
 
@@ -25,6 +28,8 @@ export interface DefinedTool {
   outputSchema?: JsonObject
   annotations?: Annotations
   examples?: readonly string[]
+  deferLoading?: boolean
+  allowedCallers?: readonly AllowedCaller[]
   execute(input: JsonObject, context: FunctionContext): unknown
 }
 

@@ -2,6 +2,7 @@
 
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { closedState } from '../connections/closed-words.ts'
+import { callersOf } from '../loadout/allowed-callers.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
@@ -50,7 +51,7 @@ function checkComing(
     tell('not-carried', `The toolkit '${toolkit.id}' does not serve: It is switched off.`, 'Switch it on first.')
     return { problems, warnings: [] }
   }
-  callerProblems(need, toolkit.allowedCallers, tell)
+  callerProblems(need, callersOf(toolkit, need.tool ?? ''), tell)
   return { problems, warnings: [], isUnseen: true }
 }
 
@@ -81,7 +82,7 @@ async function checkStored(parts: PreflightParts, need: Need, found: Found): Pro
   const entry = world.loadout.entries.find((one) => one.ref === ref && one.uscoId === stored.uscoId)
   if (cataloged) pinProblems(cataloged, need, tell)
   if (entry && !entry.included && stored.enabled) notCarried(entry, tell)
-  callerProblems(need, stored.toolkit.allowedCallers, tell)
+  callerProblems(need, callersOf(stored.toolkit, need.tool ?? ''), tell)
   argumentProblems(need, schema, problems)
   const asks = cataloged ? await decided(parts, need, { ...found, cataloged }) : false
   return { problems, warnings: [], asks }
@@ -133,7 +134,7 @@ function callerProblems({ caller, ref }: Need, allowed: readonly string[], tell:
   tell(
     'not-carried',
     `The tool '${ref}' may not be called by "${caller}", only by ${allowed.join(', ')}.`,
-    'Change allowedCallers of the toolkit, or use a tool node.',
+    'Change allowedCallers of the toolkit or the tool, or use a tool node.',
   )
 }
 
