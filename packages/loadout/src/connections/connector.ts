@@ -152,13 +152,13 @@ class LiveConnector implements Connector {
     this.#names.set(stored.uscoId, stored.toolkit.id)
     if (stored.tier === 'app') this.#ofApp.set(stored.uscoId, true)
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
-    return this.#pool.lease(key, (onClosed) =>
+    const open = (onClosed: () => void) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
         this.#openings.during(stored.uscoId, (signal) =>
           this.#open(stored, { userId, connectMs: how.connectMs, meta, signal }, onClosed),
         ),
-      ),
-    )
+      )
+    return this.#pool.lease(key, open, stored.toolkit.timeouts.idleMs)
   }
 
   async #open(

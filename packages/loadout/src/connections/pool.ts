@@ -40,8 +40,11 @@ export interface Lease {
   discard(why?: HostError): void
 }
 
+type OpenLeased = (onClosed: () => void) => Promise<Connection>
+
 export interface Pool {
-  lease(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Lease>
+  /** `idleMs`: how long it is kept unused, where that is another time than usual. */
+  lease(key: PoolKey, open: OpenLeased, idleMs?: number): Promise<Lease>
   /** Closes a toolkit's connections: idle ones now, used ones when their calls end. */
   retire(toolkit: string, keep?: (key: PoolKey) => boolean): Promise<void>
   /** Lets the next lease try at once, whatever failed before. */
@@ -75,6 +78,7 @@ interface Entry {
   ended: boolean
   /** By the clock that never jumps. */
   idleSince: number
+  idleMs: number
   /** One timer for many leases: when it fires too soon, it is set again for the rest. */
   idle: ReturnType<typeof setTimeout> | undefined
   freeSlot: () => void
@@ -102,7 +106,7 @@ class ConnectionPool implements Pool {
     this.#slots = createSlots(options, (userId) => this.#evict(userId))
   }
 
-  async lease(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Lease> {
+  async lease(key: PoolKey, open: OpenLeased, idleMs = this.#options.idleMs): Promise<Lease> {
     if (this.#closed) throw new HostError('shutting-down')
     const id = keyOf(key)
     const current = this.#entries.get(id)
@@ -111,6 +115,7 @@ class ConnectionPool implements Pool {
     if (current?.retired && current.leases === 0) await this.#end(current)
     const entry = this.#entries.get(id) ?? (await this.#open(key, open))
     entry.leases++
+    entry.idleMs = idleMs
     try {
       const connection = await entry.opening
       return this.#leaseOf(entry, connection)
@@ -156,7 +161,7 @@ class ConnectionPool implements Pool {
     await Promise.all([...this.#entries.values(), ...this.#leaving].map((entry) => this.#drop(entry)))
   }
 
-  async #open(key: PoolKey, open: (onClosed: () => void) => Promise<Connection>): Promise<Entry> {
+  async #open(key: PoolKey, open: OpenLeased): Promise<Entry> {
     const id = keyOf(key)
     this.#breakers.get(id)?.assertClosed(Date.now())
     const freeSlot = await this.#slots.take(key.userId)
@@ -175,6 +180,7 @@ class ConnectionPool implements Pool {
       retired: false,
       ended: false,
       idleSince: performance.now(),
+      idleMs: this.#options.idleMs,
       idle: undefined,
       freeSlot,
     }
@@ -223,7 +229,7 @@ class ConnectionPool implements Pool {
 
   #startIdling(entry: Entry): void {
     entry.idleSince = performance.now()
-    if (entry.idle === undefined) this.#dropWhenIdle(entry, this.#options.idleMs)
+    if (entry.idle === undefined) this.#dropWhenIdle(entry, entry.idleMs)
     this.#slots.offer()
   }
 
@@ -232,7 +238,7 @@ class ConnectionPool implements Pool {
       entry.idle = undefined
       // While it is leased there is nothing to wait for; the release starts anew.
       if (entry.leases > 0 || entry.retired) return
-      const leftMs = entry.idleSince + this.#options.idleMs - performance.now()
+      const leftMs = entry.idleSince + entry.idleMs - performance.now()
       if (leftMs > 0) this.#dropWhenIdle(entry, leftMs)
       else void this.#drop(entry)
     }
