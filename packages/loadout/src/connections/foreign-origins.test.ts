@@ -137,11 +137,11 @@ describe('51 metadata of sign-in that lead to another host', () => {
       expect(away.requests).toEqual([])
     })
 
-    it(`${how}: a host says that a sign-in is needed, and the refused address hears nothing`, async () => {
+    it(`${how}: a host says that the key is refused, where no sign-in can be offered, and the refused address hears nothing`, async () => {
       lead(homeUrl())
       const by = await newToolkit(HOME_ONLY, { url: homeUrl() })
-      expect(await look(by)).toBe('sign-in-needed')
-      expect((await by.views.one('ann', 'kit')).state.status).toBe('sign-in-needed')
+      expect(await look(by)).toBe('credentials-refused')
+      expect((await by.views.one('ann', 'kit')).state).toMatchObject({ status: 'error', code: 'credentials-refused' })
       expect(carries(home)).toEqual(home.requests.map(() => true))
       expect(home.requests.length).toBeGreaterThan(0)
       expect(away.requests).toEqual([])
