@@ -111,7 +111,7 @@ describe('while a server waits for an answer', () => {
         async open(_target, given) {
           hooks = given
           const info = { era: 'legacy', transport: 'stdio', protocolVersion: '' } as const
-          return { info, isOpen: () => true, close: async () => {} } as unknown as Connection
+          return { info, isOpen: () => true, close: async () => {}, diagnostics: () => ({}) } as unknown as Connection
         },
         close: async () => {},
       },
