@@ -1,5 +1,6 @@
 /** Threads over HTTP, as somebody sees them who knows the routes and nothing else. */
 import { defineTool } from 'loadout'
+import { nodeDrivers } from 'loadout/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type RunningServer, startHttpServer } from '../../../test/real-servers.ts'
@@ -24,7 +25,7 @@ const toolkit = (id: string, ...tools: string[]) => ({ id, name: id, tools: tool
 
 beforeEach(async () => {
   said.length = 0
-  app = appOfUsers()
+  app = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
   ann = app.as('ann')
   bob = app.as('bob')
   await app.host.toolkits.register(toolkit('github', 'list_issues', 'create_issue', 'delete_repo'), { tier: 'app' })
@@ -430,6 +431,28 @@ describe('a call with a thread', () => {
       expect(await call(ann, 'notes.read', threadId)).toMatchObject({ status: 404, body: { code: 'not-found' } })
     expect(said).toEqual([])
     expect((await ann('GET /api/threads/none')).status).toBe(404)
+  })
+})
+
+describe('why, for a prompt', () => {
+  it('tells what would be decided of each tool, and how well it fits', async () => {
+    await ann('POST /api/threads', { id: 't' })
+    expect(
+      (await ann('PUT /api/threads/t/policy', { rules: [{ pattern: 'github.delete_repo', decision: 'deny' }] })).status,
+    ).toBe(200)
+    const { items } = (await ann('GET /api/threads/t/explain?prompt=create%20an%20issue')).body
+    const reasonsOf = (ref: string) => items.find((item: Body) => item.ref === ref)
+    expect(reasonsOf('github.create_issue')).toMatchObject({
+      included: true,
+      reasons: expect.arrayContaining([
+        expect.objectContaining({ kind: 'policy', speaks: 'for' }),
+        expect.objectContaining({ kind: 'search', detail: expect.stringContaining('1') }),
+      ]),
+    })
+    expect(reasonsOf('github.delete_repo')).toMatchObject({
+      included: false,
+      reasons: expect.arrayContaining([expect.objectContaining({ kind: 'policy', speaks: 'against', tier: 'thread' })]),
+    })
   })
 })
 

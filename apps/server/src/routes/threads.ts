@@ -162,8 +162,8 @@ const showLoadout = createRoute({
 const explain = createRoute({
   method: 'get',
   path: '/threads/{id}/explain',
-  summary: 'For every tool, why the thread carries it or not',
-  request: { params: idParam, query: narrowing },
+  summary: 'For every tool, why the thread carries it or not; with a prompt, how well it fits that',
+  request: { params: idParam, query: narrowing.extend({ prompt: z.string().max(10_000).optional() }) },
   responses: { 200: json(explained, 'All of them'), ...problemResponses },
 })
 
@@ -228,7 +228,7 @@ export function threadRoutes(host: Host) {
     })
     .openapi(explain, async (c) => {
       const one = await own(c.var.principal.userId, c.req.valid('param').id)
-      return c.json({ items: await one.explain(c.req.valid('query') as Narrowing) }, 200)
+      return c.json({ items: await one.explain(c.req.valid('query') as Narrowing & { prompt?: string }) }, 200)
     })
 }
 
