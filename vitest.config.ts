@@ -21,6 +21,7 @@ export default defineConfig({
           testTimeout: 30_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -31,6 +32,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -39,6 +41,7 @@ export default defineConfig({
           include: tests('.browser.test'),
           globalSetup: './test/start-page-servers.ts',
           testTimeout: 30_000,
+          sequence: { groupOrder: 2 },
           browser: {
             enabled: true,
             headless: true,
@@ -57,6 +60,7 @@ export default defineConfig({
           hookTimeout: 120_000,
           // They wait more than they work.
           maxWorkers: 3,
+          sequence: { groupOrder: 0 },
         },
       },
     ],
