@@ -1,8 +1,9 @@
 /** The README's first command, as a newcomer gives it, and the command line beside it. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { copyPrepared } from './prepare-pglite.ts'
 import { start } from './run-process.ts'
 
 const MAIN = ['scripts/start.ts']
@@ -162,6 +163,7 @@ describe('the loadout command', () => {
       expect((await loadout('tools', 'search', 'x', ...flags)).err).toContain('--catalog')
 
     const dataDir = join(folder, 'searched')
+    await copyPrepared(dataDir)
     const { program, url } = await serve(dataDir)
     const tools = [
       { name: 'paint', description: 'Paints a picture.', inputSchema: { type: 'object' }, execute: 'return 1' },
@@ -174,6 +176,7 @@ describe('the loadout command', () => {
 
   it('works on the folder itself, or through the live server that holds it; backs up and restores', async () => {
     const dataDir = join(folder, 'cli')
+    await copyPrepared(dataDir)
     const flags = ['--json', '--data-dir', dataDir]
     expect(JSON.parse((await loadout('status', ...flags)).out)).toMatchObject({ running: false, toolkits: 0 })
 
@@ -184,15 +187,9 @@ describe('the loadout command', () => {
     const file = join(folder, 'backup.tar.gz')
     expect(await loadout('backup', file, ...flags)).toMatchObject({ code: 0 })
     expect((await readFile(file)).includes('planted-secret')).toBe(false)
-    const held = await loadout('keys', 'add', ...flags)
-    expect([held.code, JSON.parse(held.err).code]).toEqual([1, 'conflict'])
     const refused = await loadout('restore', file, ...flags)
     expect([refused.code, JSON.parse(refused.err).code]).toEqual([1, 'storage-locked'])
     await program.end()
-    expect(JSON.parse((await loadout('keys', 'add', ...flags)).out)).toEqual({ keyId: expect.any(String) })
-    // The token, and the mark by which a start knows that it has the right key.
-    expect(JSON.parse((await loadout('keys', 'rotate', ...flags)).out)).toEqual({ rewrapped: 2, lost: 0 })
-    expect(JSON.parse((await loadout('keys', 'rotate', ...flags)).out)).toEqual({ rewrapped: 0, lost: 0 })
     const existing = await loadout('backup', file, ...flags)
     expect([existing.code, JSON.parse(existing.err).code]).toEqual([1, 'conflict'])
     const missing = await loadout('restore', join(folder, 'none.tar.gz'), ...flags)
@@ -200,6 +197,28 @@ describe('the loadout command', () => {
 
     const copy = ['--json', '--data-dir', join(folder, 'copy')]
     expect(await loadout('restore', file, ...copy)).toMatchObject({ code: 0 })
+    const keyless = await loadout('toolkits', ...copy)
+    expect([keyless.code, JSON.parse(keyless.err).code]).toEqual([1, 'credential-key-lost'])
+    await copyFile(join(dataDir, 'keys.json'), join(folder, 'copy', 'keys.json'))
     expect(JSON.parse((await loadout('toolkits', ...copy)).out).toolkits).toMatchObject([{ id: 'files' }])
+  })
+
+  it('puts what is sealed under a new key, after which the old one can go', async () => {
+    const dataDir = join(folder, 'keys')
+    await copyPrepared(dataDir)
+    const flags = ['--json', '--data-dir', dataDir]
+    const { program, url } = await serve(dataDir)
+    await post(url, JSON.stringify({ name: 'Files', command: '/nowhere/server', env: { TOKEN: 'x' } }))
+    const held = await loadout('keys', 'add', ...flags)
+    expect([held.code, JSON.parse(held.err).code]).toEqual([1, 'conflict'])
+    await program.end()
+    const { keyId } = JSON.parse((await loadout('keys', 'add', ...flags)).out)
+    // The token, and the mark by which a start knows that it has the right key.
+    expect(JSON.parse((await loadout('keys', 'rotate', ...flags)).out)).toEqual({ rewrapped: 2, lost: 0 })
+    const path = join(dataDir, 'keys.json')
+    const ring = JSON.parse(await readFile(path, 'utf8'))
+    expect(ring.keys.map(({ id }: { id: string }) => id)).toEqual([keyId, expect.any(String)])
+    await writeFile(path, JSON.stringify({ ...ring, keys: ring.keys.slice(0, 1) }))
+    expect(JSON.parse((await loadout('toolkits', ...flags)).out).toolkits).toMatchObject([{ id: 'files' }])
   })
 })

@@ -19,6 +19,9 @@ export const restore = defineCommand({
           action: 'Stop it first, or restore into another --data-dir.',
         })
       await restorePglite(dataDir, await readFile(args.file))
-      return { data: { dataDir }, text: `Restored ${args.file} into ${dataDir}.` }
+      return {
+        data: { dataDir },
+        text: `Restored ${args.file} into ${dataDir}. Put the keys.json that belongs to it there before you start.`,
+      }
     }),
 })

@@ -7,7 +7,7 @@ import { aesKeyRing } from './aes-key-ring.ts'
 import { createCredentialStore } from './credential-store.ts'
 import { seal } from './envelope.ts'
 
-const ROWS = 10_000
+const ROWS = process.env.LOADOUT_PROVE === 'full' ? 10_000 : 2000
 const USERS = 20
 const { url, drop } = await createDatabase(inject('postgresUrl'))
 afterAll(() => drop())
