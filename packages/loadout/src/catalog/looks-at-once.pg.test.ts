@@ -14,6 +14,8 @@ const PROCESSES = 5
 const USERS = 8
 const { url, drop } = await createDatabase(inject('postgresUrl'))
 afterAll(() => drop())
+// One database has one ring.
+const keyRing = processKeyRing()
 
 let hosts: Host[]
 let server: HttpFaultServer
@@ -32,7 +34,6 @@ const script = {
 
 beforeEach(async () => {
   server = await startFaultServer(script)
-  const keyRing = processKeyRing()
   hosts = Array.from({ length: PROCESSES }, () =>
     createHost({ storage: postgres({ url }), keyRing, drivers: nodeDrivers({ guard: { privateNetwork: true } }) }),
   )
