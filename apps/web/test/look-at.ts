@@ -46,6 +46,8 @@ function watchPolicy(): void {
   const forbidden: string[] = []
   Object.assign(window, { forbidden })
   document.addEventListener('securitypolicyviolation', ({ effectiveDirective, blockedURI, sourceFile, lineNumber }) => {
+    // Where one types over coloured text, Chromium itself writes a style, which comes from no script (`open-app.ts`).
+    if (effectiveDirective === 'style-src-attr' && !sourceFile && lineNumber === 0) return
     forbidden.push(`${effectiveDirective} ${blockedURI} ${sourceFile}:${lineNumber}`)
   })
 }
