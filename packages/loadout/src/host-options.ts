@@ -2,7 +2,7 @@
 import type { AuditOptions } from './audit/audit.ts'
 import type { Executor, ProgramLimits } from './code-mode/executor.ts'
 import type { Drivers } from './connections/drivers.ts'
-import type { PoolOptions } from './connections/pool.ts'
+import type { PoolOptions } from './connections/lease.ts'
 import type { AroundWork } from './context.ts'
 import type { KeyRing } from './credentials/key-ring.ts'
 import type { LocalFiles, Transports } from './loadout/find-toolkits.ts'

@@ -1,6 +1,6 @@
 /** The states that people see, from what the pool tells. */
 import type { ToolkitState } from '../schema/toolkit.ts'
-import type { PoolChange } from './pool.ts'
+import type { PoolChange } from './lease.ts'
 
 export const INPUT_NEEDED: ToolkitState = {
   status: 'input-needed',

@@ -6,7 +6,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Question, QuestionAnswer, RequestAuth } from './connection.ts'
 import type { Drivers } from './drivers.ts'
-import type { PoolOptions } from './pool.ts'
+import type { PoolOptions } from './lease.ts'
 
 export interface ConnectorParts {
   drivers: Drivers

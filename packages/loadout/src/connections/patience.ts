@@ -1,6 +1,6 @@
 /** The waits of a piece of work: for a connection, and for a server that asks for time. Who gives up stops waiting. */
 import { HostError } from '../errors.ts'
-import type { Lease } from './pool.ts'
+import type { Lease } from './lease.ts'
 
 /** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */
 export function patience(error: unknown, { patienceMs = 0 }: { patienceMs?: number | undefined }): number | undefined {

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { HostError } from '../errors.ts'
 import { createBreaker } from './breaker.ts'
 import type { Connection } from './connection.ts'
-import { createPool, type Pool, type PoolChange, type PoolKey, type PoolOptions } from './pool.ts'
+import type { Pool, PoolChange, PoolKey, PoolOptions } from './lease.ts'
+import { createPool } from './pool.ts'
 
 let pool: Pool
 let opened: FakeConnection[]

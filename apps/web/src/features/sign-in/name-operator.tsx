@@ -2,9 +2,8 @@ import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
-import { Field } from '../../ui/field.tsx'
-import { Input } from '../../ui/input.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { EmailField, NameField } from './person-fields.tsx'
 import { providerPath } from './sign-in-form.tsx'
 
 /** Says who the first operator is, and sends them to the provider: the link stays good until they came back from there. */
@@ -25,29 +24,13 @@ export function NameOperator({ token, provider }: { token: string; provider: str
   return (
     <form onSubmit={submit} className="grid gap-4">
       {setUp.error && <ProblemNotice error={setUp.error} />}
-      <Field label="Email" hint={`The one that ${provider} knows you by.`} error={errorAt('email')}>
-        {(control) => (
-          <Input
-            {...control}
-            type="email"
-            autoComplete="username"
-            required
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      <Field label="Name" error={errorAt('name')}>
-        {(control) => (
-          <Input
-            {...control}
-            autoComplete="name"
-            required
-            value={name}
-            onChange={(event) => setName(event.target.value)}
-          />
-        )}
-      </Field>
+      <EmailField
+        hint={`The one that ${provider} knows you by.`}
+        value={email}
+        error={errorAt('email')}
+        onChange={setEmail}
+      />
+      <NameField value={name} error={errorAt('name')} onChange={setName} />
       <Button type="submit" variant="primary" className="h-10" aria-disabled={isBusy}>
         {isBusy ? 'One moment…' : `Continue with ${provider}`}
       </Button>

@@ -5,7 +5,6 @@ import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Field } from '../../ui/field.tsx'
-import { Input } from '../../ui/input.tsx'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { sessionQuery } from '../shell/session.ts'
@@ -13,6 +12,7 @@ import { keepTheme, wearStoredTheme } from '../shell/user-theme.ts'
 import { Door } from './door.tsx'
 import { NameOperator } from './name-operator.tsx'
 import { PasswordInput } from './password-input.tsx'
+import { EmailField, NameField } from './person-fields.tsx'
 import { ProviderLink } from './sign-in-form.tsx'
 
 interface Opened {
@@ -140,32 +140,8 @@ function WelcomeForm({ link, token }: { link: Opened; token: string }) {
   return (
     <form onSubmit={submit} className="grid gap-4">
       {enter.error && <ProblemNotice error={enter.error} />}
-      <Field label="Email" error={errorAt('email')}>
-        {(control) => (
-          <Input
-            {...control}
-            type="email"
-            autoComplete="username"
-            required
-            readOnly={link.kind !== 'setup'}
-            value={email}
-            onChange={(event) => setEmail(event.target.value)}
-          />
-        )}
-      </Field>
-      {link.kind !== 'reset' && (
-        <Field label="Name" error={errorAt('name')}>
-          {(control) => (
-            <Input
-              {...control}
-              autoComplete="name"
-              required
-              value={name}
-              onChange={(event) => setName(event.target.value)}
-            />
-          )}
-        </Field>
-      )}
+      <EmailField readOnly={link.kind !== 'setup'} value={email} error={errorAt('email')} onChange={setEmail} />
+      {link.kind !== 'reset' && <NameField value={name} error={errorAt('name')} onChange={setName} />}
       <Field label="New password" hint="At least 10 characters." error={errorAt('password')}>
         {(control) => (
           <PasswordInput {...control} autoComplete="new-password" value={password} onChange={setPassword} />
