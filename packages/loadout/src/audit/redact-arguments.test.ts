@@ -1,8 +1,11 @@
 /** What a secret is, case by case; and whatever is sent, no stored secret comes through, and nothing takes long. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { newWork } from '../../../../test/prove/work.ts'
 import { MASK } from '../toolkits/redact.ts'
 import { redactArguments } from './redact-arguments.ts'
+
+const work = newWork()
 
 const object = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const hidden = { type: 'string', writeOnly: true }
@@ -182,15 +185,13 @@ describe('arguments as they are shown', () => {
       null,
       'x',
     ]
-    const started = performance.now()
     for (const schema of hostile) {
-      const shown = redactArguments(
-        { a: `${'a'.repeat(30)}!`, b: [{ c: 'hunter22' }] },
-        { schema, secrets: ['hunter22'] },
+      const args = { a: `${'a'.repeat(30)}!`, b: [{ c: 'hunter22' }] }
+      const shown = work.within({ steps: 500_000, ms: 500 }, () =>
+        redactArguments(args, { schema, secrets: ['hunter22'] }),
       )
       expect(JSON.stringify(shown)).not.toContain('hunter22')
     }
-    expect(performance.now() - started).toBeLessThan(1000)
   })
 
   it('a secret that is spelled like a part of the language is masked all the same', () => {

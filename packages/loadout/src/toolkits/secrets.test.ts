@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { newWork } from '../../../../test/prove/work.ts'
 import { readServer } from '../schema/read-toolkit.ts'
 import { fillSecrets, takeSecrets } from './secrets.ts'
+
+const work = newWork()
 
 const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
 
@@ -101,10 +104,9 @@ describe('secrets leave the record', () => {
     expect(server).toMatchObject({ url: 'https://a.example/mcp?token=${secret:url.0}&api_key=${secret:url.1}' })
   })
 
-  it('text that is made to be slow is not', () => {
-    const start = performance.now()
-    takeSecrets(readServer({ command: 'x', args: Array(256).fill('-eyJ'.repeat(2048)) }), [])
-    expect(performance.now() - start).toBeLessThan(2000)
+  it('takes few steps for a text that is made to be slow', () => {
+    const server = readServer({ command: 'x', args: Array(256).fill('-eyJ'.repeat(2048)) })
+    work.within({ steps: 50_000, ms: 2000 }, () => takeSecrets(server, []))
   })
 
   it('a placeholder is taken only where its secret stood', () => {

@@ -1,14 +1,13 @@
 import { expect, it } from 'vitest'
 import { compileSchema } from './validator.ts'
 
+// A match that tries every way would not end before the test's own timeout; `hostile.test.ts` counts its steps.
 it('validates in a browser, and is not blocked there either', () => {
   const compiled = compileSchema({ properties: { name: { type: 'string', pattern: '^(a+)+$' } }, required: ['name'] })
   if (!compiled.ok) throw new Error('not ok')
   expect(compiled.validate({ name: 'aaa' })).toEqual({ valid: true })
   expect(compiled.validate({})).toEqual({ valid: false, errors: [{ path: 'name', message: 'is required: a string' }] })
-  const began = performance.now()
   expect(compiled.validate({ name: `${'a'.repeat(50_000)}!` }).valid).toBe(false)
-  expect(performance.now() - began).toBeLessThan(500)
 })
 
 it('keeps within the smaller stack of a browser', () => {
