@@ -216,7 +216,6 @@ describe('preferences', () => {
     const { request } = localApp()
     expect(await (await request('GET', '/api/preferences')).json()).toEqual({
       autoLoadTools: true,
-      maxServersPerThread: 16,
       costLimits: {},
       learnFromUse: true,
       theme: 'system',

@@ -125,6 +125,19 @@ describe('/api/threads', () => {
     expect(await carried(ann)).toEqual(EVERYTHING)
   })
 
+  it('warns when a cap drops servers from an exclusive list', async () => {
+    await ann('POST /api/threads', { id: 't' })
+    const use = () => ann('PUT /api/threads/t/activations', { toolkits: ['notes', 'github'] })
+    expect((await use()).body).not.toHaveProperty('warnings')
+    await ann('PATCH /api/preferences', { maxServersPerThread: 1 })
+    const { status, body } = await use()
+    expect(status).toBe(200)
+    expect(body.warnings).toEqual([expect.stringContaining('1 server is left out: github.')])
+    const resolved = await ann('POST /api/threads/t/resolve', { prompt: '' })
+    expect(resolved.body).toMatchObject({ dropped: [{ ref: 'github' }], warnings: body.warnings })
+    await ann('PATCH /api/preferences', { maxServersPerThread: null })
+  })
+
   it('deletes it with what it switched; the next of that id begins anew', async () => {
     await ann('POST /api/threads', { id: 't' })
     await ann('POST /api/threads/t/activations', { ref: 'github', on: false })

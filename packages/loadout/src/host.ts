@@ -50,6 +50,7 @@ import type { TokenMeters } from './policy/token-limits.ts'
 import { type Usage, usageOf } from './policy/usage.ts'
 import { APP_OWNER } from './schema/ids.ts'
 import { createSearch } from './search/index-host.ts'
+import { toolkitsByUse } from './search/learned.ts'
 import { createLoadedTools } from './search/loaded-tools.ts'
 import { createResolver } from './search/resolve.ts'
 import { createToolSearch, type ToolSearch } from './search/tool-search.ts'
@@ -156,10 +157,11 @@ export function createHost(options: HostOptions = {}): Host {
   const threads = createThreads(kept)
   const activations = createActivations(kept)
   const { mayWiden, files, transports, around, lostKeys } = options
-  const laid = { registry, catalog, activations, threads, preferences, mayWiden }
+  const finding = createFinding(base, preferences, options)
+  const usedBy = async (userId: string) => toolkitsByUse(await finding.learned.of(userId))
+  const laid = { registry, catalog, activations, threads, preferences, mayWiden, usedBy }
   const loadouts = createLoadouts({ ...laid, foresight: () => foresight })
   const { audit, unrecord } = createLog(base, options, signIns)
-  const finding = createFinding(base, preferences, options)
   const { searcher, loaded, resolver } = finding
   const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.

@@ -13,6 +13,7 @@ import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
 import type { HostRuns, RunOptions } from './host-runs.ts'
 import type { Activations } from './loadout/activations.ts'
+import { capWarnings } from './loadout/cap-warnings.ts'
 import { assertRefs } from './loadout/check-refs.ts'
 import type { ActivationRule } from './loadout/layers.ts'
 import type { LoadoutOptions, Loadouts } from './loadout/loadouts.ts'
@@ -66,6 +67,8 @@ export interface Thread extends ThreadAddress {
   activations(): Promise<readonly ActivationRule[]>
   /** Whether its list is exclusive: nothing but what it switched on. */
   isExclusive(): Promise<boolean>
+  /** Warnings that name the servers which a cap leaves out; empty without a cap. */
+  warnings(): Promise<string[]>
   /** What it carries, and `read_result` where a result is kept; a call may narrow it. */
   loadout(narrow?: Narrowing): Promise<Loadout>
   /** Every tool there is, with why it is carried or not, and what would be decided; with a prompt, how well it fits that. */
@@ -113,8 +116,7 @@ export function createThread(
   const userId = parse(userIdSchema, address.userId)
   const threadId = parse(threadIdSchema, address.threadId)
   const scope = { userId, threadId }
-  const carried = (narrow?: Narrowing, how: Pick<LoadoutOptions, 'meant' | 'decided'> = {}) =>
-    parts.loadouts.of(scope, { narrow, transform, ...how })
+  const { carried, carriedFor } = carriersOf(parts, scope, transform)
   const loadout = async (narrow?: Narrowing) =>
     withReadResult(await carried(narrow), await parts.results.hasAny(userId))
 
@@ -153,9 +155,11 @@ export function createThread(
     async isExclusive() {
       return (await parts.activations.list(scope)).some((rule) => rule.ref === EXCLUSIVE)
     },
+    warnings: async () => capWarnings(await carried()),
     loadout,
     async explain({ prompt = '', ...narrow } = {}) {
-      const all = withReadResult(await carried(narrow, { decided: true }), await parts.results.hasAny(userId))
+      const whole = await carriedFor({ prompt }, narrow, { decided: true })
+      const all = withReadResult(whole, await parts.results.hasAny(userId))
       const found = prompt.trim() === '' ? undefined : await parts.resolver.fit(userId, all, prompt)
       return all.entries.map((entry) => {
         const { ref, modelName, tier, included } = entry
@@ -163,7 +167,7 @@ export function createThread(
         return { ref, modelName, tier, included, reasons: fit ? [...entry.reasons, fit] : entry.reasons }
       })
     },
-    ...loading(parts, scope, carried),
+    ...loading(parts, scope, { carried, carriedFor }),
     run: (program, options) => parts.run(scope, typeof program === 'string' ? { program } : program, options),
     async call({ narrow, rules, ...call }) {
       // What is not even a name is told with the rest that is wrong.
@@ -174,16 +178,42 @@ export function createThread(
   }
 }
 
+type CarriedOptions = Pick<LoadoutOptions, 'meant' | 'decided' | 'preferred' | 'uncapped'>
+
+interface Carriers {
+  carried: (narrow?: Narrowing, how?: CarriedOptions) => Promise<Loadout>
+  /** A cap keeps the toolkits that match the prompt best; without a cap the loadout is the same for every prompt. */
+  carriedFor: (options: ResolveOptions, narrow?: Narrowing, how?: CarriedOptions) => Promise<Loadout>
+}
+
+function carriersOf(
+  { loadouts, loaded, resolver }: ThreadParts,
+  scope: ThreadAddress,
+  transform: ThreadOptions['transform'],
+): Carriers {
+  const carried: Carriers['carried'] = (narrow, how = {}) => loadouts.of(scope, { narrow, transform, ...how })
+  return {
+    carried,
+    async carriedFor(options, narrow, how) {
+      const first = await carried(narrow, how)
+      if (first.droppedToolkits.length === 0) return first
+      const all = await carried(narrow, { ...how, uncapped: true })
+      const preferred = await resolver.preferred({ ...scope, loadout: all, loaded: await loaded.list(scope) }, options)
+      return preferred.length === 0 ? first : carried(narrow, { ...how, preferred })
+    },
+  }
+}
+
 /** What a prompt brings, and what stays. */
 function loading(
   { loaded, resolver, results, calls, offer, programs, ahead }: ThreadParts,
   scope: ThreadAddress,
-  carried: (narrow?: Narrowing) => Promise<Loadout>,
+  { carried, carriedFor }: Carriers,
 ): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
   return {
     async resolve(given) {
       const { narrow, ...options } = parse(jsonObject, given) as typeof given
-      const loadout = await carried(narrow)
+      const loadout = await carriedFor(options, narrow)
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)

@@ -61,6 +61,8 @@ const listed = z.object({
   items: z.array(activation),
   /** Whether nothing but what is switched on here is carried. */
   exclusive: z.boolean(),
+  /** Names the servers that a cap leaves out. */
+  warnings: z.array(z.string()).optional(),
 })
 // A comma inside braces belongs to a glob.
 const refs = z.string().transform((text) => text.split(/,(?![^{}]*\})/).map((ref) => ref.trim()))
@@ -173,10 +175,14 @@ export function threadRoutes(host: Host) {
     await host.threads.get(userId, id)
     return host.thread({ userId, threadId: id }, { mustExist: true })
   }
-  const switched = async (one: Thread) => ({
-    items: [...(await one.activations())],
-    exclusive: await one.isExclusive(),
-  })
+  const switched = async (one: Thread) => {
+    const warnings = await one.warnings()
+    return {
+      items: [...(await one.activations())],
+      exclusive: await one.isExclusive(),
+      ...(warnings.length > 0 ? { warnings } : {}),
+    }
+  }
 
   const threads = new OpenAPIHono<Env>()
     .openapi(create, async (c) => {

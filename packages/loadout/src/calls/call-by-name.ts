@@ -72,7 +72,7 @@ export function requestOf(place: CallPlace, call: NamedCall): { request: CallReq
   }
   const { brought } = place
   const toolkit = brought?.has(entry.toolkit) ? entry.toolkit : (entry.uscoId ?? entry.toolkit)
-  return { request: request(place, call, { toolkit, tool: entry.tool }) }
+  return { request: request(place, call, { toolkit, tool: entry.tool, carried: place.loadout }) }
 }
 
 function request(

@@ -18,7 +18,7 @@ export interface ToolCall extends AuditedCall {
   notes: CallNotes
   /** The longest that it may take, whatever its toolkit says. */
   maxMs?: number | undefined
-  /** What the model that calls was given; the host's own tools look nowhere else. @default what the scope carries */
+  /** The loadout of the model that calls: limits were applied to it, and the host's own tools use no other. @default the scope's */
   carried?: Loadout | undefined
   /** Refs that the model that calls has with this step: `search_tools` looks for others first. */
   given?: readonly string[] | undefined

@@ -38,6 +38,10 @@ export interface LoadoutOptions {
   behind?: boolean | undefined
   /** A tool that is about to be called: the first look at its toolkit is waited for, whatever else there is. */
   meant?: string | undefined
+  /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the toolkits that the user used, newest first */
+  preferred?: readonly string[] | undefined
+  /** Whether the cap on toolkits is ignored, to rank all of them. @default false */
+  uncapped?: boolean | undefined
   /** Whether each tool says what would be decided about it. */
   decided?: boolean | undefined
   /** Whether no server is looked at, also where what is known of it is old. */
@@ -47,7 +51,15 @@ export interface LoadoutOptions {
 export interface Loadouts {
   of(scope: LoadoutScope, options?: LoadoutOptions): Promise<Loadout>
   /** Why a scope does not carry one tool of a toolkit; undefined where it does. */
-  missing(scope: LoadoutScope, stored: StoredToolkit, found: CatalogTool): Promise<Reason[] | undefined>
+  missing(scope: LoadoutScope, asked: AskedTool): Promise<Reason[] | undefined>
+}
+
+/** A tool that is about to be called. */
+export interface AskedTool {
+  stored: StoredToolkit
+  found: CatalogTool
+  /** The loadout that the model was given. A tool in it is within the limits, which were applied for the prompt. */
+  given?: Loadout | undefined
 }
 
 export interface LoadoutParts {
@@ -56,6 +68,8 @@ export interface LoadoutParts {
   activations: Activations
   threads: Pick<Threads, 'settings'>
   preferences: Pick<PreferenceStore, 'get'>
+  /** `uscoId`s of the toolkits that a user used with success, newest first. @default none */
+  usedBy?: ((userId: string) => Promise<readonly string[]>) | undefined
   /** What the policy denies; asked when it is there. @default nothing */
   foresight?: (() => Foresight) | undefined
   /** The policy's word on whether a lower tier may undo what a higher one switched off. */
@@ -104,16 +118,19 @@ class LiveLoadouts implements Loadouts {
     const toolkits = told.map((toolkit) => shownBy(toolkit, transform))
     const layers = await this.#layers(scope, visible)
     const limits = await this.#limits(scope)
-    return narrow(overlay({ toolkits, layers, limits, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
+    if (options.uncapped) limits.toolkits = undefined
+    const preferred = limits.toolkits && (options.preferred ?? (await this.#parts.usedBy?.(scope.userId)))
+    return narrow(overlay({ toolkits, layers, limits, preferred, ...(mayWiden ? { mayWiden } : {}) }), narrowing)
   }
 
-  async missing(scope: LoadoutScope, stored: StoredToolkit, found: CatalogTool): Promise<Reason[] | undefined> {
+  async missing(scope: LoadoutScope, { stored, found, given }: AskedTool): Promise<Reason[] | undefined> {
     const { registry, mayWiden } = this.#parts
     const { visible } = await registry.offered(scope.userId)
     const limits = await this.#limits(scope)
     const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
     // Only where there are too many does it matter what else there is; what a call brings is not among them.
-    if (!stored.carried && (crowded || limits.tools || limits.tokens)) {
+    const isGiven = given?.tools.some(({ uscoId, tool }) => uscoId === stored.uscoId && tool === found.manifest.name)
+    if (!stored.carried && !isGiven && (crowded || limits.tools || limits.tokens)) {
       const { entries } = await this.of(scope)
       const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
       return entry?.included ? undefined : against(entry)
@@ -229,10 +246,13 @@ class LiveLoadouts implements Loadouts {
     const { maxToolkits, maxTools, maxTokens } = settings.limits
     const own = (name: string, value: number | undefined): Limit | undefined =>
       value === undefined ? undefined : { name, value, tier: 'thread' }
-    const toolkits: Limit =
-      maxToolkits !== undefined && maxToolkits < maxServersPerThread
-        ? { name: 'maxToolkits', value: maxToolkits, tier: 'thread' }
-        : { name: 'maxServersPerThread', value: maxServersPerThread, tier: 'user' }
+    const caps: Limit[] = [
+      ...(maxToolkits === undefined ? [] : [{ name: 'maxToolkits', value: maxToolkits, tier: 'thread' as const }]),
+      ...(maxServersPerThread === undefined
+        ? []
+        : [{ name: 'maxServersPerThread', value: maxServersPerThread, tier: 'user' as const }]),
+    ]
+    const toolkits = caps.toSorted((a, b) => a.value - b.value)[0]
     return { toolkits, tools: own('maxTools', maxTools), tokens: own('maxTokens', maxTokens) }
   }
 }

@@ -40,6 +40,8 @@ export interface OverlayInput {
   toolkits: readonly OfferedToolkit[]
   layers: readonly Layer[]
   limits?: { toolkits?: Limit | undefined; tools?: Limit | undefined; tokens?: Limit | undefined }
+  /** `uscoId`s of the toolkits that a cap keeps first, best first. @default the given order */
+  preferred?: readonly string[] | undefined
   /** Whether policy lets a lower tier undo what a higher one switched off. @default never */
   mayWiden?: (ref: string, change: { off: Tier; on: Tier }) => boolean
 }
@@ -70,14 +72,14 @@ export interface Loadout {
 type MayWiden = NonNullable<OverlayInput['mayWiden']>
 const never: MayWiden = () => false
 
-export function overlay({ toolkits, layers, limits = {}, mayWiden = never }: OverlayInput): Loadout {
+export function overlay({ toolkits, layers, limits = {}, preferred = [], mayWiden = never }: OverlayInput): Loadout {
   const ordered = [...layers].sort((a, b) => TIERS.indexOf(a.tier) - TIERS.indexOf(b.tier))
   const compiled = ordered.map(compileLayer)
   const offers = withoutHidden(toolkits)
   // A tool that took another name does not take one that is another tool's own.
   const renamed = nameApart([...visible(offers, false), ...visible(offers, true)])
   const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
-  const dropped = overLimit(judged, limits.toolkits)
+  const dropped = overLimit(judged, limits.toolkits, preferred)
   const entries: LoadoutEntry[] = []
   const carried: CarriedToolkit[] = []
   const counter = new Counter(limits.tools, limits.tokens)
@@ -242,14 +244,27 @@ function ofTool({ verdicts, shared, toolkit, mayWiden, weighed }: Judged, { ref,
   return result
 }
 
-/** Those that were asked for by name stay first, then the given order. What a call brings has a limit of its own. */
-function overLimit(judged: readonly Judged[], limit: Limit | undefined): Set<Judged> {
-  const active = judged.filter((one) => one.active && one.toolkit.tier !== 'call')
-  if (limit === undefined || active.length <= limit.value) return new Set()
-  const ranked = [...active.filter((one) => one.asked), ...active.filter((one) => !one.asked)]
-  const kept = new Set(ranked.slice(0, limit.value))
-  return new Set(active.filter((one) => !kept.has(one)))
+/**
+ * Toolkits that a tier names stay first, then the preferred ones, then the given order. A toolkit without a usable tool takes no
+ * place, and toolkits of a call have a limit of their own.
+ */
+function overLimit(
+  judged: readonly Judged[],
+  limit: Limit | undefined,
+  preferred: readonly string[],
+): ReadonlySet<Judged> {
+  if (limit === undefined) return new Set()
+  const counted = judged.filter((one) => one.active && one.toolkit.tier !== 'call' && hasUsableTool(one))
+  if (counted.length <= limit.value) return new Set()
+  const places = new Map(preferred.map((uscoId, place) => [uscoId, place]))
+  const placeOf = ({ asked, toolkit }: Judged) =>
+    asked ? -1 : (places.get(toolkit.uscoId ?? toolkit.id) ?? preferred.length)
+  const kept = new Set(counted.toSorted((a, b) => placeOf(a) - placeOf(b)).slice(0, limit.value))
+  return new Set(counted.filter((one) => !kept.has(one)))
 }
+
+const hasUsableTool = (one: Judged) =>
+  one.toolkit.candidates.some((candidate) => candidate.held === undefined && ofTool(one, candidate).included)
 
 const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
   kind: 'limit',

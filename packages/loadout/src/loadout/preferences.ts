@@ -30,8 +30,8 @@ export function createPreferences(parts: { storage: Storage; cache: ReadCache; e
         const row = await tx.get('preferences', ROW_ID)
         const before = preferences.parse(row?.valueJson ?? {})
         const given = patch.costLimits === null ? {} : { ...before.costLimits, ...withoutUndefined(patch.costLimits) }
-        const costLimits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
-        const next = preferences.parse({ ...before, ...withoutUndefined(patch), costLimits })
+        const costLimits = withoutNull(given)
+        const next = preferences.parse({ ...withoutNull({ ...before, ...withoutUndefined(patch) }), costLimits })
         if (row) await tx.update('preferences', ROW_ID, { set: { valueJson: next, updatedAt: new Date() } })
         else await tx.insert('preferences', { preferencesId: ROW_ID, userId, valueJson: next, updatedAt: new Date() })
         if (!next.learnFromUse) await forgetUses(tx, userId)
@@ -51,3 +51,6 @@ async function forgetUses(tx: Transaction, userId: string): Promise<void> {
 
 const withoutUndefined = (record: Record<string, unknown> = {}) =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
+
+const withoutNull = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null))

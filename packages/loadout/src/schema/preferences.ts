@@ -9,7 +9,8 @@ export const costLimits = z.strictObject({
 export const preferences = z.strictObject({
   /** Let the search choose tools for each prompt. */
   autoLoadTools: z.boolean().default(true),
-  maxServersPerThread: z.number().int().min(1).max(1000).default(16),
+  /** How many servers with tools a thread uses at once. @default no cap */
+  maxServersPerThread: z.number().int().min(1).max(1000).optional(),
   costLimits: costLimits.default({}),
   /** Let what was asked for in successful calls help later searches; false also forgets what was learned. */
   learnFromUse: z.boolean().default(true),
@@ -17,10 +18,10 @@ export const preferences = z.strictObject({
 })
 export type Preferences = z.infer<typeof preferences>
 
-/** Null takes away: one limit, or all of them. */
+/** Null removes a limit, or all cost limits. */
 export const preferencesPatch = z.strictObject({
   autoLoadTools: z.boolean().optional(),
-  maxServersPerThread: preferences.shape.maxServersPerThread.unwrap().optional(),
+  maxServersPerThread: preferences.shape.maxServersPerThread.nullable(),
   costLimits: z
     .strictObject({
       maxCallsPerHour: costLimits.shape.maxCallsPerHour.nullable(),

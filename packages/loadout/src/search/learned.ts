@@ -26,6 +26,12 @@ export interface ToolUse {
 }
 export type UserUses = readonly ToolUse[]
 
+/** `uscoId`s of the toolkits that were called with success, the newest first. */
+export function toolkitsByUse(uses: UserUses): string[] {
+  const newest = uses.filter(({ successes }) => successes > 0).toSorted((a, b) => b.lastUsedAt - a.lastUsedAt)
+  return [...new Set(newest.map(({ uscoId }) => uscoId))]
+}
+
 const useKeyOf = (uscoId: string, tool: string) => `${uscoId}\n${tool}`
 
 /** One call that is over. */

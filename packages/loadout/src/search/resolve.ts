@@ -1,5 +1,6 @@
 /** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
 import type { z } from 'zod'
+import { capWarnings } from '../loadout/cap-warnings.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import { OWN_NAMES, OWN_TOOLKIT } from '../loadout/own-entry.ts'
 import type { PreferenceStore } from '../loadout/preferences.ts'
@@ -35,6 +36,8 @@ export interface Resolver {
   resolve(place: ResolvePlace, options: ResolveOptions): Promise<Resolved>
   /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
   fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
+  /** `uscoId`s of the toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
+  preferred(place: Omit<ResolvePlace, 'own'>, options: ResolveOptions): Promise<string[]>
 }
 
 export interface ResolverParts {
@@ -68,6 +71,17 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
       const ranks = new Map(hits.map(({ ref, score }, at) => [ref, { rank: at + 1, score }]))
       return (entry) => (entry.included && !isOwnEntry(entry) ? fitOf(ranks.get(entry.ref)) : undefined)
     },
+    async preferred({ userId, loadout, loaded }, options) {
+      const { prompt, history = [] } = parse(resolveInput, options)
+      const heard = hear(history)
+      const text = prompt.trim() === '' ? heard.text : prompt
+      const first = [...loaded, ...calledIn(loadout.tools, heard)].map(({ ref }) => ref)
+      const ask = { userId, callers: USUAL_CALLERS, context: heard.text, limit: MOST_RANKED }
+      const { hits } = text.trim() === '' ? { hits: [] } : await searcher.search(loadout.entries, text, ask)
+      const owner = new Map(loadout.tools.map(({ ref, uscoId }) => [ref, uscoId]))
+      const ranked = [...first, ...hits.map(({ ref }) => ref)].map((ref) => owner.get(ref))
+      return [...new Set(ranked.filter((uscoId) => uscoId !== undefined))]
+    },
     async resolve({ userId, threadId, loadout, own, loaded }, options) {
       const given = parse(resolveInput, options)
       const heard = hear(given.history ?? [])
@@ -88,14 +102,21 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
         ...(threadId === undefined ? {} : { threadId }),
-        ...{ userId, tools: chosen.tools, deferred: chosen.deferred, dropped: chosen.dropped },
+        ...{ userId, tools: chosen.tools, deferred: chosen.deferred },
+        dropped: [...chosen.dropped, ...droppedToolkits(loadout)],
         tokens: { tokenizer: counter.name, before, after: chosen.tokens, exact },
         strategy: found?.strategy ?? given.strategy ?? 'hybrid',
-        warnings: [...(found?.warnings ?? [])],
+        warnings: [...(found?.warnings ?? []), ...capWarnings(loadout)],
       }
       return { selection, count, maxTokens, tokenizer: counter.tokenizer }
     },
   }
+}
+
+/** Toolkits that the cap keeps out, by their id. */
+function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): SelectionData['dropped'] {
+  const reasonOf = (id: string) => toolkits.find((one) => one.id === id && !one.active)?.reasons.at(-1)?.detail
+  return ids.map((ref) => ({ ref, reason: reasonOf(ref) ?? 'The thread has too many servers.' }))
 }
 
 const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === OWN_TOOLKIT && OWN_NAMES.has(tool)

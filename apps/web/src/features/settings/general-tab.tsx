@@ -67,23 +67,23 @@ function ToolsSection({ preferences }: { preferences: Preferences }) {
   )
 }
 
-function ServersPerThread({ value }: { value: number }) {
-  const [text, setText] = useState(String(value))
+function ServersPerThread({ value }: { value: number | undefined }) {
+  const [text, setText] = useState(value === undefined ? '' : String(value))
   const save = usePreferences()
-  const number = Number(text)
+  const number = text.trim() === '' ? undefined : Number(text)
   const leaving = useUnsaved(number !== value)
-  const error =
-    Number.isInteger(number) && number >= 1 && number <= 1000 ? undefined : 'A whole number from 1 to 1,000.'
+  const isValid = number === undefined || (Number.isInteger(number) && number >= 1 && number <= 1000)
+  const error = isValid ? undefined : 'A whole number from 1 to 1,000, or empty for no limit.'
   const submit = (event: FormEvent) => {
     event.preventDefault()
     if (!error && number !== value)
-      save.mutate({ maxServersPerThread: number }, { onSuccess: () => toast.success('Saved') })
+      save.mutate({ maxServersPerThread: number ?? null }, { onSuccess: () => toast.success('Saved') })
   }
   return (
     <form noValidate onSubmit={submit} className="flex items-start gap-2">
       <Field
-        label="Most servers of a thread"
-        hint="Further ones are left out, and the thread says so."
+        label="Max servers per thread"
+        hint="Empty: no limit. With a limit, a thread keeps the servers that match the prompt best and names the others."
         error={error}
         className="max-w-xs flex-1"
       >
@@ -93,6 +93,7 @@ function ServersPerThread({ value }: { value: number }) {
             type="number"
             min={1}
             max={1000}
+            placeholder="No limit"
             value={text}
             onChange={(event) => setText(event.target.value)}
           />
