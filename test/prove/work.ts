@@ -18,8 +18,8 @@ export interface Bound {
 export interface Work {
   /** Runs it, and fails where it took more. */
   within<T>(bound: Bound, work: () => T): T
-  /** Runs it, and fails where one turn of the event loop took more. */
-  perTurn<T>(bound: Bound, work: () => Promise<T>): Promise<{ result: T; turns: number }>
+  /** Runs it, and fails where one turn of the event loop took more; with `everyMs`, where all turns of so long did. */
+  perTurn<T>(bound: Bound & { everyMs?: number }, work: () => Promise<T>): Promise<T>
 }
 
 interface Coverage {
@@ -66,22 +66,21 @@ function counted(): Work {
       take()
       return after(work(), () => expect(take(), 'blocks of source that ran').toBeLessThanOrEqual(steps))
     },
-    async perTurn({ steps }, work) {
-      let [isOver, most, turns] = [false, 0, 0]
+    async perTurn({ steps, everyMs }, work) {
+      let [isOver, most] = [false, 0]
+      const next = () => (everyMs ? setTimeout(turn, everyMs) : setImmediate(turn))
       const turn = () => {
         most = Math.max(most, take())
-        turns++
-        if (!isOver) setImmediate(turn)
+        if (!isOver) next()
       }
       take()
-      setImmediate(turn)
+      next()
       const result = await work().finally(() => {
         isOver = true
       })
-      expect(Math.max(most, take()), 'blocks of source that ran in one turn of the event loop').toBeLessThanOrEqual(
-        steps,
-      )
-      return { result, turns }
+      most = Math.max(most, take())
+      expect(most, 'blocks of source that ran in one turn of the event loop').toBeLessThanOrEqual(steps)
+      return result
     },
   }
 }
@@ -94,7 +93,7 @@ const measured = (): Work => ({
   async perTurn({ ms }, work) {
     const { result, lagMs } = await lagDuring(work)
     expect(lagMs, 'milliseconds that the event loop was held up').toBeLessThan(ms)
-    return { result, turns: Number.POSITIVE_INFINITY }
+    return result
   },
 })
 
@@ -108,7 +107,7 @@ export async function provenWithin<T>(ms: number, work: () => Promise<T>): Promi
 
 /** Runs it; `prove:timing` fails where the event loop is held up for longer than this. */
 export async function provenLag<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  return isTiming ? (await measured().perTurn({ ms, steps: 0 }, work)).result : work()
+  return isTiming ? measured().perTurn({ ms, steps: 0 }, work) : work()
 }
 
 /** Runs it; `prove:timing` fails where the process grows by more than this. */

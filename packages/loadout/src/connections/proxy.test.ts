@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, it } from 'vitest'
 import { codeOf, type Loopback, listen, makeCertificates, names } from '../../../../test/loopback.ts'
+import { provenWithin } from '../../../../test/prove/work.ts'
 import { createGuardedFetch, type GuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 import { readProxy } from './proxy.ts'
 
@@ -102,11 +103,11 @@ describe('through a proxy', () => {
   it('an abort ends the wait for the tunnel', async () => {
     await using silent = await startProxy({ silent: true })
     const fetch = guard({ proxy: { url: `http://127.0.0.1:${silent.port}` } })
-    const started = performance.now()
-    await expect(fetch('https://secure.test/', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
-      name: 'TimeoutError',
-    })
-    expect(performance.now() - started).toBeLessThan(500)
+    await provenWithin(500, () =>
+      expect(fetch('https://secure.test/', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
+        name: 'TimeoutError',
+      }),
+    )
   })
 
   it('what noProxy names goes straight, and is judged in full', async () => {

@@ -9,7 +9,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Inside, insideRecord, NO_HOOKS, openInside, sandboxed } from '../../testing/inside.ts'
 import type { Drivers } from '../drivers.ts'
-import { nodeDrivers } from '../node-drivers.ts'
 
 const CANARY = 'canary-5d1f08'
 let drivers: Drivers
@@ -217,29 +216,4 @@ describe('without a sandbox', () => {
     })
     await without.close()
   })
-})
-
-it('the time that a sandbox adds to a start is told', async () => {
-  const direct = nodeDrivers({ stdio: 'on' })
-  const timed = async (open: Drivers, record = {}) => {
-    const times: number[] = []
-    for (let run = 0; run < 7; run++) {
-      const from = performance.now()
-      const { connection } = await openInside(open, { command: process.execPath, ...record })
-      times.push(performance.now() - from)
-      await connection.close()
-    }
-    return times.sort((a, b) => a - b)[3] as number
-  }
-  const [bare, boxed, declared] = [
-    await timed(direct),
-    await timed(drivers),
-    await timed(drivers, { hosts: ['example.com'] }),
-  ]
-  await direct.close()
-  const told = [bare, boxed, boxed - bare, declared - bare].map((ms) => `${ms.toFixed(1)} ms`)
-  process.stdout.write(
-    `start of a server: ${told[0]} bare, ${told[1]} in a sandbox (${told[2]} added; ${told[3]} with declared hosts)\n`,
-  )
-  expect(boxed).toBeGreaterThan(0)
 })
