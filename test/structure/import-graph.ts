@@ -18,7 +18,7 @@ export interface SourceFile {
   imports: string[]
 }
 
-const isTest = (path: string) => /\.(test|test-d)\.tsx?$/.test(path)
+const isTest = (path: string) => /\.(test|test-d)\.tsx?$|(^|\/)test\/fixtures\//.test(path)
 
 export function sourcesIn(folder: string, { tests = false } = {}): SourceFile[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -14,19 +14,26 @@ export interface ClientParts {
   clientVersion: string
 }
 
+/** How long a server may leave the first question of the new era unanswered. */
+export const probeMsOf = ({ connectMs }: ConnectionTarget, mostMs = 3000) => Math.min(connectMs / 2, mostMs)
+
+/** Loadout as every server sees it. */
+export const identityOf = (clientVersion: string) => ({
+  info: { name: 'loadout', version: clientVersion },
+  capabilities: {
+    elicitation: { form: { applyDefaults: true }, url: {} },
+    extensions: { 'io.modelcontextprotocol/skills': {} },
+  },
+})
+
 export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: CallClocks): Client {
-  const client = new Client(
-    { name: 'loadout', version: clientVersion },
-    {
-      capabilities: {
-        elicitation: { form: { applyDefaults: true }, url: {} },
-        extensions: { 'io.modelcontextprotocol/skills': {} },
-      },
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: Math.min(target.connectMs / 2, 3000) } },
-      // Output is checked by our own validator, which no schema of a server can block.
-      jsonSchemaValidator: NO_VALIDATION,
-    },
-  )
+  const { info, capabilities } = identityOf(clientVersion)
+  const client = new Client(info, {
+    capabilities,
+    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMsOf(target) } },
+    // Output is checked by our own validator, which no schema of a server can block.
+    jsonSchemaValidator: NO_VALIDATION,
+  })
   let open = 0
   client.setRequestHandler('elicitation/create', async (request, context) => {
     const question = readQuestion(request.params as JsonObject)

@@ -28,6 +28,8 @@ export interface NodeDriverOptions {
   guard?: GuardOptions
   /** The largest answer of a server, over any transport, in decoded bytes. @default 128 MiB */
   maxResponseBytes?: number
+  /** How long a command may leave the first question of the new era unanswered before the older one is asked as well. @default 3000 */
+  probeMs?: number
   clientVersion?: string
 }
 
@@ -41,6 +43,7 @@ export function nodeDrivers({
   processDir,
   guard = {},
   maxResponseBytes = guard.maxResponseBytes ?? MAX_RESPONSE_BYTES,
+  probeMs,
   clientVersion = '0.1.0',
 }: NodeDriverOptions = {}): Drivers {
   // More than the pool has places, so that streams that stay open leave room for calls.
@@ -49,7 +52,7 @@ export function nodeDrivers({
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
   const groups = createProcessGroups({ noteDir: processDir })
   const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
-  const running = { groups, clientVersion, maxResponseBytes }
+  const running = { groups, clientVersion, maxResponseBytes, probeMs }
   const swept = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)
   // What a crash left behind goes before anything new starts.
   const afterSweep =

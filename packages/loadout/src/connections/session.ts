@@ -2,7 +2,7 @@
  * A Connection over the SDK's client. It asks with schemas that accept anything, so that one odd tool or an unknown kind
  * of content cannot fail a whole answer; it pages by itself, so that bad cursors end; and it calms what servers flood.
  */
-import type { Client, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
+import type { Client, ConnectOptions, RequestOptions, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { CallClocks } from './call-clock.ts'
@@ -51,6 +51,8 @@ export interface SessionParts {
   diagnostics?: Connection['diagnostics']
   /** Tells the server that it is over, before the transport closes. */
   farewell?: () => Promise<void>
+  /** Finds out which era the server speaks, where the transport asks that itself. */
+  negotiate?: () => Promise<EraVerdict>
   clientVersion: string
 }
 
@@ -62,16 +64,15 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const changes = new ListChanges(client, hooks)
   const log = new SessionLog(hooks)
   client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
-  const { verdict, connectMs, meta } = target
+  const { connectMs, meta } = target
   const stopSending = meta && sendAlong(transport, meta)
+  const connecting = async () => {
+    const verdict = (await parts.negotiate?.()) ?? target.verdict
+    await client.connect(tolerate(transport), { timeout: connectMs, ...priorOf(verdict) })
+  }
   try {
-    const connecting = client.connect(tolerate(transport), {
-      timeout: connectMs,
-      ...(verdict?.era === 'legacy' ? { prior: { kind: 'legacy' as const } } : {}),
-      ...(verdict?.era === 'modern' ? { prior: { kind: 'modern' as const, discover: verdict.discover as never } } : {}),
-    })
     // The SDK's own limit does not cover the start of the transport.
-    await within(connecting, connectMs, target.signal)
+    await within(connecting(), connectMs, target.signal)
     changes.start()
   } catch (error) {
     await client.close().catch(() => {})
@@ -87,6 +88,13 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     hooks.onClosed()
   }
   return session
+}
+
+function priorOf(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'prior'> {
+  if (verdict === undefined) return {}
+  return {
+    prior: verdict.era === 'legacy' ? { kind: 'legacy' } : { kind: 'modern', discover: verdict.discover as never },
+  }
 }
 
 // Before there is a session, none can be lost: whatever answered is not what we look for.

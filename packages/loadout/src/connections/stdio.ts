@@ -3,6 +3,8 @@ import { HostError } from '../errors.ts'
 import type { Connection } from './connection.ts'
 import type { OpenCommand } from './drivers.ts'
 import type { CommandLine } from './fill-template.ts'
+import { identityOf, probeMsOf } from './new-client.ts'
+import { ProbedTransport } from './probed-transport.ts'
 import type { ProcessGroups, ProcessSpec } from './process-group.ts'
 import { openSession } from './session.ts'
 import { StdioTransport } from './stdio-transport.ts'
@@ -13,23 +15,28 @@ export interface StdioOptions {
   prepare(line: CommandLine): Promise<ProcessSpec>
   clientVersion: string
   maxResponseBytes?: number | undefined
+  /** How long `server/discover` may stay unanswered before `initialize` is sent as well. @default 3000 */
+  probeMs?: number | undefined
 }
 
-export function openCommands({ groups, prepare, clientVersion, maxResponseBytes }: StdioOptions): OpenCommand {
+export function openCommands({ groups, prepare, clientVersion, maxResponseBytes, probeMs }: StdioOptions): OpenCommand {
   return async (target, hooks, line) => {
     const start = async (legacy: boolean) => {
       const spec = await within(target.connectMs, prepare(line))
-      const transport = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
+      const pipes = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
+      const transport = new ProbedTransport(pipes)
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
       const session = {
         transport,
         kind: 'stdio' as const,
         target: { ...target, verdict },
         hooks,
-        diagnostics: () => diagnose(transport),
+        negotiate: () =>
+          transport.negotiate({ client: identityOf(clientVersion), verdict, probeMs: probeMsOf(target, probeMs) }),
+        diagnostics: () => diagnose(pipes),
         clientVersion,
       }
-      return openOrExplain(() => openSession(session), transport)
+      return openOrExplain(() => openSession(session), pipes)
     }
     try {
       return await start(false)
