@@ -43,7 +43,7 @@ const RUN = [/\b(runCustom|executeCall)\b/]
 
 const sources = ['packages', 'apps'].flatMap((folder) =>
   sourcesIn(`${ROOT}/${folder}`)
-    .filter(({ path }) => !/(^|\/)testing\/|^web\/test\//.test(path))
+    .filter(({ path }) => !/(^|\/)testing\/|^(web|loadout)\/test\//.test(path))
     .map((file) => ({ ...file, path: `${folder}/${file.path}` })),
 )
 

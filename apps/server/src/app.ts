@@ -118,7 +118,9 @@ export function createApp({
   app.use('/api/*', jsonBody(bodiesOf(app)))
   app.onError((thrown, c) => {
     const error = HostError.from(thrown)
-    if (error.status >= 500) log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
+    // A healthy server's refusal is the caller's to read: nothing here failed.
+    if (error.status >= 500 && error.code !== 'refused-by-server')
+      log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
     return sendProblem(c, error)
   })
   app.notFound((c) =>

@@ -84,9 +84,8 @@ export async function fromRecord(
 /** Of a wait that was asked for back then, what is left. */
 function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
   if (!('error' in outcome) || outcome.error.retryAfterMs === undefined || !finishedAt) return outcome
-  const { code, message: detail, action, errors, retryAfterMs: asked } = outcome.error
-  const retryAfterMs = Math.max(0, asked - (Date.now() - finishedAt.getTime()))
-  return { ...outcome, error: new HostError(code, { detail, action, ...(errors ? { errors } : {}), retryAfterMs }) }
+  const retryAfterMs = Math.max(0, outcome.error.retryAfterMs - (Date.now() - finishedAt.getTime()))
+  return { ...outcome, error: outcome.error.with({ retryAfterMs }) }
 }
 
 export function resultOf(outcome: CallOutcome) {

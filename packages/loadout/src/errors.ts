@@ -99,6 +99,11 @@ export const ERRORS = {
     'The server does not speak MCP as it should',
     'Check that the URL or command is an MCP server.',
   ),
+  'refused-by-server': kind(
+    502,
+    'The server refused the request',
+    'Read the server’s reason in the detail, and change the request.',
+  ),
   'malformed-list': kind(
     502,
     'What the server lists is no list',
@@ -204,6 +209,8 @@ export interface HostErrorOptions {
   /** Overrides the table's action where a better one is known. */
   action?: string
   errors?: FieldError[]
+  /** Overrides the table's status: a server's refusal can mean that something does not exist, or that the input is invalid. */
+  status?: 404 | 422 | undefined
   /** When the same request may succeed, where that is known. */
   retryAfterMs?: number
   /** What a process printed last, with its lines, for who may read it. Never holds a secret. */
@@ -229,13 +236,28 @@ export class HostError extends Error {
     super(options.detail ?? entry.title, { cause: options.cause })
     this.name = 'HostError'
     this.code = code
-    this.status = entry.status
+    this.status = options.status ?? entry.status
     this.retryable = entry.retryable
     this.title = entry.title
     this.action = options.action ?? entry.action
     this.errors = options.errors
     this.retryAfterMs = options.retryAfterMs
     this.output = options.output
+  }
+
+  /** The same error with some parts replaced. The cause is kept only where `changes` names it: it may quote a secret. */
+  with(changes: HostErrorOptions): HostError {
+    const { code, message: detail, action, errors, retryAfterMs, output } = this
+    const status = this.status === ERRORS[code].status ? {} : { status: this.status as 404 | 422 }
+    return new HostError(code, {
+      detail,
+      action,
+      ...status,
+      ...(errors ? { errors } : {}),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(output === undefined ? {} : { output }),
+      ...changes,
+    })
   }
 
   /** What happened and what to do, as one line for a terminal. */

@@ -8,6 +8,12 @@ const item = z.record(z.string(), z.unknown())
 const items = json(z.object({ items: z.array(item) }), 'As the server lists them')
 const whole = json(item, 'As the server gives it')
 
+const uri = z.string().min(1).max(4096)
+const values = z.record(z.string(), z.string())
+const completion = z
+  .object({ values: z.array(z.string()), total: z.number().optional(), hasMore: z.boolean().optional() })
+  .openapi('Completion')
+
 const listResources = createRoute({
   method: 'get',
   path: '/mcp/{id}/resources',
@@ -19,8 +25,41 @@ const readResource = createRoute({
   method: 'get',
   path: '/mcp/{id}/resources/read',
   summary: 'One resource, by its URI',
-  request: { params: idParam, query: z.object({ uri: z.string().min(1).max(4096) }) },
+  request: { params: idParam, query: z.object({ uri }) },
   responses: { 200: whole, ...problemResponses },
+})
+const listTemplates = createRoute({
+  method: 'get',
+  path: '/mcp/{id}/resources/templates',
+  summary: 'List the URI templates of a server',
+  request: { params: idParam },
+  responses: { 200: items, ...problemResponses },
+})
+const readTemplate = createRoute({
+  method: 'post',
+  path: '/mcp/{id}/resources/read',
+  summary: 'Read the resource that a URI template names',
+  request: {
+    params: idParam,
+    body: jsonBodyOf(z.strictObject({ uriTemplate: uri, arguments: values.default({}) })),
+  },
+  responses: { 200: whole, ...problemResponses },
+})
+const complete = createRoute({
+  method: 'post',
+  path: '/mcp/{id}/complete',
+  summary: 'Suggest values for an argument of a prompt or a URI template',
+  request: {
+    params: idParam,
+    body: jsonBodyOf(
+      z.strictObject({
+        ref: z.union([z.strictObject({ prompt: idText }), z.strictObject({ uriTemplate: uri })]),
+        argument: z.strictObject({ name: z.string().min(1).max(200), value: z.string().max(4096) }),
+        arguments: values.optional(),
+      }),
+    ),
+  },
+  responses: { 200: json(completion, 'Suggestions, best first'), ...problemResponses },
 })
 const listSkills = createRoute({
   method: 'get',
@@ -65,6 +104,22 @@ export function resourceRoutes({ resources, prompts, skills }: Host) {
     .openapi(readResource, async (c) =>
       c.json(await resources.read(c.var.principal.userId, c.req.valid('param').id, c.req.valid('query').uri), 200),
     )
+    .openapi(listTemplates, async (c) =>
+      c.json({ items: await resources.templates(c.var.principal.userId, c.req.valid('param').id) }, 200),
+    )
+    .openapi(readTemplate, async (c) =>
+      c.json(await resources.readTemplate(c.var.principal.userId, c.req.valid('param').id, c.req.valid('json')), 200),
+    )
+    .openapi(complete, async (c) => {
+      const { userId } = c.var.principal
+      const { id } = c.req.valid('param')
+      const { ref, ...partial } = c.req.valid('json')
+      const suggested =
+        'prompt' in ref
+          ? await prompts.complete(userId, id, { name: ref.prompt, ...partial })
+          : await resources.complete(userId, id, { uriTemplate: ref.uriTemplate, ...partial })
+      return c.json(suggested, 200)
+    })
     .openapi(listSkills, async (c) =>
       c.json({ items: await skills.list(c.var.principal.userId, c.req.valid('param').id) }, 200),
     )

@@ -55,6 +55,14 @@ export const BODIES: Record<string, object | null> = {
   'POST /api/mcp/{id}/introspect': null,
   'POST /api/mcp/{id}/accept': {},
   'POST /api/mcp/{id}/prompts/{name}': {},
+  'POST /api/mcp/{id}/resources/read': {
+    uriTemplate: 'demo://resource/dynamic/text/{resourceId}',
+    arguments: { resourceId: '1' },
+  },
+  'POST /api/mcp/{id}/complete': {
+    ref: { prompt: 'completable-prompt' },
+    argument: { name: 'department', value: 'E' },
+  },
   'POST /api/tools/{toolkit}/{tool}/call': { arguments: { message: 'hi', text: 'hi' } },
   'POST /api/inputs/{id}': { action: 'decline' },
   'POST /api/approvals/{id}/answer': { decision: 'deny' },

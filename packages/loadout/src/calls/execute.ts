@@ -27,10 +27,15 @@ export function executeCall(parts: ExecuteParts): CallHandler<ResolvedCall> {
       return await execute(parts, call, onLate)
     } catch (error) {
       if (lateMs !== undefined && lateMs === call.maxMs) return outOfTime(lateMs)
+      if (isToolError(error)) return { status: 'tool-error', content: [{ type: 'text', text: error.message }] }
       throw error
     }
   }
 }
+
+/** Many servers report a tool's own failure as a JSON-RPC error. Invalid arguments stay an error: they name what to correct. */
+const isToolError = (error: unknown): error is HostError =>
+  HostError.is(error) && error.code === 'refused-by-server' && error.status !== 422
 
 /** It was the operator's limit, not the server's own time, that ran out. */
 const outOfTime = (ms: number): CallOutcome => ({

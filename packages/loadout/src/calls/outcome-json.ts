@@ -1,5 +1,5 @@
 /** An outcome as it is kept and sent, and out of that again. */
-import { HostError } from '../errors.ts'
+import { ERRORS, HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { CallOutcome } from './call.ts'
 import type { Results } from './results.ts'
@@ -8,8 +8,12 @@ const MOST_CHARACTERS = 1_000_000
 
 export function jsonOf(outcome: CallOutcome): JsonObject {
   if (!('error' in outcome)) return { ...outcome } as JsonObject
-  const { code, message: detail, action, errors, retryAfterMs } = outcome.error
-  const more = { ...(errors ? { errors } : {}), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) }
+  const { code, message: detail, action, errors, retryAfterMs, status } = outcome.error
+  const more = {
+    ...(errors ? { errors } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === ERRORS[code].status ? {} : { status }),
+  }
   return { status: outcome.status, error: { code, detail, action, ...more } }
 }
 
@@ -26,6 +30,7 @@ interface KeptError {
   action: string
   errors?: NonNullable<HostError['errors']>
   retryAfterMs?: number
+  status?: 404 | 422
 }
 
 /** What a row can hold; a result that is larger is kept beside it, and the row has its handle. */

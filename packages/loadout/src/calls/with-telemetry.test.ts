@@ -122,9 +122,14 @@ describe('the span of a call', () => {
       { 'error.type': 'tool_error' },
     ],
     [
-      'failed',
+      'tool-error',
       { at: { 'tools/call': { do: 'error', code: -32_050, message: 'The words of the server' } } },
-      { 'error.type': 'protocol-error', 'rpc.response.status_code': '-32050' },
+      { 'error.type': 'tool_error', 'rpc.response.status_code': '-32050' },
+    ],
+    [
+      'failed',
+      { at: { 'tools/call': { do: 'error', code: -32_602, message: 'The words of the server' } } },
+      { 'error.type': 'refused-by-server', 'rpc.response.status_code': '-32602' },
     ],
     ['sign-in-needed', { http: { 'tools/call': { status: 401 } } }, { 'error.type': 'sign-in-needed' }],
   ] as Array<[string, HttpFaults, object]>)(

@@ -7,8 +7,8 @@ import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import { redact } from '../toolkits/redact.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { wasAnswered } from './failures.ts'
 
+/** `refused-by-server` is not among them: it is the answer to the user's own request. */
 const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
   'server-crashed',
   'spawn-failed',
@@ -22,7 +22,7 @@ export const CLOSED_REASON = 'The server could not be reached.'
 
 export function closedFor(error: unknown, { tier, toolkit, carried }: StoredToolkit, userId: string): unknown {
   if (tier !== 'app' || carried || userId === APP_OWNER || !HostError.is(error)) return error
-  if (!WORDS_OF_THE_SERVER.has(error.code) || wasAnswered(error)) return error
+  if (!WORDS_OF_THE_SERVER.has(error.code)) return error
   const { retryAfterMs } = error
   return new HostError(error.code, {
     detail: `The server of "${toolkit.id}" failed; its operator can see why.`,
@@ -46,12 +46,5 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): unkn
   const detail = redact(error.message, secrets)
   const output = error.output === undefined ? undefined : redact(error.output, secrets)
   if (detail === error.message && output === error.output) return error
-  const { action, errors, retryAfterMs } = error
-  return new HostError(error.code, {
-    detail,
-    action,
-    ...(errors ? { errors } : {}),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(output === undefined ? {} : { output }),
-  })
+  return error.with({ detail, ...(output === undefined ? {} : { output }) })
 }

@@ -107,7 +107,30 @@ export interface RawList {
   warnings: string[]
 }
 
-export type ListKind = 'tools' | 'resources' | 'prompts'
+export type ListKind = 'tools' | 'resources' | 'resourceTemplates' | 'prompts'
+
+export const LIST_METHODS = {
+  tools: 'tools/list',
+  resources: 'resources/list',
+  resourceTemplates: 'resources/templates/list',
+  prompts: 'prompts/list',
+} as const satisfies Record<ListKind, string>
+
+/** Asks for suggestions while an argument of a prompt or of a URI template is typed. */
+export interface CompletionRequest {
+  ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string }
+  argument: { name: string; value: string }
+  /** The arguments that are already filled in: suggestions may depend on them. */
+  arguments?: Record<string, string> | undefined
+}
+
+export interface Completion {
+  /** At most 100, best first. */
+  values: string[]
+  /** How many there are, where the server says so. */
+  total?: number
+  hasMore?: boolean
+}
 
 /** A file of a skill: by the URI of the skill's `SKILL.md`, and its own path or URI. */
 export interface SkillAddress {
@@ -129,6 +152,8 @@ export interface Connection {
   listSkills(options: CallOptions): Promise<JsonObject[]>
   readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject>
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject>
+  /** Empty where the server declares no completions. */
+  complete(request: CompletionRequest, options: CallOptions): Promise<Completion>
   /** Whether it can still be used. */
   isOpen(): boolean
   /** What the process said on stderr lately, and its group. */

@@ -9,6 +9,7 @@ import type { ConnectionHooks, ListKind } from './connection.ts'
 import { asHostError } from './failures.ts'
 
 const KINDS = ['tools', 'resources', 'prompts'] as const satisfies readonly ListKind[]
+type ChangingKind = (typeof KINDS)[number]
 const ACK_MS = 15_000
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 30_000
@@ -20,12 +21,12 @@ const PASSING = new Set(['session-lost', 'server-unreachable', 'server-timeout',
 
 export class ListChanges {
   readonly #client: Client
-  readonly #tell: Record<ListKind, () => void>
+  readonly #tell: Record<ChangingKind, () => void>
   #stopped = false
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(client: Client, hooks: Pick<ConnectionHooks, 'onListChanged'>) {
-    const telling = (kind: ListKind) => calmStorm(() => void (this.#stopped || hooks.onListChanged(kind)))
+    const telling = (kind: ChangingKind) => calmStorm(() => void (this.#stopped || hooks.onListChanged(kind)))
     this.#client = client
     this.#tell = { tools: telling('tools'), resources: telling('resources'), prompts: telling('prompts') }
     for (const kind of KINDS) client.setNotificationHandler(`notifications/${kind}/list_changed`, this.#tell[kind])
@@ -43,7 +44,7 @@ export class ListChanges {
     clearTimeout(this.#timer)
   }
 
-  async #keepListening(kinds: readonly ListKind[]): Promise<void> {
+  async #keepListening(kinds: readonly ChangingKind[]): Promise<void> {
     let failures = 0
     for (let turn = 0; !this.#stopped && failures < MOST_FAILURES; turn++) {
       const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS)
@@ -55,7 +56,7 @@ export class ListChanges {
   }
 
   /** Until the stream is over. Whether another is worth a try. */
-  async #listen(kinds: readonly ListKind[], isAgain: boolean): Promise<boolean> {
+  async #listen(kinds: readonly ChangingKind[], isAgain: boolean): Promise<boolean> {
     const filter = Object.fromEntries(kinds.map((kind) => [`${kind}ListChanged`, true]))
     try {
       const { closed } = await this.#client.listen(filter, { timeout: ACK_MS })

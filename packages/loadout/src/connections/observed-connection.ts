@@ -9,15 +9,18 @@ import type { Server } from '../schema/server.ts'
 import { ATTRIBUTE, CALL_METHOD, TOOL_ERROR } from '../telemetry/conventions.ts'
 import { endSpan, type Telemetry } from '../telemetry/telemetry.ts'
 import { recordingSpan, traceMeta, traceOr } from '../telemetry/trace-context.ts'
-import type {
-  CallOptions,
-  Connection,
-  EraVerdict,
-  ListKind,
-  RawList,
-  ServerInfo,
-  SkillAddress,
-  ToolResult,
+import {
+  type CallOptions,
+  type Completion,
+  type CompletionRequest,
+  type Connection,
+  type EraVerdict,
+  LIST_METHODS,
+  type ListKind,
+  type RawList,
+  type ServerInfo,
+  type SkillAddress,
+  type ToolResult,
 } from './connection.ts'
 import { jsonRpcCode } from './failures.ts'
 
@@ -51,7 +54,7 @@ export class ObservedConnection implements Connection {
   }
 
   list(kind: ListKind, options: CallOptions): Promise<RawList> {
-    return this.#spanned({ method: `${kind}/list` }, options, (passed) => this.#inner.list(kind, passed))
+    return this.#spanned({ method: LIST_METHODS[kind] }, options, (passed) => this.#inner.list(kind, passed))
   }
 
   callTool(
@@ -79,6 +82,10 @@ export class ObservedConnection implements Connection {
 
   getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
     return this.#spanned({ method: 'prompts/get' }, options, (passed) => this.#inner.getPrompt(prompt, passed))
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+    return this.#spanned({ method: 'completion/complete' }, options, (passed) => this.#inner.complete(request, passed))
   }
 
   isOpen(): boolean {

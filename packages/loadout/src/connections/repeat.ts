@@ -1,10 +1,14 @@
 /** What a failure says of its connection, and of the work that it ended. */
 import { HostError } from '../errors.ts'
-import { wasAnswered } from './failures.ts'
+import { isOtherEra } from './failures.ts'
 
-/** A server that no longer knows the session did not run the call; anything else is repeated only where that is safe. */
+/**
+ * A server that no longer knows the session, or never spoke the era that was remembered, did not run the call; anything else
+ * is repeated only where that is safe.
+ */
 export function mayRepeat(error: unknown, repeatable: boolean): boolean {
   if (!HostError.is(error)) return false
+  if (isOtherEra(error)) return true
   const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
   return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
 }
@@ -16,5 +20,5 @@ const BROKEN = new Set([
   'malformed-list',
 ])
 
-/** Whether the connection is of no more use. */
-export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code) && !wasAnswered(error)
+/** Whether the connection is of no more use. A refusal is an answer: the session that it came over works. */
+export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)

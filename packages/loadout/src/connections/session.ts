@@ -7,17 +7,21 @@ import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { CallClocks } from './call-clock.ts'
 import { calmProgress } from './calm.ts'
-import type {
-  CallOptions,
-  Connection,
-  ConnectionHooks,
-  ConnectionTarget,
-  EraVerdict,
-  ListKind,
-  RawList,
-  ServerInfo,
-  SkillAddress,
-  ToolResult,
+import { completeArgument } from './completion.ts'
+import {
+  type CallOptions,
+  type Completion,
+  type CompletionRequest,
+  type Connection,
+  type ConnectionHooks,
+  type ConnectionTarget,
+  type EraVerdict,
+  LIST_METHODS,
+  type ListKind,
+  type RawList,
+  type ServerInfo,
+  type SkillAddress,
+  type ToolResult,
 } from './connection.ts'
 import { asHostError, isOddResult, protocolError } from './failures.ts'
 import { ListChanges } from './list-changes.ts'
@@ -114,6 +118,8 @@ class Session implements Connection {
   readonly #parts: SessionParts
   readonly #changes: ListChanges
   readonly #log: SessionLog
+  /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
+  #confirmed: boolean
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
   constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
@@ -122,6 +128,7 @@ class Session implements Connection {
     this.#changes = own.changes
     this.#log = own.log
     this.#parts = parts
+    this.#confirmed = parts.target.verdict?.era !== 'modern'
     const era = client.getProtocolEra() ?? 'legacy'
     const server = client.getServerVersion()
     this.info = {
@@ -139,7 +146,8 @@ class Session implements Connection {
   }
 
   async list(kind: ListKind, options: CallOptions): Promise<RawList> {
-    if (!this.#client.getServerCapabilities()?.[kind]) return { items: [], warnings: [] }
+    if (!this.#client.getServerCapabilities()?.[kind === 'resourceTemplates' ? 'resources' : kind])
+      return { items: [], warnings: [] }
     const list: RawList = { items: [], warnings: [] }
     const seen = new Set<string>()
     const deadline = Date.now() + options.totalMs
@@ -148,7 +156,7 @@ class Session implements Connection {
     for (let page = 0; ; page++) {
       if (page >= MAX_PAGES) throw malformed(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
       const totalMs = Math.max(1, deadline - Date.now())
-      const answer = await this.#request(`${kind}/list`, cursor === undefined ? {} : { cursor }, {
+      const answer = await this.#request(LIST_METHODS[kind], cursor === undefined ? {} : { cursor }, {
         ...options,
         totalMs,
         timeoutMs: Math.min(options.timeoutMs, totalMs),
@@ -221,6 +229,10 @@ class Session implements Connection {
     return this.#request('prompts/get', prompt, options)
   }
 
+  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+    return this.#guard(options, (sdkOptions) => completeArgument(this.#client, request, sdkOptions))
+  }
+
   diagnostics() {
     return this.#parts.diagnostics?.() ?? {}
   }
@@ -255,7 +267,7 @@ class Session implements Connection {
     const over = this.#log.during(options)
     const calm = onProgress && calmProgress(onProgress)
     try {
-      return await work({
+      const result = await work({
         // Time is kept by our own clock, which knows when a person is asked.
         timeout: NEVER_MS,
         signal: clock.signal,
@@ -265,12 +277,16 @@ class Session implements Connection {
           calm?.tell(progress)
         },
       })
+      this.#confirmed = true
+      return result
     } catch (error) {
       if (clock.expired && !signal?.aborted) {
         onLate?.(clock.nextMs)
         throw lateAnswer(clock.nextMs, error)
       }
-      throw asHostError(error, { signal, timeoutMs })
+      const failure = asHostError(error, { signal, timeoutMs, stage: this.#confirmed ? 'later' : 'first' })
+      this.#confirmed ||= failure.code === 'refused-by-server'
+      throw failure
     } finally {
       clock.stop()
       over()

@@ -119,7 +119,7 @@ describe('a session', () => {
     const server = await start({ at: { 'tools/call': { do: 'error', code: -32_602, message: 'No.' } } })
     await host.toolkits.register({ name: 'kit', url: server.url }, ann)
     expect(await call('ann').outcome).toMatchObject({
-      error: { code: 'protocol-error', message: expect.stringContaining('No.') },
+      error: { code: 'refused-by-server', status: 422, message: expect.stringContaining('No.') },
     })
     expect(host.connections.status()).toHaveLength(1)
   })

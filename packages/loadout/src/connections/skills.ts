@@ -5,7 +5,7 @@ import { toBase64 } from '../credentials/aes.ts'
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { SkillAddress } from './connection.ts'
-import { asHostError, protocolError } from './failures.ts'
+import { protocolError } from './failures.ts'
 
 export async function listSkills(client: Client, options: RequestOptions): Promise<JsonObject[]> {
   const offered = await skillsOf(client)
@@ -27,7 +27,7 @@ export async function readSkill(client: Client, address: SkillAddress, options: 
     const entry = await findSkill(skills, address.skill, options)
     return shown(await skills.read(entry, address.file, options))
   } catch (error) {
-    if (!(error instanceof SkillVerificationError)) throw asHostError(error)
+    if (!(error instanceof SkillVerificationError)) throw error
     throw protocolError(`The file of the skill is not what the server lists of it (${error.reason}).`, error)
   }
 }

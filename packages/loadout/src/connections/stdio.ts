@@ -104,6 +104,7 @@ function explained(connection: Connection, transport: StdioTransport): Connectio
     listSkills: (options) => explain(connection.listSkills(options)),
     readSkill: (address, options) => explain(connection.readSkill(address, options)),
     getPrompt: (prompt, options) => explain(connection.getPrompt(prompt, options)),
+    complete: (request, options) => explain(connection.complete(request, options)),
     diagnostics: () => connection.diagnostics(),
     isOpen: () => connection.isOpen(),
     close: () => connection.close(),

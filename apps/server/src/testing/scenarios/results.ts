@@ -100,7 +100,7 @@ export const RESULTS: Scenarios = {
       },
     })
     const { status, body } = await world.call('write', { text: 'x' })
-    expect([status, body.code]).toEqual([502, 'protocol-error'])
+    expect([status, body.code]).toEqual([422, 'refused-by-server'])
     expect(body.detail).toContain('-32602')
     expect(body.detail).not.toContain('\u0007')
     expect((await world.call('write', { text: 'y' })).status).toBe(200)
