@@ -4,6 +4,8 @@ import { CHROMIUM, CHROMIUM_FLAGS } from './scripts/chromium.ts'
 
 const SOURCES = ['packages', 'apps', 'examples', 'test']
 const tests = (suffix: string) => SOURCES.map((folder) => `${folder}/**/*${suffix}.ts`)
+const POSTGRES = './test/start-postgres.ts'
+const PROGRAMS = './test/programs.ts'
 
 export default defineConfig({
   test: {
@@ -18,6 +20,9 @@ export default defineConfig({
             ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
           ],
           setupFiles: './test/seed.ts',
+          globalSetup: PROGRAMS,
+          // A structure test forbids module state, so files can share the modules that a worker has loaded.
+          isolate: false,
           testTimeout: 30_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
@@ -28,7 +33,8 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: tests('.pg.test'),
-          globalSetup: './test/start-postgres.ts',
+          globalSetup: [POSTGRES, PROGRAMS],
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 60_000,
           maxWorkers: 2,
@@ -55,11 +61,11 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: tests('.e2e.test'),
-          globalSetup: ['./test/start-postgres.ts', './test/prepare-pglite.ts'],
+          globalSetup: [POSTGRES, PROGRAMS, './test/prepare-pglite.ts', './test/start-chromium.ts'],
+          isolate: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
-          // They wait more than they work.
-          maxWorkers: 3,
+          maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
       },

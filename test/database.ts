@@ -1,10 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 
-/** A fresh database in the test server, and how to be rid of it. */
-export async function createDatabase(serverUrl: string): Promise<{ url: string; drop(): Promise<void> }> {
+/** Migrated once in the global set-up; `createDatabase` copies it. */
+export const TEMPLATE = 'template_loadout'
+
+export interface TestDatabase {
+  url: string
+  drop(): Promise<void>
+}
+
+/** Creates a migrated database in the test server. */
+export function createDatabase(serverUrl: string): Promise<TestDatabase> {
+  return create(serverUrl, TEMPLATE)
+}
+
+/** Creates a database without tables, for tests in which the migration is the subject. */
+export function createEmptyDatabase(serverUrl: string): Promise<TestDatabase> {
+  return create(serverUrl, 'template1')
+}
+
+async function create(serverUrl: string, template: string): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await admin(serverUrl, `create database ${name}`)
+  await admin(serverUrl, `create database ${name} template ${template}`)
   return { url: `${serverUrl}/${name}`, drop: () => admin(serverUrl, `drop database if exists ${name} with (force)`) }
 }
 

@@ -1,9 +1,9 @@
-/** Starts a program of ours as a user would, and hears what it says. */
+/** Starts one of Loadout's programs as a user would, and collects its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { programPath, ROOT } from './program-path.ts'
 
-export const ROOT = fileURLToPath(new URL('..', import.meta.url))
+export { ROOT }
 
 export interface Program {
   child: ChildProcess
@@ -16,11 +16,17 @@ export interface Program {
   end(signal?: NodeJS.Signals): Promise<number | string>
 }
 
-export function start(args: string[], env: Record<string, string> = {}): Program {
-  const { PATH = '', HOME = '' } = process.env
+/** Starts the bundle of a program, or the source file where no run has made one. */
+export function start([program = '', ...args]: string[], env: Record<string, string> = {}): Program {
+  return startSource([programPath(program), ...args], env)
+}
+
+/** Starts a file of the source tree itself. */
+export function startSource(args: string[], env: Record<string, string> = {}): Program {
+  const { PATH = '', HOME = '', NODE_COMPILE_CACHE = '' } = process.env
   const child = spawn(process.execPath, args, {
     cwd: ROOT,
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const said = { out: '', err: '' }

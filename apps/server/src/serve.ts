@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { type Host, HostError } from 'loadout'
+import { type Host, HostError, type Storage } from 'loadout'
 import { offerTemplate } from 'loadout/schema'
 import { createApiKeys } from './api-keys.ts'
 import { createApp } from './app.ts'
@@ -29,6 +29,8 @@ export interface ServeOptions {
   /** The built UI. Without it only the API is served. */
   webDir?: string | undefined
   version?: string
+  /** Replaces the storage that the settings name. The server closes it. */
+  storage?: Storage
 }
 
 const FINISH_WITHIN_MS = 10_000
@@ -40,10 +42,12 @@ export async function startServer(config: Config, options: ServeOptions = {}): P
   const log = options.log ?? createLog(config.logLevel)
   const telemetry = await openTelemetry(config, { version: options.version, log })
   let bound: string | undefined
-  const host = await openHost(config, log, { telemetry, address: () => bound }).catch(async (error) => {
-    await telemetry.close()
-    throw error
-  })
+  const host = await openHost(config, log, { telemetry, address: () => bound, storage: options.storage }).catch(
+    async (error) => {
+      await telemetry.close()
+      throw error
+    },
+  )
   const webhook = followWaiting(host, log, config)
   let signIn: SignIn | undefined
   const closeHost = async () => {

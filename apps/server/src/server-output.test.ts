@@ -5,11 +5,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { programPath } from '../../../test/program-path.ts'
 import { startHttpServer } from '../../../test/real-servers.ts'
 import { createApp } from './app.ts'
 import { type AppOfUsers, type Ask, appOfUsers } from './testing/app-of-users.ts'
 
-const FAULTY = fileURLToPath(new URL('../../../packages/loadout/src/testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(
+  fileURLToPath(new URL('../../../packages/loadout/test/fixtures/fault-stdio.ts', import.meta.url)),
+)
 const SECRET = 'sesame-4711-open'
 
 /** What the server does at a method (`fault-script.ts`). */

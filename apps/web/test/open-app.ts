@@ -1,16 +1,15 @@
-/** A real server on a data folder of its own, and a real browser on it. */
+/** A real server with its own storage and data folder, and a context of the run's one Chromium on it. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '@loadout/server/config'
 import { startServer } from '@loadout/server/serve'
-import { createHost, type Host } from 'loadout'
+import { createHost, type Host, type Storage } from 'loadout'
 import { keyFileRing, nodeDrivers } from 'loadout/node'
-import { pglite } from 'loadout/storage/pglite'
-import { type BrowserContextOptions, type ConsoleMessage, chromium, type Page } from 'playwright'
-import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
+import { memory } from 'loadout/storage/memory'
+import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright'
 import { buildWeb, isStale, WEB_DIST } from '../../../scripts/start.ts'
-import { copyPrepared } from '../../../test/prepare-pglite.ts'
+import { connectChromium } from '../../../test/start-chromium.ts'
 
 export const DIST = WEB_DIST
 
@@ -28,11 +27,13 @@ export async function openApp(
 ): Promise<OpenApp> {
   if (isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
-  await copyPrepared(dataDir)
-  if (fill) await withHost(dataDir, fill)
+  const storage = memory()
+  if (fill) await withHost({ dataDir, storage }, fill)
   const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...env })
-  const server = await startServer(config, { webDir: DIST, version: '0.0.0-test' })
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
+  // Multi-user servers need PostgreSQL; for the others persistence is not the subject, and memory starts at once.
+  const own = config.databaseUrl === undefined ? { storage } : {}
+  const server = await startServer(config, { webDir: DIST, version: '0.0.0-test', ...own })
+  const browser = await connectChromium()
   return {
     url: server.url,
     setup: server.setup?.url,
@@ -66,9 +67,16 @@ function isOfTyping(message: ConsoleMessage): boolean {
   return message.text().startsWith('Applying inline style') && lineNumber + columnNumber === 0
 }
 
-async function withHost(dataDir: string, fill: (host: Host) => Promise<unknown>): Promise<void> {
+interface Filled {
+  dataDir: string
+  storage: Storage
+}
+
+async function withHost({ dataDir, storage }: Filled, fill: (host: Host) => Promise<unknown>): Promise<void> {
   const keyRing = await keyFileRing(join(dataDir, 'keys.json'))
-  const host = createHost({ storage: pglite({ dataDir }), keyRing, drivers: nodeDrivers({ stdio: 'on' }) })
+  // The server opens the same storage after this host has closed.
+  const shared = { ...storage, close: async () => {} }
+  const host = createHost({ storage: shared, keyRing, drivers: nodeDrivers({ stdio: 'on' }) })
   await host.ready()
   await fill(host)
   await host.close()

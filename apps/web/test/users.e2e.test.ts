@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright'
+import type { Browser, BrowserContext, Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { CHROMIUM, CHROMIUM_FLAGS } from '../../../scripts/chromium.ts'
 import { createDatabase } from '../../../test/database.ts'
 import { start } from '../../../test/run-process.ts'
+import { connectChromium } from '../../../test/start-chromium.ts'
 import type {} from '../../../test/start-postgres.ts'
 
 const PASSWORD = `pass-${randomBytes(9).toString('hex')}`
@@ -20,7 +20,7 @@ const env: Record<string, string> = {
 
 type Served = Awaited<ReturnType<typeof serve>>
 async function serve(port = '0') {
-  const program = start(['scripts/start.ts'], { ...env, PORT: port })
+  const program = start(['apps/server/src/main.ts'], { ...env, PORT: port })
   const [, url = ''] = await program.says(/Loadout is at (http:\S+)/)
   return { program, url }
 }
@@ -64,7 +64,7 @@ describe('many users', () => {
     drop = database.drop
     env.DATABASE_URL = database.url
     one = await serve()
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS })
+    browser = await connectChromium()
   })
   afterAll(async () => {
     await browser?.close()

@@ -1,11 +1,11 @@
 /** Secrets of what a context carries: nobody who logs or copies it has them, and the server gets them all the same. */
 import { inspect } from 'node:util'
 import { afterEach, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../test/fixtures/fault-http.ts'
 import { nodeDrivers } from './connections/node-drivers.ts'
 import { createExecutionContext } from './context.ts'
 import { createHost, type Host } from './host.ts'
 import { rule } from './policy/rule.ts'
-import { type HttpFaultServer, startFaultServer } from './testing/fault-http.ts'
 
 const SECRETS = [
   'tok-of-ann-1',

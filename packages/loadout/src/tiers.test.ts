@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { programPath } from '../../../test/program-path.ts'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { nodeDrivers } from './connections/node-drivers.ts'
 import { createExecutionContext } from './context.ts'
 import { createHost, type Host } from './host.ts'
 import { rule } from './policy/rule.ts'
 
-const FAULTY = fileURLToPath(new URL('./testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../test/fixtures/fault-stdio.ts', import.meta.url)))
 const node = process.execPath
 const ann = { tier: 'user', userId: 'ann' } as const
 const bob = { tier: 'user', userId: 'bob' } as const

@@ -1,8 +1,8 @@
 /** Agent nodes in whole workflows: a model over HTTP, a person who answers later, and nothing asked or called twice. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 import { type ModelServer, startModelServer } from '../testing/model-server.ts'
 import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
-import { openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
 import { createModels } from './models.ts'
 import { nodeAgent } from './node-agent.ts'
 

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { callAndKill, missing, received, show } from '../testing/kill-audited.ts'
+import { callAndKill, missing, received, show } from '../../test/fixtures/kill-audited.ts'
 
 const TIMES = process.env.LOADOUT_PROVE === 'full' ? 10 : 2
 const masterKey = randomBytes(32).toString('base64')

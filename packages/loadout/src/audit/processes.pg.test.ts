@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { callAndKill, missing, received, show } from '../../test/fixtures/kill-audited.ts'
 import { postgres } from '../storage/postgres.ts'
-import { callAndKill, missing, received, show } from '../testing/kill-audited.ts'
 import { createAudit } from './audit.ts'
 
 const TIMES = process.env.LOADOUT_PROVE === 'full' ? 10 : 1

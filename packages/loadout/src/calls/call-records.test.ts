@@ -1,5 +1,6 @@
 /** What is said of recorded calls whose process is gone, or seemed to be: hosts over one storage, one of them cut off. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Breakable, breakable } from '../../test/fixtures/breakable-storage.ts'
 import { processKeyRing } from '../credentials/lazy-key-ring.ts'
 import { HostError } from '../errors.ts'
 import { createHost, type Host } from '../host.ts'
@@ -7,7 +8,6 @@ import { rule } from '../policy/rule.ts'
 import type { CallRow } from '../schema/call.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type Breakable, breakable } from '../testing/breakable-storage.ts'
 
 const LEASE_MS = 300
 let storage: Storage

@@ -1,11 +1,11 @@
 /** Places over one storage, as two processes see them; and where that storage fails. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { breakable } from '../../test/fixtures/breakable-storage.ts'
 import { HostError } from '../errors.ts'
 import { createPresence } from '../policy/presence.ts'
 import { memory } from '../storage/memory.ts'
 import { removeUserRows } from '../storage/remove-user.ts'
 import type { Storage } from '../storage/storage.ts'
-import { breakable } from '../testing/breakable-storage.ts'
 import { type Concurrency, createConcurrency, type Entered } from './concurrency.ts'
 
 const LEASE_MS = 400

@@ -1,5 +1,6 @@
 /** A user who is removed while their calls run, here and in other processes: the calls end, and nothing brings them back. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { createAudit } from '../audit/audit.ts'
 import { newEntry } from '../audit/entry.ts'
 import { memoryJournal } from '../audit/journal.ts'
@@ -12,7 +13,6 @@ import { COLLECTION_NAMES } from '../storage/collections.ts'
 import { createKvStorage } from '../storage/kv/kv-storage.ts'
 import { memoryBackend } from '../storage/kv/memory-backend.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
 
 const WHO = 'ann-7f3a91'
 let backend: ReturnType<typeof memoryBackend>

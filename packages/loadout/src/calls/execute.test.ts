@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { programPath } from '../../../../test/program-path.ts'
+import type { FaultScript } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
-import type { FaultScript } from '../testing/fault-script.ts'
 
-const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const owner = { tier: 'user', userId: 'ann' } as const
 
 let folder: string

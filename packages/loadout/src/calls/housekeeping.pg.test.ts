@@ -1,7 +1,7 @@
 import { expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { housekeepingCase } from '../../test/fixtures/housekeeping-case.ts'
 import { postgres } from '../storage/postgres.ts'
-import { housekeepingCase } from '../testing/housekeeping-case.ts'
 import { callRow } from '../testing/rows.ts'
 import { createHousekeeping } from './housekeeping.ts'
 

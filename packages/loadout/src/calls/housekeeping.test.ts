@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { housekeepingCase } from '../../test/fixtures/housekeeping-case.ts'
 import { createHost } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import type { Storage } from '../storage/storage.ts'
-import { housekeepingCase } from '../testing/housekeeping-case.ts'
 import { callRow, placesRow } from '../testing/rows.ts'
 import { createHousekeeping } from './housekeeping.ts'
 

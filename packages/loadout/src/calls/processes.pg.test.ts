@@ -2,10 +2,10 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { CallRow } from '../schema/call.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
 
 const KEY = newKey()
 const LEASE_MS = 2000

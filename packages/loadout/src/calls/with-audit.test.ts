@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { programPath } from '../../../../test/program-path.ts'
 import { memoryJournal } from '../audit/journal.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { HostError } from '../errors.ts'
@@ -14,7 +15,7 @@ import { rule } from '../policy/rule.ts'
 import type { AuditView } from '../schema/audit.ts'
 import { defineTool } from '../toolkits/define-tool.ts'
 
-const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const owner = { tier: 'user', userId: 'ann' } as const
 const caller = { type: 'direct' } as const
 const everyone = { everyone: true } as const

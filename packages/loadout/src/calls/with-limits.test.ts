@@ -1,13 +1,13 @@
 /** What is counted, given back, lowered and taken away, through the pipeline of a whole host. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { Fault } from '../../test/fixtures/fault-script.ts'
 import { memoryJournal } from '../audit/journal.ts'
 import { webDrivers } from '../connections/web-drivers.ts'
 import { createExecutionContext } from '../context.ts'
 import { HostError } from '../errors.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { startFaultServer } from '../testing/fault-http.ts'
-import type { Fault } from '../testing/fault-script.ts'
 import type { CallOutcome } from './call.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const

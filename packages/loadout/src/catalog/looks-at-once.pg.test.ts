@@ -1,13 +1,13 @@
 /** Many users of many processes look at one toolkit of the app at once: one catalog comes of it, and no error. */
 import { afterAll, afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { FaultTool } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { processKeyRing } from '../credentials/lazy-key-ring.ts'
 import { createHost, type Host } from '../host.ts'
 import { postgres } from '../storage/postgres.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import type { FaultTool } from '../testing/fault-script.ts'
 import { acceptChanges, storeCatalog } from './store-catalog.ts'
 
 const PROCESSES = 5

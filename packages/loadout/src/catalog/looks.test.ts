@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import type { HostOptions } from '../host-options.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 import { fileSource } from '../toolkits/file-source.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const

@@ -1,9 +1,9 @@
 /** What a look writes: what is new or changed, and that it was made. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { FaultTool } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import type { FaultTool } from '../testing/fault-script.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })

@@ -1,10 +1,10 @@
 /** Tools of a server that is not trusted: off until a person accepts them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { FaultTool } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import type { FaultTool } from '../testing/fault-script.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })

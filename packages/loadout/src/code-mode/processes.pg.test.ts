@@ -1,9 +1,9 @@
 /** Programs in processes that are killed, over one PostgreSQL: another finishes them, and each tool is called exactly once. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 import type { RunView } from '../schema/run.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
 
 const KEY = newKey()
 const LEASE_MS = 2000

@@ -1,9 +1,9 @@
 /** What a server says of its secrets when it fails: neither the program nor the log of its run has them. */
 import { expect, it } from 'vitest'
+import { startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { startFaultServer } from '../testing/fault-http.ts'
 import { quickjs } from './quickjs.ts'
 
 const SECRET = 'planted-5f0c1c7e-of-the-toolkit'

@@ -1,12 +1,12 @@
 /** Hostile programs all the way: through a thread, its run and its log, with tools that are called through the pipeline. */
 import { availableParallelism, loadavg } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { heldDuring, lagDuring } from '../../test/fixtures/event-loop-lag.ts'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, type HostileProgram } from '../../test/hostile/programs.ts'
+import { hostHarm } from '../../test/hostile/run.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import type { RunView } from '../schema/run.ts'
-import { heldDuring, lagDuring } from '../testing/event-loop-lag.ts'
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, type HostileProgram } from '../testing/hostile-programs.ts'
-import { hostHarm } from '../testing/hostile-run.ts'
 import { quickjs } from './quickjs.ts'
 
 const CANARY = 'canary-of-the-host-51ab'

@@ -1,8 +1,8 @@
 import { availableParallelism, loadavg } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
-import { heldDuring } from '../testing/event-loop-lag.ts'
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../testing/hostile-programs.ts'
-import { hostHarm, runHostile } from '../testing/hostile-run.ts'
+import { heldDuring } from '../../test/fixtures/event-loop-lag.ts'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../../test/hostile/programs.ts'
+import { hostHarm, runHostile } from '../../test/hostile/run.ts'
 import { quickjs } from './quickjs.ts'
 
 const CANARY = 'canary-of-the-host-8d1f'

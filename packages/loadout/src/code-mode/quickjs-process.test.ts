@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../../test/hostile/programs.ts'
+import { runHostile } from '../../test/hostile/run.ts'
 import { executorSuite } from '../testing/executor-suite.ts'
 import { failure, run, value } from '../testing/executor-suite-case.ts'
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../testing/hostile-programs.ts'
-import { runHostile } from '../testing/hostile-run.ts'
 import { quickjs } from './quickjs.ts'
 
 const isFull = process.env.LOADOUT_PROVE === 'full'

@@ -9,15 +9,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { programPath } from '../../../../test/program-path.ts'
 import { newWork, provenWithin } from '../../../../test/prove/work.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { Fault, FaultScript } from '../../test/fixtures/fault-script.ts'
 import type { CallOutcome } from '../calls/call.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
-import type { Fault, FaultScript } from '../testing/fault-script.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
-const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const work = newWork()
 /** Of the turns of the event loop within 5 ms: a text of 5 MB has as many steps as bytes. */
 const TURN = { steps: 10_000_000, ms: 250, everyMs: 5 }

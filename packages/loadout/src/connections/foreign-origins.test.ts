@@ -5,10 +5,10 @@
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { SIGN_IN } from '../../test/fixtures/sign-in.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
-import { SIGN_IN } from '../testing/sign-in.ts'
 import { createGuardedFetch, type GuardOptions, withOriginHeaders } from './guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
 

@@ -12,7 +12,7 @@ import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport }
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { listen } from '../../../../test/loopback.ts'
-import { SIGN_IN } from '../testing/sign-in.ts'
+import { SIGN_IN } from '../../test/fixtures/sign-in.ts'
 import { createGuardedFetch, withOriginHeaders } from './guarded-fetch.ts'
 
 const guarded = createGuardedFetch({ privateNetwork: true })

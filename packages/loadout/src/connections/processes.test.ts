@@ -11,7 +11,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { pidsOf, stubbornHost } from '../testing/host-process.ts'
+import { programPath } from '../../../../test/program-path.ts'
+import { pidsOf, stubbornHost } from '../../test/fixtures/host-process.ts'
 import { sweepOrphans } from './orphans.ts'
 
 const FULL = process.env.LOADOUT_PROVE === 'full'
@@ -19,7 +20,7 @@ const TIMES = FULL ? 100 : 3
 const AT_ONCE = FULL ? 5 : 3
 const GONE_MS = 2000
 const LONG = 900_000
-const HOST = fileURLToPath(new URL('../testing/host-process.ts', import.meta.url))
+const HOST = programPath(fileURLToPath(new URL('../../test/fixtures/host-process.ts', import.meta.url)))
 
 let folder: string
 beforeAll(() => {

@@ -1,8 +1,8 @@
 /** A 401 or 403 to what the toolkit itself brings is no sign-in: it says what to replace. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { signInWorld } from '../../../../test/sign-in-world.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import type { Host } from '../host.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 
 const { server: oauthServer, hostOf } = signInWorld()
 const ANN = { tier: 'user', userId: 'ann' } as const

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
+import { programPath } from '../../../../test/program-path.ts'
+import { startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { createHost } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { startFaultServer } from '../testing/fault-http.ts'
 import { createGuardedFetch } from './guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
-const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const MIB = 1024 * 1024
 
 it('is one for stdio and HTTP, and the operator says which', async () => {

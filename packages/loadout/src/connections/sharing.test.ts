@@ -1,9 +1,9 @@
 /** What one user does must not touch another: questions, switches, looks, failures. */
 
 import { afterEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 let host: Host

@@ -1,10 +1,11 @@
 /** Skills of a real server: listed by their entries, read file by file, and nothing said on the console of who uses us. */
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import { programPath } from '../../../../test/program-path.ts'
 import { createHost, type Host } from '../host.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
-const SERVER = fileURLToPath(new URL('../testing/skills-server.ts', import.meta.url))
+const SERVER = programPath(fileURLToPath(new URL('../../test/fixtures/skills-server.ts', import.meta.url)))
 const ANN = { tier: 'user', userId: 'ann' } as const
 
 let host: Host

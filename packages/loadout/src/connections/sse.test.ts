@@ -4,9 +4,9 @@ import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
+import { FaultServer } from '../../test/fixtures/fault-script.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { FaultServer } from '../testing/fault-script.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 let host: Host

@@ -6,12 +6,12 @@ import { createTraceState, propagation, ROOT_CONTEXT, trace } from '@opentelemet
 import { AlwaysOffSampler, TracerProvider } from '@opentelemetry/sdk-trace'
 import { afterEach, describe, expect, it } from 'vitest'
 import { startHttpServer } from '../../../../test/real-servers.ts'
+import { startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { FaultScript, SeenMeta } from '../../test/fixtures/fault-script.ts'
+import { type RecordedTelemetry, recordTelemetry } from '../../test/fixtures/recorded-telemetry.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import type { TelemetryOptions } from '../telemetry/telemetry.ts'
-import { startFaultServer } from '../testing/fault-http.ts'
-import type { FaultScript, SeenMeta } from '../testing/fault-script.ts'
-import { type RecordedTelemetry, recordTelemetry } from '../testing/recorded-telemetry.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 const closing: Array<() => Promise<unknown>> = []
@@ -19,7 +19,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
 
-const FAULT_STDIO = new URL('../testing/fault-stdio.ts', import.meta.url).pathname
+const FAULT_STDIO = new URL('../../test/fixtures/fault-stdio.ts', import.meta.url).pathname
 const ann = { tier: 'user', userId: 'ann' } as const
 
 function startHost(telemetry: TelemetryOptions): Host {

@@ -1,7 +1,7 @@
 import { afterAll, describe, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
 import { postgres } from '../storage/postgres.ts'
-import { keyCheckCases } from '../testing/key-check-cases.ts'
 
 describe('the keys at a start, on PostgreSQL', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))

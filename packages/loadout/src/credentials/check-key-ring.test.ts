@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest'
+import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
 import { createHost } from '../host.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
-import { keyCheckCases } from '../testing/key-check-cases.ts'
 import { processKeyRing } from './lazy-key-ring.ts'
 
 describe('the keys at a start, on PGlite', { timeout: 60_000 }, async () => {

@@ -1,12 +1,12 @@
 /** What waits is sealed, too: a rotation takes it along, so that the old key can go. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { newKey } from '../../test/fixtures/remote-host.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import { newKey } from '../testing/remote-host.ts'
 import { masterKeyRing } from './master-key.ts'
 
 const [OLD, NEW] = [newKey(), newKey()]

@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
-import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+import { programPath } from '../../../../test/program-path.ts'
+import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 
-const FAULTY = fileURLToPath(new URL('../testing/fault-stdio.ts', import.meta.url))
+const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const KEY = newKey()
 
 let folder: string

@@ -1,7 +1,7 @@
 import { describe, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
+import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
 import { postgres } from '../storage/postgres.ts'
-import { embeddedPlace } from '../testing/embedded-place.ts'
 import { engineSuite } from '../testing/engine-suite.ts'
 
 describe('the embedded engine on PostgreSQL', { timeout: 60_000 }, () => {

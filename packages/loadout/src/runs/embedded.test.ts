@@ -1,7 +1,7 @@
 import { beforeAll, describe, it } from 'vitest'
+import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
-import { embeddedPlace } from '../testing/embedded-place.ts'
 import { engineSuite } from '../testing/engine-suite.ts'
 
 describe('the embedded engine in memory', { timeout: 20_000 }, () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 
 let world: WorkflowWorld
 

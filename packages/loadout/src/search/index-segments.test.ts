@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { lagDuring } from '../../test/fixtures/event-loop-lag.ts'
 import { createHost } from '../host.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import { lagDuring } from '../testing/event-loop-lag.ts'
 import { createSearcher } from './searcher.ts'
 
 const VERBS = ['list', 'read', 'create', 'delete', 'update', 'send', 'search', 'count', 'share', 'archive']

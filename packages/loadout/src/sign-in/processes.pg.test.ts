@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { callbackOf, follow, OAuthServer } from '../../../../test/oauth-server.ts'
-import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
+import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 
 const KEY = newKey()
 

@@ -1,10 +1,10 @@
 /** What happens when the wire to PostgreSQL breaks, falls silent, or carries what is not ours. */
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
-import { admin, createDatabase } from '../../../../test/database.ts'
+import { admin, createDatabase, createEmptyDatabase } from '../../../../test/database.ts'
+import { type TcpProxy, tcpProxy } from '../../test/fixtures/tcp-proxy.ts'
 import { eventually } from '../testing/check.ts'
 import { threadRow } from '../testing/rows.ts'
-import { type TcpProxy, tcpProxy } from '../testing/tcp-proxy.ts'
 import { postgres } from './postgres.ts'
 import { createReadCache } from './read-cache.ts'
 import { createListener } from './sql/postgres-listener.ts'
@@ -175,7 +175,7 @@ describe('a wrong DATABASE_URL', () => {
     })
 
   it('a role that may not make what is needed is told as such', async () => {
-    const empty = await createDatabase(serverUrl)
+    const empty = await createEmptyDatabase(serverUrl)
     await admin(
       empty.url,
       `do $$ begin create role powerless login password 'p'; exception when duplicate_object then null; end $$`,

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { getTableName } from 'drizzle-orm'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
-import { createDatabase } from '../../../../test/database.ts'
+import { createDatabase, createEmptyDatabase } from '../../../../test/database.ts'
+import { programPath } from '../../../../test/program-path.ts'
 import { eventually } from '../testing/check.ts'
 import { threadRow } from '../testing/rows.ts'
 import { storageSuite } from '../testing/storage-suite.ts'
@@ -30,12 +31,12 @@ describe('one PostgreSQL, several processes', () => {
   let url: string
   let drop: () => Promise<void>
   beforeAll(async () => {
-    ;({ url, drop } = await createDatabase(serverUrl))
+    ;({ url, drop } = await createEmptyDatabase(serverUrl))
   })
   afterAll(() => drop())
 
   it('ten processes start together on an empty database: one migration, all ready', async () => {
-    const script = fileURLToPath(new URL('../testing/open-storage.ts', import.meta.url))
+    const script = programPath(fileURLToPath(new URL('../../test/fixtures/open-storage.ts', import.meta.url)))
     const children = Array.from({ length: 10 }, () =>
       spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] }),
     )

@@ -1,12 +1,12 @@
 /** A day of a host, and what its metrics say of it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { type RecordedTelemetry, recordTelemetry } from '../../test/fixtures/recorded-telemetry.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createExecutionContext } from '../context.ts'
 import { createHost, type Host } from '../host.ts'
 import type { HostOptions } from '../host-options.ts'
 import { rule } from '../policy/rule.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../testing/fault-http.ts'
-import { type RecordedTelemetry, recordTelemetry } from '../testing/recorded-telemetry.ts'
 import { defineTool } from '../toolkits/define-tool.ts'
 
 let host: Host
@@ -145,7 +145,7 @@ describe('what there is at a moment', () => {
 
   it('counts processes while they run', async () => {
     startHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
-    const file = new URL('../testing/fault-stdio.ts', import.meta.url).pathname
+    const file = new URL('../../test/fixtures/fault-stdio.ts', import.meta.url).pathname
     const record = { name: 'kit', command: process.execPath, args: [file, '/dev/stdin'] }
     expect(await lines('loadout.processes')).toEqual(['0'])
     const { stored } = await host.toolkits.register(record, ann)

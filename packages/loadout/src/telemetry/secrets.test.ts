@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
+import { startFaultServer } from '../../test/fixtures/fault-http.ts'
+import type { FaultScript } from '../../test/fixtures/fault-script.ts'
+import { type RecordedTelemetry, recordTelemetry } from '../../test/fixtures/recorded-telemetry.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createExecutionContext } from '../context.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { startFaultServer } from '../testing/fault-http.ts'
-import type { FaultScript } from '../testing/fault-script.ts'
-import { type RecordedTelemetry, recordTelemetry } from '../testing/recorded-telemetry.ts'
 
 const closing: Array<() => Promise<unknown>> = []
 afterEach(async () => {
@@ -22,7 +22,7 @@ const plant = () => {
   planted.push(secret)
   return secret
 }
-const FAULT_STDIO = new URL('../testing/fault-stdio.ts', import.meta.url).pathname
+const FAULT_STDIO = new URL('../../test/fixtures/fault-stdio.ts', import.meta.url).pathname
 const ann = { tier: 'user', userId: 'ann' } as const
 
 function scriptFile(script: FaultScript): string {

@@ -1,7 +1,7 @@
 /** Following runs, and what can be known of them from what is stored alone: the same as is told where they are worked on. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 import { createEmitter } from '../events.ts'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
 import { followRun } from './follow-run.ts'
 import type { NodeState } from './node-states.ts'
 

@@ -1,14 +1,14 @@
 /** Workflows in processes that are killed, over one PostgreSQL: others finish them, and no call is made twice. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { admin, createDatabase } from '../../../../test/database.ts'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
 import { createHost } from '../host.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 import type { RunView } from '../schema/run.ts'
 import { postgres } from '../storage/postgres.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import { newKey, type RemoteHost, startHost } from '../testing/remote-host.ts'
 
 const KEY = newKey()
 const LEASE_MS = 2000

@@ -1,6 +1,6 @@
 /** What was done, or may have been done, is not done a second time: not by running again from a node, and not by retries. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 
 let world: WorkflowWorld
 let host: WorkflowWorld['host']

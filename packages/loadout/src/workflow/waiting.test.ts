@@ -1,8 +1,8 @@
 /** Programs, agents and questions in workflows: they wait, go on, and do nothing twice. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 import { HostError } from '../errors.ts'
 import type { Host } from '../host.ts'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
 
 let world: WorkflowWorld
 let host: Host

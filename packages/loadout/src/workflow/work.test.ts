@@ -1,6 +1,6 @@
 /** Runs of workflows over tools that are functions: order, branches, maps and errors. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { kit, openWorkflowWorld, type WorkflowWorld } from '../testing/workflow-world.ts'
+import { kit, openWorkflowWorld, type WorkflowWorld } from '../../test/fixtures/workflow-world.ts'
 
 let world: WorkflowWorld
 let made: string[]

@@ -1,12 +1,12 @@
 /** Stored workflows and what a call brings: versions, whose they are, and toolkits that are nobody else's. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
+import { newKey } from '../../test/fixtures/remote-host.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
 import { pglite } from '../storage/pglite.ts'
-import { type HttpFaultServer, startFaultServer } from '../testing/fault-http.ts'
-import { newKey } from '../testing/remote-host.ts'
 
 const KEY = newKey()
 let storage: ReturnType<typeof pglite>

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http'
 import { createServer as createTcp } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Inside, openInside, sandboxed } from '../../testing/inside.ts'
+import { type Inside, openInside, sandboxed } from '../../../test/fixtures/inside.ts'
 import type { Drivers } from '../drivers.ts'
 
 const PUBLIC = { 'api.example': '127.0.0.1', 'other.example': '127.0.0.1', 'private.example': '10.0.0.7' } as Record<

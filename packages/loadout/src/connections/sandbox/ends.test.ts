@@ -6,9 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { openInside, sandboxed } from '../../testing/inside.ts'
+import { programPath } from '../../../../../test/program-path.ts'
+import { openInside, sandboxed } from '../../../test/fixtures/inside.ts'
 
-const HOST = fileURLToPath(new URL('../../testing/sandboxed-host-process.ts', import.meta.url))
+const HOST = programPath(fileURLToPath(new URL('../../../test/fixtures/sandboxed-host-process.ts', import.meta.url)))
 
 /** Command lines on this machine with the mark in them. */
 const alive = (mark: string) =>

@@ -1,7 +1,7 @@
 /** What a server inside can use up: its own share. The machine, and the other servers, go on. */
 import { spawnSync } from 'node:child_process'
 import { afterAll, describe, expect, it } from 'vitest'
-import { openInside, sandboxed } from '../../testing/inside.ts'
+import { openInside, sandboxed } from '../../../test/fixtures/inside.ts'
 import { createCgroups } from './cgroup.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 
@@ -107,7 +107,7 @@ describe('where the kernel keeps no accounts', () => {
 
   // Nobody else than root has accounts of the kernel here.
   it.runIf(process.getuid?.() === 0)('nothing runs where the operator wants them', async () => {
-    const inside = new URL('../../testing/inside.ts', import.meta.url).href
+    const inside = new URL('../../../test/fixtures/inside.ts', import.meta.url).href
     const code = `const { openInside, sandboxed } = await import('${inside}'); for (const cgroups of ['required', true]) { const drivers = sandboxed({ sandbox: { cgroups } }); console.log(await openInside(drivers).then(() => 'ran', (error) => error.code + ' ' + error.message)); await drivers.close() }`
     const args = ['--input-type=module', '-e', code]
     const { stdout } = spawnSync(process.execPath, args, { uid: 54_321, gid: 54_321, encoding: 'utf8' })

@@ -6,8 +6,8 @@ import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openInside, sandboxed } from '../../testing/inside.ts'
-import { INSIDE_SERVER } from '../../testing/inside-server.ts'
+import { openInside, sandboxed } from '../../../test/fixtures/inside.ts'
+import { INSIDE_SERVER } from '../../../test/fixtures/inside-server.ts'
 
 const MIB = 1024 * 1024
 /** Packages by what they take. */

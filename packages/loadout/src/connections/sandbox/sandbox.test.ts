@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:net'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Inside, insideRecord, NO_HOOKS, openInside, sandboxed } from '../../testing/inside.ts'
+import { type Inside, insideRecord, NO_HOOKS, openInside, sandboxed } from '../../../test/fixtures/inside.ts'
 import type { Drivers } from '../drivers.ts'
 
 const CANARY = 'canary-5d1f08'

@@ -1,6 +1,6 @@
 /** What we cannot decide is unknown where it matters, and nowhere else. */
 import { describe, expect, it } from 'vitest'
-import { check, condition } from '../../testing/check-schema.ts'
+import { check, condition } from '../../../test/fixtures/check-schema.ts'
 import { compileSchema, type ValidationResult } from './validator.ts'
 
 describe('what cannot be decided', () => {

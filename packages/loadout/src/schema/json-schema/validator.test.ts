@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { check, condition } from '../../testing/check-schema.ts'
+import { check, condition } from '../../../test/fixtures/check-schema.ts'
 import { compileSchema } from './validator.ts'
 
 /** keyword, schema, values that match, values that do not. */

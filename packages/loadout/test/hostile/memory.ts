@@ -1,5 +1,5 @@
 /** Programs that take all the memory there is, by whatever has a size. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 const bomb = (source: string): Hostile => [source, 'memory-limit']
 /** Some ends of it come first: a text that is too long, a loop that is too slow. */

@@ -1,5 +1,5 @@
 /** Programs that change the language under the feet of what is in the sandbox with them, and values that bite who reads them. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 const still = (body: string): Hostile => [`${body}\nreturn await kit.echo('still')`, { value: 'still' }]
 

@@ -1,5 +1,5 @@
 /** Programs that reach for what is outside: the network, files, the environment, modules, other threads, the engine itself. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 const absent = (name: string): Hostile => [`return typeof ${name}`, { value: 'undefined' }]
 const fails = (source: string): Hostile => [source, 'program-error']

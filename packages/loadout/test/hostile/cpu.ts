@@ -1,5 +1,5 @@
 /** Programs that compute for ever, or for longer than anybody waits, some where the engine does not look at the clock. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 const spin = (source: string): Hostile => [source, 'cpu-limit']
 const either = (source: string): Hostile => [source, ['cpu-limit', 'memory-limit', 'program-error']]

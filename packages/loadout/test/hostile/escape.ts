@@ -1,5 +1,5 @@
 /** Ways out that have led out of sandboxes: the constructor of something that is the host's, an error's stack, a trap. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 /** Asks with a function constructor, wherever that came from, what its world has. */
 const PROBE = `

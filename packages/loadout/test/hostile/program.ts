@@ -1,4 +1,4 @@
-import type { ProgramErrorCode } from '../code-mode/executor.ts'
+import type { ProgramErrorCode } from '../../src/code-mode/executor.ts'
 
 /** What must come of a program: one of these errors, or this value. */
 export type Ending = ProgramErrorCode | readonly ProgramErrorCode[] | { value: unknown }

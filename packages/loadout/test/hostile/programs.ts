@@ -3,14 +3,14 @@
  * `HOSTILE_LIMITS`, with the bridge of `hostile-run.ts`. A value that is expected is one that only a program that is shut in
  * can return: it asks for what the host has, and must find nothing.
  */
-import type { ProgramLimits } from '../code-mode/executor.ts'
-import type { Ending, Hostile } from './hostile-program.ts'
-import { CPU_PROGRAMS } from './hostile-programs-cpu.ts'
-import { ESCAPE_PROGRAMS } from './hostile-programs-escape.ts'
-import { FLOOD_PROGRAMS } from './hostile-programs-floods.ts'
-import { MEMORY_PROGRAMS } from './hostile-programs-memory.ts'
-import { REACH_PROGRAMS } from './hostile-programs-reach.ts'
-import { TAMPER_PROGRAMS } from './hostile-programs-tamper.ts'
+import type { ProgramLimits } from '../../src/code-mode/executor.ts'
+import { CPU_PROGRAMS } from './cpu.ts'
+import { ESCAPE_PROGRAMS } from './escape.ts'
+import { FLOOD_PROGRAMS } from './floods.ts'
+import { MEMORY_PROGRAMS } from './memory.ts'
+import type { Ending, Hostile } from './program.ts'
+import { REACH_PROGRAMS } from './reach.ts'
+import { TAMPER_PROGRAMS } from './tamper.ts'
 
 export interface HostileProgram {
   name: string

@@ -1,5 +1,5 @@
 /** Programs that drown who listens: calls, logs, results, timers, messages of errors. */
-import type { Hostile } from './hostile-program.ts'
+import type { Hostile } from './program.ts'
 
 export const FLOOD_PROGRAMS: Record<string, readonly Hostile[]> = {
   'floods of calls': [

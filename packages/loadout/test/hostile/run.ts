@@ -1,7 +1,7 @@
 /** Runs hostile programs, a few at a time, and tells what is wrong with each: nothing, or what came instead. */
-import type { Bridge, Execution, Executor, ProgramLimits } from '../code-mode/executor.ts'
-import type { Ending } from './hostile-program.ts'
-import type { HostileProgram } from './hostile-programs.ts'
+import type { Bridge, Execution, Executor, ProgramLimits } from '../../src/code-mode/executor.ts'
+import type { Ending } from './program.ts'
+import type { HostileProgram } from './programs.ts'
 
 export interface HostileReport {
   name: string
