@@ -115,7 +115,6 @@ describe('import boundaries', () => {
   it('apps and examples import the library only as a user can', () => {
     for (const folder of ['apps', 'examples', 'bench'])
       for (const { path, imports } of sourcesIn(`${ROOT}/${folder}`, { tests: true }))
-        for (const specifier of imports)
-          expect(`${folder}/${path}: ${specifier}`).not.toMatch(/loadout\/src/)
+        for (const specifier of imports) expect(`${folder}/${path}: ${specifier}`).not.toMatch(/loadout\/src/)
   })
 })
