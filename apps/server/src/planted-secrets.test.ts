@@ -111,8 +111,11 @@ async function useTheGood(): Promise<void> {
   )
   const notes = [token, `the token is ${token}, ok?`, Buffer.from(token).toString('base64'), encodeURIComponent(token)]
   const basicNote = `Basic ${Buffer.from(`ann:${token}`).toString('base64')}`
-  for (const note of [...notes, basicNote, JSON.stringify({ token }), ...forms.map((form) => `take ${form}.`)])
-    for (const tool of ['tells-local/do', 'tells-remote/do']) await call(tool, { ...secrets, note })
+  // The token is the local toolkit's own; keys by their form are masked for any toolkit.
+  for (const note of [...notes, basicNote, JSON.stringify({ token })])
+    await call('tells-local/do', { ...secrets, note })
+  for (const form of forms)
+    for (const tool of ['tells-local/do', 'tells-remote/do']) await call(tool, { ...secrets, note: `take ${form}.` })
   for (const tool of ['fails-local/do', 'fails-remote/do']) await call(tool, secrets)
 }
 
@@ -229,15 +232,15 @@ it('no secret is in audit, logs, metrics, events, traces, errors, views or rows,
 })
 
 describe('and this test would see it', () => {
-  it('the secrets were really there: tools got them, and told them to their callers', () => {
+  it('finds masks where tools told their secrets to their callers', () => {
     const all = results.join('\n')
-    // Not those of tools that fail: what they say is told without stored secrets.
+    expect(all).toContain('•••')
     for (const place of ['env, equal to an argument', 'argument of a command', 'header', 'env in a file']) {
       const [, secret = ''] = [...planted].find(([name]) => name.endsWith(` ${place}`)) ?? []
       expect(
         Object.values(formsOf(secret)).some((form) => all.includes(form)),
         place,
-      ).toBe(true)
+      ).toBe(false)
     }
     const sent = server.bodies('tells').join('\n')
     for (const [place, secret] of planted)

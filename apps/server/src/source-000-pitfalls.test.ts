@@ -143,7 +143,8 @@ describe('validation rules', () => {
   it('Normalize env values to strings; allow placeholders.', async () => {
     const env = { COUNT: 5, ON: true, GOOGLE_KEY: 'anythingrandomthiswillbeignoredanyways' }
     const { output } = await run(app.session('ann'), tool('kit.get-env'), { kit: { ...everything, env } })
-    expect(output).toMatchObject({ COUNT: '5', ON: 'true', GOOGLE_KEY: env.GOOGLE_KEY })
+    // A key reaches the server, and is masked in what the server says.
+    expect(output).toMatchObject({ COUNT: '5', ON: 'true', GOOGLE_KEY: '•••' })
   })
 
   it('When `toolNames` includes an MCP name not present in `toolkits`, log: requested vs available.', async () => {

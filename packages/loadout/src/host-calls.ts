@@ -20,6 +20,7 @@ import { withDecision } from './calls/with-decision.ts'
 import { withLearning } from './calls/with-learning.ts'
 import { withLimits } from './calls/with-limits.ts'
 import { withLoadout } from './calls/with-loadout.ts'
+import { withMaskedResults } from './calls/with-masked-results.ts'
 import { withOutput } from './calls/with-output.ts'
 import { withPin } from './calls/with-pin.ts'
 import { withResults } from './calls/with-results.ts'
@@ -27,6 +28,7 @@ import { withTelemetry } from './calls/with-telemetry.ts'
 import { checkEdited, createArgumentCheck, withValidation } from './calls/with-validation.ts'
 import type { Catalog } from './catalog/catalog.ts'
 import type { Connector } from './connections/connector.ts'
+import type { OpenedSecrets } from './connections/opened-secrets.ts'
 import type { CredentialStore } from './credentials/credential-store.ts'
 import type { Emitter } from './events.ts'
 import { createCancel } from './host-cancel.ts'
@@ -71,6 +73,7 @@ export interface CallBase {
 export interface CallWay {
   options: HostOptions
   audit: RunningAudit
+  secrets: OpenedSecrets
   telemetry: Telemetry
   connector: Connector
   catalog: Catalog
@@ -95,7 +98,8 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const checks = [withPin, withLoadout(loadouts), withValidation(createArgumentCheck())]
   // A call that was asked about begins anew with its answer, so the way knows its own beginning.
   const again: CallHandler = (call) => found(call)
-  const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, large, withOutput()]
+  const results = [large, withMaskedResults(way.secrets), withOutput()]
+  const stages = [withFound, ...checks, withDecision({ ...decision, again }), limits, ...results]
   const path = compose(
     [...stages, withIntent(audit.calls)],
     executeCall({ connector, app: base.app, functions: base.functions, runCode: way.runCode }),

@@ -161,9 +161,9 @@ export function createHost(options: HostOptions = {}): Host {
   const usedBy = async (userId: string) => toolkitsByUse(await finding.learned.of(userId))
   const laid = { registry, catalog, activations, threads, preferences, mayWiden, usedBy }
   const loadouts = createLoadouts({ ...laid, foresight: () => foresight })
-  const { audit, unrecord } = createLog(base, options, signIns)
+  const { audit, secrets, unrecord } = createLog(base, options, signIns)
   const { searcher, loaded, resolver } = finding
-  const way = { options, audit, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
+  const way = { options, audit, secrets, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
   const { policy, foresight, use, large, calls, records, cancel, departures, users, ahead } = createCallWay(base, {
     ...way,
@@ -288,14 +288,16 @@ function createLog(
   options: HostOptions,
   signIns: SignIns,
 ) {
+  const secrets = createOpenedSecrets(
+    (owner) => credentials.open(owner),
+    (stored, userId) => signIns.secretsOf(stored, userId),
+  )
+  events.on('toolkit-removed', ({ uscoId }) => secrets.forget(uscoId))
   const audit = createAudit({
     ...options.audit,
     storage,
-    secrets: createOpenedSecrets(
-      (owner) => credentials.open(owner),
-      (stored, userId) => signIns.secretsOf(stored, userId),
-    ),
+    secrets,
     retentionDays: async () => (await app.get()).audit.retentionDays,
   })
-  return { audit, unrecord: recordEvents(events, audit.record) }
+  return { audit, secrets, unrecord: recordEvents(events, audit.record) }
 }

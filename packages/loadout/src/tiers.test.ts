@@ -67,7 +67,7 @@ describe('benefits of source 001', () => {
   })
 
   it('credential isolation: per user, also for the same server and field', async () => {
-    const withKey = (key: string) => ({ ...everything, env: { API_KEY: key } })
+    const withKey = (key: string) => ({ ...everything, env: { ACCOUNT: key } })
     await host.toolkits.register(withKey('key of ann'), ann)
     await host.toolkits.register(withKey('key of bob'), bob)
     const env = async (userId: string) =>

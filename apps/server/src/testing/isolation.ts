@@ -104,7 +104,11 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   const kit = await must('POST /api/mcp', {
     id: 'kit',
     name: `Kit ${mark}`,
-    ...{ command: process.execPath, args: [EVERYTHING, 'stdio'], env: { TOKEN: `${mark}-secret` } },
+    ...{
+      command: process.execPath,
+      args: [EVERYTHING, 'stdio'],
+      env: { TOKEN: `${mark}-secret`, WHOSE: `key of ${mark}` },
+    },
     overrides: { echo: { description: mark } },
   })
   const only = await must('POST /api/mcp', {
@@ -122,7 +126,8 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   await must('PATCH /api/preferences', { costLimits, learnFromUse: false })
   const key = await must('POST /api/keys', { name: mark })
   const call = await must('POST /api/tools/kit/get-env/call', { arguments: {} })
-  if (!JSON.stringify(call).includes(`${mark}-secret`)) meeting.findings.push(`${user}'s secret did not reach the kit`)
+  // The token itself is masked in results; what was sealed beside it is not.
+  if (!JSON.stringify(call).includes(`key of ${mark}`)) meeting.findings.push(`${user}'s secret did not reach the kit`)
   const asked = await must('POST /api/tools/kit/trigger-elicitation-request/call', { arguments: {} })
   const run = await must('POST /api/threads/trip/run', {
     program: `console.log('${mark}'); return await kit.echo({ message: '${mark}' })`,

@@ -66,7 +66,7 @@ export interface AuditOptions {
 
 export interface AuditParts extends AuditOptions {
   storage: Storage
-  secrets: OpenedSecrets
+  secrets: Pick<OpenedSecrets, 'of'>
   /** How long the operator keeps the log; undefined is for ever. */
   retentionDays(): Promise<number | undefined>
 }

@@ -61,7 +61,7 @@ export interface CallAudit {
 export interface CallAuditParts {
   /** With `follows`, what it follows is safe already, and it may be lost with the process. */
   record(input: AuditInput, follows?: boolean): void | Promise<void>
-  secrets: OpenedSecrets
+  secrets: Pick<OpenedSecrets, 'of'>
 }
 
 const NONE: readonly string[] = []

@@ -5,8 +5,8 @@
  * part of them is enough; who is asked about a call sees the `whole` of it, with nothing but secrets hidden.
  */
 import type { JsonObject } from '../schema/json.ts'
-import { hasKnownSecret, isSecretName, maskKnownForms } from '../toolkits/looks-secret.ts'
-import { MASK, secretForms } from '../toolkits/redact.ts'
+import { isSecretArgument, maskKnownForms } from '../toolkits/looks-secret.ts'
+import { formsOf, MASK, maskForms } from '../toolkits/redact.ts'
 import { plain } from './entry.ts'
 import { SchemaNodes } from './schema-nodes.ts'
 
@@ -72,7 +72,7 @@ export function redactArguments(args: JsonObject, options?: RedactOptions): Json
 }
 
 function seek(secrets: readonly string[]): Sought {
-  const forms = [...new Set(secrets.flatMap(secretForms))].sort((a, b) => b.length - a.length)
+  const forms = formsOf(secrets)
   return {
     whole: new Set(secrets.filter((secret) => secret !== '')),
     forms,
@@ -103,7 +103,7 @@ class Walk {
       }
       const inner = value[name]
       const own = this.nodes.property(schemas, name)
-      const hidden = inner !== null && (this.nodes.isSecret(own) || (typeof inner !== 'boolean' && isSecretName(name)))
+      const hidden = inner !== null && (this.nodes.isSecret(own) || isSecretArgument(name, inner))
       shown[this.#freeName(shown, name)] = hidden ? this.#mask() : this.#value(inner, own, depth + 1)
     }
     return shown
@@ -147,9 +147,8 @@ class Walk {
     if (whole.has(text)) return this.#mask()
     const isCut = text.length > most
     let shown = isCut ? text.slice(0, most + reach) : text
-    if (this.#bounds.text === NONE) shown = maskKnownForms(shown, MASK)
-    else if (hasKnownSecret(shown)) return this.#mask()
-    for (const form of forms) if (shown.includes(form)) shown = shown.replaceAll(form, MASK)
+    shown = maskKnownForms(shown, MASK)
+    shown = maskForms(shown, forms)
     // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
     if (isCut) shown = `${shown.slice(0, Math.min(most, Math.max(0, shown.length - reach)))}${CUT} (${text.length})`
     this.#left -= shown.length + 2

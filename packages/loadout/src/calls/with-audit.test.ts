@@ -210,7 +210,7 @@ describe('planted secrets', () => {
     })
     const events: HostEvent[] = []
     host.events.on((event) => void events.push(event))
-    const env = Object.fromEntries(inEnv.map((value, i) => [`V${i}`, value]))
+    const env = Object.fromEntries(inEnv.map((value, i) => [`TOKEN_${i}`, value]))
     const headers = Object.fromEntries(inHeaders.map((value, i) => [`X-${i}`, value]))
     const errors: unknown[] = []
     const args = {
@@ -222,7 +222,6 @@ describe('planted secrets', () => {
       ...Object.fromEntries(byName.map((name) => [name, secret(name)])),
       // What the toolkit was given as a credential, sent as an argument like any other.
       text: `run with ${inEnv.join(', ')}`,
-      query: inHeaders[0],
     }
     await host.toolkits.register({ name: 'far', url: 'http://127.0.0.1:1/mcp', headers, tools }, owner)
     const far = await call(host, { toolkit: 'far', tool: 'leak', arguments: { query: inHeaders.join(' ') } }).outcome

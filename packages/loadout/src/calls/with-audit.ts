@@ -39,7 +39,7 @@ export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
   }
 }
 
-type Told = Pick<CallAudit, 'outcome' | 'ofNobody' | 'mask' | 'show'>
+type Told = Pick<CallAudit, 'outcome' | 'ofNobody' | 'show'>
 
 export function withOutcome(audit: Told, next: CallHandler): CallHandler {
   return async (call) => {
@@ -60,37 +60,20 @@ export function withOutcome(audit: Told, next: CallHandler): CallHandler {
     } catch {
       // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
     }
-    if ('error' in outcome) return { ...outcome, error: await unquoted(audit, call, outcome.error) }
-    return outcome.status === 'tool-error' ? unspoken(audit, call, outcome) : outcome
+    return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
   }
 }
 
 /** A server may quote what it was sent when it fails; of that, secrets are told no further. */
-async function unquoted(audit: Pick<CallAudit, 'mask'>, call: ToolCall, error: HostError): Promise<HostError> {
+async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: HostError): Promise<HostError> {
   const { sent } = call.notes
   if (sent === undefined) return error
   try {
-    const shown = await audit.mask({ userId: call.userId, arguments: sent }, known(call))
+    const shown = await audit.show({ userId: call.userId, arguments: sent }, known(call))
     return withoutSecrets(error, hiddenIn(sent, shown)) as HostError
   } catch {
     return new HostError(error.code, { action: error.action })
   }
-}
-
-type ToldOutcome = Extract<CallOutcome, { content: unknown }>
-
-/** What a tool says when it fails is kept and shown in many places; of that, stored secrets are told no further. */
-async function unspoken(audit: Told, call: ToolCall, outcome: ToldOutcome): Promise<CallOutcome> {
-  const { content, structuredContent } = outcome
-  const said = { content, ...(structuredContent === undefined ? {} : { structuredContent }) }
-  const of = { stored: call.notes.resolved?.stored, inputSchema: {} }
-  try {
-    const shown = await audit.show({ userId: call.userId, arguments: said }, of)
-    if (Array.isArray(shown.content)) return { ...outcome, ...shown }
-  } catch {
-    // What cannot be looked through is not told.
-  }
-  return { status: 'tool-error', content: [{ type: 'text', text: 'The tool failed.' }] }
 }
 
 /** What stages noted of a call. */

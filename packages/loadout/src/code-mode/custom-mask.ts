@@ -1,7 +1,7 @@
 /** Takes the secrets of a custom toolkit out of what its code gives, logs and throws. */
 import type { CallOutcome } from '../calls/call.ts'
 import type { JsonObject } from '../schema/json.ts'
-import { MASK, redact, secretForms } from '../toolkits/redact.ts'
+import { formsOf, maskDeep, redact } from '../toolkits/redact.ts'
 import type { LogLine } from './executor.ts'
 
 export interface Mask {
@@ -13,15 +13,9 @@ export interface Mask {
 const LOG_CHARACTERS = 4000
 
 export function createMask(secrets: readonly string[]): Mask {
-  const forms = [...new Set(secrets.flatMap(secretForms))].sort((a, b) => b.length - a.length)
-  // Of a result nothing else is hidden: a key that is not ours may be what was asked for.
-  const own = (text: string) => forms.reduce((masked, form) => masked.replaceAll(form, MASK), text)
-  const deep = (value: unknown): unknown => {
-    if (typeof value === 'string') return own(value)
-    if (Array.isArray(value)) return value.map(deep)
-    if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [own(key), deep(inner)]))
-  }
+  const forms = formsOf(secrets)
+  // Of a result nothing else is hidden: a key that is not the toolkit's may be what was asked for.
+  const deep = (value: unknown): unknown => maskDeep(value, forms)
   return {
     text: (text) => redact(text, secrets),
     outcome(outcome) {

@@ -8,6 +8,7 @@ import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolkitState } from '../schema/toolkit.ts'
 import type { LineCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
+import { secretValues } from '../toolkits/secret-values.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
@@ -172,7 +173,8 @@ class LiveConnector implements Connector {
     const opened = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
     const filled = fillSecrets(toolkit.server, opened)
     const log = new LogRing()
-    const known = () => [...Object.values(opened), ...this.#tokens(stored, userId)]
+    const own = secretValues(opened)
+    const known = () => [...own, ...this.#tokens(stored, userId)]
     const hooks: ConnectionHooks = {
       onClosed,
       onLog(line) {
@@ -193,12 +195,12 @@ class LiveConnector implements Connector {
       const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
       const target: ConnectionTarget = {
-        ...{ server: filled, connectMs, verdict, secrets: Object.values(opened), transport, meta, signal },
+        ...{ server: filled, connectMs, verdict, secrets: own, transport, meta, signal },
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
-      this.#secrets.set(connection, Object.values(opened))
+      this.#secrets.set(connection, own)
       this.#outputs.begin(stateKey(uscoId, sharerOf(stored, userId)), { connection, secrets: known, log })
       return connection
     } catch (error) {

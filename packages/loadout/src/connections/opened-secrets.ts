@@ -1,69 +1,69 @@
 /**
- * Secrets as values, for those who must not repeat them: of the toolkit that is used, and of what else this user used in
- * this process. Opened once for each version of a record.
+ * Values of a toolkit that must not be repeated in texts: its own secrets and its user's tokens, and of no other toolkit.
+ * Opened once for each version of a record, and forgotten with the toolkit.
  */
 import { LRUCache } from 'lru-cache'
+import { secretValues } from '../toolkits/secret-values.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
-const REMEMBERED_USERS = 2000
+const REMEMBERED = 10_000
 
 export interface OpenedSecrets {
   /** At once where they were opened before. A toolkit whose secrets cannot be opened has none: it is not called either. */
   of(stored: StoredToolkit, userId: string): readonly string[] | Promise<readonly string[]>
+  /** The toolkit was removed. */
+  forget(uscoId: string): void
 }
 
-interface OfUser {
-  toolkits: Map<string, { version: number; values: readonly string[] }>
-  /** The same array until something changes, so that what is worked out from it can be kept. */
-  all: readonly string[]
+interface Opened {
+  version: number
+  /** The same array until the record changes, so that callers can cache by it. */
+  values: readonly string[]
 }
+
+type Open = (owner: { userId: string; toolkit: string }) => Promise<Record<string, string>>
 
 export function createOpenedSecrets(
-  open: (owner: { userId: string; toolkit: string }) => Promise<Record<string, string>>,
-  /** What changes without the record: tokens. The same list until it does. */
+  open: Open,
+  /** Tokens, which change without the record. The same list until they do. */
   live: (stored: StoredToolkit, userId: string) => readonly string[] = () => NONE,
 ): OpenedSecrets {
-  const users = new LRUCache<string, OfUser>({ max: REMEMBERED_USERS })
-  const joined = new WeakMap<readonly string[], { all: readonly string[]; both: readonly string[] }>()
-  const withLive = (all: readonly string[], tokens: readonly string[]): readonly string[] => {
-    if (tokens.length === 0) return all
-    const known = joined.get(tokens)
-    if (known?.all === all) return known.both
-    const both = Object.freeze([...all, ...tokens])
-    joined.set(tokens, { all, both })
-    return both
+  const opened = new LRUCache<string, Opened>({ max: REMEMBERED })
+  const stable = (stored: StoredToolkit): readonly string[] | Promise<readonly string[]> => {
+    // Both a changed record and a changed secret touch the row.
+    const version = stored.row.updatedAt.getTime()
+    const known = opened.get(stored.uscoId)
+    if (known?.version === version) return known.values
+    const keep = (secrets: Readonly<Record<string, string>>) => {
+      const values = Object.freeze(secretValues(secrets))
+      opened.set(stored.uscoId, { version, values })
+      return values
+    }
+    if (stored.carried) return keep(stored.carried.secrets())
+    return open({ userId: stored.userId, toolkit: stored.uscoId }).then(keep, () => NONE)
   }
-  const stable = stableSecrets(open, users)
+  const join = joiner()
   return {
     of(stored, userId) {
-      const all = stable.of(stored, userId)
-      const join = (values: readonly string[]) => withLive(values, live(stored, userId))
-      return all instanceof Promise ? all.then(join) : join(all)
+      const values = stable(stored)
+      const withLive = (own: readonly string[]) => join(own, live(stored, userId))
+      return values instanceof Promise ? values.then(withLive) : withLive(values)
     },
+    forget: (uscoId) => void opened.delete(uscoId),
   }
 }
 
 const NONE: readonly string[] = []
 
-function stableSecrets(
-  open: (owner: { userId: string; toolkit: string }) => Promise<Record<string, string>>,
-  users: LRUCache<string, OfUser>,
-): OpenedSecrets {
-  return {
-    of(stored, userId) {
-      const known = users.get(userId)
-      // Both a changed record and a changed secret touch the row.
-      const version = stored.row.updatedAt.getTime()
-      if (known?.toolkits.get(stored.uscoId)?.version === version) return known.all
-      const keep = (secrets: Readonly<Record<string, string>>) => {
-        const { toolkits } = users.get(userId) ?? { toolkits: new Map() }
-        toolkits.set(stored.uscoId, { version, values: Object.values(secrets) })
-        const all = Object.freeze([...new Set([...toolkits.values()].flatMap(({ values }) => values))])
-        users.set(userId, { toolkits, all })
-        return all
-      }
-      if (stored.carried) return keep(stored.carried.secrets())
-      return open({ userId: stored.userId, toolkit: stored.uscoId }).then(keep, () => known?.all ?? [])
-    },
+/** Joins two lists into one that is the same array for the same two. */
+function joiner() {
+  const joined = new WeakMap<readonly string[], { own: readonly string[]; both: readonly string[] }>()
+  return (own: readonly string[], tokens: readonly string[]): readonly string[] => {
+    if (tokens.length === 0) return own
+    const known = joined.get(tokens)
+    if (known?.own === own) return known.both
+    const both = Object.freeze([...own, ...tokens])
+    joined.set(tokens, { own, both })
+    return both
   }
 }

@@ -9,6 +9,7 @@ import type { SignInView } from '../schema/sign-in.ts'
 import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { Registry } from '../toolkits/registry.ts'
+import { secretFieldsOf } from '../toolkits/secret-values.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { candidatesOf, offInToolkit, UNACCEPTED } from './candidates.ts'
 import type { Loadouts } from './loadouts.ts'
@@ -100,6 +101,7 @@ function viewOf(stored: StoredToolkit, seen: Seen): ToolkitView {
     readOnly: closed || toolkit.source !== undefined,
     enabled,
     server: closed ? { type: toolkit.server.type } : (toolkit.server as unknown as JsonObject),
+    secretFields: closed ? [] : secretFieldsOf(toolkit.server),
     options: shownOptions(toolkit, closed),
     ...(signIn ? { signIn } : {}),
     state: stateOf(stored, shown, {

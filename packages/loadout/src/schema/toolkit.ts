@@ -120,6 +120,8 @@ export const toolkitView = z.object({
   readOnly: z.boolean(),
   enabled: z.boolean(),
   server: jsonObject,
+  /** Sealed fields that are secrets by declaration, name or form: `env.API_KEY`, not `env.PATH`. */
+  secretFields: z.array(z.string()),
   options: toolkitOptions,
   state: toolkitState,
   /** Where its server wants people to sign in. */

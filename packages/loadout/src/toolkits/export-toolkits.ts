@@ -10,6 +10,7 @@ import type { Auth, CustomServer, RemoteServer, Server } from '../schema/server.
 import { toolkitOptions } from '../schema/toolkit.ts'
 import { PORTABLE_FIELDS } from './import/quirks.ts'
 import { nameSecrets } from './name-secrets.ts'
+import { isSecretField } from './secret-values.ts'
 import type { StoredToolkit } from './stored-toolkit.ts'
 import { PLACEHOLDER } from './url-secrets.ts'
 
@@ -44,7 +45,7 @@ export function exportToolkits(
     type: 'promptString' as const,
     id: name,
     description: `${field} of ${toolkit}`,
-    password: true,
+    password: isSecretField(field),
   }))
   return { inputs, servers, ...rest }
 }

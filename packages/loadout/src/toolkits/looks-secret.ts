@@ -1,9 +1,18 @@
 /**
- * What looks like a secret in a command line or a URL. It errs on the side of secret: a masked value still works.
- * Every pattern is bounded and linear, because the text is anybody's.
+ * Decides by name, form and entropy whether a value looks like a secret. `secret-values.ts` applies it to a toolkit.
+ * Every pattern is bounded and linear, because the text is untrusted.
  */
 
-const SECRET_NAME = /(token|key|secret|passw|pwd|auth|credential|cookie|session|bearer|signature|\bsig\b|\bdsn\b)/i
+/** Names whose every value is a secret, with or without separators: `apiKey`, `API_KEY`, `apikey`. */
+const SECRET_NAME =
+  /secret|passw|passphrase|passcode|pwd|credential|bearer|cookie|authorization|token(?!i[sz])|(api|access|private|signing|encryption|master|service|license|auth|account)keys?$/
+/** Words that name a secret or an ordinary value: an issue's key, a session's number. The value decides. */
+const WEAK_WORD = /^(.*keys?|.*auth|session.*|signature|sig|dsn|jwt|pat)$/
+const ORDINARY_WORD = /^(keyword.*|(mon|tur|don|hoc|joc|whis|hot)keys?)$/
+/** A name that ends with one of these says where or how, not the secret itself. */
+const PLAIN_ENDING =
+  /^(url|uri|urls|host|hosts|hostname|endpoint|path|paths|file|files|dir|folder|type|types|mode|method|scheme|name|names|user|username|email|port|region|version|enabled|required|ttl|expiry|timeout|level|format|prefix|algorithm|sock|count|limit|budget|usage)$/
+const COUNTED = /^(max|min|num|total|input|output|prompt|completion|used|cached|remaining)$/
 const KNOWN_FORMS = [
   /^(sk|pk|rk)-[A-Za-z0-9_-]{12,}/,
   /^gh[opsur]_[A-Za-z0-9]{20,}/,
@@ -27,7 +36,42 @@ const BETWEEN_WORDS = /[\s"'`,;:=@/?&()[\]{}<>|\\]+/
 const WORD = /[^\s"'`,;:=@/?&()[\]{}<>|\\]+/g
 const LONGEST = 8192
 
-export const isSecretName = (name: string) => SECRET_NAME.test(name.slice(0, 200))
+/** Whether a name says that its value is a secret, or may be one. */
+export const isSecretName = (name: string): boolean => meaningOf(name) !== 'plain'
+
+/** Whether an argument with this name and value is a secret. A boolean or null never is. */
+export function isSecretArgument(name: string, value: unknown): boolean {
+  if (value === null || typeof value === 'boolean') return false
+  const meaning = meaningOf(name)
+  return meaning === 'secret' || (meaning === 'weak' && typeof value === 'string' && looksLikeKey(value))
+}
+
+function meaningOf(name: string): 'secret' | 'weak' | 'plain' {
+  const words = wordsOf(name.slice(0, 200))
+  const last = words.at(-1) ?? ''
+  if (PLAIN_ENDING.test(last) || (last === 'tokens' && words.some((word) => COUNTED.test(word)))) return 'plain'
+  if (SECRET_NAME.test(words.join(''))) return 'secret'
+  return words.some((word) => WEAK_WORD.test(word) && !ORDINARY_WORD.test(word)) ? 'weak' : 'plain'
+}
+
+const wordsOf = (name: string) =>
+  name
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
+
+const SHORTEST_SECRET = 8
+const LEAST_BITS_OF_A_SECRET = 2
+const KEY_LIKE = /^(?=.*[A-Za-z])(?=.*\d)\S{16,}$/
+
+/** Long and varied enough to be looked for in texts: a shorter value is part of too many of them. */
+export const isStrong = (value: string): boolean =>
+  value.length >= SHORTEST_SECRET && entropy(value.slice(0, LONGEST)) >= LEAST_BITS_OF_A_SECRET
+
+/** A text without white space that mixes letters and digits as keys do. */
+export const looksLikeKey = (value: string): boolean =>
+  looksSecret(value) || (KEY_LIKE.test(value.slice(0, LONGEST)) && entropy(value.slice(0, LONGEST)) >= 3)
 
 export function looksSecret(value: string): boolean {
   const text = value.slice(0, LONGEST)
@@ -36,22 +80,10 @@ export function looksSecret(value: string): boolean {
   return hasKnownForm(text)
 }
 
-/** Only what is a key by its form: no guess by chance, so that a commit or an id in a log stays readable. */
-export function hasKnownSecret(value: string): boolean {
-  const text = value.slice(0, LONGEST)
-  return text.includes(PRIVATE_KEY) || (KNOWN_BEGINNING.test(text) && hasKnownForm(text))
-}
-
 const isKnownForm = (word: string) => KNOWN_FORMS.some((form) => form.test(word))
 const hasKnownForm = (text: string) => text.split(BETWEEN_WORDS).some(isKnownForm)
 
-/** The text with a mask in place of each word that is a key by its form. */
-export function withoutKnownForms(text: string, mask: string): string {
-  if (!hasKnownSecret(text)) return text
-  return text.replace(WORD, (word) => (isKnownForm(word) ? mask : word))
-}
-
-/** The same for a text of any length, of which nothing else may be hidden. */
+/** The text with a mask in place of each word that is a key by its form. A commit or an ID in a log stays readable. */
 export function maskKnownForms(text: string, mask: string): string {
   const open = text.includes(PRIVATE_KEY) ? text.replace(PRIVATE_KEYS, mask) : text
   return KNOWN_BEGINNING.test(open) ? open.replace(WORD, (word) => (isKnownForm(word) ? mask : word)) : open

@@ -3,9 +3,11 @@
  * as JSON, a URL or base64 write it. A text may have been cut: what is left of a secret at its ends goes too. What is a key
  * by its form goes, whoever's it is.
  */
-import { withoutKnownForms } from './looks-secret.ts'
+import { isStrong, maskKnownForms } from './looks-secret.ts'
 
 const SHORTEST = 4
+/** A shorter text is masked only where it is a word of its own. */
+const SHORTEST_WITHIN = 8
 /** Shorter ones, written in another way, could be any text. */
 const SHORTEST_ENCODED = 8
 const SHORTEST_PART = 8
@@ -16,10 +18,52 @@ export function redact(text: string, secrets: readonly string[]): string {
   let masked = text
   for (const secret of secrets) {
     const forms = secretForms(secret)
-    for (const form of forms) masked = masked.replaceAll(form, MASK)
+    masked = maskForms(masked, forms)
     for (const form of forms) masked = withoutEnds(masked, form)
   }
-  return withoutKnownForms(masked, MASK)
+  return maskKnownForms(masked, MASK)
+}
+
+/** The text with a mask in place of each form. The longest forms come first. */
+export function maskForms(text: string, forms: readonly string[]): string {
+  let masked = text
+  for (const form of forms)
+    if (masked.includes(form))
+      masked = form.length < SHORTEST_WITHIN ? maskWords(masked, form) : masked.replaceAll(form, MASK)
+  return masked
+}
+
+const PART_OF_WORD = /[\p{L}\p{N}_]/u
+
+function maskWords(text: string, form: string): string {
+  let masked = ''
+  let from = 0
+  for (let at = text.indexOf(form); at >= 0; at = text.indexOf(form, at + 1)) {
+    if (at < from) continue
+    const isWord = !PART_OF_WORD.test(text[at - 1] ?? '') && !PART_OF_WORD.test(text[at + form.length] ?? '')
+    if (!isWord) continue
+    masked += `${text.slice(from, at)}${MASK}`
+    from = at + form.length
+  }
+  return masked + text.slice(from)
+}
+
+/** The forms of a list of secrets, the longest first. */
+export const formsOf = (secrets: readonly string[]): readonly string[] =>
+  [...new Set(secrets.flatMap(secretForms))].sort((a, b) => b.length - a.length)
+
+/** The same for every text and name of a JSON value. A value without a secret is given back as it is, not as a copy. */
+export function maskDeep(value: unknown, forms: readonly string[]): unknown {
+  if (typeof value === 'string') return maskForms(value, forms)
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const items = value.map((item) => maskDeep(item, forms))
+    return items.some((item, index) => item !== value[index]) ? items : value
+  }
+  const entries = Object.entries(value)
+  const masked = entries.map(([key, inner]) => [maskForms(key, forms), maskDeep(inner, forms)] as const)
+  const isSame = masked.every(([key, inner], index) => key === entries[index]?.[0] && inner === entries[index]?.[1])
+  return isSame ? value : Object.fromEntries(masked)
 }
 
 /** The texts in which a secret is looked for, the longest first. What is shorter than a secret can be is none. */
@@ -30,7 +74,12 @@ export function secretForms(secret: string): string[] {
 
 /** It, and what is secret in it by itself. */
 function partsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/).map((line) => line.trim())
+  const lines = secret.includes('\n')
+    ? secret
+        .split(/\r?\n/)
+        .map((line) => line.trim())
+        .filter(isPart)
+    : []
   const [, scheme = '', credentials = ''] = /^(Bearer|Basic|Token|ApiKey)\s+(\S.*)$/is.exec(secret) ?? []
   const basic = scheme.toLowerCase() === 'basic' ? decodedBase64(credentials) : ''
   const password = secret.includes('://') ? (URL.parse(secret)?.password ?? '') : ''
@@ -38,6 +87,9 @@ function partsOf(secret: string): string[] {
   // In a URL secrets are kept as they are written there.
   return [...new Set([...parts, ...parts.map(decoded)])].filter((part) => part !== '')
 }
+
+/** Of several lines each that is a secret by itself: without white space, long and varied. */
+const isPart = (line: string) => !/\s/.test(line) && isStrong(line)
 
 function writtenIn(text: string): string[] {
   const plain = [text, JSON.stringify(text).slice(1, -1)]

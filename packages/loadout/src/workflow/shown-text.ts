@@ -6,7 +6,7 @@ import { redactArguments } from '../audit/redact-arguments.ts'
 import type { ActiveRun } from '../runs/engine.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import { maskKnownForms } from '../toolkits/looks-secret.ts'
-import { MASK } from '../toolkits/redact.ts'
+import { MASK, maskForms } from '../toolkits/redact.ts'
 import type { KeptRun } from './kept-run.ts'
 
 export interface Shown {
@@ -15,7 +15,7 @@ export interface Shown {
 }
 
 /** What is shorter is in too many texts to be looked for. */
-const SHORTEST = 3
+const SHORTEST = 4
 
 export function shownOf({ input: kept }: Pick<ActiveRun, 'input'>, given: JsonObject = {}): Shown {
   const { input = null, definition } = kept as unknown as KeptRun
@@ -23,11 +23,7 @@ export function shownOf({ input: kept }: Pick<ActiveRun, 'input'>, given: JsonOb
   const whole = { input, given }
   const shown = redactArguments(whole, { schema: { type: 'object', properties }, whole: true })
   const secrets = [...new Set(hiddenIn(whole, shown))].sort((a, b) => b.length - a.length)
-  const text = (said: string) =>
-    maskKnownForms(
-      secrets.reduce((left, one) => left.replaceAll(one, MASK), said),
-      MASK,
-    )
+  const text = (said: string) => maskKnownForms(maskForms(said, secrets), MASK)
   const clean = (value: Json): Json => {
     if (typeof value === 'string') return text(value)
     if (Array.isArray(value)) return value.map(clean)

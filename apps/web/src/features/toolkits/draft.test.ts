@@ -10,6 +10,7 @@ const shown = (server: Toolkit['server']): Toolkit => ({
   readOnly: false,
   enabled: true,
   server,
+  secretFields: [],
   options: {
     deferLoading: true,
     allowedCallers: ['direct'],

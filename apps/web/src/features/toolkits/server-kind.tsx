@@ -25,6 +25,6 @@ export function lineOf(server: Readonly<Record<string, unknown>>): string {
 }
 
 /** How many secrets are stored with it. */
-export const storedSecrets = ({ server }: Toolkit): number => JSON.stringify(server).match(/\$\{secret:/g)?.length ?? 0
+export const storedSecrets = ({ secretFields }: Toolkit): number => secretFields.length
 
 const quoted = (part: unknown) => (/\s/.test(String(part)) ? `'${part}'` : String(part))
