@@ -68,6 +68,7 @@ const PINNED: Record<string, string[]> = {
     'invalidInput',
     'jsonObject',
     'keyScope',
+    'listedToolkit',
     'loadoutEntry',
     'messageView',
     'offerTemplate',

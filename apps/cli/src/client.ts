@@ -56,7 +56,7 @@ export async function assertOk(answer: { ok: boolean; json(): Promise<unknown> }
 
 /** What `GET /api/mcp` gives. */
 export async function listToolkits(client: Client) {
-  const answer = await client.api.mcp.$get()
+  const answer = await client.api.mcp.$get({ query: {} })
   await assertOk(answer)
   return (await answer.json()) as InferResponseType<Client['api']['mcp']['$get'], 200>
 }

@@ -5,6 +5,7 @@ import { type ClientResponse, hc, type InferRequestType, type InferResponseType 
 
 export const client = hc<AppType>('/')
 
+/** A toolkit in the list: its tools may lack their schemas. */
 export type Toolkit = InferResponseType<typeof client.api.mcp.$get, 200>['toolkits'][number]
 export type ToolkitStatus = Toolkit['state']['status']
 export type ToolkitBody = InferRequestType<typeof client.api.mcp.$post>['json']
@@ -69,7 +70,24 @@ const unreadable: Problem = {
 export const toolkitsQuery = () =>
   queryOptions({
     queryKey: ['toolkits'],
-    queryFn: async ({ signal }) => (await answer(client.api.mcp.$get({}, { init: { signal } }))).toolkits,
+    queryFn: async ({ signal }) => (await answer(client.api.mcp.$get({ query: {} }, { init: { signal } }))).toolkits,
+  })
+
+/** One toolkit with the schemas of its tools. */
+export const toolkitQuery = (uscoId: string | undefined) =>
+  queryOptions({
+    queryKey: ['toolkits', 'whole', uscoId],
+    queryFn: ({ signal }) =>
+      answer(client.api.mcp[':id'].$get({ param: { id: uscoId as string } }, { init: { signal } })) as Promise<Toolkit>,
+    enabled: uscoId !== undefined,
+  })
+
+/** All toolkits with the schemas of their tools: large where there are many servers. */
+export const wholeToolkitsQuery = () =>
+  queryOptions({
+    queryKey: ['toolkits', 'with-schemas'],
+    queryFn: async ({ signal }) =>
+      (await answer(client.api.mcp.$get({ query: { include: 'schemas' } }, { init: { signal } }))).toolkits,
   })
 
 export const healthQuery = () =>

@@ -1,14 +1,16 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError, type StoredToolkit } from 'loadout'
-import { toolkitView as libraryView, parse } from 'loadout/schema'
+import { toolkitView as libraryView, listedToolkit, parse } from 'loadout/schema'
 import { assertOperator } from '../doors.ts'
 import { changedAt, etagOf, ifMatch } from '../etag.ts'
-import { idParam, json, jsonBodyOf } from '../openapi.ts'
+import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import { switchTools } from '../switch-tools.ts'
 import type { Env } from '../variables.ts'
 
 const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
+
+const listed = named(listedToolkit, 'ListedToolkit')
 
 const SPELLINGS =
   'A server record: `{ name, command, args?, env?, cwd?, hosts? }`, `{ name, template, values? }`, `{ name, url, headers?, auth? }` or `{ name, tools }`; every spelling of the transport is read.'
@@ -24,8 +26,16 @@ const body = { body: { required: true, content: { 'application/json': { schema: 
 const list = createRoute({
   method: 'get',
   path: '/mcp',
-  summary: "The caller's toolkits, their own and the global ones",
-  responses: { 200: json(z.object({ toolkits: z.array(toolkit) }), 'All of them'), ...problemResponses },
+  summary: "List the caller's toolkits, their own and the global ones",
+  request: {
+    query: z.object({
+      include: z.enum(['schemas']).optional().openapi({
+        description:
+          '`schemas`: tools have their schemas and whole descriptions. `GET /api/mcp/{id}` has those of one toolkit.',
+      }),
+    }),
+  },
+  responses: { 200: json(z.object({ toolkits: z.array(listed) }), 'The toolkits'), ...problemResponses },
 })
 const save = createRoute({
   method: 'post',
@@ -117,7 +127,9 @@ export function toolkitRoutes(host: Host) {
 
   return new OpenAPIHono<Env>()
     .openapi(list, async (c) => {
-      return c.json({ toolkits: await host.views.list(c.var.principal.userId) }, 200)
+      const { userId } = c.var.principal
+      const withSchemas = c.req.valid('query').include === 'schemas'
+      return c.json({ toolkits: await (withSchemas ? host.views.list(userId) : host.views.summaries(userId)) }, 200)
     })
     .openapi(save, async (c) => {
       const { userId } = c.var.principal

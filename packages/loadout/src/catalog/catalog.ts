@@ -18,6 +18,7 @@ import type { CatalogTool } from './catalog-tool.ts'
 import { given, readCustom, toolsOf, toTool } from './catalog-tools.ts'
 import { createPersonalCatalogs, type PersonalCatalog, type PersonalCatalogs } from './personal-catalog.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
+import { RefreshQueue } from './refresh-queue.ts'
 import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
 
 export type { CatalogTool } from './catalog-tool.ts'
@@ -29,6 +30,11 @@ export interface Catalog {
     toolkits: readonly StoredToolkit[],
     how?: { asIs?: boolean | undefined },
   ): Promise<ReadonlyMap<string, readonly CatalogTool[]>>
+  /**
+   * Looks in the background when it is its turn, with few others at once. Resolves to whether it succeeded and never rejects: the
+   * state has the failure.
+   */
+  refresh(stored: StoredToolkit, userId: string): Promise<boolean>
   /** Looks now. Throws what went wrong; the stored tools stay. */
   introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]>
   /** The server says that its list changed: looks anew, also where a look is under way. */
@@ -68,6 +74,8 @@ const LEAST_TTL_MS = 10_000
 /** A server that was away may be back: who reads looks again, not more often than this. */
 const AFTER_FAILURE_MS = 60_000
 const MOST_CARRIED = 1000
+/** More processes that start at once on one machine take longer in all. */
+const REFRESHES_AT_ONCE = 8
 /** More at once would drown who listens; they look anew instead. */
 const MOST_EVENTS = 500
 
@@ -78,6 +86,7 @@ export function createCatalog(parts: CatalogParts): Catalog {
 class StoredCatalog implements Catalog {
   readonly #parts: CatalogParts
   readonly #looking = new Map<string, Promise<ToolManifest[]>>()
+  readonly #refreshes = new RefreshQueue(REFRESHES_AT_ONCE)
   /** How long a server says that its list holds. */
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
   /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
@@ -115,9 +124,18 @@ class StoredCatalog implements Catalog {
       const wasSeen = known !== undefined || one.row.introspectedAt !== null
       const isOld = !asIs && one.enabled && wasSeen && !one.carried && this.#isOld(one, own)
       // Failures are told by the state; a reader gets what there is.
-      if (isOld) this.introspect(one, userId).catch(() => {})
+      if (isOld) void this.refresh(one, userId)
     }
     return result
+  }
+
+  async refresh(stored: StoredToolkit, userId: string): Promise<boolean> {
+    const key = this.#keyOf(stored, (await this.#isOwn(stored, userId)) ? userId : stored.userId)
+    const underWay = this.#looking.get(key)
+    const queued = this.#refreshes.add(key, () => this.introspect(stored, userId))
+    // A look that is under way needs no second one after it.
+    if (underWay) this.#refreshes.replace(key, underWay)
+    return queued
   }
 
   async introspect(stored: StoredToolkit, userId: string, trace?: Context): Promise<ToolManifest[]> {
@@ -127,6 +145,7 @@ class StoredCatalog implements Catalog {
     if (underWay) return underWay
     const work = this.#look(stored, userId, { trace, isOwn }).finally(() => this.#looking.delete(key))
     this.#looking.set(key, work)
+    this.#refreshes.replace(key, work)
     return work
   }
 

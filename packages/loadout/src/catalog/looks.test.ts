@@ -69,6 +69,26 @@ describe('a server that was never seen', () => {
 })
 
 describe('a server that was away at its first look', () => {
+  it('keeps the reason of its last failure while it is tried again', async () => {
+    open()
+    const script: HttpFaults = { ...listing('c1'), http: { initialize: AWAY, 'server/discover': AWAY } }
+    await using c = await start(script)
+    const { stored } = await host.toolkits.register({ name: 'kit', url: c.url }, ann)
+    await expect(host.catalog.introspect(stored, 'ann')).rejects.toThrow()
+    const state = async () => (await host.views.one('ann', 'kit')).state
+    const failed = await state()
+    expect(failed).toMatchObject({ status: 'error', reason: expect.stringContaining('503') })
+    delete script.http
+    script.at = { initialize: { do: 'hang' }, 'server/discover': { do: 'hang' } }
+    const fresh = await host.toolkits.find('ann', 'kit')
+    await host.connections.reset(fresh.uscoId, 'ann')
+    const again = host.catalog.introspect(fresh, 'ann').catch(() => {})
+    await vi.waitFor(async () => expect((await state()).status).toBe('connecting'), soon)
+    expect(await state()).toMatchObject({ reason: expect.stringContaining('503'), action: expect.any(String) })
+    await host.toolkits.remove(fresh.uscoId, ann)
+    await again
+  })
+
   it('is looked at again by who reads, once it is time', async () => {
     const script: HttpFaults = { ...listing('c1'), http: { initialize: AWAY, 'server/discover': AWAY } }
     await using c = await start(script)

@@ -64,7 +64,7 @@ export interface AskedTool {
 
 export interface LoadoutParts {
   registry: Pick<Registry, 'offered' | 'transformersOf'>
-  catalog: Pick<Catalog, 'tools' | 'introspect' | 'isPersonal'>
+  catalog: Pick<Catalog, 'tools' | 'introspect' | 'refresh' | 'isPersonal'>
   activations: Activations
   threads: Pick<Threads, 'settings'>
   preferences: Pick<PreferenceStore, 'get'>
@@ -161,13 +161,15 @@ class LiveLoadouts implements Loadouts {
     // What needs no server is there at once.
     await Promise.allSettled(own.map(look))
     if (!mayLook) return
-    const looks = servers.map(look)
+    const isMeant = ({ toolkit }: StoredToolkit) => meant !== undefined && mayBeOf(toolkit.id, meant)
+    const awaited = wait ? servers.filter(isMeant).map(look) : []
+    const looks = servers.map((stored) => catalog.refresh(stored, userId))
     const all = Promise.allSettled(looks)
     if (!wait) return
-    const awaited = looks.filter((_, at) => meant !== undefined && mayBeOf(servers[at]?.toolkit.id ?? '', meant))
     await Promise.allSettled(awaited)
     if (servers.length < visible.length) return
-    const first = Promise.any(looks).then(
+    const found = looks.map(async (look) => (await look) || Promise.reject(new Error('The look failed.')))
+    const first = Promise.any(found).then(
       () => pause(GRACE_MS),
       () => {},
     )

@@ -6,7 +6,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { SignInView } from '../schema/sign-in.ts'
-import type { Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
+import type { ListedToolkit, Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { SignIns } from '../sign-in/sign-ins.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { secretFieldsOf } from '../toolkits/secret-values.ts'
@@ -18,6 +18,8 @@ import { tokensOf } from './tokens.ts'
 
 export interface ToolkitViews {
   list(userId: string): Promise<ToolkitView[]>
+  /** The same without schemas and manifests known in advance; long descriptions are cut with "…". */
+  summaries(userId: string): Promise<ListedToolkit[]>
   one(userId: string, id: string): Promise<ToolkitView>
   /** One of the app's, as those see it who may change it. */
   asOperator(stored: StoredToolkit): Promise<ToolkitView & { source?: string }>
@@ -54,6 +56,7 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
   }
   return {
     list: (userId) => views(userId, () => registry.list(userId)),
+    summaries: async (userId) => (await views(userId, () => registry.list(userId))).map(withoutSchemas),
     async one(userId, id) {
       const [view] = await views(userId, async () => [await registry.find(userId, id)])
       return view as ToolkitView
@@ -74,6 +77,29 @@ export function createToolkitViews({ registry, catalog, connector, loadouts, sig
       }
     },
   }
+}
+
+function withoutSchemas({ tools, options, ...view }: ToolkitView): ListedToolkit {
+  const { tools: _, ...rest } = options
+  return {
+    ...view,
+    options: rest,
+    tools: tools.map(({ inputSchema: _in, outputSchema: _out, changed, description, ...tool }) => ({
+      ...tool,
+      ...(description === undefined ? {} : { description: previewOf(description) }),
+      ...(changed === undefined ? {} : { changed: {} }),
+    })),
+  }
+}
+
+const PREVIEW = 240
+
+/** The beginning of a long text, up to a whole word. */
+function previewOf(text: string): string {
+  if (text.length <= PREVIEW) return text
+  const cut = text.slice(0, PREVIEW)
+  const space = cut.lastIndexOf(' ')
+  return `${(space > PREVIEW / 2 ? cut.slice(0, space) : cut).toWellFormed().trimEnd()}…`
 }
 
 interface Seen {
@@ -190,15 +216,9 @@ function stateOf(
   const failedLook = row.introspectionStatus === 'error'
   const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
+  if (standing && live.status === 'connecting' && failedLook) return { ...live, ...lastFailure(row, closed) }
   if (standing && live.status !== 'connected') return closed && live.status === 'error' ? closedState(live) : live
-  if (failedLook)
-    return {
-      status: 'error',
-      reason: closed
-        ? 'The last look at its tools failed.'
-        : (row.introspectionReason ?? 'The last look at its tools failed.'),
-      action: 'Correct the toolkit, or refresh its tools.',
-    }
+  if (failedLook) return { status: 'error', ...lastFailure(row, closed) }
   if (unaccepted.length > 0)
     return toAccept(
       'Off until accepted, because the server is not trusted',
@@ -207,6 +227,12 @@ function stateOf(
     )
   return standing ? live : { status: 'disconnected' }
 }
+
+/** Why the last look failed; it stays while the server is tried again. */
+const lastFailure = ({ introspectionReason }: StoredToolkit['row'], closed: boolean) => ({
+  reason: (closed ? undefined : introspectionReason) ?? 'The last look at its tools failed.',
+  action: 'Correct the toolkit, or refresh its tools.',
+})
 
 const SHOWN = 20
 

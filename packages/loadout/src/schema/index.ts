@@ -37,6 +37,15 @@ export {
 } from './stdio-template.ts'
 export { threadInput, threadPatch, threadSettings } from './thread.ts'
 export { toolManifest } from './tool.ts'
-export { STATES, type ToolkitView, toolkitOptions, toolkitState, toolkitView, toolView } from './toolkit.ts'
+export {
+  type ListedToolkit,
+  listedToolkit,
+  STATES,
+  type ToolkitView,
+  toolkitOptions,
+  toolkitState,
+  toolkitView,
+  toolView,
+} from './toolkit.ts'
 export type { SessionRow, SignInLinkRow, UserRow } from './user.ts'
 export { type WorkflowView, workflowDefinition, workflowView } from './workflow.ts'

@@ -137,3 +137,14 @@ export const toolkitView = z.object({
   shadows: tier.optional(),
 })
 export type ToolkitView = z.infer<typeof toolkitView>
+
+/** A tool in a list: without its schemas, which are most of its size, and with the beginning of a long description. */
+export const listedTool = toolView.omit({ inputSchema: true, outputSchema: true, changed: true }).extend({
+  inputSchema: toolView.shape.inputSchema.optional(),
+  outputSchema: toolView.shape.outputSchema,
+  /** Whether it changed since it was accepted; with schemas, both versions. */
+  changed: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
+})
+/** A toolkit in a list. */
+export const listedToolkit = toolkitView.extend({ tools: z.array(listedTool) })
+export type ListedToolkit = z.infer<typeof listedToolkit>

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { CircleHelp, Clock, Eye, type LucideIcon, PencilLine, TriangleAlert } from 'lucide-react'
 import { type KeyboardEvent, useId } from 'react'
-import { problemOf, toolkitsQuery } from '../../api.ts'
+import { problemOf, toolkitQuery, toolkitsQuery } from '../../api.ts'
 import { cn } from '../../ui/cn.ts'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { AnswerButtons } from './answer-buttons.tsx'
@@ -30,7 +30,9 @@ export const cardId = ({ id }: Pick<Approval, 'id'>): string => `approval-${id}`
 export function ApprovalCard({ approval, onAnswered }: ApprovalCardProps) {
   const titleId = useId()
   const { data: toolkits } = useQuery(toolkitsQuery())
-  const tool = toolOf(approval.ref, toolkits)
+  const asked = toolkits?.find(({ id }) => approval.ref.startsWith(`${id}.`))
+  const { data: whole } = useQuery(toolkitQuery(asked?.uscoId))
+  const tool = toolOf(approval.ref, whole ? [whole] : toolkits)
   const edit = useEdit(approval, tool)
   const answering = useAnswerApproval(approval, onAnswered)
   const shown = answering.data ?? approval

@@ -23,6 +23,9 @@ export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) 
   const accept = useAccept()
   const button = useReviewFocus(toolkit, tool.name)
   if (!tool.changed && !tool.held) return null
+  const { from, to } = tool.changed ?? {}
+  // Nobody accepts a change before both versions are shown.
+  const isReady = !accept.isPending && (!tool.changed || to !== undefined)
   return (
     <div className="grid gap-3 rounded-xl border border-act/30 bg-act-soft/40 p-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
@@ -35,18 +38,23 @@ export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) 
           size="small"
           variant="primary"
           aria-label={`Accept ${tool.name}`}
-          aria-disabled={accept.isPending}
-          onClick={() => !accept.isPending && accept.mutate({ toolkit, tool })}
+          aria-disabled={!isReady}
+          onClick={() => isReady && accept.mutate({ toolkit, tool })}
         >
           <Check aria-hidden /> {accept.isPending ? 'Accepting…' : 'Accept'}
         </Button>
       </div>
-      {tool.changed && <Differences {...tool.changed} />}
+      {from && to && <Differences from={from} to={to} />}
     </div>
   )
 }
 
-function Differences({ from, to }: NonNullable<Tool['changed']>) {
+interface Versions {
+  from: Record<string, unknown>
+  to: Record<string, unknown>
+}
+
+function Differences({ from, to }: Versions) {
   const fields = [...new Set([...Object.keys(LABELS), ...Object.keys(from), ...Object.keys(to)])].filter(
     (field) => textOf(from[field]) !== textOf(to[field]),
   )

@@ -1,6 +1,7 @@
+import { useQuery } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
 import { useId } from 'react'
-import type { Toolkit } from '../../api.ts'
+import { type Toolkit, toolkitQuery } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
 import type { RowPlace } from '../../ui/long-list.tsx'
@@ -69,10 +70,8 @@ export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
             <ToolBadges annotations={tool.annotations} />
             <OverriddenMark changed={changed} />
           </p>
-          {tool.description && (
-            <p className={cn('pl-4.5 text-[0.8125rem] text-ink-muted wrap-anywhere', !open && 'line-clamp-2')}>
-              {tool.description}
-            </p>
+          {tool.description && !open && (
+            <p className="line-clamp-2 pl-4.5 text-[0.8125rem] text-ink-muted wrap-anywhere">{tool.description}</p>
           )}
           {note && <p className="pl-4.5 text-xs text-ink-muted">{note}</p>}
           {fixed && <p className="pl-4.5 text-xs text-ink-muted">{fixed}</p>}
@@ -113,7 +112,10 @@ function ToolSwitch({ toolkit, tool, onSwitch }: ToolRowProps) {
   )
 }
 
-function ToolInsides({ toolkit, tool, decision }: ToolRowProps) {
+function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
+  // The list has no schemas.
+  const { data: whole } = useQuery(toolkitQuery(toolkit.uscoId))
+  const tool = whole?.tools.find(({ name }) => name === listed.name) ?? listed
   const { tool: shown } = shownTool(toolkit, tool)
   const facts: Array<[term: string, text: string | undefined]> = [
     ['Title', shown.title ?? shown.annotations?.title],
@@ -127,6 +129,7 @@ function ToolInsides({ toolkit, tool, decision }: ToolRowProps) {
   ]
   return (
     <>
+      {shown.description && <p className="text-[0.8125rem] text-ink-muted wrap-anywhere">{shown.description}</p>}
       <ToolChange toolkit={toolkit} tool={tool} />
       <dl className="grid gap-x-4 gap-y-1 text-[0.8125rem] sm:grid-cols-[8rem_minmax(0,1fr)]">
         {facts.map(([term, text]) =>

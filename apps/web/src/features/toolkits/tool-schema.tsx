@@ -2,6 +2,7 @@ import { useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Segmented } from '../../ui/choice.tsx'
 import { CodeEditor } from '../../ui/code-editor.tsx'
+import { Skeleton } from '../../ui/skeleton.tsx'
 
 const VIEWS = [
   { value: 'input', label: 'Takes' },
@@ -12,6 +13,13 @@ const VIEWS = [
 export function ToolSchema({ tool }: { tool: Toolkit['tools'][number] }) {
   const [view, setView] = useState<'input' | 'output'>('input')
   const schema = view === 'input' ? tool.inputSchema : tool.outputSchema
+  if (schema === undefined)
+    return (
+      <div role="status" className="h-28">
+        <span className="sr-only">Loading the schema of {tool.name}</span>
+        <Skeleton className="h-full w-full rounded-lg" />
+      </div>
+    )
   return (
     <div className="grid min-w-0 justify-items-start gap-2">
       {tool.outputSchema && (

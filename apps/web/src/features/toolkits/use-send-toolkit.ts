@@ -72,7 +72,7 @@ async function findMade(sent: Sent): Promise<Toolkit | undefined> {
   for (;;) {
     // Looked at before the list is asked for: what was stored by then is in it.
     const isLast = sent.isOver
-    const { toolkits } = await answer(client.api.mcp.$get())
+    const { toolkits } = await answer(client.api.mcp.$get({ query: {} }))
     const made = toolkits.find(({ tier, name }) => tier === 'user' && sameName(name, sent.name))
     if (made || isLast) return made
     await new Promise((resolve) => window.setTimeout(resolve, AGAIN_MS))

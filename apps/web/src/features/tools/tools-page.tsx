@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { SearchX, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { toolkitsQuery } from '../../api.ts'
+import { toolkitQuery, toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { Page } from '../../ui/page.tsx'
@@ -23,7 +23,10 @@ export function ToolsPage() {
   const toolkits = useQuery(toolkitsQuery())
   const { data: explained } = useQuery(explainQuery())
   const tries = useTries()
-  const located = locate(toolkits.data, tool)
+  const listed = locate(toolkits.data, tool)
+  const whole = useQuery(toolkitQuery(listed?.toolkit.uscoId))
+  // The list has no schemas: the tool is shown once its toolkit is there with them.
+  const located = whole.data && locate([whole.data], tool)
   const close = () => navigate({ search: ({ tool: _, ...rest }) => rest, resetScroll: false })
   return (
     <Page title="Tools" description="Search them as the model does, see what it gets, and try any of them." wide>
@@ -34,7 +37,7 @@ export function ToolsPage() {
         </div>
         <ToolSide
           wanted={tool}
-          isLoading={toolkits.isPending}
+          isLoading={toolkits.isPending || (listed !== undefined && whole.isPending)}
           located={located}
           explained={tool === undefined ? undefined : explained?.get(tool)}
           tries={tries}

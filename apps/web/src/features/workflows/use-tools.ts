@@ -1,7 +1,7 @@
 /** The tools that can be picked, by their servers, and how they are looked for again. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../api.ts'
+import { answer, client, problemOf, type Toolkit, toolkitsQuery, wholeToolkitsQuery } from '../../api.ts'
 import type { JsonObject } from './definition.ts'
 import type { OutputSchemas } from './suggestions.ts'
 
@@ -16,7 +16,7 @@ export interface Tools {
 }
 
 export function useTools(): Tools {
-  const { data = [], isLoading, error } = useQuery(toolkitsQuery())
+  const { data = [], isLoading, error } = useQuery(wholeToolkitsQuery())
   const byRef = new Map(data.flatMap(({ tools }) => tools.map((tool) => [tool.ref, tool] as const)))
   return {
     toolkits: data,

@@ -1,0 +1,56 @@
+/**
+ * Refreshes in the background, at most so many at once: 80 stale servers must not start 80 processes together. A toolkit is in the
+ * queue once, however many readers find it stale; a refresh that somebody asks for meanwhile takes its place.
+ */
+interface Queued {
+  work: () => Promise<unknown>
+  promise: Promise<boolean>
+  resolve: (succeeded: boolean) => void
+}
+
+export class RefreshQueue {
+  readonly #atOnce: number
+  /** In the order in which they came. */
+  readonly #waiting = new Map<string, Queued>()
+  #running = 0
+
+  constructor(atOnce: number) {
+    this.#atOnce = atOnce
+  }
+
+  /** Resolves when the work is over, to whether it succeeded. Never rejects: the work reports its own failure. */
+  add(key: string, work: () => Promise<unknown>): Promise<boolean> {
+    const known = this.#waiting.get(key)
+    if (known) return known.promise
+    const queued: Queued = { work, ...Promise.withResolvers<boolean>() }
+    this.#waiting.set(key, queued)
+    this.#next()
+    return queued.promise
+  }
+
+  /** Takes out of the queue what is done by `work` already. */
+  replace(key: string, work: Promise<unknown>): void {
+    const queued = this.#waiting.get(key)
+    this.#waiting.delete(key)
+    if (queued) void succeeds(work).then(queued.resolve)
+  }
+
+  #next(): void {
+    for (const [key, { work, resolve }] of this.#waiting) {
+      if (this.#running >= this.#atOnce) return
+      this.#waiting.delete(key)
+      this.#running++
+      void succeeds(work()).then((succeeded) => {
+        this.#running--
+        resolve(succeeded)
+        this.#next()
+      })
+    }
+  }
+}
+
+const succeeds = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )
