@@ -1,8 +1,7 @@
 /** Hostile programs all the way: through a thread, its run and its log, with tools that are called through the pipeline. */
-import { availableParallelism, loadavg } from 'node:os'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { heldDuring, lagDuring } from '../../test/fixtures/event-loop-lag.ts'
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, type HostileProgram } from '../../test/hostile/programs.ts'
+import { newWork } from '../../../../test/prove/work.ts'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_SAMPLE, type HostileProgram } from '../../test/hostile/programs.ts'
 import { hostHarm } from '../../test/hostile/run.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
@@ -12,10 +11,10 @@ import { quickjs } from './quickjs.ts'
 const CANARY = 'canary-of-the-host-51ab'
 const AT_ONCE = 2
 const isFull = process.env.LOADOUT_PROVE === 'full'
-/** Those that call something, and of the others one in eight. */
-const PROGRAMS = HOSTILE_PROGRAMS.filter(({ source }, n) => isFull || source.includes('kit.') || n % 8 === 0)
-/** By the clock, others on the machine hold the loop up, too. On one that nobody else uses this is 1. */
-const byLoad = () => Math.max(1, (3 * (loadavg()[0] ?? 0)) / availableParallelism())
+const PROGRAMS = isFull ? HOSTILE_PROGRAMS : HOSTILE_SAMPLE
+const work = newWork()
+/** What the host does for programs within 10 ms, however many turns of its event loop that takes. */
+const TURNS = { steps: 5_000_000, ms: 100, everyMs: 10 }
 
 const tool = (name: string, execute: (input: never) => unknown) => ({
   ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
@@ -64,7 +63,7 @@ it(`holds out against ${PROGRAMS.length} of them, and others have their turn mea
 }, async () => {
   const left = [...PROGRAMS]
   const wrong: string[] = []
-  const work = async () => {
+  const next = async () => {
     for (let one = left.shift(); one; one = left.shift()) {
       const isCpu = JSON.stringify(one.ending).includes('cpu-limit')
       const wallMs = one.source.includes('kit.never') ? 500 : HOSTILE_LIMITS.wallMs
@@ -72,11 +71,9 @@ it(`holds out against ${PROGRAMS.length} of them, and others have their turn mea
       wrong.push(...wrongOf(one, await run(one.source, { ...HOSTILE_LIMITS, wallMs, cpuMs })))
     }
   }
-  const { result, lagMs } = await lagDuring(() => heldDuring(() => Promise.all(Array.from({ length: AT_ONCE }, work))))
+  await work.perTurn(TURNS, () => Promise.all(Array.from({ length: AT_ONCE }, next)))
   expect(wrong).toEqual([])
   expect(hostHarm()).toEqual([])
-  expect(result.heldMs).toBeLessThan(100)
-  expect(lagMs).toBeLessThan(100 * byLoad())
 })
 
 it.each([
@@ -86,7 +83,6 @@ it.each([
   ['text', 'kit.echo({ text: "ü".repeat(120_000) })'],
 ])('as much as a call may take, fifteen times at once: %s', async (_, call) => {
   const program = `return (await Promise.all(Array.from({ length: 15 }, () => ${call}))).length`
-  const { result, heldMs } = await heldDuring(() => run(program, {}))
+  const result = await work.perTurn(TURNS, () => run(program, {}))
   expect(result).toMatchObject({ status: 'completed', output: 15 })
-  expect(heldMs).toBeLessThan(100)
 })

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
-import { HOSTILE_LIMITS, HOSTILE_PROGRAMS } from '../../test/hostile/programs.ts'
+import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_SAMPLE } from '../../test/hostile/programs.ts'
 import { runHostile } from '../../test/hostile/run.ts'
 import { executorSuite } from '../testing/executor-suite.ts'
 import { failure, run, value } from '../testing/executor-suite-case.ts'
@@ -10,6 +10,7 @@ const isFull = process.env.LOADOUT_PROVE === 'full'
 /** Each program is a process here, so that without a reason only some of all are run. */
 const SOME =
   /^(tools are|calls go|what a tool refuses|what it logs|answers come|its time|errors have|where the bridge|it is cancelled)/
+const ISOLATIONS = ['process', 'bubblewrap'] as const
 const CANARY = 'canary-of-the-environment-4c2a'
 
 /** The processes of programs that are ours. */
@@ -43,7 +44,7 @@ function isOurs(pid: number): boolean {
   return parent > 1 && isOurs(parent)
 }
 
-for (const isolation of ['process', 'bubblewrap'] as const)
+for (const isolation of ISOLATIONS)
   describe(`executor: quickjs, isolation ${isolation}`, () => {
     process.env.PROGRAM_CANARY = CANARY
     const executor = quickjs({ isolation })
@@ -53,15 +54,17 @@ for (const isolation of ['process', 'bubblewrap'] as const)
     for (const one of cases.filter(({ name }) => isFull || SOME.test(name))) it(one.name, { timeout: 120_000 }, one.run)
 
     it('contains hostile programs', { timeout: 900_000 }, async () => {
-      const programs = HOSTILE_PROGRAMS.filter((_, index) => isFull || index % 48 === 0)
-      const options = { limits: HOSTILE_LIMITS, atOnce: 2, slack: () => 60, secrets: [CANARY] }
+      const programs = isFull
+        ? HOSTILE_PROGRAMS
+        : HOSTILE_SAMPLE.filter((_, n) => n % 2 === ISOLATIONS.indexOf(isolation))
+      const options = { limits: HOSTILE_LIMITS, atOnce: 2, secrets: [CANARY] }
       const reports = await runHostile(executor, programs, options)
       const wrong = reports.filter((report) => report.wrong.length > 0)
       expect(wrong.map((report) => `${report.name} → ${report.wrong.join('; ')}`)).toEqual([])
     })
   })
 
-for (const isolation of ['process', 'bubblewrap'] as const)
+for (const isolation of ISOLATIONS)
   describe(`processes of programs: ${isolation}`, () => {
     it('have nothing of our environment', async () => {
       const executor = quickjs({ isolation, spares: 1 })

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { newWork } from '../../../../test/prove/work.ts'
 import { HostError } from '../errors.ts'
 import { parseJson } from '../schema/json.ts'
 import { readJson } from './sandbox-json.ts'
+
+const work = newWork()
 
 const outcome = (read: (text: string) => unknown, text: string) => {
   try {
@@ -50,10 +53,8 @@ describe('JSON of a program', () => {
       JSON.stringify('x\\"'.repeat(200_000)),
       `[${'{"a":1},'.repeat(110_000)}1]`,
     ]) {
-      const before = process.threadCpuUsage()
-      readJson(text)
-      const { user } = process.threadCpuUsage(before)
-      expect(user / 1000).toBeLessThan(100)
+      // A few steps for each of its characters.
+      work.within({ steps: 8 * text.length, ms: 100 }, () => readJson(text))
     }
   })
 })

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { programPath } from '../../../../test/program-path.ts'
+import { provenWithin } from '../../../../test/prove/work.ts'
 import { newKey, type RemoteHost, startHost } from '../../test/fixtures/remote-host.ts'
 import type { ApprovalView } from '../schema/approval.ts'
 
@@ -36,7 +37,7 @@ async function register(userId: string, name: string, tools?: object[]): Promise
   return async () => (await readFile(log, 'utf8')).split('\n').filter((line) => line.startsWith('echo')).length
 }
 
-it('asked in one process, answered in the other: the call goes on within a second', async () => {
+it('goes on with a call that is asked in one process and answered in the other', async () => {
   const userId = 'ann'
   await register(userId, 'asker', [{ name: 'ask_me', inputSchema: { type: 'object' } }])
   const [one, other] = hosts as [RemoteHost, RemoteHost]
@@ -45,9 +46,7 @@ it('asked in one process, answered in the other: the call goes on within a secon
   await expect.poll(pending, { timeout: 10_000 }).toBeDefined()
   const approvalId = (await pending())?.id ?? ''
   await other.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
-  const answered = performance.now()
-  expect(await call).toMatchObject({ status: 'ok' })
-  expect(performance.now() - answered).toBeLessThan(1000)
+  expect(await provenWithin(1000, () => call)).toMatchObject({ status: 'ok' })
 })
 
 it('64 callers in two processes, 1,000 calls an hour: exactly 1,000 reach the server', async () => {

@@ -1,5 +1,5 @@
 /** Waiting for a run that is worked on here: its row is read when it settled, and whoever stops it ends the wait. */
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createPresence, type Presence } from '../policy/presence.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -23,6 +23,7 @@ beforeEach(async () => {
   await engine.open()
 })
 afterEach(async () => {
+  vi.useRealTimers()
   gate.resolve()
   await engine.close()
   await presence.close()
@@ -55,15 +56,14 @@ function open(of: Presence, count: () => void): Engine {
 }
 
 it('a run is begun, writes the beginning and the end of each step, ends, and is read once', async () => {
+  // While it goes on it is looked at every 100 ms. No time passes here.
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   transactions = 0
-  const began = performance.now()
   const { id } = await engine.start({ userId: 'ann', kind: 'program', input: {} })
   expect((await engine.settled('ann', id)).output).toBe(STEPS)
-  // While it goes on it is looked at now and then: on a slow machine it may.
-  const looks = Math.floor((performance.now() - began) / 100)
   // Longer than its changes are looked at afterwards.
-  await new Promise((resolve) => setTimeout(resolve, 250))
-  expect(transactions).toBeLessThanOrEqual(1 + 2 * STEPS + 1 + 1 + looks)
+  await vi.advanceTimersByTimeAsync(250)
+  expect(transactions).toBeLessThanOrEqual(1 + 2 * STEPS + 1 + 1)
 })
 
 it('who cancels it ends the wait, though its work goes on', async () => {
@@ -93,13 +93,14 @@ it('a process that only hears of a run looks at it now and then, and not with ea
   const other = open(there, () => looks++)
   await other.open()
   looks = 0
-  const began = performance.now()
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { id } = await engine.start({ userId: 'ann', kind: 'program', input: {} })
   await engine.settled('ann', id)
-  await new Promise((resolve) => setTimeout(resolve, 250))
-  // One or two as it begins, before it is known to be somebody's, and then by time.
-  expect(looks).toBeLessThanOrEqual(4 + Math.ceil((performance.now() - began) / 100))
+  await vi.advanceTimersByTimeAsync(250)
+  // One or two as it begins, before it is known to be somebody's, and then every 100 ms.
+  expect(looks).toBeLessThanOrEqual(4 + 3)
   expect(looks).toBeGreaterThan(0)
+  vi.useRealTimers()
   await other.close()
   await there.close()
 })

@@ -1,6 +1,6 @@
 /** A client that somebody registered by hand: its secrets are shown to one authorization server, whoever uses the toolkit. */
 import { randomBytes } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../test/oauth-server.ts'
 import { ANN, call, register, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
@@ -12,7 +12,11 @@ import { pglite } from '../storage/pglite.ts'
 const { server, hostOf } = signInWorld()
 const KEY = randomBytes(32).toString('base64')
 const APP = { tier: 'app' } as const
-const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+/** Timers go on; only what time it is stands still, and is moved. */
+const pass = (ms: number) => vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms })
+afterEach(() => {
+  vi.useRealTimers()
+})
 const OTHER = 'another authorization server'
 
 describe('credentials without a person', () => {
@@ -27,7 +31,7 @@ describe('credentials without a person', () => {
     const first = await call(host)
     if (name === 'a secret') expect(textOf(first)).toBe('m')
     expect(oauth.shown.length).toBeGreaterThan(0)
-    await wait(1100)
+    pass(1100)
     oauth.rules.authorizationServers = [evil.base]
     const refused = await call(host)
     expect(evil.shown).toEqual([])
@@ -41,7 +45,7 @@ describe('credentials without a person', () => {
     const auth = { type: 'oauth', grant: 'client_credentials', clientId: 'm', clientSecret: 'machine-secret' }
     await host.toolkits.register({ name: 'mail', url: oauth.url, auth }, APP)
     expect(textOf(await call(host))).toBe('m')
-    await wait(5100)
+    pass(5100)
     oauth.rules.authorizationServers = [evil.base]
     oauth.expire()
     expect(await call(host)).toMatchObject({ status: 'failed', error: { code: 'sign-in-failed' } })

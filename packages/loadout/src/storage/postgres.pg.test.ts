@@ -6,6 +6,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { createDatabase, createEmptyDatabase } from '../../../../test/database.ts'
 import { programPath } from '../../../../test/program-path.ts'
+import { provenWithin } from '../../../../test/prove/work.ts'
 import { eventually } from '../testing/check.ts'
 import { threadRow } from '../testing/rows.ts'
 import { storageSuite } from '../testing/storage-suite.ts'
@@ -60,24 +61,22 @@ describe('one PostgreSQL, several processes', () => {
     expect(rows).toEqual([{ applied: 14, different: 14 }])
   })
 
-  it('a change by one is told to another within a second, and again after its listener was cut off', async () => {
+  it('a change by one is told to another, and again after its listener was cut off', async () => {
     const [one, two] = [postgres({ url }), postgres({ url })]
     const heard: Change[] = []
     await two.watch((change) => heard.push(change))
     const insert = async () => {
       const row = threadRow('ann')
-      const start = performance.now()
       await one.transaction({ userId: 'ann' }, (tx) => tx.insert('threads', row))
       await eventually(() => heard.some((c) => c.kind === 'row' && c.id === row.threadId), 'the other process is told')
-      return performance.now() - start
     }
-    expect(await insert()).toBeLessThan(1000)
+    await provenWithin(1000, insert)
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen loadout_changes'`)
     await client.end()
     await eventually(() => heard.some((c) => c.kind === 'lost'), 'the loss is told')
-    await eventually(() => heard.at(-1)?.kind === 'live', 'it listens again', 5000)
+    await eventually(() => heard.at(-1)?.kind === 'live', 'it listens again')
     await insert()
     await Promise.all([one.close(), two.close()])
   })

@@ -19,11 +19,11 @@ export async function rejects(work: Promise<unknown>, code: ErrorCode, message: 
   if (outcome !== code) throw new Error(`${message}: expected ${code}, got ${outcome}`)
 }
 
-/** Waits until it holds; how long says the message. */
-export async function eventually(condition: () => boolean, message: string, withinMs = 1000): Promise<void> {
-  const end = Date.now() + withinMs
+/** Waits until it is true. The time is a deadline for what never happens: no machine that works reaches it. */
+export async function eventually(condition: () => boolean, message: string, withinMs = 20_000): Promise<void> {
+  const deadline = AbortSignal.timeout(withinMs)
   while (!condition()) {
-    if (Date.now() > end) throw new Error(`${message} (not within ${withinMs} ms)`)
+    if (deadline.aborted) throw new Error(`${message} (not within ${withinMs} ms)`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -43,6 +43,12 @@ export const HOSTILE_PROGRAMS: readonly HostileProgram[] = Object.entries(GROUPS
   programs.map(([source, ending], index) => ({ name: `${group} ${index + 1}: ${firstLine(source)}`, source, ending })),
 )
 
+/** One program of each kind, one that calls a tool where there is one: for executors beside the one that runs them all. */
+export const HOSTILE_SAMPLE: readonly HostileProgram[] = Object.keys(GROUPS).map((group) => {
+  const kind = HOSTILE_PROGRAMS.filter(({ name }) => name.startsWith(`${group} `))
+  return (kind.find(({ source }) => source.includes('kit.')) ?? kind[0]) as HostileProgram
+})
+
 function firstLine(source: string): string {
   return source.replace(/\s+/g, ' ').trim().slice(0, 80)
 }
