@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { copyPrepared } from './prepare-pglite.ts'
-import { start } from './run-process.ts'
+import { type Program, start, startSource } from './run-process.ts'
 
-const MAIN = ['scripts/start.ts']
+const MAIN = ['apps/server/src/main.ts']
 const CLI = 'apps/cli/src/main.ts'
 let folder: string
 beforeAll(async () => {
@@ -14,11 +14,11 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-const serve = async (dataDir: string, env: Record<string, string> = {}) => {
-  const program = start(MAIN, { PORT: '0', LOADOUT_DATA_DIR: dataDir, ...env })
-  const [, url = ''] = await program.says(/Loadout is at (http:\S+)/)
-  return { program, url }
+const serve = async (dataDir: string) => {
+  const program = start(MAIN, { PORT: '0', LOADOUT_DATA_DIR: dataDir })
+  return { program, url: await urlOf(program) }
 }
+const urlOf = async (program: Program) => (await program.says(/Loadout is at (http:\S+)/))[1] ?? ''
 const post = (url: string, body: string) =>
   fetch(`${url}/api/mcp`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
 const list = async (url: string) => (await (await fetch(`${url}/api/mcp`)).json()).toolkits as Array<{ id: string }>
@@ -26,7 +26,9 @@ const list = async (url: string) => (await (await fetch(`${url}/api/mcp`)).json(
 describe('npm start', () => {
   it('prints a URL; the page, /healthz and /readyz answer; data survives a restart and a kill', async () => {
     const dataDir = join(folder, 'one')
-    const first = await serve(dataDir)
+    // The command of the README itself, on a folder that does not exist yet.
+    const program = startSource(['scripts/start.ts'], { PORT: '0', LOADOUT_DATA_DIR: dataDir })
+    const first = { program, url: await urlOf(program) }
     expect(await (await fetch(`${first.url}/healthz`)).json()).toMatchObject({ status: 'ok' })
     expect((await fetch(`${first.url}/readyz`)).status).toBe(200)
     for (const path of ['/', '/connectors']) {
@@ -49,7 +51,9 @@ describe('npm start', () => {
   })
 
   it('lives through bad bodies over a real socket', async () => {
-    const { program, url } = await serve(join(folder, 'bad'))
+    const dataDir = join(folder, 'bad')
+    await copyPrepared(dataDir)
+    const { program, url } = await serve(dataDir)
     expect((await post(url, JSON.stringify({ name: 'x', command: 'x'.repeat(5_000_000) }))).status).toBe(413)
     expect((await post(url, '{')).status).toBe(400)
     expect((await post(url, '{"__proto__":{"name":"x"},"name":"x","command":"x"}')).status).toBe(422)
@@ -61,6 +65,7 @@ describe('npm start', () => {
 
   it('a second one on the same folder is refused, with what to do', async () => {
     const dataDir = join(folder, 'held')
+    await copyPrepared(dataDir)
     const { program } = await serve(dataDir)
     const second = start(MAIN, { PORT: '0', LOADOUT_DATA_DIR: dataDir })
     expect(await second.ended).toBe(1)
@@ -100,7 +105,10 @@ describe('the loadout command', () => {
   })
 
   it('imports a config, says what it lacks, and gives it back with placeholders', async () => {
-    const flags = ['--json', '--data-dir', join(folder, 'import')]
+    const dataDir = join(folder, 'import')
+    await copyPrepared(dataDir)
+    const { program } = await serve(dataDir)
+    const flags = ['--json', '--data-dir', dataDir]
     const file = join(folder, 'mcp.json')
     const values = join(folder, 'values.json')
     await writeFile(values, '{ "B_KEY": "planted-b" }')
@@ -117,6 +125,7 @@ describe('the loadout command', () => {
     for (const text of [lacking.out, preview.out, whole.out, out]) expect(text).not.toContain('planted')
     const odd = await loadout('import', values, '--value', 'nonsense', ...flags)
     expect([odd.code, JSON.parse(odd.err).code]).toEqual([1, 'invalid-input'])
+    await program.end()
   })
 
   it('finds tools in what one has, and in any file of tools', async () => {

@@ -7,6 +7,7 @@ import { rule } from 'loadout'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { type CountingServer, startCountingServer } from '../../../test/counting-server.ts'
 import { createDatabase } from '../../../test/database.ts'
+import { copyPrepared } from '../../../test/prepare-pglite.ts'
 import { FILESYSTEM } from '../../../test/real-servers.ts'
 import { type Program, start } from '../../../test/run-process.ts'
 import type { Answer, Body } from './testing/app-of-users.ts'
@@ -126,6 +127,7 @@ async function expectOnce(run: Body): Promise<void> {
 describe('a run that waits for approval survives a restart of everything, and goes on after the answer', () => {
   it('PGlite on disk: the database is killed with its server', async () => {
     const env = { LOADOUT_DATA_DIR: join(folder, 'data') }
+    await copyPrepared(env.LOADOUT_DATA_DIR)
     const open = async () => {
       const served = await serve(env)
       const ask = asking(served.url)

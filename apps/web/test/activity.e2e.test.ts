@@ -1,9 +1,8 @@
 /** What happened, as the page of activity tells it: real calls of a real MCP server, one of them denied. */
-import { readFile } from 'node:fs/promises'
 import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EVERYTHING } from '../../../test/real-servers.ts'
-import { type OpenApp, openApp } from './open-app.ts'
+import { type OpenApp, openApp, textOf } from './open-app.ts'
 
 describe('activity', () => {
   let app: OpenApp
@@ -92,7 +91,7 @@ describe('activity', () => {
     await page.getByRole('button', { name: 'Export' }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('menuitem', { name: 'As JSON lines' }).click()
-    const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\n')
+    const lines = (await textOf(await download)).trim().split('\n')
     expect(lines).toHaveLength(1)
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ref: 'everything.get-env', outcome: 'denied' })
   })

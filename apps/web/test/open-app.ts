@@ -2,13 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { readConfig } from '@loadout/server/config'
 import { startServer } from '@loadout/server/serve'
 import { createHost, type Host, type Storage } from 'loadout'
 import { keyFileRing, nodeDrivers } from 'loadout/node'
 import { memory } from 'loadout/storage/memory'
-import type { BrowserContextOptions, ConsoleMessage, Page } from 'playwright'
+import { pglite } from 'loadout/storage/pglite'
+import type { BrowserContextOptions, ConsoleMessage, Download, Page } from 'playwright'
 import { buildWeb, isStale, WEB_DIST } from '../../../scripts/start.ts'
+import { copyPrepared } from '../../../test/prepare-pglite.ts'
 import { connectChromium } from '../../../test/start-chromium.ts'
 
 export const DIST = WEB_DIST
@@ -20,14 +23,16 @@ export interface OpenApp extends AsyncDisposable {
   open(options?: BrowserContextOptions): Promise<Page>
 }
 
-/** `fill` works on the host before the server opens it, for what only an operator can do; `env` is more of its settings. */
+/** `fill` works on the host before the server opens it, for steps that only an operator can do; `env` adds settings. */
 export async function openApp(
   fill?: (host: Host) => Promise<unknown>,
   env: Record<string, string> = {},
+  kind: 'memory' | 'pglite' = 'memory',
 ): Promise<OpenApp> {
   if (isStale()) buildWeb()
   const dataDir = await mkdtemp(join(tmpdir(), 'loadout-web-'))
-  const storage = memory()
+  const storage = kind === 'memory' ? memory() : pglite({ dataDir })
+  if (kind === 'pglite') await copyPrepared(dataDir)
   if (fill) await withHost({ dataDir, storage }, fill)
   const config = readConfig({ PORT: '0', LOADOUT_DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...env })
   // Multi-user servers need PostgreSQL; for the others persistence is not the subject, and memory starts at once.
@@ -80,6 +85,11 @@ async function withHost({ dataDir, storage }: Filled, fill: (host: Host) => Prom
   await host.ready()
   await fill(host)
   await host.close()
+}
+
+/** The text of a downloaded file: the browser is another process, so the file has no path here. */
+export async function textOf(download: Download): Promise<string> {
+  return text(await download.createReadStream())
 }
 
 /** Colours that are inherited change one after the other; nothing is looked at before the last has. */

@@ -17,7 +17,8 @@ describe('what holds for everyone', () => {
   }
 
   beforeAll(async () => {
-    app = await openApp()
+    // A backup needs a storage that has one.
+    app = await openApp(undefined, {}, 'pglite')
     page = await app.open()
     await page.goto('/operator')
   })

@@ -1,7 +1,7 @@
-import { beforeAll, describe, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
+import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { memory } from '../storage/memory.ts'
-import { pglite } from '../storage/pglite.ts'
 import { engineSuite } from '../testing/engine-suite.ts'
 
 describe('the embedded engine in memory', { timeout: 20_000 }, () => {
@@ -9,14 +9,13 @@ describe('the embedded engine in memory', { timeout: 20_000 }, () => {
 })
 
 describe('the embedded engine on PGlite', { timeout: 60_000 }, () => {
-  let empty: Uint8Array
+  let engine: SharedPglite
   beforeAll(async () => {
-    const storage = pglite()
-    empty = await storage.backup()
-    await storage.close()
+    engine = await sharedPglite()
   })
+  afterAll(() => engine.close())
   const open = async () => {
-    const storage = pglite({ from: empty })
+    const storage = engine.open()
     return embeddedPlace(storage, () => storage.close())
   }
   for (const { name, run } of engineSuite(open)) it(name, run)

@@ -3,20 +3,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { threadRow } from '../testing/rows.ts'
 import { storageSuite } from '../testing/storage-suite.ts'
 import { folderHolder, lockFolder } from './folder-lock.ts'
 import { pglite, restorePglite } from './pglite.ts'
 
 describe('storage: pglite', { timeout: 60_000 }, () => {
-  // A start takes seconds, so the cases begin from a copy of one that is already migrated.
-  let empty: Uint8Array
+  let engine: SharedPglite
   beforeAll(async () => {
-    const storage = pglite()
-    empty = await storage.backup()
-    await storage.close()
+    engine = await sharedPglite()
   })
-  for (const { name, run } of storageSuite(() => pglite({ from: empty }))) it(name, run)
+  afterAll(() => engine.close())
+  for (const { name, run } of storageSuite(() => engine.open())) it(name, run)
 })
 
 describe('a pglite folder', { timeout: 60_000 }, () => {

@@ -97,7 +97,12 @@ async function openPglite(
       ...(dataDir === undefined ? {} : { dataDir: databaseFolder(dataDir) }),
       ...(from === undefined ? {} : { loadDataDir: new Blob([from as BlobPart]) }),
     })
-    return { engine, ...(await connect(engine, lock)) }
+    const connection = await connectPglite(engine)
+    const close = async () => {
+      await connection.close()
+      await lock?.release()
+    }
+    return { engine, transaction: connection.transaction, close }
   } catch (error) {
     // Before the lock: who takes it next must not meet an engine that still writes.
     await engine?.close().catch(() => {})
@@ -106,16 +111,14 @@ async function openPglite(
   }
 }
 
-async function connect(engine: PGlite, lock: FolderLock | undefined): Promise<SqlConnection> {
+/** Migrates the database of an engine and verifies that it keeps users apart. Closing the connection closes the engine. */
+export async function connectPglite(engine: PGlite): Promise<SqlConnection> {
   const db = drizzle(engine)
   await migrate(db, MIGRATION_CONFIG)
   const problems = await verifyTenancy(db as unknown as Database)
   if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
   return {
     transaction: (work) => db.transaction((tx) => work(tx as unknown as Database)),
-    async close() {
-      await engine.close()
-      await lock?.release()
-    },
+    close: () => engine.close(),
   }
 }

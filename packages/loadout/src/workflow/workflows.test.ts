@@ -1,15 +1,17 @@
 /** Stored workflows and what a call brings: versions, whose they are, and toolkits that are nobody else's. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import { newKey } from '../../test/fixtures/remote-host.ts'
+import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
 import { createHost, type Host } from '../host.ts'
 import { rule } from '../policy/rule.ts'
-import { pglite } from '../storage/pglite.ts'
+import type { Storage } from '../storage/storage.ts'
 
 const KEY = newKey()
-let storage: ReturnType<typeof pglite>
+let engine: SharedPglite
+let storage: Storage
 let host: Host
 let servers: HttpFaultServer[]
 
@@ -27,9 +29,13 @@ const serve = async (...names: string[]) => {
   return server
 }
 
+beforeAll(async () => {
+  engine = await sharedPglite()
+})
+afterAll(() => engine.close())
 beforeEach(async () => {
   servers = []
-  storage = pglite()
+  storage = engine.open()
   host = open()
   await host.ready()
 })
@@ -217,9 +223,8 @@ describe('what a call brings', () => {
       storage.transaction({ userId: 'ann' }, async (tx) => JSON.stringify((await tx.get('runs', paused.id))?.inputJson))
     expect(await inputOf()).not.toContain('very-secret')
     expect(await inputOf()).toContain('"toolkits"')
-    const copy = await storage.backup()
     await host.close()
-    storage = pglite({ from: copy })
+    storage = engine.reopen()
     host = open()
     await host.ready()
     const [approval] = await host.approvals.list('ann', { status: 'pending' })
