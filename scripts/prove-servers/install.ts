@@ -1,0 +1,64 @@
+/** Installs a published server into a folder of its own and says how it is started there. */
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { filled, type GalleryServer } from './gallery.ts'
+
+const run = promisify(execFile)
+const INSTALL_MS = 600_000
+
+export interface Installed {
+  command: string
+  args: string[]
+  env: Record<string, string>
+}
+
+/** A sentence where a tool for it is missing on this machine. */
+export async function install(server: GalleryServer, folder: string): Promise<Installed | string> {
+  const work = join(folder, server.id)
+  mkdirSync(work, { recursive: true })
+  for (const [name, text] of Object.entries(server.prove?.files ?? {})) writeFileSync(join(work, name), text)
+  const started = await start(server, work)
+  if (typeof started === 'string') return started
+  const values = { folder: work }
+  const given = { ...values, ...mapped(server.prove?.values ?? {}, values) }
+  const secrets = (server.env ?? []).map(({ name }) => [name, 'prove-0123456789abcdef'] as const)
+  return {
+    command: started.command,
+    args: [...started.args, ...(server.args ?? []).map((arg) => filled(arg, given))],
+    env: { ...Object.fromEntries(secrets), ...mapped(server.prove?.env ?? {}, given) },
+  }
+}
+
+const mapped = (record: Record<string, string>, values: Record<string, string>) =>
+  Object.fromEntries(Object.entries(record).map(([key, text]) => [key, filled(text, values)]))
+
+async function start({ package: { type, name, version } }: GalleryServer, work: string) {
+  if (type === 'npm') return npm(`${name}@${version}`, name, work)
+  if (type === 'binary')
+    return (await exists(name)) ? { command: name, args: [] } : `not run: \`${name}\` is not on this machine`
+  if (!(await exists('uvx'))) return 'not run: `uvx` is not on this machine'
+  return { command: 'uvx', args: ['--from', `${name}==${version}`, name] }
+}
+
+async function npm(spec: string, name: string, work: string) {
+  const home = join(work, 'node_modules', name)
+  if (!existsSync(join(work, 'package.json'))) writeFileSync(join(work, 'package.json'), '{ "private": true }\n')
+  if (!existsSync(home)) {
+    const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', spec]
+    await run('npm', args, { cwd: work, timeout: INSTALL_MS, env: { ...process.env, PUPPETEER_SKIP_DOWNLOAD: '1' } })
+  }
+  const { bin } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8')) as {
+    bin: string | Record<string, string>
+  }
+  const file = typeof bin === 'string' ? bin : Object.values(bin)[0]
+  return { command: process.execPath, args: [join(home, file ?? '')] }
+}
+
+async function exists(command: string): Promise<boolean> {
+  return run('which', [command]).then(
+    () => true,
+    () => false,
+  )
+}
