@@ -1,25 +1,39 @@
-/** What `npm test` wants to know of a run of Vitest, written as JSON into `LOADOUT_TEST_REPORT`. */
+/** Writes the result of a run of Vitest as JSON to the file that `LOADOUT_TEST_REPORT` names. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 
+export interface FailedTest {
+  /** The titles of its groups and its own, joined by ` > `. */
+  readonly title: string
+  readonly file: string
+  readonly project: string
+}
+
 export interface TestReport {
   readonly passed: number
-  /** By file and name. */
-  readonly failed: readonly string[]
-  readonly failedFiles: readonly string[]
-  /** Files that could not be read, hooks that failed, errors outside of every test. */
+  readonly failed: readonly FailedTest[]
+  readonly skipped: number
+  /** Passed only after a retry. */
+  readonly retried: readonly FailedTest[]
+  /** Files that could not be loaded, hooks that failed, errors outside of every test. */
   readonly errors: number
 }
 
 export default class TestReportReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly unknown[]): void {
-    const failedFiles = modules.filter((module) => module.state() === 'failed')
-    const all = modules.flatMap((module) => [...module.children.allTests()].map((test) => ({ module, test })))
-    const inState = (state: string) => all.filter(({ test }) => test.result().state === state)
+    const all = modules.flatMap((module) =>
+      [...module.children.allTests()].map((test) => ({
+        state: test.result().state,
+        retried: (test.diagnostic()?.retryCount ?? 0) > 0,
+        failed: { title: test.fullName, file: module.relativeModuleId, project: module.project.name },
+      })),
+    )
+    const inState = (state: string) => all.filter((test) => test.state === state)
     const report: TestReport = {
       passed: inState('passed').length,
-      failed: inState('failed').map(({ module, test }) => `${module.relativeModuleId} > ${test.fullName}`),
-      failedFiles: failedFiles.map((module) => module.relativeModuleId),
+      failed: inState('failed').map((test) => test.failed),
+      skipped: inState('skipped').length,
+      retried: inState('passed').flatMap((test) => (test.retried ? [test.failed] : [])),
       errors: unhandled.length + modules.flatMap((module) => [...module.errors(), ...suiteErrors(module)]).length,
     }
     const path = process.env.LOADOUT_TEST_REPORT
