@@ -1,10 +1,16 @@
-/** Debian's Chromium: where it is, how it is started, and how it comes onto a machine that lacks it. */
+/** Finds Chromium or Chrome on this machine, and installs Debian's Chromium where neither is there. */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const PATHS = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+]
 
-export const CHROMIUM = PLACES.find((path) => existsSync(path)) ?? '/usr/bin/chromium'
+export const CHROMIUM = PATHS.find((path) => existsSync(path)) ?? '/usr/bin/chromium'
 
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
@@ -16,9 +22,9 @@ export const CHROMIUM_FLAGS = [
   '--disable-sync',
 ]
 
-/** Installs it with apt where it is missing and that is possible; otherwise says what to do. */
+/** Installs Chromium with apt-get if it is missing. If that fails, the error says what to do. */
 export function ensureChromium(): void {
-  if (PLACES.some((path) => existsSync(path))) return
+  if (PATHS.some((path) => existsSync(path))) return
   console.log('Chromium is missing: installing it with apt-get …')
   const run = (...args: string[]) => spawnSync('apt-get', args, { stdio: ['ignore', 'ignore', 'inherit'] }).status === 0
   run('update')
