@@ -39,11 +39,11 @@ export function startSource(args: string[], env: Record<string, string> = {}): P
   const ended = once(child, 'close').then(([code, signal]) => (code as number | null) ?? (signal as string))
 
   async function says(pattern: RegExp, withinMs = 60_000): Promise<RegExpExecArray> {
-    const end = Date.now() + withinMs
+    const deadline = AbortSignal.timeout(withinMs)
     for (;;) {
       const match = pattern.exec(said.out)
       if (match) return match
-      if (child.exitCode !== null || Date.now() > end)
+      if (child.exitCode !== null || deadline.aborted)
         throw new Error(`It did not say ${pattern}: ${said.out} ${said.err}`)
       await new Promise((resolve) => setTimeout(resolve, 20))
     }

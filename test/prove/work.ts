@@ -105,11 +105,6 @@ export async function provenWithin<T>(ms: number, work: () => Promise<T>): Promi
   return isTiming ? measured().within({ ms, steps: 0 }, work) : work()
 }
 
-/** Runs it; `prove:timing` fails where the event loop is held up for longer than this. */
-export async function provenLag<T>(ms: number, work: () => Promise<T>): Promise<T> {
-  return isTiming ? measured().perTurn({ ms, steps: 0 }, work) : work()
-}
-
 /** Runs it; `prove:timing` fails where the process grows by more than this. */
 export async function provenGrowth<T>(bytes: number, work: () => Promise<T>): Promise<T> {
   if (!isTiming) return work()

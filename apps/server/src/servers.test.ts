@@ -123,27 +123,37 @@ describe('a real server is added, introspected, called and removed', () => {
 
       const pids = host.connections.status().flatMap((line) => line.diagnostics().pid ?? [])
       expect((await request('DELETE', '/api/mcp/kit')).status).toBe(204)
-      await new Promise((resolve) => setTimeout(resolve, 300))
-      expect(host.connections.status()).toEqual([])
-      for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow()
+      await expect.poll(() => host.connections.status()).toEqual([])
+      for (const pid of pids) await expect.poll(() => isAlive(pid)).toBe(false)
     })
 })
 
+/** Whether there is such a process. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
 describe('one of two servers is bad: the other is there at once', () => {
   const bad: Record<string, object> = {
-    'it hangs': { command: node, args: ['-e', 'setInterval(() => {}, 1000)'], timeouts: { introspectMs: 3000 } },
+    'it hangs': { command: node, args: ['-e', 'setInterval(() => {}, 1000)'], timeouts: { introspectMs: 25_000 } },
     'it is down': { url: 'http://127.0.0.1:9/mcp' },
     'it is not there': { command: '/nowhere' },
   }
   for (const [name, record] of Object.entries(bad))
     it(name, async () => {
-      const slow = request('POST', '/api/mcp', { name: 'bad', ...record })
-      const start = performance.now()
+      let isOver = false
+      const slow = request('POST', '/api/mcp', { name: 'bad', ...record }).finally(() => {
+        isOver = true
+      })
       const good = await request('POST', '/api/mcp', { name: 'good', url: servers.modern.url })
       expect(good.body.state.status).toBe('connected')
       const { body } = await request('GET', '/api/mcp')
       expect(body.toolkits.find((kit: { id: string }) => kit.id === 'good').toolCount).toBe(1)
-      expect(performance.now() - start).toBeLessThan(3000)
+      if (name === 'it hangs') expect(isOver).toBe(false)
       await host.connections.close()
       await slow
     })
@@ -292,7 +302,7 @@ describe('the catalog', () => {
     ).toBe(204)
     expect((await request('POST', `/api/inputs/${input.id}`, { action: 'decline' })).status).toBe(404)
     let done = await request('GET', `/api/calls/${callId}`)
-    for (let i = 0; i < 50 && done.status === 202; i++) {
+    for (let i = 0; i < 500 && done.status === 202; i++) {
       await new Promise((resolve) => setTimeout(resolve, 20))
       done = await request('GET', `/api/calls/${callId}`)
     }
@@ -321,7 +331,7 @@ describe('events', () => {
       )
       await host.catalog.introspect(stored, userId)
     }
-    for (let i = 0; i < 50 && !heard.includes('catalog-changed'); i++)
+    for (let i = 0; i < 500 && !heard.includes('catalog-changed'); i++)
       await new Promise((resolve) => setTimeout(resolve, 20))
     for (const event of ['ready', 'toolkit-registered', 'state-changed', 'catalog-changed'])
       expect(heard).toContain(`event: ${event}`)

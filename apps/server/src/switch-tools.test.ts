@@ -1,7 +1,7 @@
 /** Single tools of what the operator provides, switched by and for one user. */
 import { type Host, rule } from 'loadout'
 import { quickjs } from 'loadout/code-mode/quickjs'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type AppOfUsers, type Ask, appOfUsers } from './testing/app-of-users.ts'
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: 'return 1' })
@@ -88,8 +88,12 @@ describe('a tool of a global toolkit', () => {
   })
 
   it('tells when its tools were discovered', async () => {
+    const now = new Date(Date.now() + 60_000)
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    await ann()('POST /api/mcp/wiki/introspect')
     const { body } = await ann()('GET /api/mcp/wiki')
-    expect(Math.abs(Date.now() - Date.parse(body.discoveredAt))).toBeLessThan(60_000)
+    vi.useRealTimers()
+    expect(body.discoveredAt).toBe(now.toISOString())
   })
 })
 

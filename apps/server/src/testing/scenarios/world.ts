@@ -180,11 +180,11 @@ export class World {
   }
 
   async until<T>(look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
-    const end = Date.now() + PATIENCE_MS
+    const deadline = AbortSignal.timeout(PATIENCE_MS)
     for (;;) {
       const found = await look()
       if (found !== undefined && found !== false) return found
-      if (Date.now() > end) throw new Error(`It did not happen within ${PATIENCE_MS} ms: ${look}`)
+      if (deadline.aborted) throw new Error(`It did not happen within ${PATIENCE_MS} ms: ${look}`)
       await pause(20)
     }
   }
