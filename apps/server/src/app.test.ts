@@ -452,6 +452,7 @@ describe('the OpenAPI document', () => {
       'post /api/mcp/config/try',
       'post /api/mcp/import',
       'post /api/mcp/{id}/accept',
+      'post /api/mcp/{id}/cancel',
       'post /api/mcp/{id}/introspect',
       'post /api/mcp/{id}/prompts/{name}',
       'post /api/oauth/confirm',

@@ -46,6 +46,7 @@ import { resourceRoutes } from './routes/resources.ts'
 import { rotationRoutes } from './routes/rotation.ts'
 import { runRoutes } from './routes/runs.ts'
 import { selectionRoutes } from './routes/selections.ts'
+import { startRoutes } from './routes/starts.ts'
 import { stdioRoutes } from './routes/stdio.ts'
 import { threadRoutes } from './routes/threads.ts'
 import { toolkitRoutes } from './routes/toolkits.ts'
@@ -144,6 +145,7 @@ export function createApp({
     .route('/api', trialRoutes(host))
     .route('/api', importRoutes(host))
     .route('/api', toolkitRoutes(host))
+    .route('/api', startRoutes(host))
     .route('/api', stdioRoutes(settings ?? {}))
     .route('/api', resourceRoutes(host))
     .route('/api', callRoutes(host))

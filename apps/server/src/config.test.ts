@@ -132,3 +132,34 @@ describe('the settings', () => {
       )
     })
 })
+
+describe('the environment of commands', () => {
+  const network = {
+    NODE_EXTRA_CA_CERTS: import.meta.filename,
+    SSL_CERT_FILE: '/etc/ca.pem',
+    REQUESTS_CA_BUNDLE: '/etc/ca.pem',
+    HTTPS_PROXY: 'http://proxy.example:3128',
+    https_proxy: 'http://proxy.example:3128',
+    no_proxy: 'localhost',
+    npm_config_registry: 'https://npm.example/',
+    UV_INDEX_URL: 'https://pypi.example/simple',
+    PIP_INDEX_URL: 'https://pypi.example/simple',
+  }
+  const own = { PATH: '/bin', LOADOUT_MASTER_KEY: KEY, npm_config_local_prefix: '/app', AWS_SECRET_ACCESS_KEY: 'x' }
+  const multiUser = { LOADOUT_MODE: 'multi-user', DATABASE_URL: 'postgres://u@h/d' }
+
+  it('has CA, proxy and registry variables in local mode, and no secret of the server', () => {
+    expect(readConfig({ ...own, ...network }).commandEnv).toEqual({ PATH: '/bin', ...network })
+  })
+
+  it('has them for many users only by a setting', () => {
+    const given = { ...own, ...network, ...multiUser }
+    expect(readConfig(given).commandEnv).toEqual({ PATH: '/bin' })
+    expect(readConfig({ ...given, LOADOUT_STDIO_NETWORK_ENV: 'on' }).commandEnv).toEqual({ PATH: '/bin', ...network })
+  })
+
+  it('gives commands a minute to start, or what is set', () => {
+    expect(readConfig({}).startup).toEqual({ stdioMs: 60_000, stdioMostMs: 300_000 })
+    expect(readConfig({ LOADOUT_STDIO_START_MS: '90000' }).startup.stdioMs).toBe(90_000)
+  })
+})

@@ -8,6 +8,7 @@ import type { SandboxOptions } from 'loadout/node'
 import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
 import type { OidcSettings } from './auth/better-auth.ts'
+import { commandEnv } from './command-env.ts'
 import { readTemplates, sandboxDir } from './stdio-settings.ts'
 
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
@@ -55,6 +56,9 @@ const environment = z.object({
   LOADOUT_WEBHOOK_SECRET: z.string().min(16, 'must have at least 16 characters').optional(),
   LOADOUT_STDIO: z.enum(['off', 'templates', 'sandbox', 'on']).optional(),
   LOADOUT_STDIO_TEMPLATES: z.string().min(1).optional(),
+  LOADOUT_STDIO_START_MS: whole(1000, 3_600_000).default(60_000),
+  LOADOUT_STDIO_START_MOST_MS: whole(1000, 3_600_000).default(300_000),
+  LOADOUT_STDIO_NETWORK_ENV: flag.default(false),
   LOADOUT_SANDBOX_DIR: z.string().startsWith('/', 'must be an absolute path').optional(),
   LOADOUT_NPM_REGISTRY: httpUrl.optional(),
   LOADOUT_PYPI_INDEX: httpUrl.optional(),
@@ -149,6 +153,8 @@ export interface Config {
   serviceName: string
   /** What commands of stdio servers get of our environment: these names and no others. */
   commandEnv: Record<string, string>
+  /** How long a command may take to start. */
+  startup: { stdioMs: number; stdioMostMs: number }
   proxy: { url: string; noProxy?: string } | undefined
   /** PEM of extra certificate authorities. */
   certificates: string | undefined
@@ -159,9 +165,6 @@ export function configFromEnvironment(given: Record<string, string | undefined> 
   const set = Object.entries(given).filter(([, value]) => value !== undefined)
   return readConfig({ ...process.env, ...Object.fromEntries(set) })
 }
-
-/** Enough to find and run a program; never a secret of ours. */
-const COMMAND_ENV = ['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'LANG', 'TZ', 'TMPDIR']
 
 const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1'])
 
@@ -215,7 +218,8 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     metricsKey: values.LOADOUT_METRICS_KEY,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     serviceName: values.OTEL_SERVICE_NAME,
-    commandEnv: Object.fromEntries(COMMAND_ENV.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    commandEnv: commandEnv(env, { network: values.LOADOUT_STDIO_NETWORK_ENV || local }),
+    startup: { stdioMs: values.LOADOUT_STDIO_START_MS, stdioMostMs: values.LOADOUT_STDIO_START_MOST_MS },
     proxy:
       values.HTTPS_PROXY === undefined
         ? undefined

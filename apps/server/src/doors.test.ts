@@ -15,6 +15,7 @@ const ROUTES: Record<string, { body?: unknown; needs: readonly KeyScope[] }> = {
   'POST /api/inputs/input_1': { body: { action: 'decline' }, needs: ['call'] },
   'POST /api/mcp': { body: { name: 'kit', command: 'x' }, needs: ['write'] },
   'POST /api/mcp/kit/introspect': { needs: ['write'] },
+  'POST /api/mcp/kit/cancel': { needs: ['write'] },
   'POST /api/mcp/config': { body: { name: 'kit', config_json: { command: 'x' } }, needs: ['write'] },
   'POST /api/keys': { body: { name: 'k', scopes: [] }, needs: ['write'] },
   'PATCH /api/preferences': { body: { theme: 'dark' }, needs: ['write'] },

@@ -57,6 +57,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
     search: { vectors: wordVectors },
     executor: config.programs === 'off' ? undefined : quickjs({ isolation: config.programs }),
     signIn: signInOf(config, address),
+    startup: config.startup,
     toolCacheTtlMs: config.toolCacheTtlMs,
     approvalMs: config.approvalMs,
     sources: [fileSource({ paths: config.globalFiles })],

@@ -1,6 +1,7 @@
 /** What an app may give when it makes a host. */
 import type { AuditOptions } from './audit/audit.ts'
 import type { Executor, ProgramLimits } from './code-mode/executor.ts'
+import type { StartupOptions } from './connections/connector-parts.ts'
 import type { Drivers } from './connections/drivers.ts'
 import type { PoolOptions } from './connections/lease.ts'
 import type { AroundWork } from './context.ts'
@@ -58,6 +59,8 @@ export interface HostOptions {
   mayWiden?: OverlayInput['mayWiden']
   /** Limits of the connection pool. */
   pool?: Omit<PoolOptions, 'onChange'>
+  /** How long servers may take to start, where their record says nothing. */
+  startup?: StartupOptions
   /** How tools are searched. @default by words and, offline, by meaning */
   search?: SearchSetup & Pick<ResolverParts, 'tokenizer' | 'prices'>
   /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */

@@ -38,7 +38,7 @@ export interface Reach {
 
 export function createReach(parts: ReachParts, options: HostOptions, telemetry: Telemetry): Reach {
   const { storage, cache, events, credentials, inputs, app } = parts
-  const { toolCacheTtlMs: ttlMs, pool, drivers = webDrivers() } = options
+  const { toolCacheTtlMs: ttlMs, pool, startup, drivers = webDrivers() } = options
   const fetchFor: Reach['fetchFor'] = (tier) => drivers.fetch?.(tier) ?? NO_FETCH
   const signIns = createSignIns({
     ...{ storage, events, options: options.signIn ?? {} },
@@ -51,7 +51,7 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
   })
   events.on('toolkit-removed', ({ uscoId }) => void signIns.forgetToolkit(uscoId).catch(() => {}))
   const connector: Connector = createConnector({
-    ...{ drivers, events, telemetry, ask: inputs.ask, ...(pool ? { pool } : {}) },
+    ...{ drivers, events, telemetry, ask: inputs.ask, startup, ...(pool ? { pool } : {}) },
     secrets: (owner) => credentials.open(owner),
     auth: (stored, userId, server) => signIns.authFor(stored, userId, server),
     tokens: (stored, userId) => signIns.secretsOf(stored, userId),

@@ -8,7 +8,7 @@ import { problemResponses } from '../problem.ts'
 import { switchTools } from '../switch-tools.ts'
 import type { Env } from '../variables.ts'
 
-const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
+export const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
 
 const listed = named(listedToolkit, 'ListedToolkit')
 

@@ -53,6 +53,7 @@ export const PARAMS: Record<string, (things: Things) => Array<Record<string, str
 export const BODIES: Record<string, object | null> = {
   'PATCH /api/mcp/{id}': { enabled: true },
   'POST /api/mcp/{id}/introspect': null,
+  'POST /api/mcp/{id}/cancel': null,
   'POST /api/mcp/{id}/accept': {},
   'POST /api/mcp/{id}/prompts/{name}': {},
   'POST /api/mcp/{id}/resources/read': {

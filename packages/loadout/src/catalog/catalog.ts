@@ -63,13 +63,14 @@ export interface CatalogParts {
   isSignedIn?(stored: StoredToolkit, userId: string): Promise<boolean>
   /** @default 3_600_000 */
   ttlMs?: number
-  /** How long a server may take to answer. @default 10_000 */
+  /** How long a server may take to answer. @default 10_000, and for a command what the connector allows */
   introspectMs?: number
 }
 
 const LIST_LIMIT = 100_000
 const DEFAULT_TTL_MS = 3_600_000
 const DEFAULT_INTROSPECT_MS = 10_000
+const STDIO_LIST_MS = 60_000
 const LEAST_TTL_MS = 10_000
 /** A server that was away may be back: who reads looks again, not more often than this. */
 const AFTER_FAILURE_MS = 60_000
@@ -132,7 +133,7 @@ class StoredCatalog implements Catalog {
   async refresh(stored: StoredToolkit, userId: string): Promise<boolean> {
     const key = this.#keyOf(stored, (await this.#isOwn(stored, userId)) ? userId : stored.userId)
     const underWay = this.#looking.get(key)
-    const queued = this.#refreshes.add(key, () => this.introspect(stored, userId))
+    const queued = this.#refreshes.add(key, () => this.#unlessCancelled(stored, userId))
     // A look that is under way needs no second one after it.
     if (underWay) this.#refreshes.replace(key, underWay)
     return queued
@@ -147,6 +148,12 @@ class StoredCatalog implements Catalog {
     this.#looking.set(key, work)
     this.#refreshes.replace(key, work)
     return work
+  }
+
+  /** A start that a person cancelled is not begun again in the background. */
+  async #unlessCancelled(stored: StoredToolkit, userId: string): Promise<ToolManifest[]> {
+    if (this.#parts.connector.stateOf(stored, userId)?.code === 'cancelled') throw new HostError('cancelled')
+    return this.introspect(stored, userId)
   }
 
   /** What belongs to the app is looked at once for all, by whoever comes first; what is a user's own, for that user. */
@@ -228,14 +235,10 @@ class StoredCatalog implements Catalog {
     userId: string,
     { trace, isOwn }: { trace: Context | undefined; isOwn: boolean },
   ): Promise<ToolManifest[]> {
-    const { storage, app, introspectMs = DEFAULT_INTROSPECT_MS } = this.#parts
-    const { server, timeouts } = stored.toolkit
+    const { storage, app } = this.#parts
+    const { server } = stored.toolkit
     try {
-      const timeoutMs = timeouts.introspectMs ?? introspectMs
-      const read =
-        server.type === 'custom'
-          ? await readCustom(server)
-          : await this.#readServer(stored, userId, { timeoutMs, trace })
+      const read = server.type === 'custom' ? await readCustom(server) : await this.#readServer(stored, userId, trace)
       if (stored.carried) {
         this.#carried.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
@@ -255,16 +258,19 @@ class StoredCatalog implements Catalog {
     }
   }
 
-  async #readServer(
-    stored: StoredToolkit,
-    userId: string,
-    { timeoutMs, trace }: { timeoutMs: number; trace: Context | undefined },
-  ): Promise<ReadManifests> {
+  async #readServer(stored: StoredToolkit, userId: string, trace: Context | undefined): Promise<ReadManifests> {
+    const { server, timeouts } = stored.toolkit
+    const set = timeouts.introspectMs ?? this.#parts.introspectMs
+    const isCommand = server.type === 'stdio'
+    const timeoutMs = set ?? (isCommand ? STDIO_LIST_MS : DEFAULT_INTROSPECT_MS)
     const list = await this.#parts.connector.use(stored, userId, {
       repeatable: true,
-      connectMs: timeoutMs,
+      // A command may have to install itself first: the connector knows how long that may take.
+      connectMs: isCommand ? set : timeoutMs,
+      setting: 'timeouts.introspectMs',
+      isFirstList: stored.row.introspectedAt === null,
       trace,
-      work: (connection) => connection.list('tools', { timeoutMs, totalMs: timeoutMs }),
+      work: (connection, signal) => connection.list('tools', { timeoutMs, totalMs: timeoutMs, signal }),
     })
     // A private list (`isPrivate`) is kept for who asked: its owner, the user who signed in, or the app by its own credentials.
     // Zero means "do not keep", which a catalog cannot do; then our own time holds.

@@ -35,8 +35,8 @@ export function closedFor(error: unknown, { tier, toolkit, carried }: StoredTool
 export const openWords = (error: HostError): HostError => (HostError.is(error.cause) ? error.cause : error)
 
 export function closedState(state: ToolkitState): ToolkitState {
-  if (state.status !== 'error') return state
-  const { output: _, ...open } = state
+  const { output: _, lastLine: __, ...open } = state
+  if (state.status !== 'error') return open
   return { ...open, reason: CLOSED_REASON }
 }
 

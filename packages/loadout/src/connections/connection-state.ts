@@ -17,6 +17,7 @@ export const SIGN_IN_NEEDED: ToolkitState = {
 export function stateFrom(change: PoolChange): ToolkitState {
   if (change.status !== 'error') return { status: change.status }
   const { code, message: reason, action, output } = change.error
+  if (code === 'cancelled') return { status: 'disconnected', code, reason, action }
   if (code !== 'sign-in-needed')
     return { status: 'error', code, reason, action, ...(output === undefined ? {} : { output }) }
   // What to do is a link, where there is one.

@@ -18,11 +18,26 @@ export interface RequestAuth {
   headers(): readonly string[] | undefined
 }
 
+/** `installing`: a package is fetched; `starting`: a process has yet to answer; `probing`: which era it speaks; `listing`: its tools. */
+export type StartPhase = 'installing' | 'starting' | 'probing' | 'listing'
+
+/** How far a start is, with what the command printed last. */
+export interface StartProgress {
+  phase: StartPhase
+  lastLine?: string | undefined
+}
+
 export interface ConnectionTarget {
   /** With its secrets in it. */
   server: Server
   /** How long a handshake may take. */
   connectMs: number
+  /** How long it may take while the command still prints: an installer at work. @default connectMs */
+  mostMs?: number | undefined
+  /** The setting that `connectMs` comes from, as a failure names it. @default 'timeouts.connectMs' */
+  setting?: string | undefined
+  /** Told how a start goes on. */
+  onProgress?: ((progress: StartProgress) => void) | undefined
   verdict?: EraVerdict | undefined
   /** Where the server may want its user to sign in. */
   auth?: RequestAuth | undefined

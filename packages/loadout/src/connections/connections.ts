@@ -15,7 +15,8 @@ export interface OpenLine {
   diagnostics(): { stderr?: string; pid?: number }
 }
 
-export interface Connections extends Pick<Connector, 'stateOf' | 'outputOf' | 'retire' | 'reset' | 'counts'> {
+export interface Connections
+  extends Pick<Connector, 'stateOf' | 'outputOf' | 'retire' | 'reset' | 'cancel' | 'counts'> {
   /** What is open. */
   status(): OpenLine[]
   /** Ends all of them, and opens no more. */
@@ -28,6 +29,7 @@ export function createConnections(connector: Connector): Connections {
     outputOf: (stored, userId) => connector.outputOf(stored, userId),
     retire: (uscoId, keep) => connector.retire(uscoId, keep),
     reset: (uscoId, userId) => connector.reset(uscoId, userId),
+    cancel: (stored, userId) => connector.cancel(stored, userId),
     counts: () => connector.counts(),
     close: () => connector.close(),
     status: () =>

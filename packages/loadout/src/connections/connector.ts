@@ -14,26 +14,23 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, EraVerdict } from './connection.ts'
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './connection-state.ts'
-import type { ConnectorParts, UseOptions } from './connector-parts.ts'
+import type { ConnectorParts, UseOptions, Work } from './connector-parts.ts'
 import type { Lease, PoolChange, PoolKey, PoolStatus } from './lease.ts'
-import { fingerprintOf, isOf, isRemote, sharerOf, stateKey } from './line-key.ts'
+import { fingerprintOf, isOf, isRemote, ownerOf, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
 import { ObservedConnection } from './observed-connection.ts'
-import { type Asked, type Opening, Openings } from './openings.ts'
+import { type Asked, type Opening, Openings, type StartLimits } from './openings.ts'
 import { orAborted, patience, sleep } from './patience.ts'
 import { createPool } from './pool.ts'
 import { isRefused, tellRefusal } from './refused-credentials.ts'
-import { isBroken, mayRepeat } from './repeat.ts'
+import { isBroken, isCancelled, mayRepeat } from './repeat.ts'
 import { LogRing, maskedLine } from './server-log.ts'
 import { type ServerOutput, ServerOutputs } from './server-output.ts'
+import { Startups } from './startups.ts'
 
 export interface Connector {
   /** Does some work on a live connection. */
-  use<T>(
-    stored: StoredToolkit,
-    userId: string,
-    options: UseOptions & { work: (connection: Connection) => Promise<T> },
-  ): Promise<T>
+  use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T>
   /** The state of the connection that this user would use, where one was tried. */
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined
   /** What the server behind that connection said lately, beside its answers. */
@@ -45,10 +42,14 @@ export interface Connector {
   /** What is open, with the id of its toolkit. */
   status(): Array<PoolStatus & { toolkit: string }>
   counts(): LineCounts
+  /** Ends a start that is under way for this user, with its process. Whether there was one. */
+  cancel(stored: StoredToolkit, userId: string): Promise<boolean>
   close(): Promise<void>
 }
 
 const DEFAULT_CONNECT_MS = 15_000
+const DEFAULT_STDIO_MS = 60_000
+const DEFAULT_STDIO_MOST_MS = 300_000
 const REMEMBERED = 10_000
 
 export function createConnector(parts: ConnectorParts): Connector {
@@ -60,6 +61,7 @@ class LiveConnector implements Connector {
   readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
   readonly #openings = new Openings()
+  readonly #startups = new Startups((id) => this.#tell(ownerOf(id)))
   readonly #outputs = new ServerOutputs()
   readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
@@ -79,36 +81,50 @@ class LiveConnector implements Connector {
     this.#pool = createPool({ ...parts.pool, onChange: (key, change) => this.#onChange(key, change) })
   }
 
-  async use<T>(
-    stored: StoredToolkit,
-    userId: string,
-    options: UseOptions & { work: (connection: Connection) => Promise<T> },
-  ): Promise<T> {
+  async use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
     try {
-      return await this.#use(stored, userId, options)
+      return await (options.isFirstList ? this.#useFirst(stored, userId, options) : this.#use(stored, userId, options))
     } catch (error) {
       throw closedFor(error, stored, userId)
     }
   }
 
-  async #use<T>(
-    stored: StoredToolkit,
-    userId: string,
-    options: UseOptions & { work: (connection: Connection) => Promise<T> },
-  ): Promise<T> {
-    const { work, repeatable, trace, connectMs = DEFAULT_CONNECT_MS } = options
-    const deadline = Date.now() + connectMs
-    const first = await orAborted(this.#lease(stored, userId, { connectMs, trace }), options.signal)
+  /** A start is over with its first list; until then it can be cancelled, and then its process ends. */
+  #useFirst<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
+    const key = { toolkit: stored.uscoId, userId: sharerOf(stored, userId) }
+    return this.#openings.during(key, (signal) =>
+      this.#startups.whileListing(stateKey(key.toolkit, key.userId), () =>
+        this.#use(stored, userId, { ...options, work: (connection) => options.work(connection, signal) }),
+      ),
+    )
+  }
+
+  async #use<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
+    const { work, repeatable, trace, isFirstList } = options
+    const limits = this.#limitsOf(stored, options)
+    const deadline = Date.now() + limits.connectMs
+    const first = await orAborted(this.#lease(stored, userId, { limits, trace }), options.signal)
     try {
-      return await this.#attempt(first, stored, { work, trace, userId })
+      return await this.#attempt(first, stored, { work, trace, userId, isFirstList })
     } catch (error) {
       const waitMs = patience(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
       else if (!mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
-      const again = await this.#lease(stored, userId, { connectMs: leftMs, trace })
-      return this.#attempt(again, stored, { work, trace, userId })
+      const again = await this.#lease(stored, userId, { limits: { ...limits, connectMs: leftMs }, trace })
+      return this.#attempt(again, stored, { work, trace, userId, isFirstList })
     }
+  }
+
+  #limitsOf({ toolkit }: StoredToolkit, { connectMs, setting }: UseOptions): StartLimits {
+    const { stdioMs = DEFAULT_STDIO_MS, stdioMostMs = DEFAULT_STDIO_MOST_MS } = this.#parts.startup ?? {}
+    if (connectMs !== undefined) return { connectMs, setting }
+    if (toolkit.server.type !== 'stdio') return { connectMs: DEFAULT_CONNECT_MS, setting }
+    return { connectMs: stdioMs, mostMs: Math.max(stdioMs, stdioMostMs), setting }
+  }
+
+  cancel(stored: StoredToolkit, userId: string): Promise<boolean> {
+    return this.#openings.cancel({ toolkit: stored.uscoId, userId: sharerOf(stored, userId) })
   }
 
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
@@ -146,7 +162,9 @@ class LiveConnector implements Connector {
   }
 
   async close(): Promise<void> {
+    const given = this.#openings.close()
     await this.#pool.close()
+    await given
     await this.#parts.drivers.close()
   }
 
@@ -156,8 +174,8 @@ class LiveConnector implements Connector {
     const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
     const open = (onClosed: () => void) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
-        this.#openings.during(stored.uscoId, (signal) =>
-          this.#open(stored, { userId, connectMs: how.connectMs, meta, signal }, onClosed),
+        this.#openings.during({ toolkit: key.toolkit, userId: key.userId }, (signal) =>
+          this.#open(stored, { userId, limits: how.limits, meta, signal }, onClosed),
         ),
       )
     return this.#pool.lease(key, open, stored.toolkit.timeouts.idleMs)
@@ -165,7 +183,7 @@ class LiveConnector implements Connector {
 
   async #open(
     stored: StoredToolkit,
-    { userId, connectMs, meta, signal }: Asked,
+    { userId, limits, meta, signal }: Asked,
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
@@ -175,6 +193,7 @@ class LiveConnector implements Connector {
     const log = new LogRing()
     const own = secretValues(opened)
     const known = () => [...own, ...this.#tokens(stored, userId)]
+    const id = stateKey(uscoId, sharerOf(stored, userId))
     const hooks: ConnectionHooks = {
       onClosed,
       onLog(line) {
@@ -195,13 +214,14 @@ class LiveConnector implements Connector {
       const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
       const target: ConnectionTarget = {
-        ...{ server: filled, connectMs, verdict, secrets: own, transport, meta, signal },
+        ...{ server: filled, ...limits, verdict, secrets: own, transport, meta, signal },
+        onProgress: (progress) => this.#startups.moved(id, progress, known()),
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }
       const connection = await drivers.open(target, hooks, tier)
       this.#verdicts.set(remembered, connection.verdict)
       this.#secrets.set(connection, own)
-      this.#outputs.begin(stateKey(uscoId, sharerOf(stored, userId)), { connection, secrets: known, log })
+      this.#outputs.begin(id, { connection, secrets: known, log })
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
@@ -213,7 +233,7 @@ class LiveConnector implements Connector {
   async #attempt<T>(
     given: Lease,
     stored: StoredToolkit,
-    how: { work: (connection: Connection) => Promise<T>; trace: Context | undefined; userId: string },
+    how: Work<T> & { trace: Context | undefined; userId: string; isFirstList?: boolean | undefined },
   ): Promise<T> {
     try {
       const result = await how.work(this.#observed(given.connection, stored, how.trace))
@@ -224,7 +244,7 @@ class LiveConnector implements Connector {
       if (isBroken(error) || !given.connection.isOpen()) {
         this.#verdicts.delete(fingerprintOf(stored))
         given.discard()
-      } else if (isRefused(error)) given.discard(error)
+      } else if (isRefused(error) || (how.isFirstList && isCancelled(error))) given.discard(error)
       else given.release()
       const known = this.#secrets.get(given.connection) ?? []
       throw withoutSecrets(error, [...known, ...this.#tokens(stored, how.userId)])
@@ -258,13 +278,17 @@ class LiveConnector implements Connector {
   #onChange(key: PoolKey, change: PoolChange): void {
     const id = stateKey(key.toolkit, key.userId)
     if (change.status !== 'connected') this.#outputs.end(id)
+    if (change.status !== 'connecting') this.#startups.over(id)
     this.#states.set(id, stateFrom(change))
     this.#tell({ uscoId: key.toolkit, userId: key.userId })
   }
 
   #stateAt(id: string): ToolkitState | undefined {
     const state = this.#states.get(id)
-    return state?.status === 'connected' && this.#asking.has(id) ? INPUT_NEEDED : state
+    if (state?.status === 'connecting') return { ...state, ...this.#startups.of(id) }
+    if (state?.status !== 'connected') return state
+    if (this.#asking.has(id)) return INPUT_NEEDED
+    return this.#startups.isListing(id) ? { status: 'connecting', phase: 'listing' } : state
   }
 
   #tell({ uscoId, userId }: { uscoId: string; userId: string | null }): void {

@@ -18,7 +18,8 @@ export interface FailureContext {
 }
 
 export function asHostError(thrown: unknown, context: FailureContext = {}): HostError {
-  if (context.signal?.aborted) return new HostError('cancelled', { cause: thrown })
+  const why = context.signal?.aborted ? context.signal.reason : undefined
+  if (context.signal?.aborted) return HostError.is(why) ? why : new HostError('cancelled', { cause: thrown })
   const known = findHostError(thrown)
   if (known) return known
   if (thrown instanceof UnauthorizedError) return new HostError('sign-in-needed', { cause: thrown })

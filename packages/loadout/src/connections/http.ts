@@ -23,6 +23,7 @@ const MAX_RECONNECT_MS = 30_000
 
 export function httpConnections(options: HttpOptions): OpenConnection {
   return async (target, hooks) => {
+    target.onProgress?.({ phase: 'probing' })
     const server = target.server as RemoteServer
     const sse = server.type === 'sse' || (target.verdict?.era === 'legacy' && target.verdict.transport === 'sse')
     if (sse) return openSse({ target, hooks, options })

@@ -16,6 +16,12 @@ const isPersonal = (server: Server) =>
 
 export const stateKey = (uscoId: string, userId: string | null) => JSON.stringify([uscoId, userId])
 
+/** What `stateKey` was made of. */
+export function ownerOf(key: string): { uscoId: string; userId: string | null } {
+  const [uscoId, userId] = JSON.parse(key) as [string, string | null]
+  return { uscoId, userId }
+}
+
 /** Whether a key of that kind is of this toolkit, whoever's it is. */
 export const isOf = (key: string, uscoId: string) => (JSON.parse(key) as [string, unknown])[0] === uscoId
 

@@ -65,7 +65,7 @@ export function nodeDrivers({
     stdioRules: { policy: stdio, templates: parse(stdioTemplates, templates), realPath },
     stdio: {
       direct: afterSweep(openCommands({ ...running, prepare: directly(baseEnv) })),
-      sandboxed: afterSweep(openCommands({ ...running, prepare: sandbox.prepare })),
+      sandboxed: afterSweep(openCommands({ ...running, prepare: sandbox.prepare, installs: true })),
       processes: () => groups.count(),
       warnings: sandbox.warnings,
       async close() {

@@ -7,6 +7,15 @@ import { nodeDrivers } from './node-drivers.ts'
 const ann = { tier: 'user', userId: 'ann' } as const
 const silent = { name: 'silent', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
 
+it('is not waited for by a host that closes', async () => {
+  const host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
+  const { stored } = await host.toolkits.register(silent, ann)
+  const told = expect(host.catalog.introspect(stored, 'ann')).rejects.toMatchObject({ code: 'shutting-down' })
+  await expect.poll(() => host.connections.counts()).toMatchObject({ processes: 1, connections: { connecting: 1 } })
+  await host.close()
+  await told
+})
+
 it('ends what was started for it, and tells those who waited', async () => {
   await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
   const { stored } = await host.toolkits.register(silent, ann)

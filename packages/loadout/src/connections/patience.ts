@@ -13,7 +13,7 @@ export function orAborted(leasing: Promise<Lease>, signal: AbortSignal | undefin
   if (!signal) return leasing
   return new Promise((resolve, reject) => {
     const giveUp = () => {
-      reject(new HostError('cancelled'))
+      reject(HostError.is(signal.reason) ? signal.reason : new HostError('cancelled'))
       leasing.then((lease) => lease.release()).catch(() => {})
     }
     if (signal.aborted) return giveUp()

@@ -20,5 +20,7 @@ const BROKEN = new Set([
   'malformed-list',
 ])
 
+export const isCancelled = (error: unknown): error is HostError => HostError.is(error) && error.code === 'cancelled'
+
 /** Whether the connection is of no more use. A refusal is an answer: the session that it came over works. */
 export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)

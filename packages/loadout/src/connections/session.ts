@@ -57,6 +57,8 @@ export interface SessionParts {
   farewell?: () => Promise<void>
   /** Finds out which era the server speaks, where the transport asks that itself. */
   negotiate?: () => Promise<EraVerdict>
+  /** When the server last made visible progress, by `performance.now()`. */
+  movedAt?: () => number | undefined
   clientVersion: string
 }
 
@@ -68,15 +70,15 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const changes = new ListChanges(client, hooks)
   const log = new SessionLog(hooks)
   client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
-  const { connectMs, meta } = target
+  const { connectMs, mostMs = connectMs, setting, signal, meta } = target
   const stopSending = meta && sendAlong(transport, meta)
   const connecting = async () => {
     const verdict = (await parts.negotiate?.()) ?? target.verdict
-    await client.connect(tolerate(transport), { timeout: connectMs, ...priorOf(verdict) })
+    await client.connect(tolerate(transport), { timeout: mostMs, ...priorOf(verdict) })
   }
   try {
     // The SDK's own limit does not cover the start of the transport.
-    await within(connecting(), connectMs, target.signal)
+    await within(connecting(), { connectMs, mostMs, setting, signal, movedAt: parts.movedAt })
     changes.start()
   } catch (error) {
     await client.close().catch(() => {})

@@ -15,6 +15,7 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 const STDERR_BYTES = 64 * 1024
 const NEWLINE = 0x0a
 const WORDS = 500
+const LINE_BYTES = 2000
 
 export interface StdioTransportOptions {
   /** What must not be told of its last words. */
@@ -29,6 +30,11 @@ export class StdioTransport implements Transport {
   onmessage?: Transport['onmessage']
   /** Why the session ended, where it was not closed by us. */
   failure: HostError | undefined
+  /** Told of every line on stderr that is complete, and of the first answer. */
+  onLine?: (line: string) => void
+  onFirstMessage?: () => void
+  /** When it last printed something, by `performance.now()`. */
+  movedAt: number | undefined
   readonly stderr = createRing(STDERR_BYTES)
   readonly #groups: ProcessGroups
   readonly #spec: ProcessSpec
@@ -53,7 +59,7 @@ export class StdioTransport implements Transport {
   async start(): Promise<void> {
     this.#group = await this.#groups.start(this.#spec)
     const { child } = this.#group
-    child.stderr?.on('data', (chunk: Buffer) => this.stderr.write(chunk))
+    child.stderr?.on('data', (chunk: Buffer) => this.#printed(chunk))
     child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
     child.once('close', (code, signal) => this.#ended(crashed(code, signal, redact(this.stderr.text(), this.#secrets))))
@@ -118,6 +124,15 @@ export class StdioTransport implements Transport {
     return line.toString('utf8')
   }
 
+  #printed(chunk: Buffer): void {
+    this.stderr.write(chunk)
+    this.movedAt = performance.now()
+    if (!this.onLine) return
+    // Only the end is looked at: installers redraw one line for minutes.
+    const [last] = lines(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
+    if (last !== undefined && last.trim() !== '') this.onLine(last)
+  }
+
   #line(line: string): void {
     if (line === '' || line === '\r') return
     let message: unknown
@@ -128,8 +143,10 @@ export class StdioTransport implements Transport {
       this.stderr.write(Buffer.from(`${plain(line)}\n`))
       return
     }
-    if (typeof message === 'object' && message !== null && (message as { jsonrpc?: unknown }).jsonrpc === '2.0')
-      this.onmessage?.(message as JSONRPCMessage)
+    if (typeof message !== 'object' || message === null || (message as { jsonrpc?: unknown }).jsonrpc !== '2.0') return
+    this.onFirstMessage?.()
+    delete this.onFirstMessage
+    this.onmessage?.(message as JSONRPCMessage)
   }
 
   async #fail(reason: HostError): Promise<void> {

@@ -1,12 +1,14 @@
 /** Local servers: a process and its pipes. Node only. */
 import { HostError } from '../errors.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, ConnectionTarget } from './connection.ts'
 import type { OpenCommand } from './drivers.ts'
 import type { CommandLine } from './fill-template.ts'
 import { identityOf, probeMsOf } from './new-client.ts'
+import { within } from './openings.ts'
 import { ProbedTransport } from './probed-transport.ts'
 import type { ProcessGroups, ProcessSpec } from './process-group.ts'
 import { openSession } from './session.ts'
+import { STABLE_ENV } from './stable-env.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 export interface StdioOptions {
@@ -17,12 +19,16 @@ export interface StdioOptions {
   maxResponseBytes?: number | undefined
   /** How long `server/discover` may stay unanswered before `initialize` is sent as well. @default 3000 */
   probeMs?: number | undefined
+  /** Whether `prepare` fetches packages. @default false */
+  installs?: boolean | undefined
 }
 
-export function openCommands({ groups, prepare, clientVersion, maxResponseBytes, probeMs }: StdioOptions): OpenCommand {
-  return async (target, hooks, line) => {
-    const start = async (legacy: boolean) => {
-      const spec = await within(target.connectMs, prepare(line))
+export function openCommands(options: StdioOptions): OpenCommand {
+  const { groups, prepare, clientVersion, maxResponseBytes, probeMs, installs } = options
+  return async (asked, hooks, line) => {
+    const start = async (target: ConnectionTarget, legacy: boolean) => {
+      if (installs) target.onProgress?.({ phase: 'installing' })
+      const spec = await prepared(prepare(line), target)
       const pipes = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
       const transport = new ProbedTransport(pipes)
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
@@ -31,41 +37,68 @@ export function openCommands({ groups, prepare, clientVersion, maxResponseBytes,
         kind: 'stdio' as const,
         target: { ...target, verdict },
         hooks,
+        movedAt: () => pipes.movedAt,
         negotiate: () =>
           transport.negotiate({ client: identityOf(clientVersion), verdict, probeMs: probeMsOf(target, probeMs) }),
         diagnostics: () => diagnose(pipes),
         clientVersion,
       }
-      return openOrExplain(() => openSession(session), pipes)
+      followStart(pipes, target)
+      return openOrExplain(() => openSession(session), pipes).finally(() => delete pipes.onLine)
     }
+    const startedAt = performance.now()
     try {
-      return await start(false)
+      return await start(asked, false)
     } catch (error) {
       // Some old servers end at the first question that they do not know: that is their answer to it.
-      const endedAtProbe = target.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
-      if (!endedAtProbe || target.signal?.aborted) throw error
-      return start(true)
+      const endedAtProbe = asked.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
+      if (!endedAtProbe || asked.signal?.aborted) throw error
+      return start(withoutSpent(asked, performance.now() - startedAt), true)
     }
   }
 }
 
-/** What is still being made ready goes on, for the next try; what then nobody waits for any more is let go. */
-function within(ms: number, preparing: Promise<ProcessSpec>): Promise<ProcessSpec> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      preparing.then((spec) => spec.onEnd?.()).catch(() => {})
-      const detail = 'The package of the server is still being fetched.'
-      reject(new HostError('server-timeout', { detail, action: 'Try again in a moment.' }))
-    }, ms)
-    preparing.then(resolve, reject).finally(() => clearTimeout(timer))
+/** A package that is still being fetched is fetched to its end, for the next start; the prepared command is then released. */
+function prepared(preparing: Promise<ProcessSpec>, { connectMs, mostMs, setting, signal }: ConnectionTarget) {
+  let isWanted = true
+  preparing.then((spec) => isWanted || spec.onEnd?.()).catch(() => {})
+  return within(preparing, { connectMs: mostMs ?? connectMs, setting, signal }).catch((error: unknown) => {
+    isWanted = false
+    if (!HostError.is(error) || error.code !== 'server-timeout') throw error
+    const detail = 'The package of the server is still being fetched.'
+    throw new HostError('server-timeout', { detail, action: 'Try again in a moment.' })
   })
+}
+
+/** A second start has what the first one left of the time, and at least a little. */
+function withoutSpent(target: ConnectionTarget, spentMs: number): ConnectionTarget {
+  const left = (ms: number) => Math.max(LEAST_MS, ms - spentMs)
+  const { connectMs, mostMs } = target
+  return { ...target, connectMs: left(connectMs), ...(mostMs === undefined ? {} : { mostMs: left(mostMs) }) }
+}
+
+const LEAST_MS = 1000
+const INSTALLS =
+  /\b(installing|will be installed|downloading|pulling|fetching|extracting|resolving|building|preparing packages)\b/i
+
+/** Tells how the start goes on, by what the process prints and answers. */
+function followStart(pipes: StdioTransport, { onProgress }: ConnectionTarget): void {
+  if (!onProgress) return
+  onProgress({ phase: 'starting' })
+  let answered = false
+  pipes.onFirstMessage = () => {
+    answered = true
+    onProgress({ phase: 'probing' })
+  }
+  pipes.onLine = (lastLine) =>
+    onProgress({ phase: answered ? 'probing' : INSTALLS.test(lastLine) ? 'installing' : 'starting', lastLine })
 }
 
 const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
 
 /** The command itself, with what every server gets beside its own environment: PATH and the like, never ours as a whole. */
 export function directly(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
-  return async ({ command, args, env, cwd }) => ({ command, args, env: { ...baseEnv, ...env }, cwd })
+  return async ({ command, args, env, cwd }) => ({ command, args, env: { ...STABLE_ENV, ...baseEnv, ...env }, cwd })
 }
 
 // The session knows that the pipe closed; the process knows why.

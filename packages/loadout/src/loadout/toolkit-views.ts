@@ -216,8 +216,12 @@ function stateOf(
   const failedLook = row.introspectionStatus === 'error'
   const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
-  if (standing && live.status === 'connecting' && failedLook) return { ...live, ...lastFailure(row, closed) }
-  if (standing && live.status !== 'connected') return closed && live.status === 'error' ? closedState(live) : live
+  const open = live && closed ? closedState(live) : live
+  if (standing && live.status === 'connecting' && failedLook)
+    return { ...open, ...lastFailure(row, closed), status: 'connecting' }
+  if (standing && live.status !== 'connected') return open ?? live
+  // A start that was cancelled is no failure of the server.
+  if (live?.status === 'disconnected' && live.code === 'cancelled') return live
   if (failedLook) return { status: 'error', ...lastFailure(row, closed) }
   if (unaccepted.length > 0)
     return toAccept(

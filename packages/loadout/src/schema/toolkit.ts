@@ -84,6 +84,7 @@ export const STATES = [
   'error',
   'disabled',
 ] as const
+export const START_PHASES = ['installing', 'starting', 'probing', 'listing'] as const
 export const toolkitState = z.object({
   status: z.enum(STATES),
   /** Of an error: which of the table it is. */
@@ -91,6 +92,9 @@ export const toolkitState = z.object({
   reason: z.string().optional(),
   action: z.string().optional(),
   url: z.string().optional(),
+  /** Of a server that is connecting: how far its start is, and what it printed last. */
+  phase: z.enum(START_PHASES).optional(),
+  lastLine: z.string().optional(),
   /** What its process printed last, where it failed and this is who may read it. */
   output: z.string().optional(),
 })

@@ -5,8 +5,10 @@
  * command lines can be read by everybody. bubblewrap itself is started with an empty environment: what a record sets
  * (LD_PRELOAD and the like) holds inside only.
  */
+
 import { lstatSync, readlinkSync } from 'node:fs'
 import type { ProcessSpec } from '../process-group.ts'
+import { STABLE_ENV } from '../stable-env.ts'
 import { type SandboxLimits, underLimits } from './limits.ts'
 
 export const HOME = '/home/sandbox'
@@ -115,6 +117,7 @@ const environmentOf = (own: Readonly<Record<string, string>>) => ({
   LOGNAME: 'sandbox',
   TMPDIR: '/tmp',
   LANG: 'C.UTF-8',
+  ...STABLE_ENV,
   ...own,
 })
 

@@ -1,0 +1,27 @@
+/** Starts of servers: they can be cancelled. */
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import type { Host } from 'loadout'
+import { assertOperator } from '../doors.ts'
+import { idParam, json } from '../openapi.ts'
+import { problemResponses } from '../problem.ts'
+import type { Env } from '../variables.ts'
+import { toolkit } from './toolkits.ts'
+
+const cancel = createRoute({
+  method: 'post',
+  path: '/mcp/{id}/cancel',
+  summary: 'Cancel the start of a server; its process ends',
+  request: { params: idParam },
+  responses: { 200: json(toolkit, 'The toolkit after the start was cancelled'), ...problemResponses },
+})
+
+export function startRoutes(host: Host) {
+  return new OpenAPIHono<Env>().openapi(cancel, async (c) => {
+    const { userId } = c.var.principal
+    const stored = await host.toolkits.find(userId, c.req.valid('param').id)
+    // A start that all users share is the operator's to cancel.
+    if (stored.tier === 'app' && stored.toolkit.shared) assertOperator(c.var.principal)
+    await host.connections.cancel(stored, userId)
+    return c.json(await host.views.one(userId, stored.uscoId), 200)
+  })
+}
