@@ -9,6 +9,8 @@ const NEUTRAL_PACKAGES = [
   'zod',
   'idb',
   'jsonc-parser',
+  'smol-toml',
+  'yaml',
   'lru-cache',
   'stemmer',
   'gpt-tokenizer/encoding/o200k_base',

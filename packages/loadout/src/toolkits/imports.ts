@@ -6,15 +6,15 @@ import { HostError } from '../errors.ts'
 import { collectFields } from '../schema/collect-fields.ts'
 import { type ImportedEntry, type ImportOptions, type ImportReport, importOptions } from '../schema/import-report.ts'
 import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
-import { readConfigText } from '../schema/read-config-text.ts'
 import type { ReadToolkit } from '../schema/read-toolkit.ts'
 import type { Toolkit } from '../schema/toolkit.ts'
 import { PORTABLE_FIELDS } from './import/quirks.ts'
 import { type ImportEntry, readImport } from './import/read-import.ts'
+import { readSource } from './import/read-source.ts'
 import type { Registry, ToolkitOwner } from './registry.ts'
 
 export interface Imports {
-  /** What `apply` would do. `source` is a config, or its text (JSON, with comments where people left them). */
+  /** What `apply` would do. `source` is a config, or a text: JSON, TOML, YAML, a URL, a command line. */
   preview(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
   /** Adds or updates what is whole; what lacks a value or is broken is told and not written. */
   apply(source: unknown, owner: ToolkitOwner, options?: ImportOptions): Promise<ImportReport>
@@ -29,7 +29,7 @@ export function createImports(registry: Registry): Imports {
   async function preview(source: unknown, owner: ToolkitOwner, options: ImportOptions = {}) {
     const { values, only } = parse(importOptions, options)
     const { shape, entries, warnings } = readImport(
-      typeof source === 'string' ? readConfigText(source) : source,
+      typeof source === 'string' ? await readSource(source) : source,
       values,
     )
     const toolkits = (await own(owner)).map(({ toolkit }) => toolkit)

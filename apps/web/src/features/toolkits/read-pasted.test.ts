@@ -26,3 +26,14 @@ describe('what somebody pasted', () => {
     })
   })
 })
+
+it('leaves lines and links that add a server to another app to the import', () => {
+  for (const text of [
+    'claude mcp add notes -- npx -y notes-mcp',
+    'code --add-mcp \'{"name":"notes"}\'',
+    'npx -y mcp-remote https://notes.example/mcp',
+    'cursor://anysphere.cursor-deeplink/mcp/install?name=notes',
+    '[mcp_servers.notes]\ncommand = "notes-mcp"',
+  ])
+    expect(readPasted(text)).toEqual({ kind: 'config' })
+})

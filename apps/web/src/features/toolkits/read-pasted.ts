@@ -13,6 +13,9 @@ export function readPasted(text: string): Pasted {
   const plain = text.trim()
   if (plain === '') return { kind: 'nothing' }
   if (/^https?:\/\/\S+$/i.test(plain)) return { kind: 'url', url: plain }
+  // Lines and links that add a server to another app are read by the import.
+  if (/^(\$\s+)?(\w+ mcp add\b|code(-insiders)? .*--add-mcp\b|.*\bmcp-remote\b)/.test(plain)) return { kind: 'config' }
+  if (/^(vscode|vscode-insiders|cursor|lmstudio):/.test(plain)) return { kind: 'config' }
   // JSON begins so, with or without comments before it; a part of a config begins with a name.
   if (/^[{["/]/.test(plain))
     return plain.startsWith('/') && !/^\/[/*]/.test(plain) ? commandOf(plain) : { kind: 'config' }

@@ -6,6 +6,9 @@ import { isObject } from '../../schema/collect-fields.ts'
 import { toolkitId } from '../../schema/ids.ts'
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
 import { readArgs, readPairs, withoutUndefined } from '../../schema/read-values.ts'
+import { unwrapRemote } from './mcp-remote.ts'
+import { inOurSpelling, readOtherFields, withBraces } from './other-fields.ts'
+import { takePlaceholders } from './placeholders.ts'
 
 export interface Settled {
   record: JsonObject
@@ -40,6 +43,26 @@ export function settle(key: string, value: unknown): Settled {
   for (const quirk of QUIRKS) quirk(draft)
   nameIt(draft, key)
   return { record, warnings }
+}
+
+const VALUES = ['env', 'environment', 'headers', 'http_headers'] as const
+
+/** Spellings of other apps, and `mcp-remote`, before everything else. */
+const others: Quirk = ({ record, warnings }) => {
+  for (const [field, value] of Object.entries(record)) if (field !== 'tools') record[field] = inOurSpelling(value)
+  for (const field of VALUES) if (record[field] !== undefined) record[field] = withBraces(record[field])
+  readOtherFields(record)
+  const remote = unwrapRemote(record)
+  if (!remote) return
+  for (const field of ['command', 'args', 'env', 'type', 'transport']) delete record[field]
+  Object.assign(record, remote.record)
+  warnings.push(...remote.warnings)
+}
+
+/** A placeholder is an input to fill in, not a value. */
+const placeholders: Quirk = ({ record, warn }) => {
+  for (const { place, text } of takePlaceholders(record))
+    warn(place, `holds the placeholder ${text.slice(0, 80)}; give its value`)
 }
 
 const SPELLINGS: Record<string, string> = { serverUrl: 'url', transportType: 'type' }
@@ -187,7 +210,19 @@ function authBack(record: JsonObject, names: unknown): void {
 }
 
 // The timeout looks at what approvals take away.
-const QUIRKS: readonly Quirk[] = [timeout, spellings, notOurs, approvals, pairs, oauth, tools, alwaysLoad, own]
+const QUIRKS: readonly Quirk[] = [
+  others,
+  timeout,
+  spellings,
+  notOurs,
+  approvals,
+  pairs,
+  oauth,
+  tools,
+  alwaysLoad,
+  own,
+  placeholders,
+]
 
 /** The key names the toolkit. Where the entry has a name of its own, the key is its id. */
 function nameIt({ record }: Draft, key: string): void {

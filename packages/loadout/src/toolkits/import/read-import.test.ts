@@ -36,10 +36,10 @@ const SAMPLES: Record<string, [config: object, shape: string, server: object]> =
       env: { GITHUB_TOKEN: 'ghp_x' },
     },
   ],
-  'Claude Desktop: a wrapped URL stays a command': [
+  'Claude Desktop: a URL behind mcp-remote is the remote server': [
     { mcpServers: { kit: { command: 'npx', args: ['mcp-remote', 'https://a.example/sse'] } } },
     'mcpServers',
-    { type: 'stdio', args: ['mcp-remote', 'https://a.example/sse'] },
+    { type: 'http', url: 'https://a.example/sse' },
   ],
   'Claude Code: http with a variable and a default': [
     {

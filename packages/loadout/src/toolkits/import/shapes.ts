@@ -17,17 +17,69 @@ export interface FoundServers {
 
 type Shape = (config: JsonObject) => FoundServers | undefined
 
-/** Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio. One file may hold both keys. */
+const KEYS = ['mcpServers', 'servers', 'context_servers', 'mcp_servers'] as const
+const BESIDE = ['inputs', '$schema', 'skipped']
+
+/**
+ * Claude Desktop, Claude Code, Cursor and many others; VS Code and Visual Studio; Zed; Codex. One file may hold several keys. Continue
+ * and mcpproxy write a list of servers with names.
+ */
 const keyed: Shape = (config) => {
-  const keys = ['mcpServers', 'servers'].filter((key) => isObject(config[key]))
+  const keys = KEYS.filter((key) => isObject(config[key]) || isNamedList(config[key]))
   const [shape] = keys
   if (shape === undefined) return undefined
   return {
     shape,
-    servers: keys.flatMap((key) => Object.entries(config[key] as JsonObject)),
+    servers: keys.flatMap((key) => entriesOf(config[key])),
     inputs: config.inputs,
-    ignored: Object.keys(config).filter((key) => ![...keys, 'inputs', '$schema', 'skipped'].includes(key)),
+    ignored: Object.keys(config).filter((key) => !keys.some((one) => one === key) && !BESIDE.includes(key)),
   }
+}
+
+const isNamedList = (value: unknown): value is JsonObject[] =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && typeof one.name === 'string')
+
+const entriesOf = (value: unknown): Array<[string, unknown]> =>
+  isNamedList(value)
+    ? value.map(({ name, ...server }) => [String(name), server])
+    : Object.entries((value ?? {}) as JsonObject)
+
+/** Settings of VS Code (`mcp.servers`), a devcontainer, OpenCode and Crush (`mcp.<name>`). */
+const nested: Shape = (config) => {
+  const { customizations } = config
+  const vscode = isObject(customizations) && isObject(customizations.vscode) ? customizations.vscode.mcp : undefined
+  const mcp = vscode ?? config.mcp ?? (isObject(config['mcp.servers']) ? { servers: config['mcp.servers'] } : undefined)
+  if (!isObject(mcp)) return undefined
+  const inner = isObject(mcp.servers) && !describesServer(mcp.servers) ? mcp : { servers: mcp }
+  const found = keyed(inner as JsonObject)
+  return (
+    found && {
+      ...found,
+      shape: 'mcp',
+      ignored: Object.keys(config).filter((key) => !/^(\$schema|mcp|customizations)/.test(key)),
+    }
+  )
+}
+
+/** Goose. */
+const extensions: Shape = (config) => {
+  const { extensions: all } = config
+  if (!isObject(all) || !Object.values(all).some((one) => isObject(one) && typeof one.type === 'string'))
+    return undefined
+  const ignored = Object.keys(config).filter((key) => key !== 'extensions')
+  return { shape: 'extensions', servers: Object.entries(all), inputs: undefined, ignored }
+}
+
+/** The user file of Claude Code has servers for each project. Nothing else of that file is read. */
+const projects: Shape = (config) => {
+  const { projects: all } = config
+  if (!isObject(all)) return undefined
+  const own = isObject(config.mcpServers) ? Object.entries(config.mcpServers) : []
+  const inside = Object.values(all).flatMap((one) =>
+    isObject(one) && isObject(one.mcpServers) ? Object.entries(one.mcpServers) : [],
+  )
+  if (inside.length === 0) return undefined
+  return { shape: 'mcpServers', servers: [...own, ...inside], inputs: undefined, ignored: [] }
 }
 
 /** One server by itself. */
@@ -51,7 +103,7 @@ const map: Shape = (config) => {
   }
 }
 
-const SHAPES: readonly Shape[] = [keyed, bare, map]
+const SHAPES: readonly Shape[] = [projects, keyed, nested, extensions, bare, map]
 
 export function findServers(config: unknown): FoundServers {
   if (isObject(config))
@@ -63,30 +115,63 @@ export function findServers(config: unknown): FoundServers {
     {
       path: '(body)',
       message:
-        'holds no servers; give { "mcpServers": { name: server } }, { "servers": { name: server } }, a map of servers by name, or one server with a command or a url',
+        'holds no servers; give { "mcpServers": { name: server } }, a config of another app, a map of servers by name, one server with a command or a url, a URL or a command line',
     },
   ])
 }
 
-const MARKS = ['command', 'url', 'serverUrl', 'template']
-const describesServer = (value: JsonObject) => MARKS.some((mark) => typeof value[mark] === 'string')
+const MARKS = ['command', 'cmd', 'url', 'uri', 'httpUrl', 'serverUrl', 'template']
+const describesServer = (value: JsonObject) =>
+  MARKS.some((mark) => typeof value[mark] === 'string') || (Array.isArray(value.command) && value.command.length > 0)
 
 /** A name for a server that has none: its own word, the host of its URL, the package or program of its command. */
 function nameOf(server: JsonObject): string {
-  const { name, serverName, url, serverUrl, command, args } = server
+  const { name, serverName, url, serverUrl, httpUrl, uri, command, args } = server
   const own = [name, serverName].find((value) => typeof value === 'string' && value.trim() !== '')
   if (typeof own === 'string') return own
-  const host = [url, serverUrl].map((value) => (typeof value === 'string' ? URL.parse(value)?.hostname : undefined))
+  const host = [url, serverUrl, httpUrl, uri, remoteOf(args)].map((value) =>
+    typeof value === 'string' ? URL.parse(value)?.hostname : undefined,
+  )
   const found = host.find((value) => value) ?? programOf(command, args)
   return found.slice(0, 100) || 'server'
 }
 
-const RUNNERS = new Set(['npx', 'bunx', 'uvx', 'pnpx'])
+const RUNNERS = new Set(['npx', 'bunx', 'uvx', 'pnpx', 'pipx', 'docker', 'podman'])
+const SUBCOMMANDS = new Set(['run', 'dlx', 'exec', 'x'])
 
-function programOf(command: unknown, args: unknown): string {
-  const program = lastPart(String(command ?? ''))
-  const first = Array.isArray(args) ? args.find((arg) => typeof arg === 'string' && !arg.startsWith('-')) : undefined
-  const package_ = RUNNERS.has(program) && typeof first === 'string' ? lastPart(first).replace(/@[^@]*$/, '') : ''
+/** The URL behind `mcp-remote` names the server better than the proxy does. */
+const remoteOf = (args: unknown) =>
+  Array.isArray(args) && args.some((arg) => /^mcp-remote(@|$)/.test(String(arg)))
+    ? args.find((arg) => /^https?:/.test(String(arg)))
+    : undefined
+
+/** Flags of `docker run` that take a value in the next word. */
+const DOCKER_VALUES = new Set([
+  '-e',
+  '--env',
+  '-v',
+  '--volume',
+  '--mount',
+  '-p',
+  '--publish',
+  '--name',
+  '--network',
+  '-w',
+  '--env-file',
+  '--entrypoint',
+  '--user',
+  '-u',
+])
+
+function programOf(given: unknown, givenArgs: unknown): string {
+  const words = (Array.isArray(given) ? given : [given, ...(Array.isArray(givenArgs) ? givenArgs : [])]).map(String)
+  const [command, ...args] = words
+  const program = lastPart(command === 'undefined' ? '' : (command ?? ''))
+  const isDocker = /^(docker|podman)$/.test(program)
+  const first = args.find(
+    (arg, at) => !arg.startsWith('-') && !SUBCOMMANDS.has(arg) && !(isDocker && DOCKER_VALUES.has(args[at - 1] ?? '')),
+  )
+  const package_ = RUNNERS.has(program) && typeof first === 'string' ? lastPart(first).replace(/[@:][^@:]*$/, '') : ''
   return package_ || program
 }
 

@@ -1,0 +1,112 @@
+/**
+ * The text that somebody pastes, as a config: a URL, a link that installs a server in another app, a command line, JSON with comments
+ * or without its outer braces, TOML, YAML. Recognized by its form; nothing in it is run or looked up.
+ */
+import { HostError } from '../../errors.ts'
+import { isObject } from '../../schema/collect-fields.ts'
+import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../../schema/json.ts'
+import { LONGEST_CONFIG_TEXT, readConfigText } from '../../schema/read-config-text.ts'
+import { readCommandLine } from './command-line.ts'
+
+export async function readSource(text: string): Promise<Json> {
+  if (text.length > LONGEST_CONFIG_TEXT) return readConfigText(text)
+  const plain = withoutFence(text.replace(/^\uFEFF/, '').trim())
+  if (plain === '') return readConfigText(plain)
+  if (isLine(plain)) {
+    const link = linkOf(plain)
+    if (link !== undefined) return link
+    if (/^https?:\/\/\S+$/i.test(plain)) return urlOf(plain)
+  }
+  if (isCommand(plain)) return readCommandLine(plain)
+  if (isToml(plain)) return plainFrom('TOML', async () => (await import('smol-toml')).parse(plain))
+  return isJson(plain) ? readJson(plain) : plainFrom('YAML', async () => (await yamlParser())(plain))
+}
+
+/** Code blocks of Markdown come with their fences. */
+const withoutFence = (text: string) => /^```[\w-]*\n([\s\S]*?)\n?```$/.exec(text)?.[1]?.trim() ?? text
+const isLine = (text: string) => !text.includes('\n')
+const isToml = (text: string) =>
+  /^\s*\[+\s*["']?[\w.-]+/m.test(text) && /^\s*["']?[\w.-]+["']?\s*=\s*\S/m.test(text) && !/^[[{]\s*[{"]/.test(text)
+const isJson = (text: string) => /^([{["]|\/\/|\/\*)/.test(text)
+
+const PROGRAM =
+  /^(?:[$>%]\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=\S*\s+)*(?:[\w.~-]*[\\/])*(npx|npm|bunx|bun|pnpm|pnpx|yarn|uvx|uv|pipx|python3?|node|deno|docker|podman|cmd|claude|codex|gemini|agy|copilot|devin|qwen|code|code-insiders|cursor|go|cargo|java|dotnet|sh|bash)(\.exe|\.cmd)?\s/
+
+/** One command, perhaps over lines that a backslash continues. Any other program is one where the text is a single line. */
+function isCommand(text: string): boolean {
+  const joined = text.replace(/[\\^`]\r?\n/g, ' ')
+  if (!isLine(joined)) return false
+  return (
+    PROGRAM.test(joined) ||
+    (/^[\w./~\\-]+(\s+\S+)*$/.test(joined) &&
+      !joined.includes(': ') &&
+      !/^["{[]/.test(joined) &&
+      !/=/.test(joined.split(/\s/)[0] ?? '') &&
+      !joined.endsWith(':'))
+  )
+}
+
+function urlOf(text: string): JsonObject {
+  const url = URL.parse(text)
+  if (!url) throw invalidFields([{ path: 'url', message: 'is no URL' }])
+  if (url.username !== '' || url.password !== '')
+    throw invalidFields([{ path: 'url', message: 'holds a user name or a password; give these as headers' }])
+  return { url: text }
+}
+
+/** Links of VS Code, Cursor and LM Studio that install one server. */
+function linkOf(text: string): JsonObject | undefined {
+  const url = URL.parse(text)
+  if (!url || !/(mcp\/install|add_mcp|install-mcp)/.test(`${url.host}${url.pathname}${url.protocol}`)) return undefined
+  const config = url.searchParams.get('config') ?? decodeURIComponent(url.search.slice(1))
+  const value = readConfigText(config.trimStart().startsWith('{') ? config : fromBase64(config))
+  if (!isObject(value)) return undefined
+  const { name = url.searchParams.get('name'), ...server } = value
+  return typeof name === 'string' && name !== '' && ('command' in server || 'url' in server)
+    ? { mcpServers: { [name]: server } }
+    : value
+}
+
+function fromBase64(text: string): string {
+  try {
+    const bytes = atob(text.replaceAll('-', '+').replaceAll('_', '/').replaceAll(' ', '+'))
+    return new TextDecoder().decode(Uint8Array.from(bytes, (character) => character.charCodeAt(0)))
+  } catch {
+    throw invalidFields([{ path: 'config', message: 'is neither JSON nor base64' }])
+  }
+}
+
+/** A part of a config lacks the braces around it, and may end with a comma. */
+function readJson(text: string): Json {
+  if (!text.startsWith('"') && !/^\/[/*]/.test(text)) return readConfigText(text)
+  try {
+    return readConfigText(text)
+  } catch (error) {
+    try {
+      return readConfigText(`{${text.replace(/,\s*$/, '')}}`)
+    } catch {
+      throw error
+    }
+  }
+}
+
+/** YAML's aliases can make a small text large: none are resolved beyond a few. */
+async function yamlParser(): Promise<(text: string) => unknown> {
+  const { parse } = await import('yaml')
+  return (text) => parse(text, { maxAliasCount: 20, prettyErrors: true, schema: 'core' })
+}
+
+async function plainFrom(format: string, read: () => Promise<unknown>): Promise<Json> {
+  try {
+    const value: unknown = JSON.parse(JSON.stringify((await read()) ?? null))
+    assertPlainJson(value)
+    return value as Json
+  } catch (error) {
+    if (HostError.is(error)) throw error
+    const words = error instanceof Error ? (error.message.split('\n')[0] ?? '').slice(0, 300) : 'it cannot be read'
+    throw new HostError('invalid-json', {
+      detail: `The text is neither JSON nor ${format}: ${words}.`,
+      action: 'Paste a config, a URL or a command line. Comments and trailing commas may stay.',
+    })
+  }
+}
