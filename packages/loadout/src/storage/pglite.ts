@@ -5,15 +5,11 @@ import { existsSync } from 'node:fs'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
-import { drizzle } from 'drizzle-orm/pglite'
-import { migrate } from 'drizzle-orm/pglite/migrator'
 import { keyFileRing } from '../credentials/key-file.ts'
 import { HostError } from '../errors.ts'
 import { type FolderLock, lockFolder } from './folder-lock.ts'
-import { MIGRATION_CONFIG } from './sql/migrations.ts'
+import { connectPglite } from './sql/connect-pglite.ts'
 import { createSqlStorage, type SqlConnection } from './sql/sql-storage.ts'
-import type { Database } from './sql/sql-transaction.ts'
-import { verifyTenancy } from './sql/verify-tenancy.ts'
 import type { BackupStorage } from './storage.ts'
 
 export interface PgliteOptions {
@@ -108,17 +104,5 @@ async function openPglite(
     await engine?.close().catch(() => {})
     await lock?.release()
     throw error
-  }
-}
-
-/** Migrates the database of an engine and verifies that it keeps users apart. Closing the connection closes the engine. */
-export async function connectPglite(engine: PGlite): Promise<SqlConnection> {
-  const db = drizzle(engine)
-  await migrate(db, MIGRATION_CONFIG)
-  const problems = await verifyTenancy(db as unknown as Database)
-  if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
-  return {
-    transaction: (work) => db.transaction((tx) => work(tx as unknown as Database)),
-    close: () => engine.close(),
   }
 }

@@ -1,0 +1,20 @@
+import type { PGlite } from '@electric-sql/pglite'
+import { drizzle } from 'drizzle-orm/pglite'
+import { migrate } from 'drizzle-orm/pglite/migrator'
+import { HostError } from '../../errors.ts'
+import { MIGRATION_CONFIG } from './migrations.ts'
+import type { SqlConnection } from './sql-storage.ts'
+import type { Database } from './sql-transaction.ts'
+import { verifyTenancy } from './verify-tenancy.ts'
+
+/** Migrates the database of an engine and verifies that it keeps users apart. Closing the connection closes the engine. */
+export async function connectPglite(engine: PGlite): Promise<SqlConnection> {
+  const db = drizzle(engine)
+  await migrate(db, MIGRATION_CONFIG)
+  const problems = await verifyTenancy(db as unknown as Database)
+  if (problems.length > 0) throw new HostError('storage-unsafe', { detail: problems.join('; ') })
+  return {
+    transaction: (work) => db.transaction((tx) => work(tx as unknown as Database)),
+    close: () => engine.close(),
+  }
+}
