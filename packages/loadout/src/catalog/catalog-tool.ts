@@ -13,6 +13,8 @@ export interface CatalogTool {
   inactive?: string
   /** It differs from what was accepted. */
   changed?: { from: JsonObject; to: JsonObject }
+  /** It differs from what was accepted in nothing but noise: order, defaults, examples, white space. It is not blocked. */
+  minorChange?: { from: JsonObject; to: JsonObject }
   /** First seen while its server was not trusted, and accepted by nobody since. */
   unaccepted?: true
   /** Off: the same, and its server is not trusted now either. */

@@ -1,10 +1,11 @@
 /** Tools as the catalog has them, from wherever they come: a row, a record, a look. */
 import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+import type { JsonObject } from '../schema/json.ts'
 import type { CustomServer } from '../schema/server.ts'
 import type { Annotations, ToolManifest } from '../schema/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { CatalogTool } from './catalog-tool.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { fingerprintOf, isSameMeaning, isSameText } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { NOBODY } from './store-catalog.ts'
 
@@ -38,6 +39,23 @@ export function readCustom(server: CustomServer): Promise<ReadManifests> {
   return readManifests(manifests)
 }
 
+/** What changed since a tool was accepted: a meaning, which blocks it, or noise, which is shown. */
+export function changeOf(
+  from: JsonObject,
+  now: ToolManifest | JsonObject,
+): Pick<CatalogTool, 'changed' | 'minorChange'> {
+  const to = now as JsonObject
+  if (isSameText(from, to)) return {}
+  return isSameMeaning(from, to) ? { minorChange: { from, to } } : { changed: { from, to } }
+}
+
+function pinnedChange(row: UserServerToolRow, pin: PinRow, manifest: ToolManifest) {
+  const { manifestJson, changedManifestJson, acceptedBy } = pin
+  if (changedManifestJson) return changeOf(manifestJson, changedManifestJson)
+  const { minorChange } = row.isActive && acceptedBy !== NOBODY ? changeOf(manifestJson, manifest) : {}
+  return minorChange ? { minorChange } : {}
+}
+
 export function toTool(row: UserServerToolRow, pin: PinRow | undefined): CatalogTool {
   const manifest: ToolManifest = {
     name: row.name,
@@ -53,7 +71,7 @@ export function toTool(row: UserServerToolRow, pin: PinRow | undefined): Catalog
     pin: row.fingerprint,
     ...(pin ? { pinnedAt: pin.acceptedAt } : {}),
     ...(row.isActive ? {} : { inactive: row.reason ?? 'the server no longer lists it' }),
-    ...(pin?.changedManifestJson ? { changed: { from: pin.manifestJson, to: pin.changedManifestJson } } : {}),
+    ...(pin ? pinnedChange(row, pin, manifest) : {}),
     ...(pin?.acceptedBy === NOBODY ? { unaccepted: true as const } : {}),
   }
 }

@@ -1,18 +1,38 @@
+import type { JsonObject } from '../schema/json.ts'
 import type { ToolManifest } from '../schema/tool.ts'
+import { canonical, meaningOf } from './manifest-meaning.ts'
 
-/** A tool's identity as it was described: any change of any part of it is another fingerprint. */
-export async function fingerprintOf(manifest: ToolManifest): Promise<string> {
-  const { name, title = null, description = null, inputSchema, outputSchema = null, annotations = null } = manifest
-  const text = canonical([name, title, description, inputSchema, outputSchema, annotations])
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
+/** Fingerprints of the version before have no prefix, and changed with every byte of a manifest. */
+const VERSION = '2:'
+
+/**
+ * A tool's identity by the meaning of its manifest: name, words, types, required arguments, enum members, hints and schemas.
+ * The order of a list without order, defaults, examples and white space do not change it.
+ */
+export async function fingerprintOf(manifest: ToolManifest | JsonObject): Promise<string> {
+  return `${VERSION}${await sha256(canonical(meaningOf(manifest)))}`
 }
 
-/** JSON with sorted keys: a database may give keys back in another order, and that is no change. */
-export function canonical(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  entries.sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, inner]) => `${JSON.stringify(key)}:${canonical(inner)}`).join(',')}}`
+/** The fingerprint of a stored manifest: as it is stored where it is of this version, else computed again. */
+export async function currentFingerprint(stored: string, manifest: JsonObject): Promise<string> {
+  return stored === '' || stored.startsWith(VERSION) ? stored : fingerprintOf(manifest)
+}
+
+/** The fingerprint of the version before, in which grants of that time are bound. */
+export function oldFingerprintOf(manifest: ToolManifest): Promise<string> {
+  const { name, title = null, description = null, inputSchema, outputSchema = null, annotations = null } = manifest
+  return sha256(canonical([name, title, description, inputSchema, outputSchema, annotations]))
+}
+
+/** Whether two manifests differ in nothing but noise. */
+export const isSameMeaning = (one: ToolManifest | JsonObject, other: ToolManifest | JsonObject): boolean =>
+  canonical(meaningOf(one)) === canonical(meaningOf(other))
+
+/** Whether two manifests are the same but for the order of keys. */
+export const isSameText = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other) || canonical(one) === canonical(other)
+
+async function sha256(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -12,7 +12,8 @@ import type { ReadCache, Storage } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
 import type { CatalogTool } from './catalog-tool.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { changeOf } from './catalog-tools.ts'
+import { fingerprintOf, isSameMeaning } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 import { type Acceptance, type CatalogChange, NOBODY } from './store-catalog.ts'
 
@@ -109,7 +110,12 @@ function merge(
     const first = { fingerprint, manifest: manifest as JsonObject, at: now, by: trusted ? FIRST_SIGHT : NOBODY }
     // What nobody accepted follows what the server says; a set-aside one was never seen.
     const isFollowed = known === undefined || known.fingerprint === '' || (known.by === NOBODY && !trusted)
-    tools.set(manifest.name, { manifest, fingerprint, accepted: isFollowed ? first : known })
+    const isSame = !isFollowed && isSameMeaning(known.manifest, manifest)
+    tools.set(manifest.name, {
+      manifest,
+      fingerprint,
+      accepted: isFollowed ? first : isSame ? { ...known, fingerprint } : known,
+    })
   }
   for (const { name, reason } of setAside) tools.set(name, { ...(before.get(name) ?? nothing(name)), inactive: reason })
   // What is no longer listed keeps its pin: it may come back as something else.
@@ -141,8 +147,8 @@ function accepted(before: ReadonlyMap<string, PersonalTool>, { userId, tool: onl
   return { tools, result: open.length }
 }
 
-const isOpen = ({ fingerprint, accepted: { fingerprint: known, by } }: PersonalTool) =>
-  known !== fingerprint || by === NOBODY
+const isOpen = ({ manifest, accepted: { manifest: known, by } }: PersonalTool) =>
+  by === NOBODY || !isSameMeaning(known, manifest)
 
 function nothing(name: string): PersonalTool {
   const manifest: ToolManifest = { name, inputSchema: { type: 'object' } }
@@ -162,9 +168,7 @@ function viewOf(row: PersonalCatalogRow): PersonalCatalog {
     pin: fingerprint,
     pinnedAt: new Date(known.at),
     ...(inactive === undefined ? {} : { inactive }),
-    ...(inactive === undefined && known.by !== NOBODY && known.fingerprint !== fingerprint
-      ? { changed: { from: known.manifest, to: manifest as JsonObject } }
-      : {}),
+    ...(inactive === undefined && known.by !== NOBODY ? changeOf(known.manifest, manifest) : {}),
     ...(known.by === NOBODY ? { unaccepted: true as const } : {}),
   }))
   return { tools, introspectedAt, recordAt }

@@ -13,7 +13,7 @@ import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
-import { fingerprintOf } from './fingerprint.ts'
+import { currentFingerprint, fingerprintOf } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
 /** Who accepted a tool that no person did: the trust in its server, or nobody. No user's id is empty. */
@@ -174,8 +174,8 @@ class CatalogWriter {
       isActive: true,
       reason: null,
     }
-    // The fingerprint stands for all that is described.
-    if (existing?.isActive && existing.fingerprint === fingerprint) return
+    // Noise leaves the fingerprint as it is, and is stored all the same, in the server's order.
+    if (existing?.isActive && isDescribed(existing, described)) return
     await this.#put(existing, manifest.name, described)
   }
 
@@ -202,16 +202,22 @@ class CatalogWriter {
         acceptedBy: this.#trusted ? FIRST_SIGHT : NOBODY,
         acceptedAt: this.#now,
       })
-    } else if (existing.fingerprint !== fingerprint) {
-      if (existing.changedFingerprint === fingerprint) return
-      const said = { fingerprint, manifestJson: manifest as JsonObject }
-      // Nobody accepted what it was before, so there is no difference to show.
-      if (existing.acceptedBy === NOBODY && !this.#trusted)
-        return this.#change(existing, { ...said, changedFingerprint: null, changedManifestJson: null })
-      await this.#change(existing, { changedFingerprint: fingerprint, changedManifestJson: manifest as JsonObject })
-    } else if (existing.changedFingerprint !== null) {
-      await this.#change(existing, { changedFingerprint: null, changedManifestJson: null })
+      return
     }
+    const next = await this.#nextOf(existing, { manifest, fingerprint })
+    if (next.fingerprint !== existing.fingerprint || next.changedFingerprint !== existing.changedFingerprint)
+      await this.#change(existing, next)
+  }
+
+  /** A pin of the version before is computed again from its manifest, so that an upgrade changes no tool. */
+  async #nextOf(existing: PinRow, { manifest, fingerprint }: Found): Promise<Partial<PinRow>> {
+    const own = await currentFingerprint(existing.fingerprint, existing.manifestJson)
+    const same = { changedFingerprint: null, changedManifestJson: null }
+    if (own === fingerprint) return { fingerprint: own, ...same }
+    const said = manifest as JsonObject
+    // Nobody accepted what it was before, so there is no difference to show.
+    if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: said, ...same }
+    return { fingerprint: own, changedFingerprint: fingerprint, changedManifestJson: said }
   }
 
   /** Somebody may accept it at this moment: then all of it is looked at again. */
@@ -240,6 +246,13 @@ class CatalogWriter {
       })
   }
 }
+
+type Described = Partial<UserServerToolRow>
+
+const isDescribed = (row: UserServerToolRow, described: Described): boolean =>
+  Object.entries(described).every(
+    ([field, value]) => JSON.stringify(row[field as keyof UserServerToolRow]) === JSON.stringify(value),
+  )
 
 /** Tools are listed by their ids, in the order in which the server lists them; ids of one moment have none. */
 const idsInOrder = (kind: 'tool' | 'pin', count: number): string[] =>

@@ -84,10 +84,11 @@ function withoutSchemas({ tools, options, ...view }: ToolkitView): ListedToolkit
   return {
     ...view,
     options: rest,
-    tools: tools.map(({ inputSchema: _in, outputSchema: _out, changed, description, ...tool }) => ({
+    tools: tools.map(({ inputSchema: _in, outputSchema: _out, changed, minorChange, description, ...tool }) => ({
       ...tool,
       ...(description === undefined ? {} : { description: previewOf(description) }),
       ...(changed === undefined ? {} : { changed: {} }),
+      ...(minorChange === undefined ? {} : { minorChange: {} }),
     })),
   }
 }
@@ -174,7 +175,7 @@ interface SwitchedOff {
 
 function viewTool(
   { toolkit, tier }: StoredToolkit,
-  { manifest, pin, changed, held }: CatalogTool,
+  { manifest, pin, changed, minorChange, held }: CatalogTool,
   entry: LoadoutEntry | undefined,
 ): ToolView {
   const override = Object.hasOwn(toolkit.overrides, manifest.name) ? toolkit.overrides[manifest.name] : undefined
@@ -186,6 +187,7 @@ function viewTool(
     enabled: off.length === 0 && !held,
     pin,
     ...(changed === undefined ? {} : { changed }),
+    ...(minorChange === undefined ? {} : { minorChange }),
     ...(held ? { held: UNACCEPTED.detail } : {}),
     ...(off.length > 0 ? { off } : {}),
   }

@@ -1,9 +1,10 @@
 /**
- * What a remembered answer was given for. It changes with the tool's manifest and with the toolkit's server, auth and
+ * What a remembered answer was given for. It changes with the meaning of the tool's manifest and with the toolkit's server, auth and
  * overrides; not with a label, a switch, a timeout, or a secret that was rotated. Of a stored toolkit that is its binding,
  * which never comes back once it changed; what a call brings has no past, and is known by what it says.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
+import { fingerprintOf, oldFingerprintOf } from '../catalog/fingerprint.ts'
 import { canonicalJson } from '../schema/json.ts'
 import { bindingText, plainIn } from '../toolkits/binding.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
@@ -15,6 +16,8 @@ export interface Fingerprints {
 
 export interface Fingerprinter {
   of(stored: StoredToolkit, found: CatalogTool): Promise<Fingerprints>
+  /** Whether an answer that is bound to `fingerprint` was given for this tool, as it is now. */
+  isOf(fingerprint: string, stored: StoredToolkit, found: CatalogTool): Promise<boolean>
   toolkit(stored: StoredToolkit): Promise<string>
 }
 
@@ -32,10 +35,23 @@ export function createFingerprinter(): Fingerprinter {
     toolkit: toolkitOf,
     async of(stored, found) {
       const toolkit = await toolkitOf(stored)
-      return { toolkit, tool: await hashOf(canonicalJson([toolkit, found.pin, found.manifest])) }
+      return { toolkit, tool: await toolOf(toolkit, found) }
+    },
+    async isOf(fingerprint, stored, found) {
+      const toolkit = await toolkitOf(stored)
+      return fingerprint === (await (fingerprint.startsWith(VERSION) ? toolOf : oldToolOf)(toolkit, found))
     },
   }
 }
+
+/** Answers of the version before are bound to every byte of a manifest. */
+const VERSION = '2:'
+
+const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
+  `${VERSION}${await hashOf(canonicalJson([toolkit, pin === '', await fingerprintOf(manifest)]))}`
+
+const oldToolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
+  hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), manifest]))
 
 function textOf({ toolkit, row, carried }: StoredToolkit): string {
   if (row.binding !== '') return row.binding

@@ -127,8 +127,7 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       const here = (row: GrantRow) => row.threadId === '' || row.threadId === threadId
       const all = [...(grants.get(id) ?? []), ...(grants.get(`${id}.${found.manifest.name}`) ?? [])].filter(here)
       if (all.length === 0) return undefined
-      const fingerprints = await fingerprinter.of(stored, found)
-      const holding = all.filter((row) => row.decision === 'deny' || holds(row, fingerprints, found))
+      const holding = await holdingOf(all, { stored, found }, fingerprinter)
       if (holding.length === 0) return undefined
       return holding.some((row) => row.decision === 'deny') ? 'deny' : 'allow'
     },
@@ -144,10 +143,24 @@ function deniedIn(rows: readonly GrantRow[], threadId: string): ReadonlyMap<stri
 }
 
 /** It covers tools that were there, as they were, when it was given; one that was accepted since is another. */
-function holds(row: GrantRow, fingerprints: { tool: string; toolkit: string }, { pinnedAt }: CatalogTool): boolean {
+async function holds(
+  row: GrantRow,
+  { stored, found }: { stored: StoredToolkit; found: CatalogTool },
+  fingerprinter: Fingerprinter,
+): Promise<boolean> {
+  const { pinnedAt } = found
   if (pinnedAt !== undefined && pinnedAt > row.createdAt) return false
-  if (row.target === 'tool') return row.fingerprint === fingerprints.tool
-  return row.fingerprint === fingerprints.toolkit && pinnedAt !== undefined
+  if (row.target === 'tool') return fingerprinter.isOf(row.fingerprint, stored, found)
+  return row.fingerprint === (await fingerprinter.toolkit(stored)) && pinnedAt !== undefined
+}
+
+async function holdingOf(
+  rows: readonly GrantRow[],
+  tool: { stored: StoredToolkit; found: CatalogTool },
+  fingerprinter: Fingerprinter,
+): Promise<GrantRow[]> {
+  const isHolding = await Promise.all(rows.map((row) => row.decision === 'deny' || holds(row, tool, fingerprinter)))
+  return rows.filter((_, index) => isHolding[index])
 }
 
 async function isVoid(
@@ -162,7 +175,7 @@ async function isVoid(
   if (!toolkit) return false
   if (row.target === 'toolkit') return row.fingerprint !== (await fingerprinter.toolkit(toolkit.stored))
   const found = toolkit.tools.find(({ manifest }) => manifest.name === rest.join('.'))
-  return found === undefined || !holds(row, await fingerprinter.of(toolkit.stored, found), found)
+  return found === undefined || !(await holds(row, { stored: toolkit.stored, found }, fingerprinter))
 }
 
 /** What an event tells of one. */

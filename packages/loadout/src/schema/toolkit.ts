@@ -108,6 +108,8 @@ export const toolView = toolManifest.extend({
   pin: z.string(),
   /** What was accepted and what the server says now, where they differ. */
   changed: z.object({ from: jsonObject, to: jsonObject }).optional(),
+  /** The same for a difference without meaning: order, defaults, examples, white space. The tool stays usable. */
+  minorChange: z.object({ from: jsonObject, to: jsonObject }).optional(),
   /** Why it is off until a person accepts it. */
   held: z.string().optional(),
   /** What switched it off, where something did: a word of a tier, a list of its toolkit, a transformer. */
@@ -143,12 +145,16 @@ export const toolkitView = z.object({
 export type ToolkitView = z.infer<typeof toolkitView>
 
 /** A tool in a list: without its schemas, which are most of its size, and with the beginning of a long description. */
-export const listedTool = toolView.omit({ inputSchema: true, outputSchema: true, changed: true }).extend({
-  inputSchema: toolView.shape.inputSchema.optional(),
-  outputSchema: toolView.shape.outputSchema,
-  /** Whether it changed since it was accepted; with schemas, both versions. */
-  changed: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
-})
+export const listedTool = toolView
+  .omit({ inputSchema: true, outputSchema: true, changed: true, minorChange: true })
+  .extend({
+    inputSchema: toolView.shape.inputSchema.optional(),
+    outputSchema: toolView.shape.outputSchema,
+    /** Whether it changed since it was accepted; with schemas, both versions. */
+    changed: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
+    /** Whether it changed without a change of meaning; with schemas, both versions. */
+    minorChange: z.object({ from: jsonObject.optional(), to: jsonObject.optional() }).optional(),
+  })
 /** A toolkit in a list. */
 export const listedToolkit = toolkitView.extend({ tools: z.array(listedTool) })
 export type ListedToolkit = z.infer<typeof listedToolkit>

@@ -22,7 +22,9 @@ const LABELS: Record<string, string> = {
 export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
   const accept = useAccept()
   const button = useReviewFocus(toolkit, tool.name)
-  if (!tool.changed && !tool.held) return null
+  const minor = tool.minorChange
+  if (!tool.changed && !tool.held)
+    return minor?.from && minor.to ? <MinorChange from={minor.from} to={minor.to} /> : null
   const { from, to } = tool.changed ?? {}
   // Nobody accepts a change before both versions are shown.
   const isReady = !accept.isPending && (!tool.changed || to !== undefined)
@@ -52,6 +54,18 @@ export function ToolChange({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) 
 interface Versions {
   from: Record<string, unknown>
   to: Record<string, unknown>
+}
+
+/** A difference that needs no answer, folded away. */
+function MinorChange(change: Versions) {
+  return (
+    <details className="rounded-xl border p-3 text-sm text-ink-muted">
+      <summary className="cursor-pointer">Order, defaults or white space changed. The tool stays in use.</summary>
+      <div className="mt-3 grid gap-3">
+        <Differences {...change} />
+      </div>
+    </details>
+  )
 }
 
 function Differences({ from, to }: Versions) {
