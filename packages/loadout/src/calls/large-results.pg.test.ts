@@ -1,9 +1,10 @@
 import { inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
+import { MEGABYTES } from '../../test/fixtures/large-rows.ts'
 import { expectRead, runLarge } from '../../test/fixtures/large-run.ts'
 
-it('50 MB of a real server, over stdio and over HTTP, kept in PostgreSQL: a preview under 2 KB, bounded memory, read right', async () => {
+it(`keeps a result of ${MEGABYTES} MB in PostgreSQL and gives the model a preview under 2 KB, over stdio and HTTP`, async () => {
   const database = await createDatabase(inject('postgresUrl'))
   try {
     expectRead(await runLarge(FILESYSTEM, database.url))

@@ -1,7 +1,8 @@
 import { it } from 'vitest'
 import { FILESYSTEM } from '../../../../test/real-servers.ts'
+import { MEGABYTES } from '../../test/fixtures/large-rows.ts'
 import { expectRead, runLarge } from '../../test/fixtures/large-run.ts'
 
-it('50 MB of a real server, over stdio and over HTTP, kept in PGlite: a preview under 2 KB, bounded memory, read right', async () => {
+it(`keeps a result of ${MEGABYTES} MB in PGlite and gives the model a preview under 2 KB, over stdio and HTTP`, async () => {
   expectRead(await runLarge(FILESYSTEM))
 }, 120_000)
