@@ -6,6 +6,9 @@ const SOURCES = ['packages', 'apps', 'examples', 'test']
 const tests = (suffix: string) => SOURCES.map((folder) => `${folder}/**/*${suffix}.ts`)
 const POSTGRES = './test/start-postgres.ts'
 const PROGRAMS = './test/programs.ts'
+/** A deadline for something that never happens. No load on a machine that works reaches it. */
+const PATIENCE_MS = 180_000
+const POLL = { poll: { timeout: 60_000 } }
 
 export default defineConfig({
   test: {
@@ -23,8 +26,9 @@ export default defineConfig({
           globalSetup: PROGRAMS,
           // A structure test forbids module state, so files can share the modules that a worker has loaded.
           isolate: false,
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
@@ -35,8 +39,9 @@ export default defineConfig({
           include: tests('.pg.test'),
           globalSetup: [POSTGRES, PROGRAMS],
           isolate: false,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
           maxWorkers: 2,
           sequence: { groupOrder: 1 },
         },
@@ -46,7 +51,8 @@ export default defineConfig({
           name: 'browser',
           include: tests('.browser.test'),
           globalSetup: './test/start-page-servers.ts',
-          testTimeout: 30_000,
+          testTimeout: PATIENCE_MS,
+          expect: POLL,
           sequence: { groupOrder: 2 },
           browser: {
             enabled: true,
@@ -63,8 +69,9 @@ export default defineConfig({
           include: tests('.e2e.test'),
           globalSetup: [POSTGRES, PROGRAMS, './test/prepare-pglite.ts', './test/start-chromium.ts'],
           isolate: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

@@ -9,7 +9,7 @@ afterEach(() => frame.remove())
 const said = (id: string) => frame.contentDocument?.getElementById(id)?.textContent ?? ''
 const lines = (id: string) =>
   [...(frame.contentDocument?.querySelectorAll(`#${id} li`) ?? [])].map((li) => li.textContent)
-const ended = () => expect.poll(() => said('story'), { timeout: 15_000 }).not.toBe('')
+const ended = () => expect.poll(() => said('story')).not.toBe('')
 
 describe('examples/browser', () => {
   it('shows what the thread carries and why, calls a tool, and finds all of it again', async () => {

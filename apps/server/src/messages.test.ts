@@ -223,8 +223,8 @@ describe('a chat', () => {
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     for (let heard = ''; !heard.includes('text-delta'); ) heard += new TextDecoder().decode((await reader.read()).value)
     await reader.cancel()
-    await expect.poll(() => server.requests[0]?.aborted, { timeout: 5000 }).toBe(true)
-    await expect.poll(async () => (await history()).length, { timeout: 5000 }).toBe(2)
+    await expect.poll(() => server.requests[0]?.aborted).toBe(true)
+    await expect.poll(async () => (await history()).length).toBe(2)
     expect(textOf((await history())[0])).toContain('A long')
   })
 
@@ -239,8 +239,8 @@ describe('a chat', () => {
     const reader = (await fetch(url, init)).body?.getReader()
     await reader?.read()
     gone.abort()
-    await expect.poll(() => server.requests[0]?.aborted, { timeout: 5000 }).toBe(true)
-    await expect.poll(async () => (await history()).length, { timeout: 5000 }).toBe(2)
+    await expect.poll(() => server.requests[0]?.aborted).toBe(true)
+    await expect.poll(async () => (await history()).length).toBe(2)
     await new Promise((resolve) => http.close(resolve))
   })
 

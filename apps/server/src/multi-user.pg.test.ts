@@ -61,7 +61,7 @@ const newKey = async (userId: string) => {
 
 /** The other server hears of it by itself; `prove:timing` says how soon. */
 const heard = (condition: () => Promise<boolean>) =>
-  provenWithin(1000, () => expect.poll(condition, { timeout: 20_000, interval: 10 }).toBe(true))
+  provenWithin(1000, () => expect.poll(condition, { timeout: 60_000, interval: 10 }).toBe(true))
 
 it('a change on one is seen on the other', async () => {
   const key = await newKey('watcher')

@@ -105,16 +105,14 @@ async function killedWhileItWaits(open: () => Promise<Served>): Promise<Body> {
   expect((await second.ask(`GET /api/runs/${runId}`)).body.status).toBe('paused')
   expect(made()).toEqual(['before'])
   await answer(second, 'workflow.ok')
-  await expect.poll(made, { timeout: 20_000 }).toEqual(['before', 'between'])
-  await expect
-    .poll(async () => (await second.ask(`GET /api/runs/${runId}`)).body.status, { timeout: 20_000 })
-    .toBe('paused')
+  await expect.poll(made).toEqual(['before', 'between'])
+  await expect.poll(async () => (await second.ask(`GET /api/runs/${runId}`)).body.status).toBe('paused')
   await second.kill()
 
   const third = await open()
   await answer(third, 'files.write_file')
   const over = async () => (await third.ask(`GET /api/runs/${runId}`)).body
-  await expect.poll(async () => (await over()).status, { timeout: 20_000 }).toBe('completed')
+  await expect.poll(async () => (await over()).status).toBe('completed')
   return over()
 }
 

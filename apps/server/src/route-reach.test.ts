@@ -188,7 +188,7 @@ it('every route goes through the drivers, and only these go there', async () => 
   expect([...reached].sort()).toEqual(REACHING)
   expect(routes.length).toBeGreaterThan(60)
   await host.close()
-}, 60_000)
+})
 
 it('and what is looked at does tell', async () => {
   const { createConnection } = await import('node:net')

@@ -49,4 +49,4 @@ it('in tools, programs and agents, and with what each user brings', async () => 
     expect(given).toEqual([own, own, own])
   }
   expect(getExecutionContext()).toBeUndefined()
-}, 60_000)
+})

@@ -45,7 +45,7 @@ describe('POST /api/threads/:id/run', () => {
     expect((await ann()('GET /api/approvals')).body.items).toMatchObject([{ id: approvalId, ref: 'everything.echo' }])
     await ann()(`POST /api/approvals/${approvalId}/answer`, { decision: 'allow' })
     await expect
-      .poll(async () => (await ann()(`GET /api/runs/${body.id}`)).body, { timeout: 5000 })
+      .poll(async () => (await ann()(`GET /api/runs/${body.id}`)).body)
       .toMatchObject({ status: 'completed', output: 'Echo: hello' })
   })
 

@@ -135,7 +135,7 @@ async function changeFilesystem(uscoId: string, workflowId: string): Promise<voi
   const config_json = { command: node, args: [EVERYTHING] }
   const changed = await ann('POST /api/mcp/config', { uscoId, name: 'filesystem', config_json })
   expect(changed.body.usco_id).toBe(uscoId)
-  await expect.poll(async () => namesOf(await toolRows(uscoId)), { timeout: 15_000 }).toContain('echo')
+  await expect.poll(async () => namesOf(await toolRows(uscoId))).toContain('echo')
   const now = await toolRows(uscoId)
   expect(namesOf(now)).not.toContain('read_file')
   expect(now[0]?.discovered_at.getTime()).toBeGreaterThan(before?.discovered_at.getTime())

@@ -19,7 +19,7 @@ it('the app is told of what waits, signed, masked, and again where it did not li
   const call = { userId: 'ann', toolkit: 'app', tool: 'pay', caller: { type: 'direct' as const } }
   const running = host.calls.start({ ...call, arguments: { password: 'hunter22' } })
   const { id } = await running.pending
-  await expect.poll(() => got.length, { timeout: 5000 }).toBe(2)
+  await expect.poll(() => got.length).toBe(2)
   const { headers, body } = got[1] as (typeof got)[number]
   expect(JSON.parse(body)).toMatchObject({
     type: 'approval-requested',

@@ -198,15 +198,11 @@ describe('POST /api/workflow/invoke', () => {
     const paused = await ann()('POST /api/workflow/invoke', { definition: { name: 'w', nodes } })
     expect([paused.status, paused.body.status, paused.body.approvals.length]).toEqual([202, 'paused', 1])
     await ann()(`POST /api/approvals/${paused.body.approvals[0]}/answer`, { decision: 'deny' })
-    await expect
-      .poll(async () => (await ann()(`GET /api/runs/${paused.body.runId}`)).body.status, { timeout: 5000 })
-      .toBe('failed')
+    await expect.poll(async () => (await ann()(`GET /api/runs/${paused.body.runId}`)).body.status).toBe('failed')
     const again = await ann()(`POST /api/runs/${paused.body.runId}/rerun`, { from: 'say' })
     expect([again.status, again.body.status]).toEqual([202, 'paused'])
     await ann()(`POST /api/approvals/${again.body.approvals[0]}/answer`, { decision: 'allow' })
-    await expect
-      .poll(async () => (await ann()(`GET /api/runs/${again.body.runId}`)).body.output, { timeout: 5000 })
-      .toContain('Echo')
+    await expect.poll(async () => (await ann()(`GET /api/runs/${again.body.runId}`)).body.output).toContain('Echo')
     const { body } = await ann()('GET /api/audit?action=mcp_tool_call')
     const sums = body.items.filter((one: Body) => JSON.stringify(one).includes(again.body.runId))
     expect(sums.length).toBeGreaterThan(0)

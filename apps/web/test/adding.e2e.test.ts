@@ -47,7 +47,7 @@ describe('where commands may be run', () => {
     await page.getByText('Slow is not added').waitFor()
     expect(await listed()).toEqual([])
     expect(await row('Slow').count()).toBe(0)
-    await expect.poll(() => server.isRunning(), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => server.isRunning()).toBe(false)
   })
 
   it('a form that is closed while it connects asks nothing, and the server goes on', async () => {

@@ -143,7 +143,7 @@ it('is changed later; what is set elsewhere stays, and a try uses the stored sec
   await page.getByRole('button', { name: 'Remove this tool' }).waitFor()
   await page.getByRole('button', { name: 'Save toolkit' }).click()
   // A word of an earlier save may still be there.
-  const soon = { timeout: 10_000 }
+  const soon = { timeout: 60_000 }
   const first = async () => (await read('/api/mcp/prices')).server.tools[0]
   await expect.poll(first, soon).toMatchObject({ name: 'shout', title: 'Shout' })
   expect(await read('/api/mcp/prices')).toMatchObject({ options: { exclude: ['whisper'] }, toolCount: 2 })
@@ -152,7 +152,7 @@ it('is changed later; what is set elsewhere stays, and a try uses the stored sec
 
 it('that is saved elsewhere too is never overwritten without a word', async () => {
   const other = await page.context().newPage()
-  const LONG = { timeout: 10_000 }
+  const LONG = { timeout: 60_000 }
   const stored = async () => (await read('/api/mcp/prices')).server.tools[0].title
   const title = (of: Page) => of.getByRole('textbox', { name: 'Title' })
   await other.goto(page.url())

@@ -34,7 +34,7 @@ describe('layout shift', () => {
       for (const path of [...PATHS, await finishedRun()]) {
         await page.goto(path)
         await page.getByRole('heading', { level: 1 }).waitFor()
-        await expect.poll(() => open.size, { timeout: 5000 }).toBe(0)
+        await expect.poll(() => open.size).toBe(0)
         await page.locator('.motion-safe\\:animate-pulse').first().waitFor({ state: 'detached' })
         await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
         const moved = await page.evaluate(() => (window as unknown as { moved: string[] }).moved)

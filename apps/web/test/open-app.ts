@@ -44,7 +44,7 @@ export async function openApp(
     setup: server.setup?.url,
     async open(options = {}) {
       const context = await browser.newContext({ baseURL: server.url, reducedMotion: 'reduce', ...options })
-      context.setDefaultTimeout(10_000)
+      context.setDefaultTimeout(60_000)
       const page = await context.newPage()
       page.on('pageerror', (error) => {
         throw error

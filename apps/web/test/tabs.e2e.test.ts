@@ -68,7 +68,7 @@ it.each([
   // Who typed nothing goes on from what is saved.
   await command.waitFor()
   await saveElsewhere('/first')
-  await expect.poll(() => command.inputValue(), { timeout: 10_000 }).toBe('/first')
+  await expect.poll(() => command.inputValue()).toBe('/first')
   await command.fill('/mine')
   await saveElsewhere('/second')
   await told.waitFor()

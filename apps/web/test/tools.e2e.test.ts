@@ -161,7 +161,7 @@ describe('tools', () => {
         expect(shown).toContain(best?.score.toFixed(3))
         expect(shown).toContain(best?.reasons[0])
       },
-      { timeout: 20_000, interval: 300 },
+      { timeout: 60_000, interval: 300 },
     )
     await page.getByRole('combobox', { name: 'Strategy' }).selectOption('regex')
     await page.getByRole('searchbox').fill('^get_file_i')
@@ -271,7 +271,7 @@ describe('tools', () => {
       .click()
     const counted = tried().getByText(/^\d+ of 200/)
     const before = seen(await counted.textContent())
-    await expect.poll(async () => seen(await counted.textContent()), { timeout: 5000 }).toBeGreaterThan(before)
+    await expect.poll(async () => seen(await counted.textContent())).toBeGreaterThan(before)
     await tried().getByRole('button', { name: 'Cancel' }).click()
     await tried().getByText('Cancelled').waitFor()
     expect(await asksBeforeReload()).toBe(false)

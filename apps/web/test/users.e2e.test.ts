@@ -36,7 +36,7 @@ describe('many users', () => {
 
   const open = async (): Promise<Page> => {
     const context: BrowserContext = await browser.newContext({ reducedMotion: 'reduce' })
-    context.setDefaultTimeout(15_000)
+    context.setDefaultTimeout(60_000)
     return context.newPage()
   }
   /** An operator invites; who is invited opens the link. */
@@ -157,8 +157,8 @@ describe('many users', () => {
     await operator.getByRole('heading', { name: 'This page is not here yet' }).waitFor()
     await operator.getByText('The server does not answer').waitFor()
     one = await serve(port)
-    await operator.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor({ timeout: 30_000 })
-    await ann.getByText('Connection lost.').waitFor({ state: 'detached', timeout: 30_000 })
+    await operator.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor({ timeout: 60_000 })
+    await ann.getByText('Connection lost.').waitFor({ state: 'detached', timeout: 60_000 })
     await addServer(ann, one.url, 'After the restart')
     await ann.getByRole('heading', { name: 'After the restart' }).waitFor()
   })

@@ -27,4 +27,4 @@ for (const [name, { signUp = false, byPassword = true, trustEmail = false, limit
     const world = await signInWorld([open(), open()], { oidc, signUp, byPassword, limits })
     await run({ world, provider })
     await world.close()
-  }, 30_000)
+  })

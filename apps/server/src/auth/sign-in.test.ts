@@ -52,14 +52,14 @@ describe('on PGlite', () => {
   beforeAll(async () => {
     storage = pglite({})
     await storage.ready()
-  }, 60_000)
+  })
   afterAll(() => storage.close())
 
   for (const [name, run] of Object.entries(SIGN_IN_CASES))
     it(name, async () => {
       await empty(storage)
       await run(await signInWorld([storage, storage]))
-    }, 30_000)
+    })
 })
 
 /** PGlite takes seconds to begin; a storage serves all. */

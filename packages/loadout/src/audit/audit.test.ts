@@ -45,9 +45,7 @@ describe('the log', () => {
     const storage = memory()
     const audit = start(storage)
     void audit.record({ userId: 'ann', action: 'x' })
-    await expect
-      .poll(() => storage.transaction({ userId: 'ann' }, (tx) => tx.list('audit')), { timeout: 2000 })
-      .toHaveLength(1)
+    await expect.poll(() => storage.transaction({ userId: 'ann' }, (tx) => tx.list('audit'))).toHaveLength(1)
     await audit.close()
   })
 
@@ -77,13 +75,11 @@ describe('the log', () => {
       if (i % 10 === 9) await audit.flush().catch(() => {})
     }
     await expect
-      .poll(
-        () =>
-          audit.flush().then(
-            () => true,
-            () => false,
-          ),
-        { timeout: 5000 },
+      .poll(() =>
+        audit.flush().then(
+          () => true,
+          () => false,
+        ),
       )
       .toBe(true)
     expect(problems.length).toBeGreaterThan(0)

@@ -38,7 +38,7 @@ describe('kill -9 in the middle of calls', () => {
     expect(left).toBeGreaterThan(0)
   })
 
-  it('without a journal calls are missing, so this would find it', { timeout: 60_000 }, async () => {
+  it('without a journal calls are missing, so this would find it', async () => {
     await callAndKill({ folder, masterKey, careless: true }, 700)
     const numbers = await received(folder)
     const { items } = await show({ folder, masterKey })

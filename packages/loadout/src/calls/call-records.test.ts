@@ -81,7 +81,7 @@ describe('a process that is gone', () => {
     expect('row' in again && again.row).toMatchObject({ callId, status: 'failed', finishedAt: expect.any(Date) })
     line.isBroken = false
     finish()
-    await expect.poll(() => host.records.get('ann', callId), { timeout: 5000 }).toMatchObject({ status: 'ok' })
+    await expect.poll(() => host.records.get('ann', callId)).toMatchObject({ status: 'ok' })
     expect(made).toBe(1)
   })
 
@@ -225,7 +225,7 @@ describe('a record', () => {
     finish()
     await new Promise((resolve) => setTimeout(resolve, 50))
     line.isBroken = false
-    await expect.poll(() => rowOf(slow.callId), { timeout: 5000 }).toMatchObject({ finishedAt: expect.any(Date) })
+    await expect.poll(() => rowOf(slow.callId)).toMatchObject({ finishedAt: expect.any(Date) })
   })
 
   it('that has expired leaves its key to the next', async () => {

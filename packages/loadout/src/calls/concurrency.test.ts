@@ -140,7 +140,7 @@ describe('the storage', () => {
     )
     leave(first)
     line.isBroken = false
-    await expect.poll(rows, { timeout: 5000 }).toMatchObject([{ holdersJson: {} }])
+    await expect.poll(rows).toMatchObject([{ holdersJson: {} }])
     expect(await Promise.all([enter(concurrency, 2), enter(concurrency, 2)]).then((both) => both.map(isFull))).toEqual([
       false,
       false,

@@ -11,7 +11,7 @@ import { createHousekeeping } from './housekeeping.ts'
 const DAY_MS = 86_400_000
 const drivers: Record<string, () => Storage> = { memory, pglite }
 
-describe('what is over goes, and nothing else', { timeout: 60_000 }, () => {
+describe('what is over goes, and nothing else', () => {
   for (const [name, open] of Object.entries(drivers))
     it(`in ${name}`, async () => {
       const storage = open()

@@ -5,4 +5,4 @@ import { expectRead, runLarge } from '../../test/fixtures/large-run.ts'
 
 it(`keeps a result of ${MEGABYTES} MB in PGlite and gives the model a preview under 2 KB, over stdio and HTTP`, async () => {
   expectRead(await runLarge(FILESYSTEM))
-}, 120_000)
+})

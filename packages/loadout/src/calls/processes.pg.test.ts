@@ -79,7 +79,7 @@ describe('calls at once', () => {
     const call = (host: RemoteHost, name: string) =>
       host.do<{ status: string }>({ do: 'call', userId, name, arguments: {} })
     for (let index = 0; index < MOST; index++) void call(other, 'stuck.echo').catch(() => {})
-    await expect.poll(() => stuck.now, { timeout: 10_000 }).toBe(MOST)
+    await expect.poll(() => stuck.now).toBe(MOST)
     expect(await call(one, 'quick.echo')).toMatchObject({ status: 'limited' })
     other.kill()
     expect(await call(one, 'quick.echo')).toMatchObject({ status: 'limited' })
@@ -97,7 +97,7 @@ describe('a recorded call whose process was killed', () => {
     const seen = await register(userId, 'stuck')
     const start = { do: 'start' as const, userId, toolkit: 'stuck', tool: 'echo', idempotencyKey: 'k' }
     const { callId } = await hosts[1].do<CallRow>(start)
-    await expect.poll(() => seen.now, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => seen.now).toBe(1)
     expect(await record(userId, callId)).toMatchObject({ status: 'running', finishedAt: null })
     hosts[1].kill()
     const outcome = { status: 'failed', outcomeJson: { error: { code: 'outcome-unknown' } } }
@@ -112,7 +112,7 @@ describe('a recorded call whose process was killed', () => {
     const start = { do: 'start' as const, userId, toolkit: 'asker', tool: 'ask_me', idempotencyKey: 'k' }
     const { callId } = await hosts[1].do<CallRow>(start)
     const open = () => hosts[0].do<ApprovalView[]>({ do: 'approvals', userId })
-    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(open).toHaveLength(1)
     const [approval] = await open()
     hosts[1].kill()
     await expect.poll(open, { timeout: LEASE_MS * 5 }).toEqual([])
@@ -124,9 +124,9 @@ describe('a recorded call whose process was killed', () => {
 
     const again = await hosts[0].do<CallRow>(start)
     expect(again.callId).not.toBe(callId)
-    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(open).toHaveLength(1)
     await hosts[0].do(answer((await open())[0]?.id ?? ''))
-    await expect.poll(() => record(userId, again.callId), { timeout: 10_000 }).toMatchObject({ status: 'ok' })
+    await expect.poll(() => record(userId, again.callId)).toMatchObject({ status: 'ok' })
     expect(await hosts[0].do(start)).toMatchObject({ callId: again.callId, status: 'ok' })
     expect(seen.all).toBe(1)
   })
@@ -137,7 +137,7 @@ describe('a recorded call whose process was killed', () => {
     const start = { do: 'start' as const, userId, toolkit: 'asker', tool: 'ask_me', idempotencyKey: 'k' }
     const { callId } = await hosts[1].do<CallRow>(start)
     const open = () => hosts[0].do<ApprovalView[]>({ do: 'approvals', userId })
-    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(open).toHaveLength(1)
     await expect.poll(() => record(userId, callId)).toMatchObject({ status: 'pending' })
     const [approval] = await open()
     hosts[1].kill()
@@ -147,7 +147,7 @@ describe('a recorded call whose process was killed', () => {
     await expect.poll(() => record(userId, callId), { timeout: LEASE_MS * 5 }).toMatchObject(outcome)
     const again = await hosts[0].do<CallRow>(start)
     expect(again.callId).not.toBe(callId)
-    await expect.poll(open, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(open).toHaveLength(1)
     expect(seen.all).toBe(0)
   })
 })
@@ -160,7 +160,7 @@ describe('a user who is removed', () => {
     const call = hosts[1].do<{ status: string; error: object }>({
       ...{ do: 'call' as const, userId, name: 'stuck.echo', arguments: { me: userId } },
     })
-    await expect.poll(() => seen.now, { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => seen.now).toBe(1)
     expect(await tablesWith(database.url, userId)).toContain('user_server_configs')
     await hosts[0].do({ do: 'remove-user', userId })
     expect(await call).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })

@@ -11,7 +11,7 @@ import { rule } from '../policy/rule.ts'
 import { fileSource } from '../toolkits/file-source.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
-const soon = { timeout: 10_000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 const listing = (...names: string[]): HttpFaults => ({
   tools: names.map((name) => ({ name, inputSchema: { type: 'object' } })),
 })

@@ -120,7 +120,7 @@ describe('code of a custom tool', () => {
     await save([tool('waits', 'return await slow.hang()', { tools: ['slow'] })], { timeouts: { callMs: 300 } })
     expect(textOf(await call('waits'))).toContain('server-timeout: The code of the tool did not finish within 300 ms')
     // What it had begun ends with it.
-    await expect.poll(() => signals.map(({ aborted }) => aborted), { timeout: 10_000 }).toEqual([true])
+    await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
   it('calls and logs no more than programs may', async () => {
@@ -262,7 +262,7 @@ describe('tools that it declares', () => {
     await save([tool('buy', 'return [await shop.list({}), await shop.ask({})]', { tools: ['shop.*'] })])
     const running = host.thread({ userId: 'ann', threadId: 't' }).run('return (await mine.buy({})).length')
     const pending = () => host.approvals.list('ann', { status: 'pending' })
-    await expect.poll(async () => (await pending()).length, { timeout: 10_000 }).toBe(1)
+    await expect.poll(async () => (await pending()).length).toBe(1)
     const [approval] = await pending()
     await host.approvals.answer('ann', approval?.id ?? '', { decision: 'allow' })
     expect(await running).toMatchObject({ status: 'completed', output: 2 })

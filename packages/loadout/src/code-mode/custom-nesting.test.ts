@@ -27,4 +27,4 @@ it('as many programs as there are sandboxes, each four custom tools deep, all en
     ),
   )
   expect(runs.map(({ status, output }) => [status, output])).toEqual(runs.map(() => ['completed', ['the last']]))
-}, 120_000)
+})

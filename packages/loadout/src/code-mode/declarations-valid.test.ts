@@ -55,11 +55,14 @@ describe('the compiler', () => {
     const host = await startModelHost()
     try {
       const thread = host.thread()
-      const { entries } = await vi.waitFor(async () => {
-        const loadout = await thread.loadout()
-        expect(new Set(loadout.entries.map(({ toolkit }) => toolkit)).size).toBe(2)
-        return loadout
-      }, 20_000)
+      const { entries } = await vi.waitFor(
+        async () => {
+          const loadout = await thread.loadout()
+          expect(new Set(loadout.entries.map(({ toolkit }) => toolkit)).size).toBe(2)
+          return loadout
+        },
+        { timeout: 60_000 },
+      )
       expect(entries.length).toBeGreaterThan(20)
       const texts = [200, 600, 1_500, 100_000].map((maxTokens) => textOf(entries, maxTokens))
       expect(await complaints(texts)).toEqual([])
@@ -72,7 +75,7 @@ describe('the compiler', () => {
     } finally {
       await host.close()
     }
-  }, 60_000)
+  })
 
   it('takes names of all kinds', async () => {
     const names = [
@@ -123,7 +126,7 @@ describe('the compiler', () => {
       ),
     })
     expect(await complaints([textOf([...entries, recursive]), textOf([...entries, recursive], 2_000)])).toEqual([])
-  }, 60_000)
+  })
 
   it('takes any schema', async () => {
     const text = fc.constantFrom(
@@ -209,5 +212,5 @@ describe('the compiler', () => {
     const file = Number(found[0]?.split('.')[0])
     expect(found.slice(0, 5), texts[file]).toEqual([])
     expect(texts.join('').length).toBeGreaterThan(20_000)
-  }, 120_000)
+  })
 })

@@ -72,7 +72,7 @@ describe('a program whose process is killed', () => {
       const approvalId = paused.steps.at(-1)?.approvalId ?? ''
       await second.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
       const view = () => second.do<RunView>({ do: 'run-view', userId, runId: paused.id })
-      await expect.poll(async () => (await view()).status, { timeout: 20_000 }).toBe('completed')
+      await expect.poll(async () => (await view()).status).toBe('completed')
       expect(called).toEqual(EACH_ONCE)
     }
   })
@@ -83,15 +83,15 @@ describe('a program whose process is killed', () => {
     await first.do({ do: 'register', userId, input: { name: 'kit', url: server.url } })
     holds = 'write'
     const started = await first.do<RunView>({ do: 'run', userId, program: PROGRAM, wait: false })
-    await expect.poll(() => called, { timeout: 10_000 }).toContain('write1')
+    await expect.poll(() => called).toContain('write1')
     first.kill()
     holds = undefined
     const view = () => second.do<RunView>({ do: 'run-view', userId, runId: started.id })
-    await expect.poll(async () => (await view()).status, { timeout: 30_000 }).toBe('outcome-unknown')
+    await expect.poll(async () => (await view()).status).toBe('outcome-unknown')
     expect(called).toEqual(['read0', 'read1', 'read2', 'write1'])
     const stepId = (await view()).steps.find((step) => step.status === 'outcome-unknown')?.id ?? ''
     await second.do({ do: 'run-step', userId, runId: started.id, stepId, decision: 'repeat' })
-    await expect.poll(async () => (await view()).status, { timeout: 20_000 }).toBe('paused')
+    await expect.poll(async () => (await view()).status).toBe('paused')
     expect(called).toEqual(['read0', 'read1', 'read2', 'write1', 'write1'])
   })
 
@@ -102,11 +102,11 @@ describe('a program whose process is killed', () => {
     holds = 'read'
     const program = 'await kit.write({ n: 1 }); return await kit.read({ n: 2 })'
     const started = await first.do<RunView>({ do: 'run', userId, program, wait: false })
-    await expect.poll(() => called, { timeout: 10_000 }).toContain('read2')
+    await expect.poll(() => called).toContain('read2')
     first.kill()
     holds = undefined
     const view = () => second.do<RunView>({ do: 'run-view', userId, runId: started.id })
-    await expect.poll(async () => (await view()).status, { timeout: 30_000 }).toBe('completed')
+    await expect.poll(async () => (await view()).status).toBe('completed')
     expect(called).toEqual(['write1', 'read2', 'read2'])
   })
 })

@@ -170,7 +170,7 @@ describe('TypeScript', () => {
       expect(bare(erased.text), files[index]).toBe(bare(stripTypeScriptTypes(text)))
     }
     expect(texts.length).toBeGreaterThan(300)
-  }, 60_000)
+  })
 })
 
 describe('what is no program is told, with the place and what to do', () => {

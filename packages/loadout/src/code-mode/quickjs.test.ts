@@ -10,7 +10,7 @@ describe('executor: quickjs, in threads', () => {
 })
 
 it('a program that runs when its executor is closed is cancelled, and none runs after', {
-  timeout: 20_000,
+  timeout: 120_000,
 }, async () => {
   const executor = quickjs({ spares: 0 })
   const never = { call: () => new Promise<never>(() => {}) }

@@ -57,7 +57,7 @@ describe('sandboxes that wait', () => {
     pool.give(two, false)
     expect(made[1]?.ended).toBe(true)
     pool.give(one, true)
-    await expect.poll(() => made[0]?.ended, { timeout: 3_000 }).toBe(true)
+    await expect.poll(() => made[0]?.ended).toBe(true)
     made[0]?.says('ready')
     expect(await pool.take(), 'who did not answer in time does not come back').not.toBe(one)
     await pool.close()

@@ -28,7 +28,7 @@ const CALL_MS = 500
 const PATIENT = { callMs: 25_000, totalMs: 25_000 }
 const ann = { tier: 'user', userId: 'ann' } as const
 
-const SOON = { timeout: 20_000 }
+const SOON = { timeout: 60_000 }
 
 let folder: string
 let host: Host
@@ -399,7 +399,7 @@ describe('faults of a stdio server', () => {
     expect(codeOf(outcome)).toBe('ok')
     expect(told).toBeGreaterThan(0)
     expect(told).toBeLessThan(2000)
-  }, 40_000)
+  })
 
   it('30 progress for ever ends with the total', async () => {
     await stdio(

@@ -109,7 +109,7 @@ describe('the time of a start', () => {
     const world = imitated()
     await world.add('mute', { answers: false })
     const seen = outcome(world.introspect('mute'))
-    await vi.waitFor(() => expect(world.host.connections.counts().processes).toBe(1))
+    await vi.waitFor(() => expect(world.host.connections.counts().processes).toBe(1), { timeout: 60_000 })
     await vi.advanceTimersByTimeAsync(55_000)
     expect(seen.error).toBeUndefined()
     await vi.advanceTimersByTimeAsync(10_000)

@@ -5,7 +5,7 @@ import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import { processKeyRing } from './lazy-key-ring.ts'
 
-describe('the keys at a start, on PGlite', { timeout: 60_000 }, async () => {
+describe('the keys at a start, on PGlite', async () => {
   const storage = pglite()
   afterAll(() => storage.close())
   for (const { name, run } of await keyCheckCases(storage)) it(name, run)

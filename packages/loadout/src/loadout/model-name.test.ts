@@ -69,7 +69,7 @@ it('10,000 odd names: valid, unique, stable, resolvable by look-up', () => {
     }),
     { numRuns: 3 },
   )
-}, 120_000)
+})
 
 it('where names still meet, the first keeps it and the others get one of their own, always the same', () => {
   const tools = Array.from({ length: 50 }, (_, index) => ({ ref: `kit.${index}`, modelName: 'mcp_same' }))

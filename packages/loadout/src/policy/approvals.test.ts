@@ -301,7 +301,9 @@ describe('limits', () => {
   it('tokens per day are counted by what came of calls', async () => {
     await host.app.update({ limits: { maxTokensPerDay: 3 } })
     expect((await look()).status).toBe('ok')
-    await vi.waitFor(async () => expect((await host.usage('ann')).tokensToday.used).toBeGreaterThan(0))
+    await vi.waitFor(async () => expect((await host.usage('ann')).tokensToday.used).toBeGreaterThan(0), {
+      timeout: 60_000,
+    })
     for (let tries = 0; tries < 5; tries++) await look()
     expect(await look()).toMatchObject({
       status: 'limited',

@@ -41,6 +41,6 @@ it('lets nothing pass any more, here or there, once the limit is lowered from 1,
   await limit(1)
   expect(await call(one)).toBe('limited')
   // The other is kept busy, so that it never idles and gives back what it holds by itself.
-  await provenWithin(1000, () => expect.poll(() => call(other), { timeout: 20_000, interval: 50 }).toBe('limited'))
+  await provenWithin(1000, () => expect.poll(() => call(other), { timeout: 60_000, interval: 50 }).toBe('limited'))
   for (let tries = 0; tries < 5; tries++) expect([await call(one), await call(other)]).toEqual(['limited', 'limited'])
 })

@@ -43,7 +43,7 @@ it('goes on with a call that is asked in one process and answered in the other',
   const [one, other] = hosts as [RemoteHost, RemoteHost]
   const call = one.do({ do: 'call', userId, name: 'asker.ask_me', arguments: {} })
   const pending = async () => (await other.do<ApprovalView[]>({ do: 'approvals', userId }))[0]
-  await expect.poll(pending, { timeout: 10_000 }).toBeDefined()
+  await expect.poll(pending).toBeDefined()
   const approvalId = (await pending())?.id ?? ''
   await other.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
   expect(await provenWithin(1000, () => call)).toMatchObject({ status: 'ok' })
@@ -69,7 +69,7 @@ it('with a process killed in the middle, never more', async () => {
   const burst = { do: 'burst' as const, userId, name: 'killed.echo', callers: 32 }
   void other.do(burst).catch(() => {})
   const made = one.do<number>(burst)
-  await expect.poll(received, { timeout: 20_000, interval: 10 }).toBeGreaterThan(100)
+  await expect.poll(received, { timeout: 60_000, interval: 10 }).toBeGreaterThan(100)
   other.kill()
   await made
   expect(await received()).toBeLessThanOrEqual(1000)
@@ -83,7 +83,7 @@ it('answered twice at once, in two processes: one wins, the other is told, and t
   for (let round = 0; round < 15; round++) {
     const call = one.do<{ status: string }>({ do: 'call', userId, name: 'twice.ask_me', arguments: {} })
     const pending = async () => (await other.do<ApprovalView[]>({ do: 'approvals', userId }))[0]
-    await expect.poll(pending, { timeout: 10_000, interval: 20 }).toBeDefined()
+    await expect.poll(pending, { timeout: 60_000, interval: 20 }).toBeDefined()
     const approvalId = (await pending())?.id ?? ''
     const answers = await Promise.allSettled(
       [one, other].map((host, index) =>

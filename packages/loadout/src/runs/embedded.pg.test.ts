@@ -4,7 +4,7 @@ import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
 import { postgres } from '../storage/postgres.ts'
 import { engineSuite } from '../testing/engine-suite.ts'
 
-describe('the embedded engine on PostgreSQL', { timeout: 60_000 }, () => {
+describe('the embedded engine on PostgreSQL', () => {
   const open = async () => {
     const { url, drop } = await createDatabase(inject('postgresUrl'))
     const storage = postgres({ url, maxConnections: 4 })

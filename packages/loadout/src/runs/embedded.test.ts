@@ -4,11 +4,11 @@ import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pgli
 import { memory } from '../storage/memory.ts'
 import { engineSuite } from '../testing/engine-suite.ts'
 
-describe('the embedded engine in memory', { timeout: 20_000 }, () => {
+describe('the embedded engine in memory', () => {
   for (const { name, run } of engineSuite(async () => embeddedPlace(memory()))) it(name, run)
 })
 
-describe('the embedded engine on PGlite', { timeout: 60_000 }, () => {
+describe('the embedded engine on PGlite', () => {
   let engine: SharedPglite
   beforeAll(async () => {
     engine = await sharedPglite()

@@ -9,7 +9,7 @@ import { postgres } from '../storage/postgres.ts'
 
 const CALLS = 20
 
-describe('a program of a provider, in two processes', { timeout: 60_000 }, () => {
+describe('a program of a provider, in two processes', () => {
   it('each call is made once, and answered in both', async () => {
     const { url, drop } = await createDatabase(inject('postgresUrl'))
     const made: number[] = []

@@ -38,7 +38,7 @@ describe('indices', () => {
     expect(await searcher.size()).toEqual(before)
   })
 
-  it('are one for users of one host, whatever each of them switched off', { timeout: 60_000 }, async () => {
+  it('are one for users of one host, whatever each of them switched off', async () => {
     const tools = toolkit('app', 50).map(({ manifest }) => ({ ...manifest, execute: () => 'done' }))
     const host = createHost({ tools: tools as never })
     const searcher = createSearcher()

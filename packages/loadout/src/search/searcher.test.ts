@@ -232,7 +232,7 @@ const usesOf = fc.array(
   { maxLength: 12 },
 )
 
-describe('whatever there is and whatever is asked', { timeout: 120_000 }, () => {
+describe('whatever there is and whatever is asked', () => {
   const asked = { text: words, strategy: fc.constantFrom(...STRATEGIES), limit: fc.integer({ min: -1, max: 60 }) }
   const searcherOf = (uses: Record<string, UserUses>) =>
     createSearcher({

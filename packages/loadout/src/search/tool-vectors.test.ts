@@ -83,7 +83,7 @@ describe('meaning by an embedder', () => {
   })
 
   for (const [name, open] of Object.entries({ memory, pglite }))
-    it(`costs nothing after a restart, with ${name}`, { timeout: 60_000 }, async () => {
+    it(`costs nothing after a restart, with ${name}`, async () => {
       const storage = open()
       await storage.ready()
       const ann = { userId: 'ann' }

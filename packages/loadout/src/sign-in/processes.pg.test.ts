@@ -118,4 +118,4 @@ it('a process that is killed in the middle of a renewal does not keep the others
   const { status } = await call(hosts[0], 'eve')
   // The killed one may have used the token up: then only the person can help, and is told so.
   expect(['ok', 'sign-in-needed']).toContain(status)
-}, 90_000)
+})

@@ -9,7 +9,7 @@ import { storageSuite } from '../testing/storage-suite.ts'
 import { folderHolder, lockFolder } from './folder-lock.ts'
 import { pglite, restorePglite } from './pglite.ts'
 
-describe('storage: pglite', { timeout: 60_000 }, () => {
+describe('storage: pglite', () => {
   let engine: SharedPglite
   beforeAll(async () => {
     engine = await sharedPglite()
@@ -18,7 +18,7 @@ describe('storage: pglite', { timeout: 60_000 }, () => {
   for (const { name, run } of storageSuite(() => engine.open())) it(name, run)
 })
 
-describe('a pglite folder', { timeout: 60_000 }, () => {
+describe('a pglite folder', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'loadout-pglite-'))

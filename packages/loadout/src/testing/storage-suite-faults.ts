@@ -101,7 +101,7 @@ export const faultCases: Record<string, CaseBody> = {
     equal(heard, [{ kind: 'live' }], 'what was told')
   },
 
-  'a watcher that throws fails nobody': async (storage) => {
+  'a watcher that throws fails nobody': async (storage, deadlineMs) => {
     await storage.watch(() => {
       throw new Error('a broken watcher')
     })
@@ -110,7 +110,7 @@ export const faultCases: Record<string, CaseBody> = {
     const row = threadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     check(await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)), 'the row is stored')
-    await eventually(() => heard.length === 2, 'the other watcher is told')
+    await eventually(() => heard.length === 2, 'the other watcher is told', deadlineMs)
   },
 
   'a closed storage is unavailable': async (storage) => {

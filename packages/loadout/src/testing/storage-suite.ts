@@ -261,14 +261,14 @@ const cases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.list('userServerTools')), [], 'tools after')
   },
 
-  'watchers are told of committed changes only': async (storage) => {
+  'watchers are told of committed changes only': async (storage, deadlineMs) => {
     const heard: Change[] = []
     const stop = await storage.watch((change) => heard.push(change))
     equal(heard, [{ kind: 'live' }], 'what a watcher hears first')
     const row = threadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const told = { kind: 'row', collection: 'threads', userId: 'ann', id: row.threadId }
-    await eventually(() => heard.length === 2, 'the change is told')
+    await eventually(() => heard.length === 2, 'the change is told', deadlineMs)
     equal(heard[1], told, 'what is told')
     await storage
       .transaction(ANN, async (tx) => {
@@ -277,14 +277,14 @@ const cases: Record<string, CaseBody> = {
       })
       .catch(() => {})
     await storage.transaction(ANN, (tx) => tx.delete('threads', row.threadId))
-    await eventually(() => heard.length === 3, 'the deletion is told')
+    await eventually(() => heard.length === 3, 'the deletion is told', deadlineMs)
     stop()
     await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann')))
     await new Promise((resolve) => setTimeout(resolve, 50))
     equal(heard.slice(1), [told, told], 'all that was told')
   },
 
-  'a removed config tells of its tools too': async (storage) => {
+  'a removed config tells of its tools too': async (storage, deadlineMs) => {
     const config = configRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
     await storage.transaction({ caller: 'introspection', userId: 'ann' }, (tx) =>
@@ -295,7 +295,7 @@ const cases: Record<string, CaseBody> = {
     await storage.transaction(ANN, (tx) => tx.delete('userServerConfigs', config.uscoId))
     const tools = () =>
       heard.some((c) => c.kind === 'row' && c.collection === 'userServerTools' && c.id === config.uscoId)
-    await eventually(tools, 'the tools of a removed config are told by its id')
+    await eventually(tools, 'the tools of a removed config are told by its id', deadlineMs)
   },
 
   'many transactions at once all happen': async (storage) => {
@@ -309,13 +309,16 @@ const cases: Record<string, CaseBody> = {
 }
 
 /** Every case over storages that `open` makes; each is closed when its case ends. */
-export function storageSuite(open: () => Promise<Storage> | Storage): SuiteCase[] {
+export function storageSuite(
+  open: () => Promise<Storage> | Storage,
+  { deadlineMs = 20_000 }: { deadlineMs?: number } = {},
+): SuiteCase[] {
   return Object.entries({ ...cases, ...accessCases, ...faultCases }).map(([name, body]) => ({
     name,
     async run() {
       const storage = await open()
       try {
-        await body(storage)
+        await body(storage, deadlineMs)
       } finally {
         await storage.close()
       }

@@ -6,5 +6,5 @@ export interface SuiteCase {
   run(): Promise<void>
 }
 
-/** What a case does with the fresh storage it is given. */
-export type CaseBody = (storage: Storage) => Promise<void>
+/** Checks one promise on a fresh storage. A case waits up to `deadlineMs` for something that a broken driver never does. */
+export type CaseBody = (storage: Storage, deadlineMs: number) => Promise<void>

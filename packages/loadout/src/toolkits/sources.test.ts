@@ -42,7 +42,7 @@ const open = (options: HostOptions = {}) => {
 }
 const write = (path: string, mcpServers: object) => writeFile(path, JSON.stringify({ mcpServers }, null, 2))
 const names = async () => (await host.toolkits.list('ann')).map(({ toolkit }) => toolkit.id)
-const soon = { timeout: 5000, interval: 20 }
+const soon = { timeout: 60_000, interval: 20 }
 const remote = { url: 'https://kb.example/mcp' }
 
 describe('a file', () => {

@@ -87,7 +87,7 @@ describe('from what is stored alone', () => {
     world.gates.set('write', gate.promise)
     const definition = { name: 'w', nodes: CASES['tools in a row'] }
     const { id } = await world.host.workflows.start('ann', { definition })
-    await expect.poll(() => world.made.length, { timeout: 5000 }).toBe(2)
+    await expect.poll(() => world.made.length).toBe(2)
     const told: string[] = []
     for await (const { node, status } of fromAfar(id)) {
       told.push(`${node} ${status}`)
@@ -130,7 +130,7 @@ describe('a map', () => {
     world.events.length = 0
     const [first] = paused.steps
     await world.host.approvals.answer('ann', first?.approvalId ?? '', { decision: 'allow' })
-    await expect.poll(() => eventsOf('each').at(-1), { timeout: 5000 }).toBe('each paused 1/2')
+    await expect.poll(() => eventsOf('each').at(-1)).toBe('each paused 1/2')
     expect(eventsOf('each')).toEqual(['each running 0/2', 'each running 1/2', 'each paused 1/2'])
     await world.answer(await world.host.runs.settled('ann', paused.id), 'allow')
     expect(eventsOf('each').slice(3)).toEqual(['each running 1/2', 'each running 2/2', 'each completed 2/2'])
@@ -150,7 +150,7 @@ describe('a map', () => {
       if (done === 2) world.gates.set('get', gate.promise)
     })
     const { id } = await world.host.workflows.start('ann', { definition, input: { list: [1, 2, 3] } })
-    await expect.poll(() => eventsOf('each').at(-1), { timeout: 5000 }).toBe('each running 2/3')
+    await expect.poll(() => eventsOf('each').at(-1)).toBe('each running 2/3')
     expect((await world.host.runs.get('ann', id)).progress).toEqual({ each: { done: 2, total: 3 } })
     const streams = [world.host.workflows.follow('ann', id), fromAfar(id)].map(async (states) => {
       const told: string[] = []
@@ -171,7 +171,7 @@ it('a run that was cancelled leaves no node running, here and from afar', async 
   world.gates.set('write', new Promise(() => {}))
   const nodes = [kit('a', 'get'), kit('b', 'write', { after: ['a'] }), kit('c', 'get', { after: ['b'] })]
   const { id } = await world.host.workflows.start('ann', { definition: { name: 'w', nodes } })
-  await expect.poll(() => world.made.length, { timeout: 5000 }).toBe(2)
+  await expect.poll(() => world.made.length).toBe(2)
   const here = all(world.host.workflows.follow('ann', id))
   await new Promise((resolve) => setTimeout(resolve, 50))
   await world.host.runs.cancel('ann', id)
@@ -188,7 +188,7 @@ describe('where it is done', () => {
     const gate = Promise.withResolvers<void>()
     world.gates.set('ask_me', gate.promise)
     const answered = world.answer(paused, 'allow')
-    await expect.poll(() => world.made.length, { timeout: 5000 }).toBe(2)
+    await expect.poll(() => world.made.length).toBe(2)
     const told: string[] = []
     for await (const { node, status } of follow('ann', paused.id)) {
       told.push(`${node} ${status}`)

@@ -84,7 +84,7 @@ it('two users at once, from tools, programs, agents and code that calls on', asy
     expect(run.status, JSON.stringify(run.error)).toBe('completed')
     expect(run.output).toMatchObject({ tool: own, code: [own, own], agent: [own, own], each: [own, own] })
   }
-}, 60_000)
+})
 
 it('a run that goes on has its own, whoever answers it', async () => {
   const nodes = [{ id: 'a', type: 'tool', ref: 'app.ask' }]
@@ -107,7 +107,7 @@ it('a program has none, nor that of who had its sandbox or its place before', as
     ]),
   )
   expect(runs.slice(1).map(({ output }) => output)).toEqual(runs.slice(1).map(() => [{}, {}]))
-}, 60_000)
+})
 
 it('the calls of an invocation find its context, and beside it there is none', async () => {
   const context = { principal: { kind: 'session' as const, userId: 'ann' }, runId: 'r' }

@@ -135,7 +135,7 @@ describe('workflows whose process is killed', () => {
     const view = () => host.do<RunView>({ do: 'run-view', userId, runId: one.id })
     for (const step of one.steps.filter(({ status }) => status === 'outcome-unknown'))
       await host.do({ do: 'run-step', userId, runId: one.id, stepId: step.id, decision: 'repeat' })
-    await expect.poll(async () => (await view()).status, { timeout: 20_000 }).toBe('completed')
+    await expect.poll(async () => (await view()).status).toBe('completed')
   }, 240_000)
 
   it('while it waits for a person: the answer goes on after a restart of everything', async () => {
@@ -155,16 +155,16 @@ describe('workflows whose process is killed', () => {
       input: { run: 'x' },
     })
     const seen = (host: RemoteHost) => host.do<RunView>({ do: 'run-view', userId, runId: id })
-    await expect.poll(async () => (await seen(first)).status, { timeout: 20_000 }).toBe('paused')
+    await expect.poll(async () => (await seen(first)).status).toBe('paused')
     first.kill()
     const second = await start()
     const open = await second.do<ApprovalView[]>({ do: 'approvals', userId })
     expect(open.map(({ ref }) => ref).sort()).toEqual(['kit.ask_first', 'workflow.ok'])
     for (const { id: approvalId } of open)
       await second.do({ do: 'answer', userId, approvalId, answer: { decision: 'allow' } })
-    await expect.poll(async () => (await seen(second)).status, { timeout: 20_000 }).toBe('completed')
+    await expect.poll(async () => (await seen(second)).status).toBe('completed')
     expect(Object.fromEntries(done)).toEqual({ 'write x 1': 1, 'ask_first x 2': 1, 'write x 3': 1 })
-  }, 60_000)
+  })
 })
 
 describe('marketplace tools', () => {
@@ -195,9 +195,7 @@ describe('marketplace tools', () => {
     const node = (id: string, ref: string, args: object) => ({ id, type: 'tool', ref, arguments: args })
     const nodes = [node('a', 'market.x', { path: 'p' }), node('b', 'market.y', {}), node('c', 'market.z', {})]
     await expect
-      .poll(async () => (await host.workflows.check('cat', { definition: { name: 'w', nodes } })).problems, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await host.workflows.check('cat', { definition: { name: 'w', nodes } })).problems)
       .toMatchObject([
         {
           node: 'b',
@@ -207,5 +205,5 @@ describe('marketplace tools', () => {
         { node: 'c', message: "Tool 'market.z' not found in server 'market'. Re-introspect server or remove tool." },
       ])
     expect(server.requests.length).toBe(before)
-  }, 30_000)
+  })
 })

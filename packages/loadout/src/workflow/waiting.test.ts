@@ -208,7 +208,7 @@ describe('agents', () => {
     const done = await answer(paused, 'allow')
     expect(done).toMatchObject({ status: 'failed', error: { code: 'run-drift' } })
     expect(made).toEqual(['write{"n":1}'])
-  }, 30_000)
+  })
 
   it('may number their calls anew with each answer', async () => {
     world.agent = async ({ remember, call }) => {

@@ -43,7 +43,7 @@ describe('nodes', () => {
       kit('b', 'write', { after: ['a'] }),
       kit('end', 'get', { after: ['s', 'b'] }),
     ])
-    await expect.poll(() => made.length, { timeout: 10_000 }).toBe(3)
+    await expect.poll(() => made.length).toBe(3)
     expect(told('s')).toEqual(['queued', 'running'])
     expect(told('b')).toContain('completed')
     resolve()
@@ -112,7 +112,7 @@ describe('maps', () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.set('write', promise)
     const going = run(each(), { input: { count: 10 } })
-    await expect.poll(() => atOnce.now, { timeout: 10_000 }).toBe(3)
+    await expect.poll(() => atOnce.now).toBe(3)
     resolve()
     expect((await going).output).toEqual(Array.from({ length: 10 }, (_, n) => ({ wrote: n * 11 })))
     expect(atOnce.most).toBe(3)
@@ -205,7 +205,7 @@ describe('what fails', () => {
       kit('b', 'get', { after: ['a'] }),
       kit('c', 'get', { after: ['s'] }),
     ])
-    await expect.poll(() => told('a').at(-1), { timeout: 10_000 }).toBe('failed')
+    await expect.poll(() => told('a').at(-1)).toBe('failed')
     resolve()
     const done = await going
     expect(done).toMatchObject({ status: 'failed', error: { node: 'a', reason: 'tool-error' } })
