@@ -39,6 +39,10 @@ export interface ConnectionTarget {
   /** Told how a start goes on. */
   onProgress?: ((progress: StartProgress) => void) | undefined
   verdict?: EraVerdict | undefined
+  /** The only era to speak, as the record says. @default either */
+  only?: EraVerdict['era'] | undefined
+  /** Level from which on the server is asked to log. @default 'info' */
+  logLevel?: LogLevel | undefined
   /** Where the server may want its user to sign in. */
   auth?: RequestAuth | undefined
   /** What must not be repeated in a failure's words. */

@@ -12,9 +12,10 @@ import { secretValues } from '../toolkits/secret-values.ts'
 import { fillSecrets } from '../toolkits/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
-import type { Connection, ConnectionHooks, ConnectionTarget, EraVerdict } from './connection.ts'
+import type { Connection, ConnectionHooks, ConnectionTarget } from './connection.ts'
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './connection-state.ts'
 import type { ConnectorParts, UseOptions, Work } from './connector-parts.ts'
+import { Eras, FELL_BACK, isBackChannelMissing, toldEra } from './eras.ts'
 import type { Lease, PoolChange, PoolKey, PoolStatus } from './lease.ts'
 import { fingerprintOf, isOf, isRemote, ownerOf, sharerOf, stateKey } from './line-key.ts'
 import { observeConnect } from './observe-connect.ts'
@@ -63,7 +64,7 @@ class LiveConnector implements Connector {
   readonly #openings = new Openings()
   readonly #startups = new Startups((id) => this.#tell(ownerOf(id)))
   readonly #outputs = new ServerOutputs()
-  readonly #verdicts = new LRUCache<string, EraVerdict>({ max: REMEMBERED })
+  readonly #eras = new Eras()
   readonly #states = new LRUCache<string, ToolkitState>({ max: REMEMBERED })
   readonly #names = new LRUCache<string, string>({ max: REMEMBERED })
   /** Those of the app, whose words users do not get to read. */
@@ -107,9 +108,11 @@ class LiveConnector implements Connector {
     try {
       return await this.#attempt(first, stored, { work, trace, userId, isFirstList })
     } catch (error) {
+      const isElsewhere = isBackChannelMissing(error) && this.#eras.fallBack(stored, first.connection.info)
+      if (isBackChannelMissing(error) && !(isElsewhere && repeatable)) throw toldEra(error, isElsewhere)
       const waitMs = patience(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
-      else if (!mayRepeat(error, repeatable)) throw error
+      else if (!isElsewhere && !mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
       const again = await this.#lease(stored, userId, { limits: { ...limits, connectMs: leftMs }, trace })
       return this.#attempt(again, stored, { work, trace, userId, isFirstList })
@@ -209,23 +212,31 @@ class LiveConnector implements Connector {
           ? { action: 'decline' }
           : this.#asked({ uscoId, userId }, () => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal)),
     }
-    const remembered = fingerprintOf(stored)
     try {
-      const verdict = this.#verdicts.get(remembered)
       const transport = stored.carried?.transport?.()
       const target: ConnectionTarget = {
-        ...{ server: filled, ...limits, verdict, secrets: own, transport, meta, signal },
+        ...{
+          server: filled,
+          ...limits,
+          ...this.#eras.of(stored),
+          logLevel: toolkit.logLevel,
+          secrets: own,
+          transport,
+          meta,
+          signal,
+        },
         onProgress: (progress) => this.#startups.moved(id, progress, known()),
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }
       const connection = await drivers.open(target, hooks, tier)
-      this.#verdicts.set(remembered, connection.verdict)
+      this.#eras.connected(stored, connection)
+      if (this.#eras.isLegacy(stored)) log.add({ at: new Date(), ...FELL_BACK })
       this.#secrets.set(connection, own)
       this.#outputs.begin(id, { connection, secrets: known, log })
       return connection
     } catch (error) {
       // What was remembered of the server may no longer hold.
-      this.#verdicts.delete(remembered)
+      this.#eras.failed(stored)
       throw withoutSecrets(tellRefusal(error, stored), known())
     }
   }
@@ -242,9 +253,10 @@ class LiveConnector implements Connector {
     } catch (thrown) {
       const error = tellRefusal(thrown, stored)
       if (isBroken(error) || !given.connection.isOpen()) {
-        this.#verdicts.delete(fingerprintOf(stored))
+        this.#eras.forget(stored)
         given.discard()
-      } else if (isRefused(error) || (how.isFirstList && isCancelled(error))) given.discard(error)
+      } else if (isBackChannelMissing(error)) given.discard()
+      else if (isRefused(error) || (how.isFirstList && isCancelled(error))) given.discard(error)
       else given.release()
       const known = this.#secrets.get(given.connection) ?? []
       throw withoutSecrets(error, [...known, ...this.#tokens(stored, how.userId)])

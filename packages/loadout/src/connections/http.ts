@@ -4,6 +4,7 @@ import { HostError } from '../errors.ts'
 import type { RemoteServer } from '../schema/server.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection, RequestAuth } from './connection.ts'
 import type { OpenLine } from './direct-post.ts'
+import { otherEraOnly } from './eras.ts'
 import { withOriginHeaders } from './origin-headers.ts'
 import { tellRateLimits } from './rate-limit.ts'
 import { openSession } from './session.ts'
@@ -30,6 +31,7 @@ export function httpConnections(options: HttpOptions): OpenConnection {
     try {
       return await openStreamable({ target, hooks, options })
     } catch (error) {
+      if (target.only === 'modern') throw otherEraOnly(error, target.only)
       if (!mayBeOldServer(error)) throw error
       // Where the old way fails too, the first failure is the one that explains.
       return openSse({ target: { ...target, verdict: { era: 'legacy' } }, hooks, options }).catch(() => {

@@ -14,6 +14,8 @@ export interface ClientParts {
   clientVersion: string
 }
 
+export const MODERN_VERSION = '2026-07-28'
+
 /** How long a server may leave the first question of the new era unanswered. */
 export const probeMsOf = ({ connectMs }: ConnectionTarget, mostMs = 3000) => Math.min(connectMs / 2, mostMs)
 
@@ -30,7 +32,10 @@ export function newClient({ target, hooks, clientVersion }: ClientParts, clocks:
   const { info, capabilities } = identityOf(clientVersion)
   const client = new Client(info, {
     capabilities,
-    versionNegotiation: { mode: 'auto', probe: { timeoutMs: probeMsOf(target) } },
+    versionNegotiation: {
+      mode: target.only === 'modern' ? { pin: MODERN_VERSION } : 'auto',
+      probe: { timeoutMs: probeMsOf(target) },
+    },
     // Output is checked by our own validator, which no schema of a server can block.
     jsonSchemaValidator: NO_VALIDATION,
   })

@@ -16,9 +16,11 @@ import {
 import { HostError } from '../errors.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { EraVerdict } from './connection.ts'
+import { otherEraOnly } from './eras.ts'
+import { MODERN_VERSION } from './new-client.ts'
 import type { StdioTransport } from './stdio-transport.ts'
 
-const MODERN = '2026-07-28'
+const MODERN = MODERN_VERSION
 const METHOD_NOT_FOUND = -32_601
 const VERSION_NOT_SPOKEN = -32_022
 const MOST_EARLY = 256
@@ -108,9 +110,9 @@ export class ProbedTransport implements Transport {
 
   async #eraOf(question: EraQuestion): Promise<EraVerdict> {
     const { verdict, only } = question
-    if (only === 'legacy') return this.#initialize(question)
+    if (only === 'legacy') return this.#initialize(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
     if (verdict?.era === 'modern') return verdict
-    if (only === 'modern') return this.#discover(question)
+    if (only === 'modern') return this.#discover(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
     if (verdict?.era === 'legacy') return this.#initialize(question).catch((error) => this.#orModern(error, question))
     return this.#both(question)
   }

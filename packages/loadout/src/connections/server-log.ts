@@ -21,7 +21,9 @@ export interface LogHooks {
 }
 
 /** Servers of the new era log for a request only where it says from which level on. */
-export const WANTS_LOGS: Readonly<Record<string, string>> = { [LOG_LEVEL_META_KEY]: 'info' satisfies LogLevel }
+export const wantsLogs = (level: LogLevel = 'info'): Readonly<Record<string, string>> => ({
+  [LOG_LEVEL_META_KEY]: level,
+})
 
 export class SessionLog {
   readonly #hooks: LogHooks

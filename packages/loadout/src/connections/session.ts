@@ -18,17 +18,19 @@ import {
   type EraVerdict,
   LIST_METHODS,
   type ListKind,
+  type LogLevel,
   type RawList,
   type ServerInfo,
   type SkillAddress,
   type ToolResult,
 } from './connection.ts'
+import { backChannelWords, withoutBackChannel } from './eras.ts'
 import { asHostError, isOddResult, protocolError } from './failures.ts'
 import { ListChanges } from './list-changes.ts'
 import { newClient } from './new-client.ts'
 import { within } from './openings.ts'
 import { sendAlong } from './send-along.ts'
-import { SessionLog, WANTS_LOGS } from './server-log.ts'
+import { SessionLog, wantsLogs } from './server-log.ts'
 import { listSkills, readSkill } from './skills.ts'
 import { tolerate, unwrapResult } from './tolerate.ts'
 
@@ -57,6 +59,8 @@ export interface SessionParts {
   farewell?: () => Promise<void>
   /** Finds out which era the server speaks, where the transport asks that itself. */
   negotiate?: () => Promise<EraVerdict>
+  /** How often the server asked for something that its era has no way for, and for what last. */
+  backChannel?: { asked: number; method: string }
   /** When the server last made visible progress, by `performance.now()`. */
   movedAt?: () => number | undefined
   clientVersion: string
@@ -80,6 +84,7 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     // The SDK's own limit does not cover the start of the transport.
     await within(connecting(), { connectMs, mostMs, setting, signal, movedAt: parts.movedAt })
     changes.start()
+    askForLogs(client, target.logLevel)
   } catch (error) {
     await client.close().catch(() => {})
     await transport.close().catch(() => {})
@@ -94,6 +99,13 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
     hooks.onClosed()
   }
   return session
+}
+
+/** In the older era servers log nothing until they were told from which level on. Nobody waits for the answer. */
+function askForLogs(client: Client, level: LogLevel = 'info'): void {
+  if (client.getProtocolEra() === 'modern' || !client.getServerCapabilities()?.logging) return
+  const request = { method: 'logging/setLevel', params: { level } }
+  client.request(request, ANYTHING, { timeout: SET_LEVEL_MS }).catch(() => {})
 }
 
 function priorOf(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'prior'> {
@@ -122,6 +134,7 @@ class Session implements Connection {
   readonly #log: SessionLog
   /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
   #confirmed: boolean
+  #listed = false
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
   constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
@@ -150,6 +163,7 @@ class Session implements Connection {
   async list(kind: ListKind, options: CallOptions): Promise<RawList> {
     if (!this.#client.getServerCapabilities()?.[kind === 'resourceTemplates' ? 'resources' : kind])
       return { items: [], warnings: [] }
+    if (kind === 'tools') this.#listed = true
     const list: RawList = { items: [], warnings: [] }
     const seen = new Set<string>()
     const deadline = Date.now() + options.totalMs
@@ -191,7 +205,8 @@ class Session implements Connection {
     // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
     const mirrors =
       this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
-    if (!mirrors) return readResult(await this.#send('tools/call', params, options))
+    await this.#listFirst(options)
+    if (!mirrors) return this.#withBackChannel(async () => readResult(await this.#send('tools/call', params, options)))
     const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
     return this.#guard(options, async (sdkOptions) =>
       readResult(
@@ -202,9 +217,34 @@ class Session implements Connection {
     )
   }
 
+  /** A server of the new era that fails because it could not ask its user: the connector knows what to do about it. */
+  async #withBackChannel(work: () => Promise<ToolResult>): Promise<ToolResult> {
+    if (this.info.era !== 'modern') return work()
+    const { backChannel } = this.#parts
+    const before = backChannel?.asked ?? 0
+    const words = (given: unknown) =>
+      backChannelWords(given) ??
+      ((backChannel?.asked ?? 0) > before ? `The server asked for ${backChannel?.method}.` : undefined)
+    const result = await work().catch((error: unknown) => {
+      const said = words(error)
+      throw said === undefined ? error : withoutBackChannel(said)
+    })
+    const said = result.isError ? words(result) : undefined
+    if (said !== undefined) throw withoutBackChannel(said)
+    return result
+  }
+
+  /** Some servers (rmcp) answer no call on a connection before they were asked for their list. */
+  async #listFirst({ signal, timeoutMs, meta }: CallOptions): Promise<void> {
+    if (this.#listed || this.info.era !== 'modern' || this.info.transport !== 'stdio') return
+    this.#listed = true
+    const limit = Math.min(timeoutMs, LIST_FIRST_MS)
+    await this.#request('tools/list', {}, { signal, meta, timeoutMs: limit, totalMs: limit }).catch(() => {})
+  }
+
   #wantingLogs(options: CallOptions): CallOptions {
     if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options
-    return { ...options, meta: { ...options.meta, ...WANTS_LOGS } }
+    return { ...options, meta: { ...options.meta, ...wantsLogs(this.#parts.target.logLevel) } }
   }
 
   #mirrorsIntoHeaders(schema: JsonObject): boolean {
@@ -301,6 +341,8 @@ const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
   meta === undefined ? params : { ...params, _meta: meta }
 
 const NEVER_MS = 2_147_483_647
+const LIST_FIRST_MS = 10_000
+const SET_LEVEL_MS = 10_000
 
 const malformed = (detail: string) => new HostError('malformed-list', { detail })
 const lateAnswer = (ms: number, cause: unknown) =>

@@ -2,6 +2,7 @@
 import { HostError } from '../errors.ts'
 import type { Connection, ConnectionTarget } from './connection.ts'
 import type { OpenCommand } from './drivers.ts'
+import { needsBackChannel } from './eras.ts'
 import type { CommandLine } from './fill-template.ts'
 import { identityOf, probeMsOf } from './new-client.ts'
 import { within } from './openings.ts'
@@ -32,14 +33,22 @@ export function openCommands(options: StdioOptions): OpenCommand {
       const pipes = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
       const transport = new ProbedTransport(pipes)
       const verdict = legacy ? { era: 'legacy' as const } : target.verdict
+      const backChannel = { asked: 0, method: '' }
+      transport.onServerRequest = (method) => {
+        if (needsBackChannel(method)) Object.assign(backChannel, { asked: backChannel.asked + 1, method })
+      }
       const session = {
         transport,
+        backChannel,
         kind: 'stdio' as const,
         target: { ...target, verdict },
         hooks,
         movedAt: () => pipes.movedAt,
         negotiate: () =>
-          transport.negotiate({ client: identityOf(clientVersion), verdict, probeMs: probeMsOf(target, probeMs) }),
+          transport.negotiate({
+            ...{ client: identityOf(clientVersion), verdict, only: target.only },
+            probeMs: probeMsOf(target, probeMs),
+          }),
         diagnostics: () => diagnose(pipes),
         clientVersion,
       }
@@ -51,7 +60,8 @@ export function openCommands(options: StdioOptions): OpenCommand {
       return await start(asked, false)
     } catch (error) {
       // Some old servers end at the first question that they do not know: that is their answer to it.
-      const endedAtProbe = asked.verdict === undefined && HostError.is(error) && error.code === 'server-crashed'
+      const mayBeLegacy = asked.verdict === undefined && asked.only === undefined
+      const endedAtProbe = mayBeLegacy && HostError.is(error) && error.code === 'server-crashed'
       if (!endedAtProbe || asked.signal?.aborted) throw error
       return start(withoutSpent(asked, performance.now() - startedAt), true)
     }

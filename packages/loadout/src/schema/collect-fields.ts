@@ -35,6 +35,8 @@ export const FIELDS = {
   shared: ['shared'],
   untrusted: ['untrusted'],
   account: ['account'],
+  protocol: ['protocol'],
+  logLevel: ['logLevel', 'log_level'],
 } as const
 
 export type Field = keyof typeof FIELDS

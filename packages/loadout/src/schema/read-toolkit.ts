@@ -169,6 +169,8 @@ function toRecord(
     timeouts: given.timeouts?.value,
     shared: given.shared?.value,
     untrusted: given.untrusted?.value,
+    protocol: given.protocol?.value,
+    logLevel: given.logLevel?.value,
     account: given.account?.value,
     tools: known?.tools,
   })

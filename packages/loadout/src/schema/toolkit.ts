@@ -33,6 +33,11 @@ export const timeouts = z.strictObject({
   idleMs: milliseconds.optional(),
 })
 
+export const PROTOCOLS = ['auto', 'legacy', 'modern'] as const
+export const LOG_LEVELS = [
+  ...(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const),
+] as const
+
 /** What a toolkit says beside its server. Stored as one JSON column. */
 export const toolkitOptions = z.strictObject({
   deferLoading: z.boolean().default(true),
@@ -45,6 +50,10 @@ export const toolkitOptions = z.strictObject({
   shared: z.boolean().default(false),
   /** Its server is not believed: what it claims of its tools relaxes nothing, and new tools start off. */
   untrusted: z.boolean().default(false),
+  /** Protocol era to connect in. @default 'auto': negotiated, the older one where the server needs a back-channel */
+  protocol: z.enum(PROTOCOLS).optional(),
+  /** Level from which on the server is asked to log. @default 'info' */
+  logLevel: z.enum(LOG_LEVELS).optional(),
   /** Whose account this is, where one server is bound more than once. */
   account: z.string().max(200).optional(),
   /** What defines it outside the database: a file, or the app's code. It is read-only everywhere else. */
