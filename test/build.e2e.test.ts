@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ROOT } from './run-process.ts'
 
-it('the built library is installed and used', () => {
+it('the built library installs and runs', () => {
   const built = spawnSync('npm', ['run', '--silent', 'build'], { cwd: ROOT, encoding: 'utf8' })
   expect(built.status, built.stdout + built.stderr).toBe(0)
   const folder = mkdtempSync(join(tmpdir(), 'loadout-built-'))

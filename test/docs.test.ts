@@ -14,12 +14,12 @@ const isPage = (story: string) => existsSync(join(EXAMPLES, story, 'index.html')
 
 describe('examples', () => {
   for (const story of stories.filter(isPage))
-    it(`${story} is a page, and has a test that runs it in a browser`, () => {
+    it(`${story} is a page with a test that runs it in a browser`, () => {
       expect(read(`examples/${story}/main.browser.test.ts`)).toContain(`/examples/${story}/index.html`)
     })
 
   for (const story of stories.filter((name) => !isPage(name)))
-    it(`${story} checks itself`, async () => {
+    it(`${story} runs without an error`, async () => {
       const program = start([`examples/${story}/main.ts`])
       expect(await program.ended, program.stderr()).toBe(0)
     })
@@ -29,20 +29,20 @@ describe('README', () => {
   const readme = read('README.md')
   const example = /```ts\n(.*?)```/s.exec(readme)?.[1] ?? ''
 
-  it('shows the example that runs, in at most 25 lines of code', () => {
+  it('shows the tested example in at most 25 lines of code', () => {
     expect(example).toBe(read('examples/readme/main.ts'))
     expect(
       example.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('//')).length,
     ).toBeLessThanOrEqual(25)
   })
 
-  it('has the two commands, and CI runs the second', () => {
+  it('contains the start and test commands, and CI runs the test command', () => {
     expect(readme).toContain('npm install && npm start')
     expect(readme).toContain('npm install && npm test')
     expect(read('.ci/run')).toContain('npm install && npm test')
   })
 
-  it('links to files that are there', () => {
+  it('links only to existing files', () => {
     for (const page of [
       'README.md',
       'ARCHITECTURE.md',
@@ -56,10 +56,10 @@ describe('README', () => {
   })
 })
 
-describe('every piece of TypeScript in the docs', () => {
+describe('TypeScript code in the docs', () => {
   const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'))
   for (const page of pages)
-    it(`docs/${page} shows what an example runs`, () => {
+    it(`docs/${page} matches the code of an example`, () => {
       const text = read(`docs/${page}`)
       const fences = [...text.matchAll(/(?:<!-- example: (\S+) -->\n)?```ts\n(.*?)```/gs)]
       for (const [, story, code] of fences) {

@@ -39,7 +39,7 @@ describe('published servers', () => {
       expect(loadout instanceof Error ? 0 : loadout.tools.size).toBeGreaterThan(0)
     })
 
-  it('have a pinned version, a description and a name of their own in the gallery', () => {
+  it('have a pinned version, a description and a unique id in the gallery', () => {
     expect(new Set(servers.map(({ id }) => id)).size).toBe(servers.length)
     for (const {
       id,

@@ -24,7 +24,7 @@ const post = (url: string, body: string) =>
 const list = async (url: string) => (await (await fetch(`${url}/api/mcp`)).json()).toolkits as Array<{ id: string }>
 
 describe('npm start', () => {
-  it('prints a URL; the page, /healthz and /readyz answer; data survives a restart and a kill', async () => {
+  it('prints a URL, serves the page and health checks, and keeps data after a restart and a kill', async () => {
     const dataDir = join(folder, 'one')
     // The command of the README itself, on a folder that does not exist yet.
     const program = startSource(['scripts/start.ts'], { PORT: '0', LOADOUT_DATA_DIR: dataDir })
@@ -50,7 +50,7 @@ describe('npm start', () => {
     await third.program.end()
   })
 
-  it('lives through bad bodies over a real socket', async () => {
+  it('survives invalid bodies over a real socket', async () => {
     const dataDir = join(folder, 'bad')
     await copyPrepared(dataDir)
     const { program, url } = await serve(dataDir)
@@ -63,7 +63,7 @@ describe('npm start', () => {
     await program.end()
   })
 
-  it('a second one on the same folder is refused, with what to do', async () => {
+  it('refuses a data folder that another process holds and shows the fix', async () => {
     const dataDir = join(folder, 'held')
     await copyPrepared(dataDir)
     const { program } = await serve(dataDir)
@@ -83,7 +83,7 @@ describe('npm start', () => {
     'no database for many users': [{ LOADOUT_MODE: 'multi-user' }, /^DATABASE_URL is needed in multi-user mode\. /],
   }
   for (const [name, [env, says]] of Object.entries(bad))
-    it(`${name} stops the start with one clear line`, async () => {
+    it(`fails with a one-line error for ${name}`, async () => {
       const program = start(MAIN, { LOADOUT_DATA_DIR: join(folder, 'never'), ...env })
       expect(await program.ended).toBe(1)
       expect(program.stderr()).toMatch(says)
@@ -98,13 +98,13 @@ describe('the loadout command', () => {
     return { code, out: program.stdout(), err: program.stderr() }
   }
 
-  it('helps, and says what it does not know', async () => {
+  it('shows help and rejects an unknown command', async () => {
     expect((await loadout('--help')).out).toContain('backup')
     expect((await loadout('start', '--help')).out).toContain('--port')
     expect((await loadout('fly')).code).toBe(1)
   })
 
-  it('imports a config, says what it lacks, and gives it back with placeholders', async () => {
+  it('imports a config, reports missing values and exports it with placeholders', async () => {
     const dataDir = join(folder, 'import')
     await copyPrepared(dataDir)
     const { program } = await serve(dataDir)
@@ -128,7 +128,7 @@ describe('the loadout command', () => {
     await program.end()
   })
 
-  it('finds tools in what one has, and in any file of tools', async () => {
+  it('searches the tools of the user and of any catalog file', async () => {
     const catalog = join(folder, 'tools.json')
     const queries = join(folder, 'queries.json')
     const tool = (server: string, name: string, description: string) => ({
@@ -183,7 +183,7 @@ describe('the loadout command', () => {
     await program.end()
   })
 
-  it('works on the folder itself, or through the live server that holds it; backs up and restores', async () => {
+  it('works on the data folder or through its live server, and backs up and restores it', async () => {
     const dataDir = join(folder, 'cli')
     await copyPrepared(dataDir)
     const flags = ['--json', '--data-dir', dataDir]
@@ -212,7 +212,7 @@ describe('the loadout command', () => {
     expect(JSON.parse((await loadout('toolkits', ...copy)).out).toolkits).toMatchObject([{ id: 'files' }])
   })
 
-  it('puts what is sealed under a new key, after which the old one can go', async () => {
+  it('encrypts secrets with a new key, after which the old key can be removed', async () => {
     const dataDir = join(folder, 'keys')
     await copyPrepared(dataDir)
     const flags = ['--json', '--data-dir', dataDir]

@@ -12,7 +12,7 @@ const lines = (id: string) =>
 const ended = () => expect.poll(() => said('story')).not.toBe('')
 
 describe('examples/browser', () => {
-  it('shows what the thread carries and why, calls a tool, and finds all of it again', async () => {
+  it('shows the available tools and why, calls a tool, and finds all data again after a reload', async () => {
     const query = new URLSearchParams({ server: inject('notesUrl'), database: `page-${crypto.randomUUID()}` })
     frame.src = `/examples/browser/index.html?${query}`
     document.body.append(frame)
@@ -34,7 +34,7 @@ describe('examples/browser', () => {
     expect(said('answer')).toBe('Buy bread, Call Ann')
   })
 
-  it('says what does not hold', async () => {
+  it('reports a failed check', async () => {
     const query = new URLSearchParams({ server: inject('sessionsUrl'), database: `page-${crypto.randomUUID()}` })
     frame.src = `/examples/browser/index.html?${query}`
     document.body.append(frame)
@@ -43,12 +43,12 @@ describe('examples/browser', () => {
   })
 })
 
-describe('a host in a page', () => {
+describe('a host in a browser page', () => {
   const openHost = (database: string) =>
     createHost({ storage: indexedDb({ database }), keyRing: () => browserKeyRing({ database: `${database}-keys` }) })
   const me = { tier: 'user', userId: 'me' } as const
 
-  it('keeps a session with a server of the first era; toolkit, thread and activations survive a second host', async () => {
+  it('keeps a legacy session, and a second host finds the toolkit, thread and activations again', async () => {
     const database = `host-${crypto.randomUUID()}`
     const first = openHost(database)
     await first.toolkits.register({ name: 'kit', url: inject('sessionsUrl'), headers: { 'X-Key': 'x' } }, me)
@@ -78,14 +78,14 @@ describe('a host in a page', () => {
     await again.close()
   })
 
-  it('cannot keep a session whose id it may not read, and says that the server does not play along', async () => {
+  it('fails with a protocol error when it cannot read the session ID', async () => {
     const host = openHost(`host-${crypto.randomUUID()}`)
     const looked = host.discover({ name: 'kit', url: inject('closedUrl') })
     await expect(looked).rejects.toMatchObject({ code: 'protocol-error' })
     await host.close()
   })
 
-  it('runs no commands, and says so', async () => {
+  it('rejects commands with an error', async () => {
     const host = openHost(`host-${crypto.randomUUID()}`)
     await expect(host.discover({ name: 'files', command: 'npx' })).rejects.toMatchObject({ code: 'stdio-refused' })
     await host.close()

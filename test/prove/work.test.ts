@@ -9,13 +9,13 @@ const match = (times: number) => {
 }
 const bound = (steps: number) => ({ steps: isTiming ? 0 : steps, ms: isTiming ? 0 : 1 })
 
-it('fails where a piece of work takes more steps than its bound', async () => {
+it('work.within fails when a piece of work takes more steps than its bound', async () => {
   expect(() => work.within(bound(1_000), () => match(100))).toThrow()
   await expect(work.within(bound(1_000), async () => match(100))).rejects.toThrow()
   expect(work.within({ steps: 100_000, ms: 10_000 }, () => 'done')).toBe('done')
 })
 
-it('fails where one turn of the event loop takes more steps than its bound', async () => {
+it('work.perTurn fails when one turn of the event loop takes more steps than its bound', async () => {
   const inTurns = async () => {
     for (let n = 0; n < 20; n++) {
       match(5)

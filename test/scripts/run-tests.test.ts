@@ -15,13 +15,13 @@ const run = (more: Partial<TestRun> = {}): TestRun => ({
 })
 
 describe('a test run', () => {
-  it('is good only if every test passed and nothing failed outside of a test', () => {
+  it('succeeds only if every test passed and nothing failed outside a test', () => {
     expect(isGood(run())).toBe(true)
     for (const bad of [{ passed: 0 }, { failed: [FAILED] }, { errors: 1 }, { status: 1 }])
       expect(isGood(run(bad)), JSON.stringify(bad)).toBe(false)
   })
 
-  it('closes with the number of tests that passed and failed', () => {
+  it('ends with the number of passed and failed tests', () => {
     expect(closingLine(run())).toBe('2 passed, 0 failed')
     expect(closingLine(run({ failed: [FAILED], skipped: 3 }))).toBe('2 passed, 1 failed, 3 skipped')
   })
@@ -58,7 +58,7 @@ describe('npm run prove', () => {
     expect(() => chooseProofs(scripts, ['nothing'])).toThrow('No such proof: nothing. Choose from audit, tenancy.')
   })
 
-  it('closes with a table that counts the proofs', () => {
+  it('ends with a table that counts the proofs', () => {
     const table = summarize([
       { script: 'prove:audit', passed: true, seconds: 61.2 },
       { script: 'prove:tenancy', passed: false, seconds: 4 },

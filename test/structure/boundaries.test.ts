@@ -79,12 +79,12 @@ function violations(files: SourceFile[]): string[] {
 }
 
 describe('import boundaries', () => {
-  it('the library keeps the order of its folders', () => {
+  it('follow the folder order of the library', () => {
     expect(library.length).toBeGreaterThan(50)
     expect(violations(library)).toEqual([])
   })
 
-  it('and the check finds what it is for', () => {
+  it('are checked by a search that finds planted violations', () => {
     const planted = (path: string, imports: string[]): SourceFile => ({ path, text: '', imports })
     const found = violations([
       planted('schema/x.ts', ['../toolkits/registry.ts']),
@@ -102,7 +102,7 @@ describe('import boundaries', () => {
     ])
   })
 
-  it('there are no import cycles', () => {
+  it('contain no import cycles', () => {
     expect(findCycle(LIBRARY, library)).toBeUndefined()
     for (const app of ['server', 'cli', 'web']) {
       const folder = `${ROOT}/apps/${app}/src`
@@ -112,7 +112,7 @@ describe('import boundaries', () => {
     expect(findCycle(LIBRARY, ring)).toEqual(['a.ts', 'b.ts', 'a.ts'])
   })
 
-  it('apps and examples import the library only as a user can', () => {
+  it('let apps and examples import only the public library', () => {
     for (const folder of ['apps', 'examples', 'bench'])
       for (const { path, imports } of sourcesIn(`${ROOT}/${folder}`, { tests: true }))
         for (const specifier of imports) expect(`${folder}/${path}: ${specifier}`).not.toMatch(/loadout\/src/)

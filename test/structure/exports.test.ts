@@ -145,10 +145,10 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'packages/loadout/package.js
 const { './package.json': _, ...entries } = manifest.exports as Record<string, string>
 
 describe('the public surface', () => {
-  it('has these entries', () => expect(Object.keys(entries)).toEqual(Object.keys(PINNED)))
+  it('has the pinned entries', () => expect(Object.keys(entries)).toEqual(Object.keys(PINNED)))
 
   for (const [entry, file] of Object.entries(entries))
-    it(`${entry} exports these names`, async () => {
+    it(`${entry} exports the pinned names`, async () => {
       const module = await import(join(ROOT, 'packages/loadout', file))
       expect(Object.keys(module).sort()).toEqual(PINNED[entry])
     })

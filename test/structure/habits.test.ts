@@ -21,17 +21,17 @@ const STATE = /^(export )?(let|var) |^(export )?const \w+ = (new (Map|Set|WeakMa
 const ENVIRONMENT = /process\.env/
 const SILENCED = /@ts-(ignore|nocheck|expect-error)|\b(it|test|describe)\.(skip|todo|only)\b/
 
-describe('what a tool can check', () => {
-  it('no export *', () => expect(matches(sources, STAR)).toEqual([]))
+describe('the source code', () => {
+  it('contains no export *', () => expect(matches(sources, STAR)).toEqual([]))
 
-  it('no mutable state in a module', () => expect(matches(sources, STATE)).toEqual([]))
+  it('has no mutable state in a module', () => expect(matches(sources, STATE)).toEqual([]))
 
-  it('process.env is read in one place', () => {
+  it('reads process.env in one place', () => {
     const readers = matches(sources, ENVIRONMENT).map((line) => line.split(':')[0])
     expect([...new Set(readers)]).toEqual(['apps/server/src/config.ts'])
   })
 
-  it('no silenced check, no skipped test', () => {
+  it('has no silenced check and no skipped test', () => {
     const all = ['packages', 'apps', 'test', 'examples'].flatMap((folder) =>
       sourcesIn(`${ROOT}/${folder}`, { tests: true }),
     )
@@ -43,12 +43,12 @@ describe('what a tool can check', () => {
     ).toEqual([])
   })
 
-  it(`no file over ${LONGEST_FILE} lines`, () => {
+  it(`has no file over ${LONGEST_FILE} lines`, () => {
     const long = sources.filter(({ text }) => text.split('\n').length > LONGEST_FILE).map(({ path }) => path)
     expect(long).toEqual([])
   })
 
-  it('and these checks find what they are for', () => {
+  it('fails these checks when a violation is planted', () => {
     const planted = [
       {
         path: 'x.ts',

@@ -74,19 +74,20 @@ const fetchers = (among: readonly SourceFile[]) =>
     .map(({ path }) => path)
     .sort()
 
-describe('who can reach out', () => {
-  it('starts processes in one place', () => expect(importers(files, PROCESS)).toEqual(Object.keys(PROCESSES).sort()))
+describe('the library and server source', () => {
+  it('starts processes only in the listed files', () =>
+    expect(importers(files, PROCESS)).toEqual(Object.keys(PROCESSES).sort()))
 
-  it('opens sockets where the guard is, and where the operator says', () => {
+  it('opens sockets only in the listed files', () => {
     expect(importers(files, SOCKET)).toEqual(Object.keys(SOCKETS).sort())
   })
 
-  it('fetches with what it was given', () => {
+  it('calls fetch only in the listed files', () => {
     expect(fetchers(files)).toEqual(Object.keys(FETCHES).sort())
     expect(files.filter(({ text }) => /globalThis\.fetch|new (WebSocket|EventSource)\(/.test(text))).toEqual([])
   })
 
-  it('and the check finds what it is for', () => {
+  it('fails these checks when a process, a socket or a fetch is planted', () => {
     const planted = (text: string, imports: string[] = []): SourceFile[] => [{ path: 'x.ts', text, imports }]
     expect(importers(planted("import { spawn } from 'node:child_process'", ['node:child_process']), PROCESS)).toEqual([
       'x.ts',

@@ -58,14 +58,14 @@ function outsideOf(entry: string): Map<string, string> {
   return outside
 }
 
-describe('what runs in a browser too', () => {
+describe('browser-compatible entries', () => {
   for (const entry of NEUTRAL_ENTRIES)
     it(`${entry} reaches no Node built-in and no package beyond ${NEUTRAL_PACKAGES.join(', ')}`, () => {
       const outside = [...outsideOf(entry)].filter(([specifier]) => !NEUTRAL_PACKAGES.includes(specifier))
       expect(outside).toEqual([])
     })
 
-  it('and the check sees built-ins where they are', () => {
+  it('are checked by a search that finds the built-ins of the Node entry', () => {
     const found = [...outsideOf('node.ts').keys()].filter((specifier) =>
       builtinModules.includes(specifier.replace('node:', '')),
     )

@@ -43,7 +43,7 @@ const RUN = [/\b(runCustom|executeCall)\b/]
 
 const sources = ['packages', 'apps'].flatMap((folder) =>
   sourcesIn(`${ROOT}/${folder}`)
-    .filter(({ path }) => !/(^|\/)testing\/|^(web|loadout)\/test\//.test(path))
+    .filter(({ path }) => !/(^|\/)testing\/|^(web|loadout|server)\/test\//.test(path))
     .map((file) => ({ ...file, path: `${folder}/${file.path}` })),
 )
 
@@ -60,12 +60,12 @@ const filesWith = (files: readonly SourceFile[], patterns: readonly RegExp[]) =>
     .map(({ path }) => path)
     .sort()
 
-describe('every way to a tool goes through the pipeline', () => {
-  it('nobody else names the call of a connection', () => {
+describe('tool call access', () => {
+  it('is limited to the files that may name the call of a connection', () => {
     expect(filesWith(sources, CALL)).toEqual(Object.keys(NAMES_IT).sort())
   })
 
-  it('nobody else has a connection, or runs a function of the app', () => {
+  it('is limited to the files that may use a connection or run an app function', () => {
     expect(filesWith(sources, USE)).toEqual(USES_A_CONNECTION)
     expect(filesWith(sources, RUN)).toEqual(RUNS_A_FUNCTION)
   })
@@ -98,7 +98,7 @@ describe('every way to a tool goes through the pipeline', () => {
     expect(filesWith([{ path: 'x.ts', text, imports: [] }], USE)).toEqual(['x.ts'])
   })
 
-  it('a comment is not a call', () => {
+  it('is not detected in a comment', () => {
     const text = "// callTool\n/* tools/call */\nconst url = 'https://x' /** callTool */"
     expect(filesWith([{ path: 'x.ts', text, imports: [] }], CALL)).toEqual([])
   })

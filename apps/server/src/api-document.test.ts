@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { type ApiDocument, referencePage } from './reference-page.ts'
 
-it('every route and schema of the document is on the page for people, which needs no other file than its own', async () => {
+it('the API reference page lists every route and schema and needs no other file', async () => {
   const host = createHost()
   const app = createApp({ host, version: '1.2.3', authenticate: async () => undefined })
   const document = (await (await app.request('/api/openapi.json')).json()) as ApiDocument
@@ -25,7 +25,7 @@ it('every route and schema of the document is on the page for people, which need
   await host.close()
 })
 
-it('shows what a description says, and runs none of it', async () => {
+it('the API reference page escapes HTML in descriptions', async () => {
   const evil = '<script>alert(1)</script>'
   const page = String(
     await referencePage({

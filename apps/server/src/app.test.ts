@@ -43,7 +43,7 @@ function client(app: ReturnType<typeof createApp>) {
 }
 
 describe('toolkits over HTTP', () => {
-  it('are added, listed, changed and deleted, in the shapes of the wire', async () => {
+  it('are added, listed, changed and deleted in the wire format', async () => {
     const { request } = localApp()
     expect(await (await request('GET', '/api/mcp')).json()).toEqual({ toolkits: [] })
     const added = await request('POST', '/api/mcp', { body: { ...FILES, env: { N: 1, B: true } } })
@@ -70,7 +70,7 @@ describe('toolkits over HTTP', () => {
     expect((await request('DELETE', '/api/mcp/files')).status).toBe(404)
   })
 
-  it('global ones are read-only, but for the own switch', async () => {
+  it('are read-only when global, except for the on/off setting of each user', async () => {
     const { host, request } = localApp()
     await host.toolkits.register({ ...FILES, env: { SECRET: 'x' } }, { tier: 'app' })
     const { toolkits } = await (await request('GET', '/api/mcp')).json()
@@ -83,7 +83,7 @@ describe('toolkits over HTTP', () => {
     })
   })
 
-  it('a rename onto a taken name is 409 and changes nothing', async () => {
+  it('return 409 on a rename to an existing name and change nothing', async () => {
     const { request } = localApp()
     await request('POST', '/api/mcp', { body: FILES })
     await request('POST', '/api/mcp', { body: { ...FILES, name: 'Other' } })
@@ -154,9 +154,9 @@ const BAD: Record<
   },
 }
 
-describe('bad input', () => {
+describe('invalid input', () => {
   for (const [name, { status, code, path, ...options }] of Object.entries(BAD))
-    it(`${name}: ${status} ${code}, nothing stored`, async () => {
+    it(`returns ${status} ${code} and stores nothing for ${name}`, async () => {
       const { request } = localApp()
       const answer = await request('POST', '/api/mcp', options)
       expect(answer.status).toBe(status)
@@ -174,7 +174,7 @@ describe('bad input', () => {
       expect(await (await request('GET', '/api/mcp')).json()).toEqual({ toolkits: [] })
     })
 
-  it('a stream larger than the limit is cut off, also without a length', async () => {
+  it('is cut off at the size limit, also for a stream without a length', async () => {
     const { app } = localApp()
     let sent = 0
     const stream = new ReadableStream<Uint8Array>({
@@ -194,7 +194,7 @@ describe('bad input', () => {
     expect(sent).toBeLessThan(BODY_LIMIT_BYTES * 2)
   })
 
-  it('preferences and keys name their fields too', async () => {
+  it('is reported by field for preferences and keys', async () => {
     const { request } = localApp()
     const preferences = await request('PATCH', '/api/preferences', { body: { maxServersPerThread: 0, colour: 'red' } })
     expect((await preferences.json()).errors.map((field: { path: string }) => field.path).sort()).toEqual([
@@ -205,7 +205,7 @@ describe('bad input', () => {
     expect((await key.json()).errors.map((field: { path: string }) => field.path).sort()).toEqual(['name', 'scopes.0'])
   })
 
-  it('an unknown path is a problem too', async () => {
+  it('is reported as a problem document for an unknown path', async () => {
     const answer = await localApp().request('GET', '/api/nothing')
     expect([answer.status, (await answer.json()).code]).toEqual([404, 'not-found'])
   })
@@ -235,7 +235,7 @@ describe('a local host', () => {
     'a null Origin': { origin: 'null' },
   }
   for (const [name, headers] of Object.entries(foreign))
-    it(`refuses ${name}`, async () => {
+    it(`rejects ${name}`, async () => {
       const { request } = localApp()
       for (const [method, body] of [
         ['GET', undefined],
@@ -246,15 +246,15 @@ describe('a local host', () => {
       }
     })
 
-  it('takes its own names and Origin', async () => {
+  it('accepts its own host names and Origin', async () => {
     const { request } = localApp()
     for (const host of ['localhost:4300', '127.0.0.1:4300', '[::1]:4300', 'localhost:9999'])
       expect((await request('GET', '/api/mcp', { headers: { host, origin: `http://${host}` } })).status).toBe(200)
   })
 })
 
-describe('many users', () => {
-  it('need a key', async () => {
+describe('multi-user mode', () => {
+  it('requires a key', async () => {
     const { request } = multiUserApp()
     for (const key of [undefined, 'lo_wrong', 'nonsense', `${BOOTSTRAP}x`]) {
       const answer = await request('GET', '/api/mcp', key === undefined ? {} : { key })
@@ -264,7 +264,7 @@ describe('many users', () => {
     expect((await request('GET', '/api/openapi.json')).status).toBe(200)
   })
 
-  it('get keys from an operator, and never meet', async () => {
+  it('lets an operator create keys and isolates the users from each other', async () => {
     const { request } = multiUserApp()
     const keyFor = async (userId: string) => {
       const answer = await request('POST', '/api/keys', { key: BOOTSTRAP, body: { name: 'first', userId } })
@@ -283,7 +283,7 @@ describe('many users', () => {
     expect((await request('POST', '/api/mcp', { key: bob, body: FILES })).status).toBe(201)
   })
 
-  it('keys are listed without themselves, noted when used, and end when revoked or expired', async () => {
+  it('lists keys without their values, records their use, and rejects revoked and expired keys', async () => {
     const { request } = multiUserApp()
     const make = async (key: string, body: object) => (await request('POST', '/api/keys', { key, body })).json()
     const { key } = await make(BOOTSTRAP, { name: 'first', userId: 'ann' })
@@ -307,7 +307,7 @@ describe('many users', () => {
     expect((await request('DELETE', `/api/keys/${second.id}`, { key })).status).toBe(404)
   })
 
-  it('a key gives no more than its maker has', async () => {
+  it('gives a key no more rights than its creator has', async () => {
     const { request } = multiUserApp()
     const make = (key: string, body: object) => request('POST', '/api/keys', { key, body })
     const { key: ann } = await (await make(BOOTSTRAP, { name: 'ann', userId: 'ann', scopes: ['read', 'write'] })).json()
@@ -331,7 +331,7 @@ describe('many users', () => {
     expect((await request('DELETE', `/api/keys/${id}`, { key: BOOTSTRAP })).status).toBe(204)
   })
 
-  it('an app brings its own users by one function', async () => {
+  it('lets an app supply its own users with one function', async () => {
     const app = createApp({
       host: createHost(),
       authenticate: (request) => {
@@ -345,7 +345,7 @@ describe('many users', () => {
 })
 
 describe('the OpenAPI document', () => {
-  it('is 3.1 and has every route', async () => {
+  it('is version 3.1 and contains every route', async () => {
     const document = await (await localApp().request('GET', '/api/openapi.json')).json()
     expect(document.openapi).toBe('3.1.0')
     const routes = Object.entries(document.paths as Record<string, object>).flatMap(([path, item]) =>

@@ -18,7 +18,7 @@ describe('the settings', () => {
     })
   })
 
-  it('are strict for many users', () => {
+  it('are strict in multi-user mode', () => {
     expect(readConfig(MULTI)).toMatchObject({
       mode: 'multi-user',
       hostname: '0.0.0.0',
@@ -27,7 +27,7 @@ describe('the settings', () => {
     })
   })
 
-  it('say how people sign in, and nobody signs up without a provider', () => {
+  it('define sign-in, and disable sign-up without a provider', () => {
     expect(readConfig(MULTI)).toMatchObject({ proxies: 0, sessionMs: 604_800_000, signUp: false, oidc: undefined })
     const provider = {
       LOADOUT_OIDC_ISSUER: 'https://login.example',
@@ -45,7 +45,7 @@ describe('the settings', () => {
     expect(said({ LOADOUT_SESSION_MS: '5' })).toThrow(/LOADOUT_SESSION_MS/)
   })
 
-  it('say which models the app pays for, with globs', () => {
+  it('list the models that the app pays for, with globs', () => {
     expect(readConfig({}).models).toEqual([])
     const LOADOUT_MODELS = 'anthropic:claude-*, openai:{gpt-5,gpt-5-mini},openai-compatible:qwen/*'
     expect(readConfig({ LOADOUT_MODELS }).models).toEqual([
@@ -53,18 +53,18 @@ describe('the settings', () => {
     ])
   })
 
-  it('have a ceiling for answers of models, where the operator says one', () => {
+  it('set the maximum steps and tokens per answer if the operator configures them', () => {
     expect(readConfig({}).ceiling).toEqual({ maxSteps: undefined, budget: undefined })
     const env = { LOADOUT_MAX_STEPS_PER_ANSWER: '5', LOADOUT_MAX_TOKENS_PER_ANSWER: '50000' }
     expect(readConfig(env).ceiling).toEqual({ maxSteps: 5, budget: 50_000 })
   })
 
-  it('have the largest answer of a server, where the operator says one', () => {
+  it('set the maximum server response size if the operator configures it', () => {
     expect(readConfig({}).maxResponseBytes).toBeUndefined()
     expect(readConfig({ LOADOUT_MAX_RESPONSE_BYTES: '20000000' }).maxResponseBytes).toBe(20_000_000)
   })
 
-  it('say where packages of sandboxes come from, and what sandboxes may use', () => {
+  it('set the package sources and the resource limits of sandboxes', () => {
     const { sandbox } = readConfig({
       LOADOUT_PYPI_INDEX: 'https://index.example/simple',
       LOADOUT_PYPI_FILE_HOSTS: 'files.example, *.mirror.example:8443',
@@ -81,7 +81,7 @@ describe('the settings', () => {
     expect(readConfig({ LOADOUT_SANDBOX_CGROUPS: 'off' }).sandbox.cgroups).toBe(false)
   })
 
-  it('say what may be reached although it is private', () => {
+  it('list the private hosts that may be reached', () => {
     expect(readConfig({}).privateHosts).toEqual([])
     expect(readConfig({ LOADOUT_PRIVATE_HOSTS: 'sso.corp, 10.1.0.0/16' }).privateHosts).toEqual([
       'sso.corp',
@@ -123,7 +123,7 @@ describe('the settings', () => {
     'a negative time': [{ MCP_TOOL_CACHE_TTL_MS: '-1' }, 'MCP_TOOL_CACHE_TTL_MS'],
   }
   for (const [name, [env, setting]] of Object.entries(bad))
-    it(`${name} stops the start with one line`, () => {
+    it(`stop the start with one message: ${name}`, () => {
       expect(() => readConfig(env)).toThrow(
         expect.objectContaining({
           code: 'config-invalid',
@@ -133,7 +133,7 @@ describe('the settings', () => {
     })
 })
 
-describe('the environment of commands', () => {
+describe('the command environment', () => {
   const network = {
     NODE_EXTRA_CA_CERTS: import.meta.filename,
     SSL_CERT_FILE: '/etc/ca.pem',
@@ -152,13 +152,13 @@ describe('the environment of commands', () => {
     expect(readConfig({ ...own, ...network }).commandEnv).toEqual({ PATH: '/bin', ...network })
   })
 
-  it('has them for many users only by a setting', () => {
+  it('has these variables in multi-user mode only if a setting turns them on', () => {
     const given = { ...own, ...network, ...multiUser }
     expect(readConfig(given).commandEnv).toEqual({ PATH: '/bin' })
     expect(readConfig({ ...given, LOADOUT_STDIO_NETWORK_ENV: 'on' }).commandEnv).toEqual({ PATH: '/bin', ...network })
   })
 
-  it('gives commands a minute to start, or what is set', () => {
+  it('gives commands one minute to start, or the configured time', () => {
     expect(readConfig({}).startup).toEqual({ stdioMs: 60_000, stdioMostMs: 300_000 })
     expect(readConfig({ LOADOUT_STDIO_START_MS: '90000' }).startup.stdioMs).toBe(90_000)
   })

@@ -38,15 +38,15 @@ async function lacks(scope: KeyScope, route: string, body: unknown): Promise<boo
   return method === 'HEAD' || (await answer.json()).detail.includes('lacks the scope')
 }
 
-describe('the scopes of a key', () => {
+describe('the scopes of an API key', () => {
   for (const [route, { body, needs }] of Object.entries(ROUTES))
-    it(`${route} opens for ${needs.join(' or ')} alone`, async () => {
+    it(`allow ${route} for ${needs.join(' or ')} only`, async () => {
       const open: KeyScope[] = []
       for (const scope of KEY_SCOPES) if (!(await lacks(scope, route, body))) open.push(scope)
       expect(open).toEqual(needs)
     })
 
-  it('without any scope nothing opens', async () => {
+  it('allow no route when the list is empty', async () => {
     const app = createApp({
       host: createHost(),
       authenticate: () => ({ kind: 'api-key', userId: 'ann', scopes: [] }),
@@ -58,10 +58,10 @@ describe('the scopes of a key', () => {
   })
 })
 
-describe('the doors of the server', () => {
+describe('the HTTP entry points', () => {
   const authenticate = () => ({ kind: 'session', userId: 'ann', role: 'user' }) as const
 
-  it('bind browsers to https where the operator says that it is there, and no other name of theirs', async () => {
+  it('send Strict-Transport-Security only for an HTTPS public URL and not for its subdomains', async () => {
     const sent = async (publicUrl?: string) => {
       const app = createApp({ host: createHost(), authenticate, publicUrl })
       return (await app.request('/healthz')).headers.get('strict-transport-security')
@@ -71,7 +71,7 @@ describe('the doors of the server', () => {
     expect(await sent('https://loadout.example.org')).toBe('max-age=15552000')
   })
 
-  it('are shut once the server stops, and say so', async () => {
+  it('return 503 and close the connection once the server is stopping', async () => {
     const stopping = new AbortController()
     const app = createApp({ host: createHost(), authenticate, stopping: stopping.signal })
     const json = { body: JSON.stringify({ theme: 'dark' }), headers: { 'content-type': 'application/json' } }

@@ -33,7 +33,7 @@ const principal = { kind: 'session', userId: 'ann', role: 'user', scopes: ['call
 const setUp = (names: string[]) =>
   host.setupToolkits(names, { context: createExecutionContext({ principal, scope: { userId: 'ann' } }) })
 
-it('says where each name was found, as it should be', async () => {
+it('the host log reports where each toolkit name was resolved', async () => {
   const tools = [{ name: 'echo', inputSchema: { type: 'object' } }]
   await host.toolkits.register({ name: 'kit', url, tools }, { tier: 'user', userId: 'ann' })
   await using _run = await setUp(['kit'])
@@ -47,12 +47,12 @@ it('says where each name was found, as it should be', async () => {
   ])
 })
 
-it('warns of what is missing, with its name', async () => {
+it('the host log warns about a missing toolkit by name', async () => {
   await using _run = await setUp(['nowhere'])
   expect(lines).toMatchObject([{ level: WARN, msg: 'toolkits resolved', missing: ['nowhere'] }])
 })
 
-it('warns of a server that fails, by its code and not in its words', async () => {
+it('the host log warns about a failed server with its code and not with its own message', async () => {
   const { stored } = await host.toolkits.register(
     { name: 'kit', url, headers: { 'X-Key': 's3cret-of-ann' } },
     { tier: 'user', userId: 'ann' },

@@ -60,7 +60,7 @@ async function* streamed(at: number, runId: string): AsyncGenerator<string> {
   }
 }
 
-it('reaches who looks at it from elsewhere, as it goes', async () => {
+it('a run stream reaches a reader on another process live', async () => {
   close('look', 'write')
   const nodes = [node('a', 'look'), node('b', 'write', ['a']), node('c', 'look', ['b'])]
   const { id } = (await hosts[0]?.workflows.start('ann', { definition: { name: 'w', nodes } })) ?? { id: '' }
@@ -79,7 +79,7 @@ it('reaches who looks at it from elsewhere, as it goes', async () => {
   expect((await hosts[1]?.runs.get('ann', id))?.output).toBe('first')
 })
 
-it('of one that waits tells that, and when it goes on elsewhere what is done then', async () => {
+it('the stream of a paused run reports the pause and, after it continues elsewhere, the new steps', async () => {
   close('ask')
   const nodes = [node('a', 'ask'), node('b', 'look', ['a'])]
   const paused = await hosts[0]?.workflows.run('ann', { definition: { name: 'w', nodes } })
@@ -97,7 +97,7 @@ it('of one that waits tells that, and when it goes on elsewhere what is done the
   expect(told).toEqual(expect.arrayContaining(['a running', 'a completed', 'b completed', 'run completed']))
 })
 
-it("is nobody else's", async () => {
+it('a run stream returns 404 to other users', async () => {
   const app = createApp({ host: hosts[1] as Host, authenticate: () => ({ kind: 'session', userId: 'bob' }) })
   const { id } = (await hosts[0]?.workflows.run('ann', {
     definition: { name: 'w', nodes: [node('a', 'write')] },

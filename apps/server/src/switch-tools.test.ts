@@ -2,7 +2,7 @@
 import { type Host, rule } from 'loadout'
 import { quickjs } from 'loadout/code-mode/quickjs'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type AppOfUsers, type Ask, appOfUsers } from './testing/app-of-users.ts'
+import { type AppOfUsers, type Ask, appOfUsers } from '../test/support/app-of-users.ts'
 
 const tool = (name: string) => ({ name, inputSchema: { type: 'object' }, execute: 'return 1' })
 const WIKI = { name: 'wiki', tools: [tool('search'), tool('edit'), tool('list')] }
@@ -27,7 +27,7 @@ const onOf = async (ask: Ask) => (await toolsOf(ask)).filter(({ enabled }) => en
 const switched = (switches: Record<string, unknown>) => ann()('PATCH /api/mcp/wiki', { switches })
 
 describe('a tool of a global toolkit', () => {
-  it('is off for who switched it off, on every way to it, and for nobody else; and on again', async () => {
+  it('is off only for the user who turned it off, on every route, and can be turned on again', async () => {
     const { status, body } = await switched({ edit: false, list: false })
     expect(status).toBe(200)
     const seen = body.tools.find(({ name }: ToolSeen) => name === 'edit')
@@ -43,13 +43,13 @@ describe('a tool of a global toolkit', () => {
     expect((await ann()('POST /api/tools/wiki/edit/call', { arguments: {} })).status).toBe(200)
   })
 
-  it('is on again also where a wider word of the same user kept it off', async () => {
+  it('is turned on again even if a wider setting of the same user turned it off', async () => {
     await host.activations.set({ userId: 'ann' }, [{ ref: 'wiki.*', on: false }])
     await switched({ edit: true })
     expect(await onOf(ann())).toEqual(['edit'])
   })
 
-  it('stays off where the operator switched it off', async () => {
+  it('stays off if the operator turned it off', async () => {
     await app.as('olga', 'operator')('PATCH /api/app/toolkits/wiki', { exclude: ['edit'] })
     await switched({ edit: true })
     expect(await onOf(ann())).toEqual(['search', 'list'])
@@ -58,7 +58,7 @@ describe('a tool of a global toolkit', () => {
     expect(seen?.off).toMatchObject([{ kind: 'filter', tier: 'app' }])
   })
 
-  it('is meant alone, also where its name would be read as a pattern', async () => {
+  it('is matched literally, even if its name looks like a pattern', async () => {
     const named = ['a*', 'ab', '{x,y}', 'x'].map((name) => ({ name, inputSchema: { type: 'object' } }))
     await app.as('olga', 'operator')('POST /api/app/toolkits', {
       ...{ name: 'odd', url: 'https://odd.example/mcp', tools: named, enabled: false },
@@ -68,14 +68,14 @@ describe('a tool of a global toolkit', () => {
     expect(on).toEqual(['ab', 'x'])
   })
 
-  it('goes with the switch of its toolkit in one request', async () => {
+  it('is turned off together with its toolkit in one request', async () => {
     const { body } = await ann()('PATCH /api/mcp/wiki', { enabled: false, switches: { edit: false } })
     expect(body.enabled).toBe(false)
     await ann()('PATCH /api/mcp/wiki', { enabled: true })
     expect(await onOf(ann())).toEqual(['search', 'list'])
   })
 
-  it('must be one that is there, and a switch is on or off', async () => {
+  it('must exist, and its setting must be on or off', async () => {
     const none = await switched({ none: false })
     expect([none.status, none.body.errors]).toEqual([
       422,
@@ -87,7 +87,7 @@ describe('a tool of a global toolkit', () => {
     expect(await onOf(ann())).toEqual(['search', 'edit', 'list'])
   })
 
-  it('tells when its tools were discovered', async () => {
+  it('reports when its tools were discovered', async () => {
     const now = new Date(Date.now() + 60_000)
     vi.useFakeTimers({ toFake: ['Date'], now })
     await ann()('POST /api/mcp/wiki/introspect')
@@ -97,8 +97,8 @@ describe('a tool of a global toolkit', () => {
   })
 })
 
-describe('a tool of one’s own toolkit', () => {
-  it('can be switched in the same way', async () => {
+describe('a tool in the user’s own toolkit', () => {
+  it('is turned on and off in the same way', async () => {
     await ann()('POST /api/mcp', WIKI)
     await switched({ edit: false })
     expect(await onOf(ann())).toEqual(['search', 'list'])

@@ -98,7 +98,7 @@ function parseMetrics(text: string): Map<string, number> {
 }
 
 describe('GET /metrics', () => {
-  it('tells in Prometheus’ text what was called, connected and is there', async () => {
+  it('reports calls, connections and inventory in Prometheus’ text format', async () => {
     const { ask } = await start()
     const server = await echoServer()
     await ask('POST /api/mcp', { body: { name: 'Kit', url: server.url } })
@@ -132,14 +132,14 @@ describe('GET /metrics', () => {
     expect(text).toContain('service_name="test",service_version="1.2.3"')
   })
 
-  it('counts each server of a process for itself', async () => {
+  it('counts each server in a process separately', async () => {
     const [one, two] = [await start(), await start()]
     await one.ask('POST /api/tools/app/now/call', { body: {} })
     expect((await one.ask('GET /metrics')).text).toContain('loadout_calls_ended_total{')
     expect((await two.ask('GET /metrics')).text).not.toContain('loadout_calls_ended_total{')
   })
 
-  it('is for the loopback in local mode, and not for a page of another site', async () => {
+  it('is available on the loopback in local mode, and not to a page of another site', async () => {
     const { ask } = await start()
     expect((await ask('GET /metrics')).status).toBe(200)
     expect((await ask('GET /metrics', { headers: { host: 'evil.example' } })).status).toBe(403)
@@ -147,7 +147,7 @@ describe('GET /metrics', () => {
     expect((await ask('GET /metrics', { key: 'lo_wrong' })).status).toBe(401)
   })
 
-  it('is for operators and its own key where there are many users', async () => {
+  it('is available to operators and with its own key in multi-user mode', async () => {
     const { ask } = await start({ multiUser: true })
     const { text } = await ask('POST /api/keys', { key: BOOTSTRAP, body: { name: 'k', userId: 'ann' } })
     const { key } = JSON.parse(text)
@@ -175,7 +175,7 @@ describe('a trace', () => {
     return { ...started, call, spans, server }
   }
 
-  it('that a request names goes on to the tool’s server, and into the log', async () => {
+  it('is propagated from a request to the tool’s server and into the log', async () => {
     const { call, spans, server, lines } = await traced()
     await call({ traceparent: `00-${TRACE}-${PARENT}-01`, tracestate: 'vendor=1', baggage: 'user=ann' })
     const [span] = spans()
@@ -189,7 +189,7 @@ describe('a trace', () => {
     expect(told.map((line) => line.msg ?? line.path)).toEqual(['call', '/api/tools/kit/echo/call'])
   })
 
-  it('begins with the call where a request names none, or none that can be read', async () => {
+  it('starts with the call if the request has no valid trace header', async () => {
     const { call, spans } = await traced()
     await call({})
     await call({ traceparent: 'rubbish' })
@@ -197,7 +197,7 @@ describe('a trace', () => {
     expect(spans().map((span) => span.parentSpanContext)).toEqual([undefined, undefined, undefined])
   })
 
-  it('is sent to the collector that is set, before the server is gone', async () => {
+  it('is sent to the configured collector before the server stops', async () => {
     const got: Array<{ url: string | undefined; body: string }> = []
     const collector = createServer(async (request, response) => {
       got.push({ url: request.url, body: Buffer.concat(await request.toArray()).toString() })
@@ -214,7 +214,7 @@ describe('a trace', () => {
     expect(got[0]?.body).toContain('my loadout')
   })
 
-  it('that cannot be sent keeps no server from stopping', async () => {
+  it('does not keep a server from stopping if it cannot be sent', async () => {
     const closed = createServer()
     await new Promise<void>((resolve) => closed.listen(0, '127.0.0.1', resolve))
     const otlpEndpoint = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`
@@ -225,8 +225,8 @@ describe('a trace', () => {
   })
 })
 
-describe('the log', () => {
-  it('has a line for each call, with the request that it belongs to and without what it was about', async () => {
+describe('the server log', () => {
+  it('has one entry for each call with its request ID and without its content', async () => {
     const { ask, lines } = await start()
     const { headers, text } = await ask('POST /api/tools/app/now/call', { body: { arguments: { words: 'of mine' } } })
     const [call, request, ...others] = lines.map((line) => JSON.parse(line))
@@ -247,7 +247,7 @@ describe('the log', () => {
     expect(request).toMatchObject({ requestId, path: '/api/tools/app/now/call', status: 200 })
   })
 
-  it('has the id of its own request in every line, when many are served at once', async () => {
+  it('has the correct request ID in every entry with parallel requests', async () => {
     const { ask, lines } = await start()
     const asked = Array.from({ length: 20 }, () => ask('POST /api/tools/app/now/call', { body: {} }))
     const answers = await Promise.all(asked)
@@ -256,7 +256,7 @@ describe('the log', () => {
       expect(calls.find((line) => line.callId === JSON.parse(text).callId)?.requestId).toBe(headers.get('x-request-id'))
   })
 
-  it('leaves out secrets, however deep they lie and wherever they stand', () => {
+  it('omits secrets at any depth and position', () => {
     const lines: string[] = []
     const log = createLog('trace', { write: (line: string) => void lines.push(line) })
     const key = `lo_${'k'.repeat(40)}`
@@ -267,7 +267,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(3)
   })
 
-  it('has none of the secrets that pass through: arguments, results, headers, URLs, environment', async () => {
+  it('omits secrets in arguments, results, headers, URLs and environment', async () => {
     const { ask, lines } = await start({ multiUser: true })
     const planted: string[] = []
     const plant = () => planted[planted.push(`planted-${crypto.randomUUID()}`) - 1] as string

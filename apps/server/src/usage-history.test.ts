@@ -1,7 +1,7 @@
 /** Calls over time: each counted once, in its time, and nobody else's. */
 import { type AuditView, createHost, defineTool } from 'loadout'
 import { describe, expect, it } from 'vitest'
-import { appOfUsers } from './testing/app-of-users.ts'
+import { appOfUsers } from '../test/support/app-of-users.ts'
 import { usageHistory } from './usage-history.ts'
 
 const now = new Date('2026-05-05T10:30:00Z')
@@ -26,7 +26,7 @@ const historyOf = (lines: AuditView[], range: '1h' | '24h' | '7d' | '30d', pageS
   usageHistory(logOf(lines, pageSize) as never, { userId: 'ann', range, now })
 
 describe('usage over time', () => {
-  it('counts a call once, by how it ended, in its bucket', async () => {
+  it('counts a call once by its outcome in its bucket', async () => {
     const lines = [
       line(1, 'ok', { durationMs: 10, resultSize: 100 }),
       line(1, 'started'),
@@ -54,12 +54,12 @@ describe('usage over time', () => {
     ['1h', 12],
     ['7d', 28],
     ['30d', 30],
-  ] as const)('%s has %d buckets up to now', async (range, count) => {
+  ] as const)('covers %s with %d buckets up to now', async (range, count) => {
     const { buckets, total } = await historyOf([line(0, 'ok')], range)
     expect([buckets.length, total.calls, buckets.at(-1)?.calls]).toEqual([count, 1, 1])
   })
 
-  it('looks at pages, and says where it looked at the newest only', async () => {
+  it('reads page by page and reports when only the newest entries were counted', async () => {
     const many = Array.from({ length: 60_000 }, () => line(1, 'ok'))
     const all = await historyOf(many.slice(0, 3500), '1h', 1000)
     expect([all.total.calls, all.complete]).toEqual([3500, true])
@@ -67,7 +67,7 @@ describe('usage over time', () => {
     expect([newest.total.calls, newest.complete]).toEqual([50_000, false])
   })
 
-  it('is a route, for each of their own', async () => {
+  it('is returned by its route to each user for their own calls', async () => {
     const hello = defineTool({
       ...{ name: 'hello', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
       execute: () => 'hello',
@@ -84,7 +84,7 @@ describe('usage over time', () => {
     await host.close()
   })
 
-  it('a fresh host has empty buckets', async () => {
+  it('returns empty buckets on a new host', async () => {
     const host = createHost()
     const { total, tools } = await usageHistory(host.audit, { userId: 'ann', range: '7d' })
     expect([total.calls, tools]).toEqual([0, []])

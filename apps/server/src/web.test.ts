@@ -7,7 +7,7 @@ import { expect, it } from 'vitest'
 import { createApp } from './app.ts'
 import { serveWeb } from './web.ts'
 
-it('has the nonce of its own policy, which lets no other style and no script in that is written into the page', async () => {
+it('the web page carries its CSP nonce, and the policy blocks other inline styles and scripts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-page-'))
   await copyFile(new URL('../../web/index.html', import.meta.url), join(folder, 'index.html'))
   const app = createApp({

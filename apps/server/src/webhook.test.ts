@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { silentLog } from './log.ts'
 import { startWebhook } from './webhook.ts'
 
-it('the app is told of what waits, signed, masked, and again where it did not listen the first time', async () => {
+it('the webhook sends pending approvals to the app, signed and masked, and retries after a failure', async () => {
   const got: Array<{ headers: IncomingHttpHeaders; body: string }> = []
   const server = createServer(async (request, response) => {
     got.push({ headers: request.headers, body: Buffer.concat(await request.toArray()).toString() })

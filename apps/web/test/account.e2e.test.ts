@@ -10,7 +10,7 @@ const PASSWORD = `pass-${randomBytes(9).toString('hex')}`
 const NEXT = `next-${randomBytes(9).toString('hex')}`
 const FIREFOX = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0'
 
-describe('an account', () => {
+describe('the account page', () => {
   let app: OpenApp
   let page: Page
   let drop: () => Promise<void>
@@ -53,7 +53,7 @@ describe('an account', () => {
     await drop?.()
   })
 
-  it('lists sessions by what people call their browsers, and ends one of them, or all others', async () => {
+  it('lists sessions by browser name and ends one session or all others', async () => {
     await session('Chrome').getByText('This one').waitFor()
     expect(await page.getByRole('button', { name: 'End all others' }).count()).toBe(0)
     const [one, two] = [await signIn(PASSWORD), await signIn(PASSWORD, 'curl/8.5.0')]
@@ -70,7 +70,7 @@ describe('an account', () => {
     for (const other of [one, two]) await other.context().close()
   })
 
-  it('changes the password: says what is wrong at its field, and the other sessions end', async () => {
+  it('changes the password, shows errors at their field, and ends the other sessions', async () => {
     const other = await signIn(PASSWORD)
     await isIn(other)
     await change('', 'short', 'other')
@@ -94,7 +94,7 @@ describe('an account', () => {
     await refused.context().close()
   })
 
-  it('has one theme in every browser: those that are open, and the next', async () => {
+  it('applies one theme in every open and later browser', async () => {
     const open = await signIn(NEXT)
     await isIn(open)
     expect(await theme(open)).toBe('light')

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { type OpenApp, openApp, textOf } from './open-app.ts'
 
-describe('activity', () => {
+describe('the activity page', () => {
   let app: OpenApp
   let page: Page
   const send = async (method: string, path: string, body: unknown) => {
@@ -20,12 +20,12 @@ describe('activity', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('teaches while there is nothing', async () => {
+  it('explains itself while it is empty', async () => {
     await page.goto('/activity')
     await page.getByRole('heading', { name: 'Nothing has happened yet' }).waitFor()
   })
 
-  it('shows new lines as they come, a call as one, with its arguments without secrets', async () => {
+  it('shows new log entries live, one per call, with arguments without secrets', async () => {
     expect(await send('POST', '/mcp', { name: 'everything', command: process.execPath, args: [EVERYTHING] })).toBe(201)
     await send('PUT', '/policy/own', {
       rules: [{ pattern: 'everything.get-env', decision: 'deny', reason: 'no looking' }],
@@ -43,7 +43,7 @@ describe('activity', () => {
     await denied.getByText(/no looking/).waitFor()
   })
 
-  it('is told of a new line by an event, and stands still while it is switched off', async () => {
+  it('updates on an event and stays still while live updates are off', async () => {
     const asked: string[] = []
     page.on('request', (request) => {
       // A call that is unfolded is read again as it goes on; the list is not.
@@ -68,7 +68,7 @@ describe('activity', () => {
     await rows().filter({ hasText: 'everything.echo' }).nth(1).waitFor()
   })
 
-  it('filters, and keeps the filters in the address', async () => {
+  it('filters entries and keeps the filters in the URL', async () => {
     await page.getByRole('combobox', { name: 'Outcome' }).selectOption('denied')
     await page.waitForURL(/outcome=denied/)
     await rows().filter({ hasText: 'everything.echo' }).first().waitFor({ state: 'detached' })
@@ -87,7 +87,7 @@ describe('activity', () => {
     await page.getByRole('combobox', { name: 'Asked for by' }).selectOption('')
   })
 
-  it('exports what is filtered', async () => {
+  it('exports the filtered entries', async () => {
     await page.getByRole('button', { name: 'Export' }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('menuitem', { name: 'As JSON lines' }).click()
@@ -96,7 +96,7 @@ describe('activity', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ ref: 'everything.get-env', outcome: 'denied' })
   })
 
-  it('pages back to what is older', async () => {
+  it('pages back to older entries', async () => {
     await page.goto('/activity')
     await page.getByRole('switch', { name: 'Show new lines as they come' }).click()
     for (let i = 0; i < 60; i++) await echo(String(i))
@@ -106,7 +106,7 @@ describe('activity', () => {
     expect(await rows().filter({ hasText: 'everything.echo' }).count()).toBe(62)
   })
 
-  it('counts it, as charts and as tables', async () => {
+  it('shows usage as charts and as tables', async () => {
     await page.getByRole('tab', { name: 'Usage' }).click()
     await page.waitForURL(/tab=usage/)
     await page.locator('dd').filter({ hasText: /^63$/ }).waitFor()

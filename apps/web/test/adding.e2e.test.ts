@@ -29,7 +29,7 @@ const isAtEnd = (region: ReturnType<Page['getByRole']>) =>
       scrollHeight > clientHeight && scrollTop + clientHeight > scrollHeight - 2,
   )
 
-describe('where commands may be run', () => {
+describe('adding a server when commands are allowed', () => {
   let server: FixtureServer
   beforeAll(async () => {
     app = await openApp()
@@ -38,7 +38,7 @@ describe('where commands may be run', () => {
   afterAll(() => app[Symbol.asyncDispose]())
   afterEach(() => server?.[Symbol.asyncDispose]())
 
-  it('a server that does not answer is stopped and taken back, with its process', async () => {
+  it('stops and removes a server that does not respond, with its process', async () => {
     server = await fixtureServer({ waits: true })
     await fill('Slow', server)
     await expect.poll(() => server.isRunning()).toBe(true)
@@ -50,7 +50,7 @@ describe('where commands may be run', () => {
     await expect.poll(() => server.isRunning()).toBe(false)
   })
 
-  it('a form that is closed while it connects asks nothing, and the server goes on', async () => {
+  it('continues without a prompt when the form is closed during the connection', async () => {
     server = await fixtureServer({ waits: true })
     await fill('Patient', server)
     await expect.poll(() => server.isRunning()).toBe(true)
@@ -65,7 +65,7 @@ describe('where commands may be run', () => {
     await remove('patient')
   })
 
-  it('what a process printed is shown at its end, where it says what it died of', async () => {
+  it('shows the end of the process output, where the error is', async () => {
     const noise = Array.from({ length: 60 }, (_, line) => `loading part ${line}`).join('\n')
     server = await fixtureServer({ dies: `${noise}\nFatal: cannot open the store\n` })
     await fill('Noisy', server)
@@ -80,7 +80,7 @@ describe('where commands may be run', () => {
     await remove('noisy')
   })
 
-  it('a config replaces a server only when that is ticked, with what there is and what would be', async () => {
+  it('replaces a server from a config only if confirmed, with both versions shown', async () => {
     const before = { name: 'Files', command: 'no-such-command', args: ['--root', './my notes'], enabled: false }
     const headers = { 'content-type': 'application/json' }
     await fetch(`${app.url}/api/mcp`, { method: 'POST', headers, body: JSON.stringify(before) })
@@ -109,7 +109,7 @@ describe('where commands may be run', () => {
     await Promise.all([remove('files'), remove('fresh')])
   })
 
-  it('of many that failed a few are named, and the rest is one click away', async () => {
+  it('names a few of many failed servers and shows the rest on one click', async () => {
     const headers = { 'content-type': 'application/json' }
     const names = ['One', 'Two', 'Three', 'Four', 'Five']
     for (const name of names)
@@ -125,7 +125,7 @@ describe('where commands may be run', () => {
     await Promise.all(names.map((name) => remove(name.toLowerCase())))
   })
 
-  it('the door that was chosen stands in the address, and is no way out of what was typed', async () => {
+  it('keeps the chosen source in the URL and asks before it drops typed input', async () => {
     await page.goto('/connectors?add=stdio')
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Half')
     await dialog().getByRole('radio', { name: /^URL/ }).click()
@@ -143,7 +143,7 @@ describe('where commands may be run', () => {
   })
 })
 
-describe('where the operator allows no commands', () => {
+describe('adding a server when commands are off', () => {
   beforeAll(async () => {
     app = await openApp(
       ({ toolkits }) => toolkits.register({ name: 'Older', command: 'x' }, { tier: 'user', userId: 'local' }),
@@ -153,7 +153,7 @@ describe('where the operator allows no commands', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('that door is closed and says why', async () => {
+  it('disables the command option and explains the reason', async () => {
     await row('Older').waitFor()
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'URL' }).waitFor()
@@ -164,7 +164,7 @@ describe('where the operator allows no commands', () => {
     await dialog().waitFor({ state: 'detached' })
   })
 
-  it('a server that cannot be started calls nobody to try again', async () => {
+  it('offers no retry for a server that cannot be started', async () => {
     await fetch(`${app.url}/api/mcp/older/introspect`, { method: 'POST' })
     await row('Older').getByText('Failed', { exact: true }).waitFor()
     await row('Older')

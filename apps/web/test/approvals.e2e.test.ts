@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type OpenApp, openApp } from './open-app.ts'
 import { begin, fill, SCREENS } from './screens/approvals.ts'
 
-describe('approvals', () => {
+describe('the approvals page', () => {
   let app: OpenApp
   let page: Page
   const card = (name: string) => page.getByRole('article', { name: new RegExp(`^${name} on`) })
@@ -24,7 +24,7 @@ describe('approvals', () => {
   beforeEach(() => SCREENS['nothing to approve']?.(page))
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('shows a question as it comes, and the call goes on with the answer', async () => {
+  it('shows an approval request live, and the call continues after the answer', async () => {
     const { callId } = await begin(page, 'front-desk/cancel_all')
     await card('cancel_all').getByText('The tool may destroy something.').waitFor()
     await card('cancel_all').getByText('It is called without arguments.').waitFor()
@@ -40,7 +40,7 @@ describe('approvals', () => {
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('waiting')
   })
 
-  it('is answered by Y and N on a card that has the focus, unless they are switched off', async () => {
+  it('answers a focused card with Y and N unless the shortcuts are off', async () => {
     const { callId } = await begin(page, 'front-desk/cancel_all')
     await card('cancel_all').focus()
     await card('cancel_all').getByText('allows once').waitFor()
@@ -58,7 +58,7 @@ describe('approvals', () => {
     await expect.poll(async () => (await outcome(later.callId)).code).toBe('denied')
   })
 
-  it('works where the browser keeps nothing for it', async () => {
+  it('works when the browser blocks storage', async () => {
     const blocked = await app.open()
     await blocked.addInitScript(() => {
       const denied = () => {
@@ -76,7 +76,7 @@ describe('approvals', () => {
     await blocked.context().close()
   })
 
-  it('lets arguments be changed where the rule permits it, and only to what fits', async () => {
+  it('lets the user edit arguments if the rule permits it, and accepts only valid values', async () => {
     const { callId } = await begin(page, 'front-desk/book', { room: 'Sea view', nights: 2 })
     await card('Book a room').getByText('Bookings cost money.').waitFor()
     await card('Book a room').getByRole('button', { name: 'Edit the arguments' }).click()
@@ -93,7 +93,7 @@ describe('approvals', () => {
     expect(JSON.stringify(await outcome(callId))).toContain('5')
   })
 
-  it('shows what is hidden in the arguments, so that they read as what they are', async () => {
+  it('shows invisible characters in the arguments', async () => {
     await begin(page, 'front-desk/book', { room: 'Sea \u202Eweiv', nights: 2 })
     await card('Book a room').getByText('\\u202e').waitFor()
     expect(await card('Book a room').textContent()).not.toContain('\u202E')
@@ -101,7 +101,7 @@ describe('approvals', () => {
     await card('Book a room').waitFor({ state: 'detached' })
   })
 
-  it('remembers an answer for as much as was said', async () => {
+  it('saves a permission for the chosen scope', async () => {
     await begin(page, 'front-desk/cancel_all')
     await card('cancel_all').getByRole('button', { name: 'Allow cancel_all for longer' }).click()
     expect(await page.getByRole('menuitem', { name: 'For this conversation' }).count()).toBe(0)
@@ -120,7 +120,7 @@ describe('approvals', () => {
     for (const { id } of blocks.items) await fetch(`${app.url}/api/grants/${id}`, { method: 'DELETE' })
   })
 
-  it('says so where somebody else was faster', async () => {
+  it('reports when another user answered first', async () => {
     await begin(page, 'front-desk/cancel_all')
     await card('cancel_all').waitFor()
     const { items } = await (await fetch(`${app.url}/api/approvals?status=pending`)).json()
@@ -133,7 +133,7 @@ describe('approvals', () => {
     await page.unroute('**/api/approvals?**')
   })
 
-  it('lists what was answered, by how it ended', async () => {
+  it('lists answered requests by outcome', async () => {
     await begin(page, 'front-desk/book', { room: 'Attic' })
     await card('Book a room').getByRole('button', { name: 'Deny Book a room', exact: true }).click()
     await page.getByRole('radio', { name: 'Denied' }).click()
@@ -147,7 +147,7 @@ describe('approvals', () => {
     await expect.poll(() => answered().getByText('Denied').count()).toBe(0)
   })
 
-  it('asks what a server asks, and hands the answer on', async () => {
+  it('shows the input request of a server and sends the answer', async () => {
     const callId = String(await SCREENS['a question of a server']?.(page))
     const question = page.getByRole('article', { name: /^Asking asks you/ })
     await question.getByRole('textbox', { name: 'String', exact: true }).fill('Ann')

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib'
 import { expect, it } from 'vitest'
 import { DIST, openApp } from './open-app.ts'
 
-it('sends at most 250 KB of script for the first page, compressed', async () => {
+it('the first page loads at most 250 KB of compressed script', async () => {
   await using app = await openApp()
   const page = await app.open()
   await page.getByRole('heading', { name: 'Your servers' }).waitFor()

@@ -47,7 +47,7 @@ beforeAll(async () => {
 afterAll(() => app[Symbol.asyncDispose]())
 
 describe('a real server over stdio', () => {
-  it('is connected and saved, and shows its tools with what it claims of them', async () => {
+  it('connects, is saved, and shows its tools with their annotations', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Files')
     await dialog().getByRole('textbox', { name: 'Command' }).fill(process.execPath)
@@ -71,7 +71,7 @@ describe('a real server over stdio', () => {
     await tool('read_text_file').locator('.cm-content').getByText('"head"').waitFor()
   })
 
-  it('offers a tool or not, for good', async () => {
+  it('turns a tool on or off permanently', async () => {
     await tool('move_file').getByRole('switch', { name: 'Offer move_file' }).click()
     await row('Files')
       .getByText(/^13 of 14 tools on/)
@@ -89,7 +89,7 @@ describe('a real server over stdio', () => {
       .waitFor()
   })
 
-  it('asks, allows and blocks a tool, with what is inherited named', async () => {
+  it('sets a tool to ask, allow or block and names the inherited decision', async () => {
     const calls = tool('create_directory').getByRole('combobox', { name: 'Calls of create_directory' })
     const decided = async () => {
       const { body } = await request('GET /api/policy/decisions?toolkit=files')
@@ -120,7 +120,7 @@ describe('a real server over stdio', () => {
     expect(await reads.locator('option').allTextContents()).toEqual(['Default: allow', 'Always ask', 'Block'])
   })
 
-  it('is found among its tools, reconnects, and is edited with its options', async () => {
+  it('filters its tools, reconnects, and is edited with its options', async () => {
     await row('Files').getByRole('searchbox', { name: 'Find a tool of Files' }).fill('directory_tree')
     await row('Files').getByText('1 tool shown').waitFor({ state: 'attached' })
     await row('Files').getByRole('searchbox', { name: 'Find a tool of Files' }).fill('')
@@ -146,7 +146,7 @@ describe('a real server over stdio', () => {
     })
   })
 
-  it('is found among servers by a tool of it', async () => {
+  it('is found among servers by the name of one of its tools', async () => {
     for (const name of ['One', 'Two', 'Three', 'Four', 'Five'])
       await add(name, { command: 'x', args: [] }, { enabled: false })
     const search = page.getByRole('searchbox', { name: 'Find a server or a tool' })
@@ -165,11 +165,11 @@ describe('a real server over stdio', () => {
   })
 })
 
-describe('servers that make trouble', () => {
+describe('a failing or untrusted server', () => {
   let server: FixtureServer
   afterEach(() => server[Symbol.asyncDispose]())
 
-  it('shows what a process printed where it was added, keeps what was typed, and goes on from there', async () => {
+  it('shows the process output in the add form, keeps the typed values, and continues from there', async () => {
     server = await fixtureServer({ dies: 'Error: TOKEN is not set\n    at start (server.js:12)\n' })
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Fragile')
@@ -192,7 +192,7 @@ describe('servers that make trouble', () => {
     await request('DELETE /api/mcp/fragile')
   })
 
-  it('has a tool reviewed that changed, with both versions, from the banner', async () => {
+  it('offers a review of a changed tool with both versions from the banner', async () => {
     const before = { name: 'send', description: 'Sends a message.', inputSchema: { type: 'object', properties: {} } }
     // So many that not all are drawn.
     const more = Array.from({ length: 80 }, (_, n) => ({ name: `more_${n}` }))
@@ -223,7 +223,7 @@ describe('servers that make trouble', () => {
     await request('DELETE /api/mcp/mail')
   })
 
-  it('holds the tools of a server that is not trusted until they are accepted', async () => {
+  it('holds the tools of an untrusted server until they are accepted', async () => {
     server = await fixtureServer({ tools: [{ name: 'a', annotations: { readOnlyHint: true } }, { name: 'b' }] })
     await add('Stranger', server, { untrusted: true })
     await page.goto('/connectors')
@@ -236,7 +236,7 @@ describe('servers that make trouble', () => {
     await request('DELETE /api/mcp/stranger')
   })
 
-  it('asks its user something in the middle of a call', async () => {
+  it('asks its user for input during a call', async () => {
     server = await fixtureServer({ tools: [{ name: 'ask', annotations: { readOnlyHint: true } }] })
     await add('Curious', server)
     await page.goto('/connectors')
@@ -254,7 +254,7 @@ describe('servers that make trouble', () => {
     await request('DELETE /api/mcp/curious')
   })
 
-  it('lists resources and prompts when they are asked for', async () => {
+  it('lists resources and prompts on demand', async () => {
     server = await fixtureServer({
       tools: [{ name: 'a' }],
       resources: [{ uri: 'notes://one', name: 'one', title: 'First note' }],
@@ -271,7 +271,7 @@ describe('servers that make trouble', () => {
   })
 })
 
-it('two thousand tools scroll, and a few are drawn', async () => {
+it('a list of two thousand tools scrolls and draws only a few', async () => {
   await page.goto('/connectors')
   await row('Large')
     .getByText(/^2,000 tools/)
@@ -292,7 +292,7 @@ it('two thousand tools scroll, and a few are drawn', async () => {
 })
 
 describe('configs of other apps', () => {
-  it('are looked at before anything is taken, with fields for what is missing', async () => {
+  it('are previewed before the import, with fields for missing values', async () => {
     const config = `{
       // mine
       "mcpServers": {
@@ -324,7 +324,7 @@ describe('configs of other apps', () => {
     await request('DELETE /api/mcp/keyed')
   })
 
-  it('take a command line or a URL to the door that it belongs to', async () => {
+  it('send a command line or a URL to the matching form', async () => {
     await page.goto('/connectors?add=paste')
     await dialog().getByRole('textbox', { name: 'Config' }).fill('KEY=k npx -y some-server --root "./my notes"')
     await dialog().getByRole('button', { name: 'Use it as the command' }).click()
@@ -338,7 +338,7 @@ describe('configs of other apps', () => {
     await dialog().waitFor({ state: 'detached' })
   })
 
-  it('that an older set-up left in the browser are offered once, and gone afterwards', async () => {
+  it('from an older setup in the browser are offered once and removed afterwards', async () => {
     const older = JSON.stringify({ state: { servers: { legacy: { command: 'no-such-command' } } }, version: 0 })
     const leave = () => page.evaluate((text) => localStorage.setItem('mcp_servers_config', text), older)
     await leave()
@@ -361,7 +361,7 @@ describe('configs of other apps', () => {
   })
 })
 
-it('a global server is read-only, but its user decides about calls', async () => {
+it('a global server is read-only and its user decides about calls', async () => {
   await page.goto('/connectors')
   const global = page.getByRole('region', { name: 'Global servers' })
   await global.getByText('Read-only').waitFor()

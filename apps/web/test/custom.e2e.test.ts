@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => app[Symbol.asyncDispose]())
 
-it('is reached from the one dialog that adds servers', async () => {
+it('the custom toolkit editor opens from the add server dialog', async () => {
   await page.getByRole('button', { name: 'Add server' }).click()
   await page.getByRole('radio', { name: /^Custom toolkit/ }).click()
   await page.getByRole('link', { name: 'Open the editor' }).click()
@@ -29,14 +29,14 @@ it('is reached from the one dialog that adds servers', async () => {
   await valid()
 })
 
-it('asks for a name where one saves without it', async () => {
+it('the custom toolkit editor asks for a name before saving', async () => {
   await page.getByRole('button', { name: 'Save toolkit' }).click()
   await page.getByText('Name must not be empty.').waitFor()
   const name = page.getByRole('textbox', { name: 'Name', exact: true })
   expect(await name.evaluate((element) => element === document.activeElement)).toBe(true)
 })
 
-it('tells what is wrong with code and names where they are written', async () => {
+it('the custom toolkit editor shows errors in code and names at their place', async () => {
   await page.getByRole('textbox', { name: 'Tool name' }).fill('say it')
   await page.getByText('Must be 1 to 128 of A-Z, a-z, 0-9').waitFor()
   await code().fill('const loud = input.text.toUpperCase(\nreturn loud')
@@ -52,7 +52,7 @@ it('tells what is wrong with code and names where they are written', async () =>
   await valid()
 })
 
-it('tries a tool before anything is saved, with its log', async () => {
+it('the custom toolkit editor runs a tool before saving and shows its log', async () => {
   await page.getByRole('button', { name: 'Add secret' }).click()
   await page.getByRole('textbox', { name: 'Name of secret 1' }).fill('END')
   await page.getByLabel('END', { exact: true }).fill(SECRET)
@@ -71,7 +71,7 @@ it('tries a tool before anything is saved, with its log', async () => {
   expect((await read('/api/mcp')).toolkits).toEqual([])
 })
 
-it('asks for the one call where whoever calls would be asked', async () => {
+it('the custom toolkit editor asks for approval of a test run if a call needs approval', async () => {
   await page.getByRole('checkbox', { name: 'Only reads' }).uncheck()
   await valid()
   await panel().getByRole('button', { name: 'Run' }).click()
@@ -80,7 +80,7 @@ it('asks for the one call where whoever calls would be asked', async () => {
   await panel().getByText('It worked').waitFor()
 })
 
-it('is the same as JSON, checked at the place', async () => {
+it('the custom toolkit editor shows the same record as JSON and marks errors at their position', async () => {
   await show('JSON')
   const text = JSON.parse(await plainText())
   expect(text).toMatchObject({ tools: [{ name: 'shout' }], secrets: { END: SECRET } })
@@ -101,13 +101,13 @@ it('is the same as JSON, checked at the place', async () => {
   expect(await page.getByRole('textbox', { name: 'Tools it may call' }).inputValue()).toBe('prices.shout')
 })
 
-it('is not left by mistake', async () => {
+it('the custom toolkit editor asks before unsaved changes are left', async () => {
   await page.getByRole('link', { name: 'MCP servers' }).last().click()
   await page.getByRole('alertdialog').getByRole('button', { name: 'Stay here' }).click()
   expect(page.url()).toContain('/connectors/custom/new')
 })
 
-it('is saved, has an address of its own, and keeps its secret to itself', async () => {
+it('a saved custom toolkit has its own URL and never shows its secret', async () => {
   await page.getByRole('button', { name: 'Save toolkit' }).click()
   await page.waitForURL(/\/connectors\/custom\/usco_/)
   await page.getByRole('heading', { name: 'Prices', level: 1 }).waitFor()
@@ -125,7 +125,7 @@ it('is saved, has an address of its own, and keeps its secret to itself', async 
   await row.getByText('whisper', { exact: true }).waitFor()
 })
 
-it('is changed later; what is set elsewhere stays, and a try uses the stored secret', async () => {
+it('an edited custom toolkit keeps settings changed elsewhere, and a test run uses the stored secret', async () => {
   await fetch(`${app.url}/api/mcp/prices`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },
@@ -150,7 +150,7 @@ it('is changed later; what is set elsewhere stays, and a try uses the stored sec
   await expect.poll(() => page.getByRole('button', { name: 'Save toolkit' }).isDisabled(), soon).toBe(true)
 })
 
-it('that is saved elsewhere too is never overwritten without a word', async () => {
+it('a custom toolkit that was saved elsewhere is never overwritten without a warning', async () => {
   const other = await page.context().newPage()
   const LONG = { timeout: 60_000 }
   const stored = async () => (await read('/api/mcp/prices')).server.tools[0].title
@@ -183,7 +183,7 @@ it('that is saved elsewhere too is never overwritten without a word', async () =
   await other.close()
 })
 
-it('says so where there is none', async () => {
+it('the custom toolkit editor reports an unknown toolkit', async () => {
   await page.goto('/connectors/custom/nobody')
   await page.getByText('There is no such toolkit of yours').waitFor()
   await page.getByRole('link', { name: 'Go to MCP servers' }).click()

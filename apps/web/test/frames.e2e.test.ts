@@ -12,7 +12,7 @@ const PATHS = [
   ...['/activity', '/activity?tab=usage', '/settings', '/operator', '/runs/nobody', '/nowhere'],
 ]
 
-describe('frames of pages', () => {
+describe('page frames', () => {
   let app: OpenApp
   beforeAll(async () => {
     app = await openApp(async (host) => {
@@ -24,7 +24,7 @@ describe('frames of pages', () => {
   afterAll(() => app[Symbol.asyncDispose]())
 
   for (const width of [1280, 1680])
-    it(`begin at one place at ${width} px`, async () => {
+    it(`start at the same position at ${width} px`, async () => {
       const page = await app.open({ viewport: { width, height: 800 } })
       const first = await beginningOf(page, '/connectors')
       // What differs by width differs between a narrow page and a wide one.

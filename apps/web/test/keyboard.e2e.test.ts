@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { FILESYSTEM } from '../../../test/real-servers.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
-describe('by keyboard alone', () => {
+describe('keyboard navigation', () => {
   let app: OpenApp
   let page: Page
   let folder: string
@@ -58,7 +58,7 @@ describe('by keyboard alone', () => {
     await page.getByText(/^1\d tools, /).waitFor()
   })
 
-  it('looks at its tools, past what is said of it', async () => {
+  it('opens the tools of a server with the skip link', async () => {
     await page.getByText('filesystem added').waitFor()
     await reach('Actions for filesystem')
     expect(await reach('Skip to the page')).toBeLessThan(4)
@@ -66,7 +66,7 @@ describe('by keyboard alone', () => {
     await page.getByText('read_text_file', { exact: true }).first().waitFor()
   })
 
-  it('goes to the workflows by their name, and builds one of a tool that it picks', async () => {
+  it('opens the workflows by name and builds one with a picked tool', async () => {
     await press('Control+K')
     await page.getByRole('dialog').waitFor()
     await type('Workflows')
@@ -97,7 +97,7 @@ describe('by keyboard alone', () => {
     await page.waitForURL(/workflows\/wf/)
   })
 
-  it('runs it, and reads what its step gave', async () => {
+  it('runs the workflow and reads the output of its step', async () => {
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor()
     await reach('Run')
     await press('Enter')

@@ -27,7 +27,7 @@ describe('layout shift', () => {
   afterAll(() => app[Symbol.asyncDispose]())
 
   for (const width of WIDTHS)
-    it(`there is none at ${width} px`, async () => {
+    it(`stays at zero at ${width} px`, async () => {
       const page = await app.open({ viewport: { width, height: 780 } })
       const open = await slowDown(page)
       await page.addInitScript(watch)

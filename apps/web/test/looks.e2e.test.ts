@@ -13,7 +13,7 @@ describe('the first visit and the theme', () => {
   afterAll(() => app[Symbol.asyncDispose]())
 
   for (const width of WIDTHS)
-    it(`teaches at ${width} px`, async () => {
+    it(`explains each empty page at ${width} px`, async () => {
       const page = await app.open({ viewport: { width, height: 780 } })
       for (const path of ['/connectors', '/tools', '/threads', '/approvals', '/workflows', '/activity']) {
         await page.goto(path)

@@ -6,7 +6,7 @@ import { fill } from './screens/custom.ts'
 
 const LOW = { width: 320, height: 256 }
 
-it('scrolls dialogs as a whole in a low window', async () => {
+it('dialogs scroll as a whole in a low window', async () => {
   await using app = await openApp(fill)
   const page = await app.open({ viewport: LOW })
   await page.goto('/connectors?add=stdio')

@@ -7,7 +7,7 @@ import { OidcServer } from '../../../test/oidc-server.ts'
 import type {} from '../../../test/start-postgres.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
-describe('sign-in by a provider', () => {
+describe('sign-in with a provider', () => {
   let app: OpenApp
   let provider: OidcServer
   let operator: Page
@@ -43,7 +43,7 @@ describe('sign-in by a provider', () => {
     await drop?.()
   })
 
-  it('says so where the provider does not answer, and goes on once it does', async () => {
+  it('reports an unreachable provider and continues once it responds', async () => {
     provider.rules.down = true
     const page = await enter()
     await page.getByText('The sign-in provider does not answer').waitFor()
@@ -52,7 +52,7 @@ describe('sign-in by a provider', () => {
     await page.context().close()
   })
 
-  it('leads with the provider; a password is asked of who wants to give one', async () => {
+  it('shows the provider first and a password form on request', async () => {
     const page = await app.open()
     await page.getByRole('link', { name: 'Continue with Example ID' }).waitFor()
     expect(await page.getByLabel('Password', { exact: true }).count()).toBe(0)
@@ -62,7 +62,7 @@ describe('sign-in by a provider', () => {
     await page.context().close()
   })
 
-  it('lets in who was invited, to the page that they wanted, and nobody else', async () => {
+  it('lets only invited users in and opens the page they requested', async () => {
     provider.rules.claims = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann' }
     const stranger = await enter()
     await stranger.getByText('There is no account for you here').waitFor()
@@ -85,7 +85,7 @@ describe('sign-in by a provider', () => {
   })
 })
 
-describe('sign-in by a provider alone', () => {
+describe('sign-in with a provider only', () => {
   let app: OpenApp
   let provider: OidcServer
   let drop: () => Promise<void>
@@ -106,7 +106,7 @@ describe('sign-in by a provider alone', () => {
     await drop?.()
   })
 
-  it('the link makes who comes in by it the operator; nobody is asked for a password, whoever is invited either', async () => {
+  it('makes the first user of the setup link the operator and never asks for a password', async () => {
     provider.rules.claims = { sub: 'olga-there', email: 'olga@example.com', email_verified: true, name: 'Olga' }
     const olga = await app.open()
     const name = async (email: string) => {

@@ -7,7 +7,7 @@ import { EVERYTHING } from '../../../test/real-servers.ts'
 import type {} from '../../../test/start-postgres.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
-describe('what holds for everyone', () => {
+describe('the operator page', () => {
   let app: OpenApp
   let page: Page
   const dialog = () => page.getByRole('dialog')
@@ -24,7 +24,7 @@ describe('what holds for everyone', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('adds a global server, whose tools everyone has', async () => {
+  it('adds a global server with tools for every user', async () => {
     await page.getByRole('heading', { name: 'No global servers' }).waitFor()
     await page.getByRole('button', { name: 'Add global server' }).click()
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Everything')
@@ -41,7 +41,7 @@ describe('what holds for everyone', () => {
     expect(toolkits).toMatchObject([{ name: 'Everything', tier: 'app', readOnly: true }])
   })
 
-  it('edits it, switches it off and deletes it', async () => {
+  it('edits a global server, turns it off and deletes it', async () => {
     await page.getByRole('button', { name: 'Actions for Everything' }).click()
     await page.getByRole('menuitem', { name: 'Edit' }).click()
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('Samples')
@@ -55,7 +55,7 @@ describe('what holds for everyone', () => {
     await page.getByRole('heading', { name: 'No global servers' }).waitFor()
   })
 
-  it('sets rules in their order, with what is wrong at its field', async () => {
+  it('sets rules in order and shows errors at their field', async () => {
     await tab('Policy')
     await page.getByRole('button', { name: 'Add rule' }).click()
     await page.getByRole('textbox', { name: 'Tools' }).fill('NOT A PATTERN')
@@ -78,7 +78,7 @@ describe('what holds for everyone', () => {
     ])
   })
 
-  it('sets limits and settings, with what is wrong at its field', async () => {
+  it('sets limits and settings and shows errors at their field', async () => {
     await tab('Settings and limits')
     await page.getByRole('textbox', { name: 'Calls an hour' }).fill('many')
     const longest = page.getByRole('textbox', { name: 'Longest call (ms)' })
@@ -102,7 +102,7 @@ describe('what holds for everyone', () => {
       .toBeUndefined()
   })
 
-  it('keeps a key for a model that is never shown, checks the log and makes a backup', async () => {
+  it('stores a model key that is never shown, checks the log and creates a backup', async () => {
     await tab('Model keys')
     await page.getByRole('button', { name: 'Set the key for OpenAI', exact: true }).click()
     await page.getByLabel('Key for OpenAI', { exact: true }).fill('sk-planted-key-77')
@@ -123,7 +123,7 @@ describe('what holds for everyone', () => {
   })
 })
 
-describe('users', () => {
+describe('the users page', () => {
   const PASSWORD = `pass-${randomBytes(9).toString('hex')}`
   let app: OpenApp
   let page: Page
@@ -157,7 +157,7 @@ describe('users', () => {
     await drop?.()
   })
 
-  it('invites by a link that is shown once and lets one in', async () => {
+  it('invites a user with a link that is shown once and works', async () => {
     await page.getByRole('button', { name: 'Invite' }).click()
     await dialog().getByRole('textbox', { name: 'Email' }).fill('nobody')
     await dialog().getByRole('button', { name: 'Make the link' }).click()
@@ -183,7 +183,7 @@ describe('users', () => {
     await row('Ann').getByText('last signed in').waitFor()
   })
 
-  it('makes an operator and back, gives a reset link, disables, and deletes', async () => {
+  it('changes the operator role, creates a reset link, disables, and deletes a user', async () => {
     await choose('Ann', 'Make an operator')
     await row('Ann').getByText('operator', { exact: true }).waitFor()
     await choose('Ann', 'Make a plain user')

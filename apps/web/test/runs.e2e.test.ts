@@ -9,7 +9,7 @@ import { type OpenApp, openApp } from './open-app.ts'
 const tool = (id: string, ref: string, more: object = {}) => ({ id, type: 'tool', ref, arguments: {}, ...more })
 const code = (id: string, program: string, more: object = {}) => ({ id, type: 'code', program, ...more })
 
-describe('runs', () => {
+describe('the run page', () => {
   let app: OpenApp
   let page: Page
   let bank: CountingServer
@@ -46,7 +46,7 @@ describe('runs', () => {
     await Promise.all([bank.close(), mail.close()])
   })
 
-  it('counts the items of a map, and has the chosen node in the address', async () => {
+  it('counts the items of a map and keeps the selected node in the URL', async () => {
     await begin('Squares', [
       { id: 'each', type: 'map', over: '[1, 2, 3]', node: 'square' },
       code('square', 'return input * input', { input: '{{ item }}' }),
@@ -61,7 +61,7 @@ describe('runs', () => {
     await page.locator('[data-graph-node="each"][aria-pressed="true"]').waitFor()
   })
 
-  it('asks what became of a call that nobody knows about, and goes on with the answer', async () => {
+  it('asks for the outcome of an unknown call and continues with the answer', async () => {
     const late = Promise.withResolvers<void>()
     bank.gate = late.promise
     await begin('Pays', [tool('pay', 'bank.pay', { timeoutMs: 1500 }), code('note', 'return "noted"')])
@@ -79,7 +79,7 @@ describe('runs', () => {
     expect(await node('pay').getAttribute('data-state')).toBe('completed')
   })
 
-  it('offers the sign-in that a call wants, and says when it is done', async () => {
+  it('offers the sign-in that a call needs and reports when it is done', async () => {
     await page.goto('/connectors')
     const signIn = page.getByRole('button', { name: 'Sign in to mail', exact: true })
     await Promise.all([page.waitForEvent('popup').then((popup) => popup.waitForEvent('close')), signIn.click()])
@@ -96,7 +96,7 @@ describe('runs', () => {
     await standing('completed').waitFor()
   })
 
-  it('are of a workflow that other windows save: it is read again, and never over what is written here', async () => {
+  it('reloads a workflow saved in another window and never overwrites local edits', async () => {
     const nodes = [code('only', 'return 1')]
     const { id } = await send('POST', '/workflows', { name: 'Shared', nodes })
     await page.goto(`/workflows/${id}`)
@@ -128,7 +128,7 @@ describe('runs', () => {
     expect(await send('GET', `/workflows/${id}`)).toMatchObject({ version: 5, description: 'Mine again' })
   })
 
-  it('are of nodes that have no more settings than a save takes', async () => {
+  it('shows only node settings that can be saved', async () => {
     await page.goto('/workflows/new?from=ask')
     await page.getByRole('tab', { name: 'JSON' }).click()
     await page.getByRole('textbox', { name: 'Definition as JSON' }).click()

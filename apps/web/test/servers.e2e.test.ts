@@ -20,7 +20,7 @@ const tool = (name: string) =>
     .last()
 const read = async (path: string) => (await fetch(`${app.url}${path}`)).json()
 
-describe('where the operator prepares commands', () => {
+describe('adding a server from a template', () => {
   let folder: string
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'loadout-templates-'))
@@ -47,7 +47,7 @@ describe('where the operator prepares commands', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('one is chosen and its holes are filled by a form; what cannot be right is told at its field', async () => {
+  it('fills the inputs with a form and shows errors at their field', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('button', { name: 'Add server' }).click()
     await dialog().getByText('Choose one of them.').waitFor()
@@ -74,7 +74,7 @@ describe('where the operator prepares commands', () => {
     expect(await page.content()).not.toMatch(/planted-92ab|own-key-51f0/)
   })
 
-  it('its values are stored, and one can be replaced by itself', async () => {
+  it('stores the values and replaces one of them separately', async () => {
     await page.getByRole('button', { name: 'Actions for Shared notes' }).click()
     await page.getByRole('menuitem', { name: 'Edit' }).click()
     await dialog().getByRole('button', { name: 'Replace the stored value of Folder' }).click()
@@ -89,7 +89,7 @@ describe('where the operator prepares commands', () => {
   })
 })
 
-describe('tools that others wrote', () => {
+describe('tools of a server', () => {
   let server: FixtureServer
   beforeAll(async () => {
     server = await fixtureServer({
@@ -111,7 +111,7 @@ describe('tools that others wrote', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  it('a tool of a global server is switched for oneself, in all windows, with when they were discovered', async () => {
+  it('are turned off for one user of a global server in all windows, with their discovery time', async () => {
     await row('Board').getByRole('button', { name: 'Board', exact: true }).click()
     await row('Board')
       .getByText(/Tools last discovered (just now|\d+ seconds? ago)/)
@@ -138,7 +138,7 @@ describe('tools that others wrote', () => {
     expect((await read('/api/mcp/board')).options.exclude).toEqual(['hidden'])
   })
 
-  it('one’s own is told to models in other words, more carefully, and as its server says again', async () => {
+  it('of the user’s own are overridden for models with stricter annotations and then restored', async () => {
     await page.goto('/connectors?open=mine')
     await tool('post').getByRole('button', { name: 'post', exact: true }).click()
     await tool('post').getByRole('button', { name: 'Change how models see post' }).click()

@@ -5,7 +5,7 @@ import { type OpenApp, openApp } from './open-app.ts'
 
 const APP_KEY = 'planted-model-key-77aa'
 
-describe('settings', () => {
+describe('the settings page', () => {
   let app: OpenApp
   let page: Page
   const read = async (path: string) => (await fetch(`${app.url}/api${path}`)).json()
@@ -26,7 +26,7 @@ describe('settings', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('keeps preferences, and the theme at once', async () => {
+  it('saves preferences and applies the theme at once', async () => {
     await page.getByRole('switch', { name: 'Choose tools for each prompt' }).click()
     await expect.poll(async () => (await read('/preferences')).autoLoadTools).toBe(false)
     await page.getByRole('switch', { name: 'Learn from use' }).click()
@@ -46,7 +46,7 @@ describe('settings', () => {
     expect(await page.getByRole('tab', { name: 'Account' }).count()).toBe(0)
   })
 
-  it('edits rules by pattern, says what is wrong at the field, and asks before they are lost', async () => {
+  it('edits rules by pattern, shows errors at their field, and asks before unsaved changes are lost', async () => {
     await tab('Rules')
     await page.waitForURL(/tab=rules/)
     await page.getByRole('button', { name: 'Add rule' }).click()
@@ -61,7 +61,7 @@ describe('settings', () => {
     expect((await read('/policy/own')).rules).toMatchObject([{ pattern: 'tracker.delete_*', decision: 'deny' }])
   })
 
-  it('sets limits under what the operator allows', async () => {
+  it('sets limits below the limits of the operator', async () => {
     await tab('Limits')
     await page.getByText(/The operator allows 500 at most/).waitFor()
     await page.getByRole('textbox', { name: 'Most calls in an hour' }).fill('20')
@@ -76,7 +76,7 @@ describe('settings', () => {
     await page.waitForURL(/tab=rules/)
   })
 
-  it('makes an API key that is shown once, works, and is revoked', async () => {
+  it('creates an API key that is shown once, works, and is revoked', async () => {
     await tab('API keys')
     await page.getByRole('button', { name: 'New key' }).click()
     const dialog = page.getByRole('dialog')
@@ -105,7 +105,7 @@ describe('settings', () => {
     expect((await as('GET')).status).toBe(401)
   })
 
-  it('keeps a key for a model, and never shows it', async () => {
+  it('stores a model key and never shows it', async () => {
     await tab('Model keys')
     await page.getByRole('button', { name: 'Set your key for Anthropic' }).click()
     await page.getByLabel('Key for Anthropic', { exact: true }).fill(APP_KEY)
@@ -117,7 +117,7 @@ describe('settings', () => {
     await page.getByText('Your own key', { exact: true }).waitFor({ state: 'detached' })
   })
 
-  it('takes a remembered answer back', async () => {
+  it('revokes a saved permission', async () => {
     await tab('Remembered answers')
     await page.getByRole('heading', { name: 'No remembered answers' }).waitFor()
     const pay = { name: 'pay', inputSchema: { type: 'object' }, execute: 'return 1' }

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { OAuthServer } from '../../../test/oauth-server.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
-describe('a server that wants a sign-in', () => {
+describe('a server that needs a sign-in', () => {
   let app: OpenApp
   let oauth: OAuthServer
   let page: Page
@@ -33,7 +33,7 @@ describe('a server that wants a sign-in', () => {
     await oauth.close()
   })
 
-  it('signs in in a window that closes by itself; the page knows at once; and out again', async () => {
+  it('signs in with a window that closes automatically, updates the page at once, and signs out', async () => {
     page = await app.open()
     await row().getByText('Sign-in needed').waitFor()
     const opened = page.waitForEvent('popup')
@@ -53,7 +53,7 @@ describe('a server that wants a sign-in', () => {
     expect(oauth.counts.revoked).toBeGreaterThan(0)
   })
 
-  it('gives a link that another device can finish', async () => {
+  it('shows a link that another device can finish', async () => {
     page = await app.open({ permissions: ['clipboard-read', 'clipboard-write'] })
     await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
     await page.reload()
@@ -69,7 +69,7 @@ describe('a server that wants a sign-in', () => {
     await row().getByText('Connected', { exact: true }).waitFor()
   })
 
-  it('goes there itself where no window may be opened, and comes back', async () => {
+  it('redirects when popups are blocked and returns', async () => {
     page = await app.open()
     await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
     await page.addInitScript(() => {
@@ -83,7 +83,7 @@ describe('a server that wants a sign-in', () => {
     await row().getByText('Connected', { exact: true }).waitFor()
   })
 
-  it('offers it where the server is added, and says there when it is done', async () => {
+  it('offers the sign-in when the server is added and reports when it is done', async () => {
     page = await app.open()
     await page.goto('/connectors?add=http')
     const dialog = page.getByRole('dialog')
@@ -102,7 +102,7 @@ describe('a server that wants a sign-in', () => {
     await fetch(`${app.url}/api/mcp/post`, { method: 'DELETE' })
   })
 
-  it('says what is wrong when the link cannot be had', async () => {
+  it('reports the error when no sign-in link is available', async () => {
     oauth.rules.authorizationEndpoint = 'javascript:alert(1)'
     page = await app.open()
     await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })

@@ -34,7 +34,7 @@ describe('source 003', () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it('adds filesystem over stdio, whose tools are found', async () => {
+  it('adds the filesystem server over stdio and finds its tools', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'Name', exact: true }).fill('filesystem')
     await dialog().getByRole('textbox', { name: 'Command' }).fill(process.execPath)
@@ -44,7 +44,7 @@ describe('source 003', () => {
     await page.getByText(/^1\d tools, /).waitFor()
   })
 
-  it('adds a custom toolkit of two tools', async () => {
+  it('adds a custom toolkit with two tools', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog()
       .getByRole('radio', { name: /^Custom toolkit/ })
@@ -59,7 +59,7 @@ describe('source 003', () => {
     await page.waitForURL(/custom\/usco_/)
   })
 
-  it('introspects both on the page of servers', async () => {
+  it('introspects both on the servers page', async () => {
     await page.goto('/connectors')
     for (const name of ['filesystem', 'words']) {
       await page.getByRole('button', { name: `Actions for ${name}` }).click()
@@ -69,7 +69,7 @@ describe('source 003', () => {
     await page.getByText(/^2 tools, /).waitFor()
   })
 
-  it('offers the tools of both in the workflow builder, grouped, and refreshes them there', async () => {
+  it('offers the tools of both in the workflow builder by group and refreshes them there', async () => {
     await page.goto('/workflows')
     await page.getByRole('button', { name: 'New workflow' }).click()
     await page.getByRole('menuitem', { name: 'Empty workflow' }).click()
@@ -90,7 +90,7 @@ describe('source 003', () => {
     await rename('read')
   })
 
-  it('takes a tool of the other, with an expression over what the first gives', async () => {
+  it('adds a tool of the other with an expression over the first output', async () => {
     await page.getByRole('button', { name: 'Add node' }).click()
     await page.getByRole('menuitem', { name: /^Tool/ }).click()
     await page.getByRole('button', { name: 'Choose a tool' }).click()
@@ -107,7 +107,7 @@ describe('source 003', () => {
     await page.waitForURL(/workflows\/wf/)
   })
 
-  it('runs it: both kinds of tool are in the log, with what they gave', async () => {
+  it('runs the workflow and logs both kinds of tool with their outputs', async () => {
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     await dialog().getByRole('button', { name: 'Run', exact: true }).click()
     await page.waitForURL(/\/runs\//)

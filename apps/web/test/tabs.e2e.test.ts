@@ -3,7 +3,7 @@ import type { Page } from 'playwright'
 import { expect, it } from 'vitest'
 import { openApp } from './open-app.ts'
 
-it('nine tabs load, all of them see a change, and go on when the first is closed', async () => {
+it('nine tabs load, all show a change, and continue after the first is closed', async () => {
   await using app = await openApp()
   const first = await app.open()
   const others: Page[] = []
@@ -24,7 +24,7 @@ it('nine tabs load, all of them see a change, and go on when the first is closed
   await add('seen-after-the-first')
 })
 
-it('a server that another tab deletes while it is edited here takes nothing along that was typed', async () => {
+it('the edit form of a server that another tab deleted keeps the typed values', async () => {
   await using app = await openApp(async ({ toolkits }) => {
     await toolkits.register({ name: 'Doomed', command: '/nowhere/server' }, { tier: 'user', userId: 'local' })
   })
@@ -48,7 +48,7 @@ it('a server that another tab deletes while it is edited here takes nothing alon
 it.each([
   { tier: 'user', userId: 'local', page: '/connectors?edit=', api: '/api/mcp' },
   { tier: 'app', page: '/operator?server=', api: '/api/app/toolkits' },
-] as const)('a server of the $tier that is saved elsewhere is never overwritten without a word', async (one) => {
+] as const)('a server of the $tier that was saved elsewhere is never overwritten without a warning', async (one) => {
   const owner = one.tier === 'app' ? { tier: one.tier } : { tier: one.tier, userId: one.userId }
   await using app = await openApp(async ({ toolkits }) => {
     await toolkits.register({ name: 'Common', command: '/nowhere/server', enabled: false }, owner)

@@ -33,7 +33,7 @@ describe('a thread without a model', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('teaches while there is none, and says what a model needs', async () => {
+  it('explains itself while it is empty and shows what a model needs', async () => {
     await page.goto('/threads')
     await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
     await page.getByRole('button', { name: 'Begin the first' }).waitFor()
@@ -46,7 +46,7 @@ describe('a thread without a model', () => {
     )
   })
 
-  it('takes nothing before it is known what it would be said to', async () => {
+  it('accepts no input before its models are loaded', async () => {
     const models = Promise.withResolvers<void>()
     await page.route(/\/api\/models/, async (route) => {
       await models.promise
@@ -61,7 +61,7 @@ describe('a thread without a model', () => {
     await page.unroute(/\/api\/models/)
   })
 
-  it('finds tools with scores, reasons and what they cost, and keeps one', async () => {
+  it('finds tools with scores, reasons and costs and keeps one', async () => {
     await mode(page, 'Find tools')
     await page.getByRole('textbox', { name: /Say what should be done/ }).fill('add two numbers')
     await page.keyboard.press('Enter')
@@ -77,7 +77,7 @@ describe('a thread without a model', () => {
     await page.getByText('await everything["get-sum"]({ a: 0, b: 0 })').waitFor()
   })
 
-  it('runs a program that waits for an approval, and goes on with it', async () => {
+  it('runs a program that waits for an approval and continues after it', async () => {
     await write(page, 'console.log("two calls")\nreturn await everything["get-sum"]({ a: 20, b: 22 })')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     const run = page.getByRole('article', { name: 'Program' })
@@ -89,7 +89,7 @@ describe('a thread without a model', () => {
     await run.getByText(/sum of 20 and 22 is 42/).waitFor()
   })
 
-  it('cancels what waits, and shows programs after a reload', async () => {
+  it('cancels a pending program and shows programs after a reload', async () => {
     await write(page, 'return await everything["get-sum"]({ a: 1, b: 1 })')
     await page.keyboard.press('Control+Enter')
     const second = page.getByRole('article', { name: 'Program' }).nth(1)
@@ -103,7 +103,7 @@ describe('a thread without a model', () => {
     await page.getByText(/sum of 20 and 22 is 42/).waitFor()
   })
 
-  it('says what is wrong with a program', async () => {
+  it('shows the errors of a program', async () => {
     await write(page, 'throw new Error("on purpose")')
     await page.getByRole('button', { name: 'Run', exact: true }).click()
     const last = page.getByRole('article', { name: 'Program' }).last()
@@ -113,7 +113,7 @@ describe('a thread without a model', () => {
       .waitFor()
   })
 
-  it('carries what is switched on, tells why, and holds its limits', async () => {
+  it('makes turned-on tools available, explains why, and applies its limits', async () => {
     await panel(page).getByRole('tab', { name: 'Toolkits' }).click()
     await panel(page).getByRole('button', { name: 'Tools of everything' }).click()
     await panel(page).getByRole('switch', { name: 'Carry everything.echo' }).click()
@@ -135,7 +135,7 @@ describe('a thread without a model', () => {
       .waitFor()
   })
 
-  it('has rules of its own, which hold in it alone', async () => {
+  it('has its own rules, which apply only in this thread', async () => {
     await panel(page).getByRole('tab', { name: 'Rules' }).click()
     await panel(page).getByText('This thread has no rules of its own').waitFor()
     await panel(page).getByRole('button', { name: 'Add rule' }).click()
@@ -174,7 +174,7 @@ describe('a thread without a model', () => {
     await page.getByRole('heading', { name: 'No threads yet' }).waitFor()
   })
 
-  it('leaves room for what was said where the window is low, as at 400 % zoom', async () => {
+  it('leaves room for messages in a low window, as at 400 % zoom', async () => {
     await newThread(page)
     const composer = page.getByRole('form', { name: 'Composer' })
     const stays = () => composer.evaluate((form) => getComputedStyle(form).position)
@@ -185,7 +185,7 @@ describe('a thread without a model', () => {
     await page.setViewportSize({ width: 1400, height: 900 })
   })
 
-  it('says that it is gone where it was deleted elsewhere; so do workflows and runs that are not there', async () => {
+  it('shows that it is gone after a deletion elsewhere, and so do missing workflows and runs', async () => {
     await newThread(page)
     await page.getByRole('form', { name: 'Composer' }).waitFor()
     const { pathname } = new URL(page.url())
@@ -263,7 +263,7 @@ describe('a chat', () => {
     await answer().getByRole('list', { name: 'Chosen tools' }).getByText('everything.get-sum').waitFor()
   })
 
-  it('has it after a reload, under its title', async () => {
+  it('keeps its messages after a reload under its title', async () => {
     await page.reload()
     await page.getByRole('heading', { name: 'What is 2 and 3?', level: 1 }).waitFor()
     await answer().getByText('265 tokens used').waitFor()
@@ -271,7 +271,7 @@ describe('a chat', () => {
     expect(await page.getByRole('article', { name: 'You' }).count()).toBe(1)
   })
 
-  it('is stopped, and what came so far is kept', async () => {
+  it('is stopped, and the partial answer is kept', async () => {
     next = () => 'On and on. '.repeat(400)
     await ask('Talk.')
     await answer()
@@ -286,7 +286,7 @@ describe('a chat', () => {
       .waitFor()
   })
 
-  it('says what the model failed with, and tries again', async () => {
+  it('shows the error of the model and retries', async () => {
     next = () => ({ raw: { status: 401, body: { error: { message: 'bad key', type: 'auth' } } } })
     await ask('Is it so?')
     await page.getByRole('alert').getByText(/401/).waitFor()
@@ -296,7 +296,7 @@ describe('a chat', () => {
     expect(await page.getByRole('article', { name: 'You' }).getByText('Is it so?').count()).toBe(1)
   })
 
-  it('is asked again: another answer stands where the last stood, also after a reload', async () => {
+  it('replaces the last answer with a regenerated one, also after a reload', async () => {
     const texts = () => Promise.all(['You', 'Answer'].map((name) => page.getByRole('article', { name }).count()))
     const before = await texts()
     next = () => 'It still is.'
@@ -311,7 +311,7 @@ describe('a chat', () => {
     }
   })
 
-  it('keeps the answer that was there where no other came', async () => {
+  it('keeps the earlier answer if the new one fails', async () => {
     next = () => ({ raw: { status: 401, body: { error: { message: 'bad key', type: 'auth' } } } })
     await page.getByRole('button', { name: 'Ask again' }).click()
     await page.getByRole('alert').getByText(/401/).waitFor()
@@ -320,7 +320,7 @@ describe('a chat', () => {
     await answer().getByText('It still is.').waitFor()
   })
 
-  it('is asked with programs and within steps where that was said, and in the next visit, too', async () => {
+  it('uses the chosen programs and step limit, also on the next visit', async () => {
     const choose = () => page.getByRole('button', { name: /openai:gpt-5.6/ }).click()
     const dialog = page.getByRole('dialog', { name: 'Model' })
     await choose()
@@ -348,7 +348,7 @@ describe('a chat', () => {
     await dialog.waitFor({ state: 'detached' })
   })
 
-  it('asks the model that is chosen, and says where its key is missing', async () => {
+  it('uses the chosen model and reports a missing key', async () => {
     await page.getByRole('button', { name: 'openai:gpt-5.6' }).click()
     const dialog = page.getByRole('dialog', { name: 'Model' })
     await dialog.getByRole('combobox', { name: 'Provider' }).selectOption('google')
@@ -360,7 +360,7 @@ describe('a chat', () => {
     await page.getByRole('textbox', { name: 'Ask the model' }).waitFor()
   })
 
-  it('has its tools in a sheet where there is no room beside it, and gives the focus back', async () => {
+  it('shows its tools in a sheet if there is no room beside it and restores the focus', async () => {
     await page.setViewportSize({ width: 360, height: 780 })
     await page.getByRole('button', { name: 'Tools', exact: true }).click()
     await page.getByRole('dialog').getByRole('switch', { name: 'Carry everything', exact: true }).waitFor()

@@ -7,7 +7,7 @@ const LATER_SECRET = 'planted-secret-91ab'
 // A finger stays on a key for a moment; a radio group looks at the key while it is down.
 const HELD = { delay: 60 }
 
-describe('MCP servers', () => {
+describe('the servers page', () => {
   let app: OpenApp
   let page: Page
   const dialog = () => page.getByRole('dialog')
@@ -28,7 +28,7 @@ describe('MCP servers', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('opens on the page of servers, which teaches while it is empty', async () => {
+  it('is the first page and explains itself while it is empty', async () => {
     await page.goto('/')
     await page.waitForURL('**/connectors')
     await page.getByRole('heading', { name: 'MCP servers', level: 1 }).waitFor()
@@ -41,7 +41,7 @@ describe('MCP servers', () => {
     await dialog().waitFor({ state: 'detached' })
   })
 
-  it('shows an error at the field it names, with what to do', async () => {
+  it('shows an error at the field it names, with the fix', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'Name' }).fill('notes')
     await dialog().getByRole('button', { name: 'Add server' }).click()
@@ -91,7 +91,7 @@ describe('MCP servers', () => {
     expect(await page.getByRole('heading', { level: 3 }).count()).toBe(1)
   })
 
-  it('edits one and keeps its secret, which it never has', async () => {
+  it('edits a server and keeps its secret, which never reaches the page', async () => {
     await choose('notes', 'Edit')
     await dialog().getByText('Stored ••••').waitFor()
     expect(await page.content()).not.toContain(SECRET)
@@ -110,7 +110,7 @@ describe('MCP servers', () => {
     expect(await focusedId(page)).toMatch(/^actions-usco_/)
   })
 
-  it('replaces a stored secret, or changes its mind', async () => {
+  it('replaces a stored secret or keeps it after a change of mind', async () => {
     await choose('My notes', 'Edit')
     await dialog().getByRole('button', { name: 'Replace the stored value of NOTES_TOKEN' }).click()
     await dialog().getByRole('textbox', { name: 'Working directory' }).pressSequentially('/srv')
@@ -125,7 +125,7 @@ describe('MCP servers', () => {
     expect(await page.content()).not.toContain(LATER_SECRET)
   })
 
-  it('adds one by URL, with errors at the URL and the token', async () => {
+  it('adds a server by URL, with errors at the URL and the token', async () => {
     await page.getByRole('button', { name: 'Add server' }).click()
     await dialog().getByRole('textbox', { name: 'Name' }).fill('Tracker')
     await dialog().getByRole('radio', { name: /^URL/ }).click()
@@ -143,7 +143,7 @@ describe('MCP servers', () => {
     expect(await page.content()).not.toContain(SECRET)
   })
 
-  it('switches one off and keeps everything over a reload', async () => {
+  it('turns a server off and keeps all values after a reload', async () => {
     await row('My notes').getByRole('switch', { name: 'Enable My notes' }).click()
     await row('My notes').getByText('Disabled').waitFor()
     await page.reload()
@@ -152,7 +152,7 @@ describe('MCP servers', () => {
     await row('Tracker').getByText('Failed', { exact: true }).waitFor()
   })
 
-  it('asks before it deletes', async () => {
+  it('asks before it deletes a server', async () => {
     await choose('My notes', 'Delete')
     await page.getByRole('alertdialog', { name: 'Delete “My notes”?' }).getByRole('button', { name: 'Keep it' }).click()
     await row('My notes').waitFor()
@@ -166,7 +166,7 @@ describe('MCP servers', () => {
     expect(await page.getByRole('heading', { level: 3 }).count()).toBe(1)
   })
 
-  it('adds one with the keyboard alone', async () => {
+  it('adds a server with the keyboard only', async () => {
     await page.reload()
     await page.getByRole('button', { name: 'Add server' }).waitFor()
     await tabTo(page, 'Add server')
@@ -197,7 +197,7 @@ describe('MCP servers', () => {
     await row('By keyboard').getByText('1 stored secret').waitFor()
   })
 
-  it('says when the server is away, and comes back', async () => {
+  it('reports when the API is unreachable and recovers', async () => {
     await page.route('**/api/mcp', (route) => route.abort())
     await page.reload()
     await page.getByRole('alert').getByText('The server does not answer').waitFor()
@@ -207,7 +207,7 @@ describe('MCP servers', () => {
     await page.getByRole('alert').waitFor({ state: 'detached' })
   })
 
-  it('has a page for addresses that lead nowhere', async () => {
+  it('shows a not-found page for unknown URLs', async () => {
     await page.goto('/no/such/page')
     await page.getByRole('heading', { name: 'There is no such page' }).waitFor()
     await page.getByRole('link', { name: 'Go to MCP servers' }).click()

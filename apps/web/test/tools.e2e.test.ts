@@ -22,7 +22,7 @@ async function fillAll(host: Host): Promise<void> {
   await host.catalog.introspect(stored, 'local')
 }
 
-describe('tools', () => {
+describe('the tools page', () => {
   let app: OpenApp
   let page: Page
   const list = () => page.getByRole('list', { name: 'Tools by server' })
@@ -40,7 +40,7 @@ describe('tools', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('shows a tool as a program sees it, beside its schema, to be copied', async () => {
+  it('shows the TypeScript declaration of a tool beside its schema, with a copy button', async () => {
     await open('everything.get-sum')
     const copied = () => page.evaluate(() => navigator.clipboard.readText())
     await page.getByRole('tab', { name: 'TypeScript' }).click()
@@ -60,7 +60,7 @@ describe('tools', () => {
     await page.getByText(/^None of your programs can call it now/).waitFor({ state: 'detached' })
   })
 
-  it('lists them under their servers, folds them away, and opens one beside them', async () => {
+  it('lists tools by server, collapses groups, and opens a tool beside the list', async () => {
     await page.goto('/tools')
     const head = list().getByRole('button', { name: /^Everything/ })
     await list().getByRole('link', { name: /^echo/ }).waitFor()
@@ -81,7 +81,7 @@ describe('tools', () => {
     await page.getByRole('heading', { name: 'Choose a tool' }).waitFor()
   })
 
-  it('goes from row to row by the arrow keys', async () => {
+  it('moves from row to row with the arrow keys', async () => {
     await page.goto('/tools')
     await list()
       .getByRole('button', { name: /^Everything/ })
@@ -93,7 +93,7 @@ describe('tools', () => {
     await page.waitForURL('**/tools?tool=everything.echo')
   })
 
-  it('draws of two thousand what is seen', async () => {
+  it('draws only the visible rows of two thousand', async () => {
     await page.goto('/tools')
     await list().getByRole('link', { name: /^echo/ }).waitFor()
     expect(await list().getByRole('listitem').count()).toBeLessThan(60)
@@ -104,7 +104,7 @@ describe('tools', () => {
     expect(await list().getByRole('listitem').count()).toBeLessThan(60)
   })
 
-  it('has in sight what the address names, with what is known of it', async () => {
+  it('scrolls to the tool in the URL and shows its details', async () => {
     await open('many.task_1500')
     const link = list().getByRole('link', { name: /^task_1500/ })
     const top = () => link.evaluate((element) => element.getBoundingClientRect().top)
@@ -116,7 +116,7 @@ describe('tools', () => {
     await page.getByText(/^The best 100, searched by/).waitFor()
   })
 
-  it('leaves out the end of a long description, and shows it when that is asked for', async () => {
+  it('truncates a long description and shows it in full on request', async () => {
     await open('many.wordy')
     const text = side()
       .getByText(/^Line 0\.\s/)
@@ -129,7 +129,7 @@ describe('tools', () => {
     await expect.poll(height).toBeLessThan(0.5)
   })
 
-  it('brings what a try gave to where it is seen', async () => {
+  it('scrolls the result of a test run into view', async () => {
     await open('drawing.large')
     await run()
     await tried().getByText('Done', { exact: true }).waitFor()
@@ -143,7 +143,7 @@ describe('tools', () => {
     await expect.poll(seen).toBeGreaterThanOrEqual(0.99)
   })
 
-  it('searches as the model does, with scores and reasons, and by other strategies', async () => {
+  it('searches as the model does, with scores and reasons, and with other strategies', async () => {
     await page.goto('/tools')
     await page.getByRole('searchbox').fill('read the text of a file')
     const fits = page.getByRole('list', { name: 'Tools that fit' })
@@ -171,7 +171,7 @@ describe('tools', () => {
     await page.getByRole('heading', { name: 'No tool fits' }).waitFor()
   })
 
-  it('fills a form of everything that schemas have, and runs it', async () => {
+  it('fills a form with every kind of schema and runs it', async () => {
     await open('drawing.draw')
     const box = (name: string) => page.getByRole('textbox', { name, exact: true })
     await box('title').fill('Sun')
@@ -217,7 +217,7 @@ describe('tools', () => {
     })
   })
 
-  it('says what is wrong at its field, and in the JSON at its place', async () => {
+  it('shows errors at their field, and in the JSON at their position', async () => {
     await open('drawing.draw')
     await page.getByRole('textbox', { name: 'title', exact: true }).fill('x')
     await run()
@@ -239,7 +239,7 @@ describe('tools', () => {
     expect(await page.getByRole('textbox', { name: 'title', exact: true }).inputValue()).toBe('Moon')
   })
 
-  it('leaves a schema that no form can draw to JSON', async () => {
+  it('shows JSON for a schema that no form can draw', async () => {
     await open('drawing.deep')
     await page.getByText('Its fields lie too deep inside one another.').waitFor()
     await page.getByRole('textbox', { name: 'Arguments' }).fill('{"a": {}}')
@@ -247,7 +247,7 @@ describe('tools', () => {
     await tried().getByText('Done').waitFor()
   })
 
-  it('shows progress, and cancels', async () => {
+  it('shows progress and cancels', async () => {
     await open('everything.trigger-long-running-operation')
     await page.getByRole('spinbutton', { name: 'duration' }).fill('60')
     await page.getByRole('spinbutton', { name: 'steps' }).fill('200')
@@ -277,7 +277,7 @@ describe('tools', () => {
     expect(await asksBeforeReload()).toBe(false)
   })
 
-  it('asks before what may change something, and takes the answer where it was asked', async () => {
+  it('asks before a call that may write and accepts the answer in place', async () => {
     await open('everything.toggle-simulated-logging')
     await run()
     const card = tried().getByRole('article')
@@ -299,7 +299,7 @@ describe('tools', () => {
     await expect.poll(() => page.getByRole('article', { name: /^Try at/ }).count()).toBe(2)
   })
 
-  it('hands on what a server asks in the middle of a call', async () => {
+  it('shows the input request of a server during a call and sends the answer', async () => {
     await open('everything.trigger-elicitation-request')
     await run()
     await tried()
@@ -313,7 +313,7 @@ describe('tools', () => {
     await tried().getByText('Ann', { exact: false }).first().waitFor()
   })
 
-  it('shows pictures, links, structured content, and large results by pages', async () => {
+  it('shows images, links, structured content, and large results by page', async () => {
     await open('everything.get-tiny-image')
     await run()
     const picture = tried().getByRole('img')
@@ -345,7 +345,7 @@ describe('tools', () => {
     expect(text).not.toContain('Authorization')
   })
 
-  it('opens a tool above the list on a phone, and goes back to where it was', async () => {
+  it('opens a tool above the list on a phone and returns to the same position', async () => {
     const phone = await app.open({ viewport: { width: 360, height: 740 } })
     await phone.goto('/tools')
     await phone.getByRole('link', { name: /^get-sum/ }).click()

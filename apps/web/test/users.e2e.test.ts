@@ -25,7 +25,7 @@ async function serve(port = '0') {
   return { program, url }
 }
 
-describe('many users', () => {
+describe('the multi-user web app', () => {
   let drop: () => Promise<void>
   let one: Served
   let two: Served
@@ -73,7 +73,7 @@ describe('many users', () => {
     await drop?.()
   })
 
-  it('the link that is printed at the start makes the first operator, once', async () => {
+  it('makes the first operator with the printed setup link, once', async () => {
     const [, link = ''] = await one.program.says(/(http:\S+\/setup#\S+)/)
     operator = await open()
     await operator.goto(one.url)
@@ -97,7 +97,7 @@ describe('many users', () => {
     await late.getByRole('heading', { name: 'This link does not work' }).waitFor()
   })
 
-  it('two users in two browsers never see each other’s anything', async () => {
+  it('hides the data of two users in two browsers in each other’s pages', async () => {
     ann = await invite('ann@example.com', 'Ann')
     bob = await invite('bob@example.com', 'Bob')
     expect(await ann.getByRole('link', { name: 'Operator' }).count()).toBe(0)
@@ -119,7 +119,7 @@ describe('many users', () => {
     }
   })
 
-  it('a change on one process shows on the page that the other serves', async () => {
+  it('shows a change from one process on the page of another process', async () => {
     two = await serve()
     const there = await ann.context().newPage()
     // A session holds on every process.
@@ -130,7 +130,7 @@ describe('many users', () => {
     await there.close()
   })
 
-  it('a session that ends is taken up above the page, which keeps what was typed', async () => {
+  it('asks to sign in again above the page after a session ends and keeps the typed values', async () => {
     await bob.getByRole('button', { name: 'Add server' }).click()
     const name = bob.getByRole('dialog').getByRole('textbox', { name: 'Name' })
     await name.fill('Half typed')
@@ -148,7 +148,7 @@ describe('many users', () => {
     expect(await name.inputValue()).toBe('Half typed')
   })
 
-  it('a server that restarts while the page is open is found again by itself', async () => {
+  it('reconnects automatically after the server restarts', async () => {
     const { port } = new URL(one.url)
     await one.program.end('SIGKILL')
     await ann.getByText('Connection lost.').waitFor()
@@ -163,7 +163,7 @@ describe('many users', () => {
     await ann.getByRole('heading', { name: 'After the restart' }).waitFor()
   })
 
-  it('who signs out leaves nothing behind', async () => {
+  it('clears all user data on sign-out', async () => {
     await ann.getByRole('button', { name: 'Sign out' }).click()
     await ann.getByRole('heading', { name: 'Sign in' }).waitFor()
     expect(await ann.content()).not.toContain('Secret of Ann')
@@ -177,7 +177,7 @@ describe('many users', () => {
     await ann.waitForURL('**/threads')
   })
 
-  it('who signs in in another tab finds nothing of who was there before', async () => {
+  it('shows no data of the previous user after a sign-in in another tab', async () => {
     const made = await ann.request.post(`${one.url}/api/threads`, {
       data: { title: 'Thread of Ann' },
       headers: { origin: one.url },

@@ -3,7 +3,7 @@ import type { Page } from 'playwright'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type OpenApp, openApp, textOf } from './open-app.ts'
 
-describe('workflows', () => {
+describe('the workflow pages', () => {
   let app: OpenApp
   let page: Page
   const alert = () => page.getByRole('alert')
@@ -31,7 +31,7 @@ describe('workflows', () => {
   })
   afterAll(() => app[Symbol.asyncDispose]())
 
-  it('puts nodes in the order in which they are added, and leaves no gap', async () => {
+  it('put nodes in the order in which they are added and leave no gap', async () => {
     await page.goto('/workflows/new')
     for (const id of ['call', 'call_2', 'call_3']) {
       await page.getByRole('button', { name: 'Add node' }).click()
@@ -45,7 +45,7 @@ describe('workflows', () => {
     await page.getByRole('button', { name: 'Tool call: call_3 After call ·' }).waitFor()
   })
 
-  it('draws a few of two thousand tools to choose from, and the chosen one first', async () => {
+  it('draw a few of two thousand tools to choose from, the chosen one first', async () => {
     await page.getByRole('button', { name: 'Tool call: call_3' }).click()
     await page.getByRole('button', { name: 'Choose a tool' }).click()
     const picker = page.getByRole('dialog', { name: 'Choose a tool' })
@@ -65,7 +65,7 @@ describe('workflows', () => {
     await page.getByRole('alertdialog').getByRole('button', { name: 'Discard changes' }).click()
   })
 
-  it('begins with an example, whose graph and list are the same', async () => {
+  it('start with an example that has the same graph and list', async () => {
     await page.goto('/workflows')
     await page.getByRole('heading', { name: 'Your first workflow' }).waitFor()
     await page.getByRole('button', { name: /^Ask before it goes on/ }).click()
@@ -82,7 +82,7 @@ describe('workflows', () => {
     await page.getByRole('textbox', { name: 'Question' }).waitFor()
   })
 
-  it('tells every problem at its node and field, and where all is well', async () => {
+  it('show every problem at its node and field, and report a valid definition', async () => {
     const question = page.getByRole('textbox', { name: 'Question' })
     await question.fill('Send {{ nodes.nobody.output }}?')
     await page.getByRole('button', { name: 'Check' }).click()
@@ -94,7 +94,7 @@ describe('workflows', () => {
     await page.getByText('The definition is whole.').waitFor()
   })
 
-  it('asks before unsaved work is left, and saves a version', async () => {
+  it('ask before unsaved changes are left and save a version', async () => {
     await page.getByRole('link', { name: 'Tools', exact: true }).click()
     await page.getByRole('alertdialog').getByRole('button', { name: 'Keep editing' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
@@ -104,7 +104,7 @@ describe('workflows', () => {
     await page.getByText('nothing would stop a run now').waitFor()
   })
 
-  it('is edited as JSON both ways, and an earlier version comes back', async () => {
+  it('edit JSON both ways and restore an earlier version', async () => {
     await page.getByRole('tab', { name: 'JSON' }).click()
     const editor = page.getByRole('textbox', { name: 'Definition as JSON' })
     await editor.click()
@@ -124,7 +124,7 @@ describe('workflows', () => {
     await page.getByText('It is version 3.').waitFor()
   })
 
-  it('runs live, and is answered in the run', async () => {
+  it('show a live run and its approval request', async () => {
     await run()
     await standing('paused').waitFor()
     await expect.poll(() => graphNode('draft').getAttribute('data-status')).toBe('completed')
@@ -139,7 +139,7 @@ describe('workflows', () => {
     await page.getByRole('region', { name: 'Output' }).getByText('Yours, the workflow.').first().waitFor()
   })
 
-  it('runs again from a node, and what came before is not asked again', async () => {
+  it('rerun from a node without asking again for earlier steps', async () => {
     const before = page.url()
     await page.getByRole('button', { name: 'Re-run from sign' }).click()
     await page.waitForURL((url) => url.toString() !== before)
@@ -149,7 +149,7 @@ describe('workflows', () => {
     await standing('paused').waitFor()
   })
 
-  it('is answered in the inbox, with no, and the run fails; another is cancelled', async () => {
+  it('deny a request in the inbox so that the run fails, and cancel another run', async () => {
     const address = page.url()
     await page.goto('/approvals')
     await page.getByRole('button', { name: /^Deny/ }).first().click()
@@ -163,7 +163,7 @@ describe('workflows', () => {
     await standing('cancelled').waitFor()
   })
 
-  it('lists them with their last run; duplicates, exports, imports and deletes', async () => {
+  it('list workflows with their last run and duplicate, export, import and delete them', async () => {
     await page.goto('/workflows')
     await page.getByRole('link', { name: /^Last run of Ask before it goes on: cancelled/ }).waitFor()
     await page.getByRole('button', { name: 'Actions for Ask before it goes on' }).click()

@@ -11,7 +11,7 @@ const source = (user: string) => ({
 })
 
 describe('the execution context', () => {
-  it('200 invocations at once: none sees another', async () => {
+  it('is isolated between 200 concurrent invocations', async () => {
     const invoke = (user: string) =>
       withExecutionContext(source(user), async () => {
         const seen = new Set<string>()
@@ -28,20 +28,20 @@ describe('the execution context', () => {
     expect(getExecutionContext()).toBeUndefined()
   })
 
-  it('an inner one hides the outer, and the outer is there again after it', () => {
+  it('is hidden by an inner context and restored after it', () => {
     withExecutionContext(source('outer'), () => {
       withExecutionContext(source('inner'), () => expect(getExecutionContext()?.principal.userId).toBe('inner'))
       expect(getExecutionContext()?.principal.userId).toBe('outer')
     })
   })
 
-  it('is passed where nothing is ambient', () => {
+  it('is passed explicitly where no ambient context exists', () => {
     const seen = withPassedContext(source('ann'), (context) => context.principal.userId)
     expect(seen).toBe('ann')
     expect(getExecutionContext()).toBeUndefined()
   })
 
-  it('is frozen through and through, and its signal still works', () => {
+  it('is deeply frozen, and its signal still works', () => {
     const controller = new AbortController()
     const context = createExecutionContext({ ...source('ann'), signal: controller.signal })
     expect(() => Object.assign(context.scope, { userId: 'bob' })).toThrow(TypeError)
@@ -50,7 +50,7 @@ describe('the execution context', () => {
     expect(context.signal?.aborted).toBe(true)
   })
 
-  it('reads the shape of source 000, and makes environment values strings', () => {
+  it('accepts the source 000 shape and converts environment values to strings', () => {
     const context = createExecutionContext({
       principal: { kind: 'session', userId: 'ann' },
       mcp: {
@@ -69,7 +69,7 @@ describe('the execution context', () => {
     expect(tavily && carriedSecrets(tavily)).toEqual({ 'carried.env.N': '1' })
   })
 
-  it('refuses what is no context, by its fields', () => {
+  it('rejects invalid input by field', () => {
     for (const given of [
       undefined,
       null,
@@ -83,7 +83,7 @@ describe('the execution context', () => {
     expect(createExecutionContext({ ...source('ann'), toolkits: null as never }).toolkits).toEqual({})
   })
 
-  it('carries secrets and API keys as references', () => {
+  it('keeps secrets and API keys as references', () => {
     const key = { toolkit: 'usco_1', field: 'env.KEY' }
     expect(createExecutionContext({ ...source('ann'), apiKeys: { openai: key } }).secrets).toEqual({ openai: key })
     expect(() => createExecutionContext({ ...source('ann'), secrets: { openai: 'sk-live' as never } })).toThrow(
@@ -91,7 +91,7 @@ describe('the execution context', () => {
     )
   })
 
-  it('names the place of an error', () => {
+  it('reports the path of an error', () => {
     const make = () => createExecutionContext({ ...source('ann'), toolkits: { files: { command: 'x', args: [1] } } })
     expect(make).toThrow(
       expect.objectContaining({
@@ -105,7 +105,7 @@ describe('the execution context', () => {
     )
   })
 
-  it('what is wrong with several toolkits is told at once', () => {
+  it('reports the errors of several toolkits at once', () => {
     const toolkits = { a: { command: 5 }, b: { url: 'https://b.example/mcp' }, c: { url: 7 } }
     const error = (() => {
       try {

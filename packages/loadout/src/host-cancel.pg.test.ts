@@ -31,7 +31,7 @@ afterAll(async () => {
 const request = (tool: string) =>
   ({ userId: 'ann', toolkit: 'app', tool, arguments: {}, caller: { type: 'direct' } }) as const
 
-it('ends where it runs, and nobody else can end it', async () => {
+it('a call is cancelled in the process that runs it, and only by its own user', async () => {
   await Promise.all(hosts.map((host) => host.ready()))
   const { callId } = await here.records.start(request('slow'))
   await expect.poll(() => signal).toBeDefined()
@@ -44,7 +44,7 @@ it('ends where it runs, and nobody else can end it', async () => {
   await expect(there.records.cancel('ann', callId)).rejects.toMatchObject({ code: 'conflict' })
 })
 
-it('is not made where it waited for a person, also if that person allows it', async () => {
+it('a cancelled call that waits for approval is not made, even if it is then allowed', async () => {
   const { callId } = await here.records.start(request('pay'))
   const asked = async () => (await here.approvals.list('ann', { status: 'pending', limit: 10 }))[0]
   await expect.poll(asked).toBeDefined()

@@ -20,7 +20,7 @@ it('a host in a browser keeps toolkits and their secrets over a reload', async (
   await again.close()
 })
 
-it('the execution context is passed', () => {
+it('withExecutionContext passes the context to its callback in a browser', () => {
   const user = withExecutionContext(
     { principal: { kind: 'session', userId: 'ann' } },
     (context) => context.scope.userId,

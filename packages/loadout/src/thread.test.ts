@@ -48,8 +48,8 @@ async function register(
 }
 const refs = async (thread = host.thread(ann)) => (await thread.loadout()).tools.map(({ ref }) => ref)
 
-describe('what a thread carries', () => {
-  it('without a choice of its own: what its user has, the app’s functions too', async () => {
+describe('the loadout of a thread', () => {
+  it('contains every tool of its user and the functions of the app by default', async () => {
     expect(await refs()).toEqual([
       'github.list_issues',
       'github.create_issue',
@@ -60,7 +60,7 @@ describe('what a thread carries', () => {
     ])
   })
 
-  it('activates, deactivates, uses a list, and forgets it again; tells which tools came and went', async () => {
+  it('follows activate, deactivate, use and reset, and emits events for changed tools', async () => {
     const thread = host.thread(ann)
     const told: string[] = []
     host.events.on((event) => {
@@ -88,7 +88,7 @@ describe('what a thread carries', () => {
     expect(told).toContain('tool-loaded github.delete_repo')
   })
 
-  it('what does not exist cannot be activated, and the error lists what does', async () => {
+  it('rejects activation of an unknown tool and lists the known ones', async () => {
     const thread = host.thread(ann)
     await expect(thread.activate('gitlab')).rejects.toMatchObject({
       code: 'invalid-input',
@@ -102,7 +102,7 @@ describe('what a thread carries', () => {
     await thread.deactivate('*.drop_*')
   })
 
-  it('a call narrows further: only, except, maxTools, maxTokens', async () => {
+  it('is narrowed per call by only, except, maxTools and maxTokens', async () => {
     const thread = host.thread(ann)
     const only = await thread.loadout({ only: ['github'], except: ['*.delete_*'] })
     expect(only.tools.map(({ ref }) => ref)).toEqual(['github.list_issues', 'github.create_issue'])
@@ -111,7 +111,7 @@ describe('what a thread carries', () => {
     expect((await thread.loadout({ maxTokens: first?.tokens ?? 0 })).tools).toHaveLength(1)
   })
 
-  it('limits of a thread are its own, and of a user they hold in every thread', async () => {
+  it('applies thread limits to one thread and user limits to every thread', async () => {
     await host.threads.create('ann', { id: 'small', settings: { limits: { maxTools: 2 } } })
     expect(await refs(host.thread({ userId: 'ann', threadId: 'small' }))).toHaveLength(2)
     await host.preferences.update('ann', { maxServersPerThread: 1 })
@@ -124,7 +124,7 @@ describe('what a thread carries', () => {
     )
   })
 
-  it('explains every tool, carried or not', async () => {
+  it('explains why each tool is available or not', async () => {
     const thread = host.thread(ann)
     await host.activations.set({}, [{ ref: '*.delete_*', on: false }])
     await thread.use(['github'])
@@ -155,7 +155,7 @@ describe('what a thread carries', () => {
     expect(why('linkedin.apply')?.reasons.at(-1)?.detail).toBe('It is not in the list of the thread.')
   })
 
-  it('words are bounded: so many, and so many globs', async () => {
+  it('limits the number of glob patterns in activations', async () => {
     const thread = host.thread(ann)
     const globs = Array.from({ length: 51 }, (_, index) => `*.never_${index}*`)
     await expect(thread.deactivate(...globs)).rejects.toMatchObject({ code: 'invalid-input' })
@@ -164,7 +164,7 @@ describe('what a thread carries', () => {
     expect(await thread.activations()).toHaveLength(50)
   })
 
-  it('a thread that was deleted does not come back by a word that came too late', async () => {
+  it('does not recreate a deleted thread on a late change', async () => {
     await host.threads.create('ann', { id: 'gone' })
     const late = host.thread({ userId: 'ann', threadId: 'gone' }, { mustExist: true })
     await host.threads.delete('ann', 'gone')
@@ -172,7 +172,7 @@ describe('what a thread carries', () => {
     await expect(host.threads.get('ann', 'gone')).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('what was remembered and ruled for a thread goes with it: one that takes its id begins anew', async () => {
+  it('loses its grants and rules with the thread, so a new thread with the same id has none', async () => {
     await using asking = createHost({ storage: host.storage })
     const ask = () =>
       asking.calls.start({
@@ -195,7 +195,7 @@ describe('what a thread carries', () => {
     expect(await ask().pending).toMatchObject({ ref: 'github.delete_repo' })
   })
 
-  it('two threads, two users, the same ids: none sees another', async () => {
+  it('is isolated between threads and users with the same ids', async () => {
     await register(github, { tier: 'user', userId: 'bob' })
     await host.thread(ann).use(['linkedin'])
     expect(await refs(host.thread({ userId: 'bob', threadId: 'jobs' }))).toContain('github.delete_repo')
@@ -206,7 +206,7 @@ describe('what a thread carries', () => {
     expect(await host.thread(ann).activations()).toEqual([])
   })
 
-  it('what its record keeps back is not carried: include, exclude, a tool that is off, a changed one', async () => {
+  it('omits tools that the toolkit record excludes or turns off, and applies its overrides', async () => {
     await register({ ...github, include: ['*issue*'], exclude: ['create_*'] })
     expect(await refs()).toEqual(['github.list_issues', 'linkedin.search_jobs', 'linkedin.apply', 'app.now'])
     await register({
@@ -222,8 +222,8 @@ describe('what a thread carries', () => {
   })
 })
 
-describe('who may call one tool', () => {
-  it('is what the record says of it, else its definition, else the toolkit: shown and called so', async () => {
+describe('the allowed callers of a tool', () => {
+  it('come from the override, then the definition, then the toolkit, for listing and calls', async () => {
     const [list, create, remove] = github.tools
     await register({
       name: 'github',
@@ -250,11 +250,11 @@ describe('who may call one tool', () => {
   })
 })
 
-describe('calls keep to the loadout', () => {
+describe('calls within the loadout', () => {
   const call = (name: string, threadId = 'jobs', text = 'x') =>
     host.thread({ userId: 'ann', threadId }).call({ name, arguments: { text } })
 
-  it('by the name that a model saw, or by the ref', async () => {
+  it('accept the model name or the ref of a tool', async () => {
     expect(await call('mcp_github_list_issues')).toMatchObject({ status: 'ok', content: [{ text: 'list_issues: x' }] })
     expect(await call('linkedin.apply')).toMatchObject({ status: 'ok', content: [{ text: 'apply: x' }] })
     expect(await call('mcp_github_nothing')).toMatchObject({
@@ -263,7 +263,7 @@ describe('calls keep to the loadout', () => {
     })
   })
 
-  it('what is off is denied with the reason, through a thread and past it', async () => {
+  it('are denied with the reason when the tool is off, with or without a thread', async () => {
     await host.thread(ann).deactivate('github.delete_repo')
     const denied = { status: 'denied', error: { code: 'not-carried', status: 403 } }
     expect(await call('github.delete_repo')).toMatchObject(denied)
@@ -282,14 +282,14 @@ describe('calls keep to the loadout', () => {
     expect('error' in outcome && outcome.error.message).toContain('Switched off at the app tier')
   })
 
-  it('who may call is said by the toolkit', async () => {
+  it('are denied for callers that the toolkit does not allow', async () => {
     await register({ ...github, allowedCallers: ['direct'] })
     const asCode = { name: 'github.list_issues', arguments: {}, caller: { type: 'code' as const } }
     expect(await host.thread(ann).call(asCode)).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
     expect(await host.thread(ann).call({ ...asCode, caller: { type: 'direct' } })).toMatchObject({ status: 'ok' })
   })
 
-  it('a toolkit beyond the limit of the thread is not called either', async () => {
+  it('are denied for a toolkit beyond the limit of the thread', async () => {
     await host.preferences.update('ann', { maxServersPerThread: 1 })
     expect(await call('github.list_issues')).toMatchObject({ status: 'ok' })
     expect(await call('linkedin.apply')).toMatchObject({ status: 'denied' })
@@ -306,7 +306,7 @@ describe('calls keep to the loadout', () => {
 })
 
 describe('transformers', () => {
-  it('prefix, describe, filter, provider options and tightened annotations, in order, per toolkit', async () => {
+  it('prefix, describe, filter, add provider options and tighten annotations in order per toolkit', async () => {
     const transform = [
       filter({ exclude: ['delete_*'] }),
       prefix('gh_'),
@@ -334,7 +334,7 @@ describe('transformers', () => {
     })
   })
 
-  it('per thread and per call; filter by annotation', async () => {
+  it('apply per thread and per call and can filter by annotation', async () => {
     const careful = host.thread(ann, { transform: [filter({ annotations: { readOnlyHint: true } })] })
     expect(await refs(careful)).toEqual(['github.list_issues', 'linkedin.search_jobs'])
     const { tools } = await careful.loadout({ transform: [prefix('x_'), filter({ include: ['x_search*'] })] })
@@ -343,7 +343,7 @@ describe('transformers', () => {
     expect(await refs()).toHaveLength(6)
   })
 
-  it('one that throws, gives nonsense or writes into the tool loses only that tool, and says so', async () => {
+  it('drop only the affected tool and report it when they throw, return nonsense or mutate it', async () => {
     const bad = host.thread(ann, {
       transform: [
         function breaks(shown, { ref }) {
@@ -368,7 +368,7 @@ describe('transformers', () => {
     ).toBe('object')
   })
 
-  it('two tools that a call gives the same name are told apart, and a name of its own is not taken', async () => {
+  it('keep model names unique and never take the original name of another tool', async () => {
     const same = [(shown: ShownTool) => ({ ...shown, name: 'same' })]
     const { tools } = await host.thread(ann).loadout({ only: ['github'], transform: same })
     expect(new Set(tools.map(({ modelName }) => modelName)).size).toBe(3)
@@ -381,7 +381,7 @@ describe('transformers', () => {
     ])
   })
 
-  it('never relaxes what a server claims', async () => {
+  it('never relax the annotations of a server', async () => {
     const loose = host.thread(ann, {
       transform: [(shown) => ({ ...shown, annotations: { readOnlyHint: true, destructiveHint: false } })],
     })

@@ -76,14 +76,14 @@ describe.each(['legacy', 'modern'] as const)('a refused tool call (%s)', (era) =
     })
   })
 
-  it('keeps its words short and marks where they are cut', async () => {
+  it('truncates a long reason and marks the cut', async () => {
     await http(era)
     const text = textOf(await call('floods'))
     expect(text.length).toBeLessThan(5000)
     expect(text.endsWith('…')).toBe(true)
   })
 
-  it('leaves the session and the state as they are, however often it happens', async () => {
+  it('leaves the session and the state unchanged, however often it happens', async () => {
     const server = await http(era)
     for (let i = 0; i < 5; i++) await call('find_database')
     expect(await call('count')).toMatchObject({ status: 'ok' })
@@ -105,7 +105,7 @@ describe.each(['legacy', 'modern'] as const)('a refused tool call (%s)', (era) =
   })
 })
 
-it('masks the toolkit’s own token in the words of a refusal', async () => {
+it('a refusal does not show the toolkit’s own token', async () => {
   const server = await startRefusingServer('modern')
   servers.push(server)
   const auth = { type: 'bearer', token: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789' }
@@ -114,14 +114,14 @@ it('masks the toolkit’s own token in the words of a refusal', async () => {
   expect(textOf(await call('quotes_token'))).toMatch(/Bad credentials: (?!.*ghp_)/)
 })
 
-it('reads a refusal that a server of the new era sends with an HTTP status', async () => {
+it('the host reads a refusal that a modern server sends with an HTTP status', async () => {
   const server = await http('modern', { errorStatus: 404 })
   expect(textOf(await call('no_such_method'))).toContain('Method not found: workbook/open')
   expect(await call('bad_arguments')).toMatchObject({ error: { code: 'refused-by-server', status: 422 } })
   expect(server.seen.filter((method) => method === 'server/discover')).toHaveLength(1)
 })
 
-it('negotiates again when the first request of a remembered era is refused with -32601', async () => {
+it('the host negotiates again when the first request of a remembered era is refused with -32601', async () => {
   const server = await http('modern')
   await host.connections.reset((await host.toolkits.find('ann', 'kit')).uscoId)
   server.era = 'legacy'
@@ -144,7 +144,7 @@ describe('`input_required`', () => {
 })
 
 describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era) => {
-  it('answers 404 for an unknown resource, whichever code the server uses', async () => {
+  it('answer 404 for an unknown resource, whichever code the server uses', async () => {
     await http(era)
     for (const uri of ['docs://gone', 'docs://nowhere']) {
       const error = await failure(host.resources.read('ann', 'kit', uri))
@@ -154,14 +154,14 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era)
     expect(await stateOf()).toEqual({ status: 'connected' })
   })
 
-  it('answers 404 for an unknown prompt', async () => {
+  it('answer 404 for an unknown prompt', async () => {
     await http(era)
     const error = await failure(host.prompts.get('ann', 'kit', { name: 'nobody', arguments: {} }))
     expect([error.code, error.status]).toEqual(['refused-by-server', 404])
     expect(error.message).toContain('Unknown prompt: nobody')
   })
 
-  it('keeps the failure of a resource and of a prompt that exist apart from unknown ones', async () => {
+  it('report the failure of an existing resource or prompt differently from an unknown one', async () => {
     await http(era)
     const broken = await failure(host.resources.read('ann', 'kit', 'docs://broken'))
     const breaks = await failure(host.prompts.get('ann', 'kit', { name: 'breaks', arguments: {} }))
@@ -175,7 +175,7 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era)
     ])
   })
 
-  it('names missing arguments of a prompt before the server is asked for it', async () => {
+  it('report missing prompt arguments before the server is asked', async () => {
     const server = await http(era)
     const error = await failure(host.prompts.get('ann', 'kit', { name: 'visit', arguments: { tone: 'dry' } }))
     expect([error.code, error.status]).toEqual(['invalid-input', 422])
@@ -186,7 +186,7 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era)
     expect(server.seen).not.toContain('prompts/get')
   })
 
-  it('lists templates, completes their arguments and reads what they name', async () => {
+  it('list templates, complete their arguments and read the resources that they name', async () => {
     await http(era)
     const uriTemplate = 'city://{city}/{street}'
     expect(await host.resources.templates('ann', 'kit')).toMatchObject([{ name: 'street', uriTemplate }])
@@ -204,14 +204,14 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era)
     })
   })
 
-  it('completes the arguments of a prompt', async () => {
+  it('complete the arguments of a prompt', async () => {
     await http(era)
     const partial = { name: 'visit', argument: { name: 'city', value: 'O' } }
     expect((await host.prompts.complete('ann', 'kit', partial)).values).toEqual(['Oslo'])
   })
 })
 
-it('offers no resources, prompts and skills of a custom toolkit, and leaves its state untouched', async () => {
+it('a custom toolkit has no resources, prompts or skills, and requests leave its state unchanged', async () => {
   await host.toolkits.register(
     { name: 'kit', tools: [{ name: 'one', inputSchema: { type: 'object' }, execute: 'return 1' }] },
     ann,

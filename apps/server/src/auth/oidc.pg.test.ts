@@ -3,8 +3,8 @@ import { postgres } from 'loadout/storage/postgres'
 import { afterEach, beforeEach, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
-import { OIDC_CASES } from '../testing/oidc-cases.ts'
-import { signInWorld } from '../testing/sign-in-world.ts'
+import { OIDC_CASES } from '../../test/support/oidc-cases.ts'
+import { signInWorld } from '../../test/support/sign-in-world.ts'
 
 let provider: OidcServer
 let database: Awaited<ReturnType<typeof createDatabase>>

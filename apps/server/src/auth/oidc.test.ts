@@ -4,8 +4,8 @@ import { memory } from 'loadout/storage/memory'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
-import { OIDC_CASES, through } from '../testing/oidc-cases.ts'
-import { signInWorld } from '../testing/sign-in-world.ts'
+import { OIDC_CASES, through } from '../../test/support/oidc-cases.ts'
+import { signInWorld } from '../../test/support/sign-in-world.ts'
 import { isOwnPath } from './bounds.ts'
 
 let provider: OidcServer
@@ -27,7 +27,7 @@ for (const [name, { signUp = false, byPassword = true, trustEmail = false, limit
     await world.close()
   })
 
-it("asks the provider for everything through the operator's proxy", async () => {
+it("OIDC sends every provider request through the operator's proxy", async () => {
   const asked: string[] = []
   await using proxy = await listen((request, response) => {
     asked.push(`${request.method} ${request.url}`)
@@ -56,7 +56,7 @@ it("asks the provider for everything through the operator's proxy", async () => 
   await world.close()
 })
 
-it('an own path begins with one slash and holds no trick', () => {
+it('isOwnPath accepts only paths that start with one slash and contain no backslash or line break', () => {
   for (const path of ['/', '/tools?q=x#y', '/a/b/../c']) expect(isOwnPath(path), path).toBe(true)
   for (const path of ['', 'tools', '//x', '/\\x', 'https://x', '/a\nb', '/a\\b'])
     expect(isOwnPath(path), path).toBe(false)

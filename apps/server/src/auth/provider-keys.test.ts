@@ -10,7 +10,7 @@ function keysOf(...sets: unknown[]) {
   return { ask, asked: () => asked }
 }
 
-it('gives the key that a token names, and asks once for all of them', async () => {
+it('providerKeys returns the key that a token names and fetches all keys once', async () => {
   const { ask, asked } = keysOf({ keys: [RSA, EC, 'odd', { kid: 'a' }] })
   const find = providerKeys(ask)
   const found = await Promise.all([find({ alg: 'RS256', kid: 'a' }), find({ alg: 'ES256', kid: 'b' })])
@@ -19,7 +19,7 @@ it('gives the key that a token names, and asks once for all of them', async () =
   expect(asked()).toBe(1)
 })
 
-it('gives none that is for something else, and none of several that fit', async () => {
+it('providerKeys returns no key for another purpose and none if several match', async () => {
   const find = providerKeys(
     keysOf({ keys: [{ ...RSA, use: 'enc' }, { ...EC, alg: 'ES384' }, { ...RSA, kid: 'c' }, RSA] }).ask,
   )
@@ -33,7 +33,7 @@ it('gives none that is for something else, and none of several that fit', async 
     await expect(find(header), JSON.stringify(header)).rejects.toThrow('no such key')
 })
 
-it('asks again for a key that is new, and not for each that is made up', async () => {
+it('providerKeys fetches again for a new key, but not for each made-up key ID', async () => {
   const turned = keysOf({ keys: [RSA] }, { keys: [EC] })
   const find = providerKeys(turned.ask, { keptMs: 60_000, restMs: 0 })
   expect(await find({ alg: 'RS256', kid: 'a' })).toEqual(RSA)
@@ -44,7 +44,7 @@ it('asks again for a key that is new, and not for each that is made up', async (
   expect(made.asked()).toBe(1)
 })
 
-it('asks again after keys could not be had', async () => {
+it('providerKeys fetches again after a failed request', async () => {
   let isDown = true
   const find = providerKeys(async () => {
     if (isDown) throw new Error('down')

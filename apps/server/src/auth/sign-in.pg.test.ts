@@ -8,13 +8,13 @@ import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { start } from '../../../../test/run-process.ts'
+import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
+import { type SignInWorld, signInWorld, tokenOf } from '../../test/support/sign-in-world.ts'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
 import { type RunningServer, startServer } from '../serve.ts'
-import { SIGN_IN_CASES } from '../testing/sign-in-cases.ts'
-import { type SignInWorld, signInWorld, tokenOf } from '../testing/sign-in-world.ts'
 
-describe('two processes on one PostgreSQL', () => {
+describe('sign-in with two processes on one PostgreSQL', () => {
   let world: SignInWorld
   let drop: () => Promise<void>
   beforeEach(async () => {
@@ -29,7 +29,7 @@ describe('two processes on one PostgreSQL', () => {
   for (const [name, run] of Object.entries(SIGN_IN_CASES)) it(name, () => run(world))
 })
 
-describe('whole servers', () => {
+describe('sign-in on complete servers', () => {
   const dataDir = join(tmpdir(), `loadout-sign-in-${randomBytes(4).toString('hex')}`)
   const MASTER = randomBytes(32).toString('base64')
   const PLANTED = ['planted first password', 'planted other password', 'planted wrong password']
@@ -71,7 +71,7 @@ describe('whole servers', () => {
     return { status: response.status, body: text === '' ? undefined : JSON.parse(text), cookie: cookie.join('; ') }
   }
 
-  it('from the printed link to a user who signs in on the other server; no password, token or link is left anywhere', async () => {
+  it('works from the printed link to a user on the other server and leaves no password, token or link behind', async () => {
     const [first, second] = servers.map(({ setup }) => setup?.url ?? '')
     expect(tokenOf(first ?? '')).toBe(tokenOf(second ?? ''))
     const token = tokenOf(second ?? '')
@@ -107,7 +107,7 @@ describe('whole servers', () => {
         expect(text.includes(secret), `${secret} in ${place}`).toBe(false)
   })
 
-  it('passwords are hashed by scrypt, each with its own salt', async () => {
+  it('hashes passwords with scrypt and a separate salt each', async () => {
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     const { rows } = await client.query('select password_hash from mcp.accounts')
@@ -116,7 +116,7 @@ describe('whole servers', () => {
     for (const { password_hash: hash } of rows) expect(hash).toMatch(/^[0-9a-f]{32}:[0-9a-f]{128}$/)
   })
 
-  it('the database gives no user a look at who can sign in', async () => {
+  it('hides the sign-in tables from database queries of users', async () => {
     const client = new pg.Client({ connectionString: database.url })
     await client.connect()
     for (const table of ['users', 'accounts', 'sessions', 'sign_in_links', 'sign_in_attempts']) {
@@ -135,8 +135,8 @@ describe('whole servers', () => {
   })
 })
 
-describe('two programs, as they are started', () => {
-  it('print the same link to the first operator, once, and none after that', async () => {
+describe('two started server programs', () => {
+  it('print the same setup link for the first operator once, and none after that', async () => {
     const database = await createDatabase(inject('postgresUrl'))
     const dataDir = join(tmpdir(), `loadout-sign-in-${randomBytes(4).toString('hex')}`)
     const env = {

@@ -5,9 +5,9 @@ import { createHost, type Storage } from 'loadout'
 import { memory } from 'loadout/storage/memory'
 import { pglite } from 'loadout/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
+import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../../test/support/sign-in-world.ts'
 import { createApp } from '../app.ts'
-import { SIGN_IN_CASES } from '../testing/sign-in-cases.ts'
-import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../testing/sign-in-world.ts'
 import { signInSecret } from './sign-in.ts'
 import { addressOf } from './visitor.ts'
 
@@ -17,7 +17,7 @@ afterEach(async () => {
   world = undefined
 })
 
-describe('in memory', () => {
+describe('sign-in in memory', () => {
   for (const [name, run] of Object.entries(SIGN_IN_CASES))
     it(name, async () => {
       const storage = memory()
@@ -25,7 +25,7 @@ describe('in memory', () => {
       return run(world)
     })
 
-  it('over https cookies are for https alone, and only that origin is ours', async () => {
+  it('sets HTTPS-only cookies on an HTTPS public URL and accepts only that origin', async () => {
     const storage = memory()
     world = await signInWorld([storage, storage], { publicUrl: 'https://loadout.example' })
     const { browser } = await world.user('ann@example.com')
@@ -37,7 +37,7 @@ describe('in memory', () => {
     expect((await browser.ask('PATCH /api/preferences', { body: {} })).status).toBe(200)
   })
 
-  it('sessions of another secret are nobody', async () => {
+  it('rejects sessions signed with another secret', async () => {
     const storage = memory()
     world = await signInWorld([storage, storage])
     const { browser } = await world.user('ann@example.com')
@@ -47,7 +47,7 @@ describe('in memory', () => {
   })
 })
 
-describe('on PGlite', () => {
+describe('sign-in on PGlite', () => {
   let storage: Storage
   beforeAll(async () => {
     storage = pglite({})
@@ -71,8 +71,8 @@ async function empty(storage: Storage): Promise<void> {
   })
 }
 
-describe('an `authenticate` of the app', () => {
-  it('replaces all of it in one line', async () => {
+describe('an `authenticate` function of the app', () => {
+  it('replaces the built-in sign-in', async () => {
     const host = createHost()
     const app = createApp({
       host,
@@ -93,7 +93,7 @@ describe('an `authenticate` of the app', () => {
     await host.close()
   })
 
-  it('and the local user needs none', async () => {
+  it('is enough for the local user without a sign-in', async () => {
     const host = createHost()
     const app = createApp({
       host,
@@ -109,8 +109,8 @@ describe('an `authenticate` of the app', () => {
   })
 })
 
-describe('where somebody comes from', () => {
-  it('is what the last proxy of ours says, and nothing before it', () => {
+describe('the client address', () => {
+  it('comes from the last trusted proxy and ignores earlier entries', () => {
     expect(addressOf('1.1.1.1, 2.2.2.2', '10.0.0.1', 0)).toBe('10.0.0.1')
     expect(addressOf('1.1.1.1, 2.2.2.2', '10.0.0.1', 1)).toBe('2.2.2.2')
     expect(addressOf('9.9.9.9, 1.1.1.1, 2.2.2.2', '10.0.0.1', 2)).toBe('1.1.1.1')
@@ -119,7 +119,7 @@ describe('where somebody comes from', () => {
     expect(addressOf(null, '', 1)).toBe('0.0.0.0')
   })
 
-  it('is one network of IPv6, and IPv4 however it is written', () => {
+  it('is one network for IPv6 and normalized for IPv4', () => {
     expect(addressOf(null, '::ffff:192.0.2.7', 0)).toBe('192.0.2.7')
     expect(addressOf(null, '2001:db8:1:2:aaaa::1', 0)).toBe(addressOf(null, '2001:0db8:1:2:bbbb:0:0:2', 0))
     expect(addressOf(null, '2001:db8:1:2::1', 0)).not.toBe(addressOf(null, '2001:db8:1:3::1', 0))
@@ -127,14 +127,14 @@ describe('where somebody comes from', () => {
   })
 })
 
-it('the secret comes from the current master key, and does not tell it', () => {
+it('the sign-in secret is derived from the current master key and does not reveal it', () => {
   const key = 'k'.repeat(44)
   expect(signInSecret(key)).toBe(signInSecret(`${key},old`))
   expect(signInSecret(key)).not.toBe(signInSecret(`x${key}`))
   expect(signInSecret(key)).not.toContain('kkk')
 })
 
-it('local mode, and an app with users of its own, load nothing of it', () => {
+it('local mode and an app with its own users load no sign-in code', () => {
   const reached = new Set<string>()
   const follow = (file: string) => {
     if (reached.has(file)) return

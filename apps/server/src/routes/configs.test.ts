@@ -7,7 +7,7 @@ import { LOCAL } from '../authenticate.ts'
 let host: Host
 afterEach(() => host.close())
 
-it('tools that went or were set aside are listed as not active, with the reason', async () => {
+it('removed and invalid tools are listed as inactive with the reason', async () => {
   host = createHost()
   const app = createApp({ host, authenticate: () => LOCAL })
   const request = async (method: string, path: string, body?: unknown) => {

@@ -4,7 +4,7 @@ import { agoWords, counted, durationWords } from './time-words.ts'
 const now = new Date('2026-03-01T12:00:00Z')
 const before = (seconds: number) => new Date(now.getTime() - seconds * 1000)
 
-describe('times in words', () => {
+describe('time formatting', () => {
   it.each([
     [0, 'just now'],
     [44, 'just now'],
@@ -19,11 +19,11 @@ describe('times in words', () => {
     expect(agoWords(before(seconds), now)).toBe(words)
   })
 
-  it('beyond a month is a date', () => {
+  it('shows a date for times older than a month', () => {
     expect(agoWords(before(86_400 * 60), now)).toMatch(/2025|Dec/)
   })
 
-  it('says how long something took', () => {
+  it('formats a duration', () => {
     expect([0.34, 480.4, 2400, 42_000, 180_000].map(durationWords)).toEqual([
       '0.3 ms',
       '480 ms',
@@ -33,7 +33,7 @@ describe('times in words', () => {
     ])
   })
 
-  it('counts', () => {
+  it('formats counts with singular and plural', () => {
     expect([counted(1, 'tool'), counted(2000, 'tool'), counted(2, 'reply', 'replies')]).toEqual([
       '1 tool',
       '2,000 tools',

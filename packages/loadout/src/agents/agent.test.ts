@@ -67,7 +67,7 @@ describe('an agent', () => {
     },
   )
 
-  it('waits for a person where it must, and goes on', async () => {
+  it('waits for an approval and continues', async () => {
     await start([
       { answer: { calls: [{ name: REFUND, arguments: { order: 'a-1' } }] } },
       { expect: (request) => expect(last(request)).toContain('paid back'), answer: 'Done.' },
@@ -82,20 +82,20 @@ describe('an agent', () => {
     expect([output, asked]).toEqual(['Done.', ['shop.refund']])
   })
 
-  it('ends with its steps', async () => {
+  it('stops at its step limit', async () => {
     await start(() => orders)
     const { stopped, steps } = await ask({ maxSteps: 3 })
     expect([stopped, steps.length, server.requests.length]).toEqual(['max-steps', 3, 3])
   })
 
-  it('ends with its budget, and is never allowed to say more than is left', async () => {
+  it('stops at its budget and never requests more tokens than remain', async () => {
     await start(() => orders)
     const { stopped, usage } = await ask({ maxSteps: 50, budget: 300 })
     expect([stopped, usage.totalTokens]).toEqual(['budget', 330])
     expect(server.requests.map(({ body }) => body.max_tokens)).toEqual([300, 190, 80])
   })
 
-  it('has no more than the ceiling, of whoever makes the models and of operators: the least holds', async () => {
+  it('applies the lowest limit of the app and the operator', async () => {
     await start(() => orders)
     const baseUrls = { anthropic: server.baseUrl.aiSdkAnthropic }
     const model = 'anthropic:claude-opus-5-5'
@@ -114,13 +114,13 @@ describe('an agent', () => {
     expect(await took({ maxSteps: 50 })).toEqual(['max-steps', 1])
   })
 
-  it('ends where the app says', async () => {
+  it('stops when the app requests it', async () => {
     await start(() => orders)
     const { stopped, steps } = await ask({ stop: ({ steps: done }) => done.length === 2 })
     expect([stopped, steps.length]).toEqual(['stop', 2])
   })
 
-  it('gives what fits a schema', async () => {
+  it('returns an output that matches a schema', async () => {
     await start([{ answer: orders }, { answer: '{"count":2}' }])
     const schema = {
       type: 'object',
@@ -131,15 +131,15 @@ describe('an agent', () => {
     expect((await ask({ output: schema }, 'openai-compatible:qwen3')).output).toEqual({ count: 2 })
   })
 
-  it('is given up', async () => {
+  it('is cancelled by its signal', async () => {
     await start(() => orders)
     const signal = AbortSignal.abort()
     await expect(ask({ signal })).rejects.toMatchObject({ code: 'cancelled' })
   })
 })
 
-describe('models', () => {
-  it("a user's own key comes first, then the app's, then the operator's", async () => {
+describe('the model registry', () => {
+  it("uses a user's own key first, then the app's, then the operator's", async () => {
     await start(() => 'Hello.')
     const keyOf = async (userId: string) => {
       const opened = await models.open(userId)
@@ -162,7 +162,7 @@ describe('models', () => {
     expect(await keyOf('ann')).toBe('key-of-app')
   })
 
-  it('says what is missing, and what to do', async () => {
+  it('reports a missing model or key with the fix', async () => {
     await start(() => 'Hello.')
     const { google: _, ...keys } = KEYS
     const without = createModels({ credentials: host.credentials, storage: host.storage, keys })
@@ -180,7 +180,7 @@ describe('models', () => {
     await expect(models.saveKey('ann', 'openai', 'two words')).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
-  it('a key that the provider refuses is not told, and the error says whose it is', async () => {
+  it('hides a key that the provider rejects and reports its owner', async () => {
     await start(
       () => ({
         raw: {

@@ -40,14 +40,14 @@ const used = async (userId = 'ann') => (await host.usage(userId)).tokensToday.us
 const look = { calls: [{ name: 'mcp_kit_look', arguments: {} }], usage: { input: 100, output: 10 } }
 const done = { text: 'Done.', usage: { input: 100, output: 10 } }
 
-describe('an agent', () => {
-  it("counts into its user's tokens of the day, and nobody else's", async () => {
+describe('a metered agent', () => {
+  it("counts toward its user's daily tokens and no other user's", async () => {
     await start([{ answer: look }, { answer: done }])
     await ask()
     expect([await used(), await used('bob')]).toEqual([220, 0])
   })
 
-  it('ends with the step that uses them up, says which limit that was and when it resets, and is then refused', async () => {
+  it('stops at the step that uses up the tokens, reports the limit and its reset, and is then refused', async () => {
     await host.preferences.update('ann', { costLimits: { maxTokensPerDay: 150 } })
     await start(() => look)
     const { stopped, reached, steps } = await ask()
@@ -60,7 +60,7 @@ describe('an agent', () => {
     await expect(ask('bob')).resolves.toMatchObject({ stopped: 'max-steps' })
   })
 
-  it('of a thread with a limit of its own ends with that', async () => {
+  it('stops at the limit of its thread', async () => {
     await host.threads.create('ann', { id: 't' })
     await host.threads.update('ann', 't', { settings: { limits: { maxTokensPerDay: 50 } } })
     await start(() => look)
@@ -68,12 +68,12 @@ describe('an agent', () => {
     expect((await ask('ann', 'other')).stopped).toBe('max-steps')
   })
 
-  it('whose answer is longer than the model says at once is not done', async () => {
+  it('reports a truncated answer as incomplete', async () => {
     await start([{ answer: { text: 'And so', stop: 'max_tokens' } }])
     expect((await ask()).stopped).toBe('length')
   })
 
-  it('whatever wires the model, a request without tokens left is not made', async () => {
+  it('makes no model request without remaining tokens, however the model is used', async () => {
     await host.app.update({ limits: { maxTokensPerDay: 5 } })
     await start(() => done)
     const { model } = await models.open('ann')
@@ -84,8 +84,8 @@ describe('an agent', () => {
   })
 })
 
-describe('a stream', () => {
-  it('counts when it is over, and when it is given up by what was sent and said until then', async () => {
+describe('a metered stream', () => {
+  it('counts its tokens at the end, or up to the point where it is cancelled', async () => {
     await start(() => ({ text: 'A long answer. '.repeat(100), usage: { input: 1000, output: 500 } }), 2)
     const { model } = await models.open('ann')
     await streamText({ model, prompt: 'Talk.' }).consumeStream()
@@ -98,11 +98,11 @@ describe('a stream', () => {
   })
 })
 
-describe('a node of a workflow', () => {
+describe('a metered workflow node', () => {
   const node = { id: 'g', type: 'agent', prompt: 'Look.', tools: ['kit'] }
   const run = () => host.workflows.run('ann', { definition: { name: 'w', nodes: [node] } })
 
-  it('counts once, also where its run goes on later', async () => {
+  it('counts once, also if its run continues later', async () => {
     await start([{ answer: { ...look, calls: [{ name: 'mcp_kit_ask' }] } }, { answer: done }])
     const { id, steps, status } = await run()
     expect([status, await used()]).toEqual(['paused', 110])
@@ -112,7 +112,7 @@ describe('a node of a workflow', () => {
     expect(await used()).toBe(220)
   })
 
-  it('fails where they are used up, with the limit and when it resets', async () => {
+  it('fails when the tokens are used up, with the limit and its reset', async () => {
     await host.app.update({ limits: { maxTokensPerDay: 105 } })
     await start(() => look)
     const { status, error } = await run()

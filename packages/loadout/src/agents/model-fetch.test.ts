@@ -40,7 +40,7 @@ async function listen(answer: Parameters<typeof createServer>[1]): Promise<strin
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`
 }
 
-it('through the proxy of the host', async () => {
+it('model requests go through the proxy of the host', async () => {
   const asked: string[] = []
   const proxy = await listen(async (request, response) => {
     asked.push(request.url ?? '')
@@ -59,7 +59,7 @@ it('through the proxy of the host', async () => {
   expect(asked).toEqual(['http://models.invalid/v1/responses'])
 })
 
-it('an address that the operator gave may be anywhere; one that a user gave only where users may go', async () => {
+it('an operator URL may be private, and a user URL must pass the network guard', async () => {
   const drivers = () => nodeDrivers({ guard: { privateNetwork: false } })
   expect((await (await start(drivers()))()).text).toBe('Hello.')
   await server.close()
@@ -69,7 +69,7 @@ it('an address that the operator gave may be anywhere; one that a user gave only
   expect(server.requests).toEqual([])
 })
 
-it('a key goes to no other address, whatever the API answers', async () => {
+it('a model key is never sent to another URL on a redirect', async () => {
   let heard = 0
   const elsewhere = await listen((_, response) => void response.writeHead(200).end(String(++heard)))
   const moved = await listen((_, response) => void response.writeHead(307, { location: elsewhere }).end())
@@ -78,7 +78,7 @@ it('a key goes to no other address, whatever the API answers', async () => {
   expect(heard).toBe(0)
 })
 
-it('nobody there is told as such, to be tried again', async () => {
+it('an unreachable provider is reported as retryable', async () => {
   const ask = await start(nodeDrivers(), () => ({ baseUrls: { openai: 'http://127.0.0.1:9/v1' } }))
   await expect(ask()).rejects.toMatchObject({ name: 'AI_APICallError', isRetryable: true })
 })

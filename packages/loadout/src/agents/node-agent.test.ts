@@ -73,7 +73,7 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
 
 const add = { calls: [{ name: 'mcp_sums_add', arguments: { a: 1 } }], usage: { input: 20, output: 4 } }
 
-it('asks, calls, answers; a second run hears the same and asks nobody', async () => {
+it('a node agent calls its tools, and a second run replays the same answers without model requests', async () => {
   const run = await start([{ answer: add }, { answer: { text: 'Two.', usage: { input: 30, output: 2 } } }])
   const log = logged()
   const first = await run(await log.request())
@@ -87,7 +87,7 @@ it('asks, calls, answers; a second run hears the same and asks nobody', async ()
   expect(server.requests).toHaveLength(2)
 })
 
-it('ends where its signal says, as when a call must wait for a person', async () => {
+it('a node agent stops on its signal, as when a call waits for approval', async () => {
   const run = await start([{ answer: add }])
   const log = logged()
   const call = async () => {
@@ -98,13 +98,13 @@ it('ends where its signal says, as when a call must wait for a person', async ()
   expect(server.requests).toHaveLength(1)
 })
 
-it('has no answer where its steps are over', async () => {
+it('a node agent fails when its steps are used up', async () => {
   const run = await start(() => add)
   await expect(run(await logged().request({ maxSteps: 2 }))).rejects.toMatchObject({ code: 'limit-reached' })
   expect(server.requests).toHaveLength(2)
 })
 
-it('asks a busy provider again, and keeps what it said in the end', async () => {
+it('a node agent retries a busy provider and stores the final answer', async () => {
   let asked = 0
   const busy = { raw: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } } }
   const run = await start(() => (asked++ === 0 ? busy : 'Two.'))

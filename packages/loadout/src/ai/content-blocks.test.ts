@@ -8,7 +8,7 @@ const PNG = 'iVBORw0KGgo='
 const IMAGE = { type: 'image', mimeType: 'image/png', data: PNG }
 const PDF = { type: 'resource', resource: { uri: 'file:///a.pdf', mimeType: 'application/pdf', blob: 'JVBERi0=' } }
 
-describe('what an SDK says becomes blocks', () => {
+describe('the conversion of SDK content to blocks', () => {
   const cases: Array<[string, unknown, object]> = [
     ['a text', 'hi', { type: 'text', text: 'hi' }],
     ['Anthropic: text', { type: 'text', text: 'hi', citations: null }, { type: 'text', text: 'hi' }],
@@ -54,23 +54,23 @@ describe('what an SDK says becomes blocks', () => {
   it.each(cases)('%s', (_, part, block) => expect(contentBlock(part)).toEqual(block))
 })
 
-describe('and back: what a server gave is there again', () => {
+describe('a round trip of content blocks', () => {
   const content = [{ type: 'text', text: 'hi' }, IMAGE, PDF]
   const outcome = { status: 'ok' as const, content }
   const selection = { tools: [], deferred: [] }
   const answered = [{ call: { id: 'c', name: 'n', arguments: {}, source: {} }, outcome }]
 
-  it('through Anthropic', () => {
+  it('restores a result through Anthropic', () => {
     const [result] = answerAnthropic(selection, answered).content
     // A document has no name there.
     const named = JSON.parse(JSON.stringify(content).replace('a.pdf', 'file'))
     expect(contentBlocks(result?.content)).toEqual(named)
   })
-  it('through OpenAI', () => {
+  it('restores a result through OpenAI', () => {
     const [item] = answerOpenAI(selection, answered)
     expect(contentBlocks(item && 'output' in item ? item.output : undefined)).toEqual(content)
   })
-  it('through the AI SDK', () => {
+  it('restores a result through the AI SDK', () => {
     const output = toModelOutput({ output: outcome })
     expect(contentBlocks(output.type === 'content' ? output.value : [])).toEqual(content)
   })

@@ -20,7 +20,7 @@ const modelOf = (answer: (texts: string[]) => number[][], most = 1) =>
   })
 const isOfWeather = (text: string) => /forecast|umbrella/.test(text)
 
-it('a model of the AI SDK gives meaning, as many texts at once as it takes', async () => {
+it('an AI SDK embedding model embeds texts in batches up to its limit', async () => {
   const model = modelOf((texts) => texts.map((text) => (isOfWeather(text) ? [1, 0] : [0, 1])))
   const embedder = aiEmbedder(model)
   expect(embedder.name).toBe('scripted:topics-1')
@@ -30,7 +30,7 @@ it('a model of the AI SDK gives meaning, as many texts at once as it takes', asy
   expect(model.doEmbedCalls.map(({ values }) => values.length)).toEqual([1, 1, 1])
 })
 
-it('of other dimensions than were asked for it is not used, and that is told', async () => {
+it('an embedding model with other dimensions than requested is not used and causes a warning', async () => {
   const embedder = aiEmbedder(
     modelOf((texts) => texts.map(() => [1, 0, 0])),
     { dimensions: 2 },
@@ -42,7 +42,7 @@ it('of other dimensions than were asked for it is not used, and that is told', a
   expect(warnings?.[0]).toContain('"scripted:topics-1:2" failed')
 })
 
-it('a model that fails costs no search', async () => {
+it('a failing embedding model does not fail the search', async () => {
   const model = modelOf(() => {
     throw new Error('the service is away')
   })

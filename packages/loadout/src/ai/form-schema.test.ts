@@ -31,7 +31,7 @@ async function select() {
 }
 const [FIND, SET, ODD] = ['mcp_kit_find', 'mcp_kit_set', 'mcp_kit_odd']
 
-it('nothing is projected unless it is asked for', async () => {
+it('schemas are projected only on request', async () => {
   const { host, selection } = await select()
   expect(toOpenAI(selection)).toMatchObject({ lost: [], tools: [{ parameters: find, strict: false }, {}, {}] })
   expect(toAnthropic(selection).lost).toEqual([])
@@ -39,7 +39,7 @@ it('nothing is projected unless it is asked for', async () => {
   await host.close()
 })
 
-it('OpenAI: strict where that says all that the tool takes, and the rest as it was', async () => {
+it('OpenAI tools are strict if the strict schema covers the tool, and unchanged otherwise', async () => {
   const { host, selection } = await select()
   const { tools, lost } = toOpenAI(selection, { schemas: 'openai-strict' })
   const of = (name: string) => tools.find((tool) => 'name' in tool && tool.name === name)
@@ -66,7 +66,7 @@ it('OpenAI: strict where that says all that the tool takes, and the rest as it w
   await host.close()
 })
 
-it('Anthropic: what its API would refuse is left out, and told', async () => {
+it('Anthropic tools omit schema parts that the API rejects and report them', async () => {
   const { host, selection } = await select()
   const { tools, lost } = toAnthropic(selection, { schemas: 'anthropic' })
   expect(tools.find((tool) => tool.name === ODD)).toMatchObject({ input_schema: { type: 'object', properties: {} } })
@@ -74,7 +74,7 @@ it('Anthropic: what its API would refuse is left out, and told', async () => {
   await host.close()
 })
 
-it('the AI SDK: a strict tool is called with what the tool means', async () => {
+it('a strict AI SDK tool is called with the original arguments', async () => {
   const { host, selection } = await select()
   const { tools } = toAI(selection, { schemas: 'openai-strict' })
   const tool = tools[FIND]

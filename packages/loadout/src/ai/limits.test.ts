@@ -24,10 +24,10 @@ const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutE
   deferred: [...deferred],
 })
 
-describe('a limit is told of before it is met', () => {
+describe('a limit warning', () => {
   const at = (entries: number, provider: keyof typeof LIMITS = 'openai-chat') =>
     limitWarnings({ provider, entries, names: [] })
-  it('from 80 % on, with the number and what to do', () => {
+  it('starts at 80 % with the number and the fix', () => {
     expect(at(102)).toEqual([])
     expect(at(103)).toEqual([
       expect.stringContaining('OpenAI takes 128 tools in a request, and this one has 103 (80 %).'),
@@ -39,14 +39,14 @@ describe('a limit is told of before it is met', () => {
     expect(at(8_000, 'anthropic')[0]).toContain('10000')
   })
 
-  it('names too', () => {
+  it('covers long names', () => {
     const [near] = limitWarnings({ provider: 'anthropic', entries: 1, names: ['x'.repeat(51), 'y'.repeat(52)] })
     expect(near).toContain(`1 tool is near that (${'y'.repeat(52)})`)
   })
 })
 
-describe('over a limit the form plans', () => {
-  it('Anthropic: what is selected stays, the last of what waits goes, and it is said', () => {
+describe('a format over a limit', () => {
+  it('keeps selected tools and drops the last deferred tools with a warning for Anthropic', () => {
     const { tools, warnings } = toAnthropic(selectionOf(many('s', 5), many('d', 10_100)))
     expect(tools).toHaveLength(10_000)
     expect(tools.slice(0, 6).map(({ name }) => name)).toEqual([
@@ -59,7 +59,7 @@ describe('over a limit the form plans', () => {
     ])
   })
 
-  it('Anthropic: what messages refer to stays, wherever it is', () => {
+  it('keeps tools that messages reference for Anthropic', () => {
     const messages = [
       {
         role: 'user',
@@ -71,7 +71,7 @@ describe('over a limit the form plans', () => {
     expect(tools).toContainEqual(expect.objectContaining({ name: 'mcp_kit_d10099', defer_loading: true }))
   })
 
-  it('OpenAI with our search: what is over is found by a search', () => {
+  it('moves excess tools to the search for OpenAI with the Loadout search', () => {
     const { tools, warnings } = toOpenAI(selectionOf(many('s', 130), many('d', 500)))
     expect(tools).toHaveLength(128)
     expect(tools.at(-1)).toMatchObject({ type: 'tool_search', execution: 'client' })
@@ -80,7 +80,7 @@ describe('over a limit the form plans', () => {
     ])
   })
 
-  it('OpenAI with its search: what is over waits in namespaces, and the last of those go', () => {
+  it('defers excess tools to namespaces and drops the last ones for OpenAI with its own search', () => {
     const few = toOpenAI(selectionOf(many('s', 2), many('d', 500)), { search: 'server' })
     expect(few.tools).toHaveLength(2 + Math.ceil(500 / 9) + 1)
     expect(few.warnings).toEqual([])
@@ -91,7 +91,7 @@ describe('over a limit the form plans', () => {
     ])
   })
 
-  it('Chat has no search of its own: what is over is left out', () => {
+  it('drops excess tools for Chat, which has no search', () => {
     const { tools, warnings } = toOpenAIChat(selectionOf(many('s', 200), many('d', 1)))
     expect(tools).toHaveLength(128)
     expect(tools.at(-1)?.function.name).toBe('search_tools')
@@ -100,7 +100,7 @@ describe('over a limit the form plans', () => {
     expect(google.tools).toHaveLength(512)
   })
 
-  it('the AI SDK: by the provider that is named', () => {
+  it('applies the limit of the named provider for the AI SDK', () => {
     const call = async () => ({ status: 'ok' as const, content: [] })
     const selection = { ...selectionOf(many('s', 200), many('d', 10)), call }
     expect(Object.keys(toAI(selection).tools)).toHaveLength(211)
@@ -112,7 +112,7 @@ describe('over a limit the form plans', () => {
     expect(warnings).toEqual([expect.stringContaining('73 tools are selected but found by a search only')])
   })
 
-  it('the AI SDK with the search of OpenAI: as many namespaces as fit', () => {
+  it('uses as many namespaces as allowed for the AI SDK with the OpenAI search', () => {
     const call = async () => ({ status: 'ok' as const, content: [] })
     const { toolSearch } = openai.tools
     const selection = { ...selectionOf(many('s', 2), many('d', 2_000)), call }
@@ -121,7 +121,7 @@ describe('over a limit the form plans', () => {
     expect(warnings).toEqual([expect.stringContaining(`${2_000 - 125 * 9} tools are left out`)])
   })
 
-  it('a name that is too long is left out, and said', () => {
+  it('drops a tool with a too long name and reports it', () => {
     const long = { ...entry('x'), modelName: 'y'.repeat(65) }
     for (const form of [toAnthropic, toOpenAI, toOpenAIChat]) {
       const { tools, warnings } = form(selectionOf([long, entry('a')], []))
@@ -131,12 +131,12 @@ describe('over a limit the form plans', () => {
   })
 })
 
-describe('whatever the selection', () => {
+describe('any selection', () => {
   const sizes = fc.record({ shown: fc.nat(300), deferred: fc.nat(3_000), toolkits: fc.integer({ min: 1, max: 40 }) })
   const spread = (prefix: string, count: number, toolkits: number) =>
     many(prefix, count).map((one, index) => entry(one.tool, `kit${index % toolkits}`))
 
-  it('no form is over a limit, has a name twice, or loses a tool without a word', () => {
+  it('exceeds no limit, has no duplicate name, and loses no tool without a warning', () => {
     fc.assert(
       fc.property(sizes, ({ shown, deferred, toolkits }) => {
         const selection = selectionOf(spread('s', shown, toolkits), spread('d', deferred, toolkits))

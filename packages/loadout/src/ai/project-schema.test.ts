@@ -20,8 +20,8 @@ const READ = {
 const lostAt = (schema: unknown, provider: (typeof SCHEMA_PROVIDERS)[number]) =>
   projectSchema(schema, provider).lost.map(({ path }) => path)
 
-describe('OpenAI strict', () => {
-  it('requires every field, and what may be missing may be null', () => {
+describe('the OpenAI strict projection', () => {
+  it('requires every field and makes optional fields nullable', () => {
     expect(projectSchema(READ, 'openai-strict')).toEqual({
       schema: {
         type: 'object',
@@ -40,7 +40,7 @@ describe('OpenAI strict', () => {
     })
   })
 
-  it('and null is taken out of the arguments again where the tool does not know it', () => {
+  it('removes null from the arguments if the tool does not accept it', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -59,7 +59,7 @@ describe('OpenAI strict', () => {
     expect(restoreArguments(schema, written)).toEqual({ a: null, b: null, c: { e: null }, f: [{}], h: null })
   })
 
-  it('tells of maps, of forms at the top, and of words that it does not know', () => {
+  it('reports maps, top-level combinators and unknown keywords', () => {
     const schema = {
       type: 'object',
       properties: { env: { type: 'object', additionalProperties: { type: 'string' } } },
@@ -76,7 +76,7 @@ describe('OpenAI strict', () => {
     )
   })
 
-  it('keeps what refers to itself', () => {
+  it('keeps recursive references', () => {
     const tree = {
       type: 'object',
       properties: { next: { $ref: '#/$defs/node' } },
@@ -91,8 +91,8 @@ describe('OpenAI strict', () => {
   })
 })
 
-describe('Gemini', () => {
-  it('has no refs, no lists of types, no numbers in an enum', () => {
+describe('the Gemini projection', () => {
+  it('has no refs, no type lists and no numbers in an enum', () => {
     const schema = {
       type: 'object',
       properties: {
@@ -123,14 +123,14 @@ describe('Gemini', () => {
     ])
   })
 
-  it('ends where a schema does not', () => {
+  it('stops at a recursive schema', () => {
     const tree = { type: 'object', properties: { next: { $ref: '#' } } }
     expect(lostAt(tree, 'gemini')).toEqual(['/properties/next/properties/next'])
   })
 })
 
-describe('Anthropic', () => {
-  it('takes what a server writes, but for forms at the top and odd names', () => {
+describe('the Anthropic projection', () => {
+  it('accepts a server schema except for top-level combinators and odd names', () => {
     expect(projectSchema(READ, 'anthropic')).toEqual({ schema: READ, lost: [] })
     const odd = { type: 'object', properties: { 'a b': { type: 'string' }, ok: true }, oneOf: [{ required: ['ok'] }] }
     const { schema, lost } = projectSchema(odd, 'anthropic')
@@ -200,8 +200,8 @@ const root = fc.record({
   $defs: fc.record({ a: anySchema }),
 })
 
-describe('whatever a server wrote', () => {
-  it.each(SCHEMA_PROVIDERS)('%s: it is a schema that can be read, and that of the server is as it was', (provider) => {
+describe('the projection of any schema', () => {
+  it.each(SCHEMA_PROVIDERS)('is readable for %s and leaves the server schema unchanged', (provider) => {
     fc.assert(
       fc.property(root, (schema) => {
         const before = JSON.stringify(schema)
@@ -215,7 +215,7 @@ describe('whatever a server wrote', () => {
     )
   })
 
-  it.each(SCHEMA_PROVIDERS)('%s: no JSON makes it throw', (provider) => {
+  it.each(SCHEMA_PROVIDERS)('never throws on any JSON for %s', (provider) => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => void projectSchema(value, provider)))
     const ring: JsonObject = { type: 'object' }
     ring.properties = { ring }

@@ -16,8 +16,8 @@ const answered = (outcome: ReturnType<typeof ok>) => [
   { call: { id: 'id_1', name: 'x', arguments: {}, source: {} }, outcome },
 ]
 
-describe('what a model is told of an outcome', () => {
-  it('is what a server said, whatever kind of block', () => {
+describe('the model-facing result of a call', () => {
+  it('contains the server content for every kind of block', () => {
     expect(
       resultParts(
         ok(
@@ -43,14 +43,14 @@ describe('what a model is told of an outcome', () => {
     ])
   })
 
-  it('is never nothing', () => {
+  it('is never empty', () => {
     expect(resultParts(ok())).toEqual([{ type: 'text', text: 'Done.' }])
     expect(resultParts({ ...ok(), structuredContent: { a: 1 } })).toEqual([{ type: 'text', text: '{"a":1}' }])
     const error = new HostError('denied', { detail: 'No.' })
     expect(resultParts({ status: 'denied', error })).toEqual([{ type: 'text', text: `No. ${error.action}` }])
   })
 
-  it('reaches each provider as it takes it, and what it does not take is told', () => {
+  it('is converted for each provider, with a note for unsupported content', () => {
     const all = answered(ok({ type: 'text', text: '' }, image, audio, pdf))
     expect(answerAnthropic(none, all).content[0]?.content).toEqual([
       { type: 'text', text: '(empty)' },
@@ -74,7 +74,7 @@ describe('what a model is told of an outcome', () => {
     ])
   })
 
-  it('is the same after the AI SDK kept it as JSON', () => {
+  it('is the same after the AI SDK stored it as JSON', () => {
     const output = (outcome: Parameters<typeof jsonOf>[0]) =>
       toModelOutput({ output: JSON.parse(JSON.stringify(jsonOf(outcome))) })
     expect(output(ok({ type: 'text', text: 'a' }))).toEqual({ type: 'text', value: 'a' })
@@ -93,7 +93,7 @@ describe('what a model is told of an outcome', () => {
     expect(toModelOutput({ output: undefined })).toEqual({ type: 'json', value: null })
   })
 
-  it('of a search at Anthropic: references to what waits, which messages are read for again', () => {
+  it('contains references to deferred tools for an Anthropic search, which are read again from messages', () => {
     const tools = ['a', 'b'].map((name) => ({ name }))
     const output = jsonOf({ ...ok({ type: 'text', text: 'found' }), structuredContent: { tools } })
     const references = toReferences(output, new Set(['b', 'c']))

@@ -31,8 +31,8 @@ function failing(storage: Storage, fails: (count: number) => 'before' | 'after' 
   }
 }
 
-describe('the log', () => {
-  it('stores what is recorded, once, in its order, as a chain that holds', async () => {
+describe('the audit log', () => {
+  it('stores each entry once and in order as a valid chain', async () => {
     const audit = start()
     for (let i = 0; i < 1200; i++) void audit.record({ userId: 'ann', action: `a${i}` })
     await audit.flush()
@@ -41,7 +41,7 @@ describe('the log', () => {
     await audit.close()
   })
 
-  it('goes by itself, without anybody who waits', async () => {
+  it('ships entries in the background', async () => {
     const storage = memory()
     const audit = start(storage)
     void audit.record({ userId: 'ann', action: 'x' })
@@ -49,7 +49,7 @@ describe('the log', () => {
     await audit.close()
   })
 
-  it('a turned bit in the storage is found, and where', async () => {
+  it('detects a flipped bit in the storage and its position', async () => {
     const storage = memory()
     const audit = start(storage)
     for (let i = 0; i < 10; i++) void audit.record({ userId: 'ann', action: 'x', detail: { amount: i } })
@@ -87,7 +87,7 @@ describe('the log', () => {
     expect(await audit.verify()).toEqual({ ok: true, rows: 40 })
   })
 
-  it('two who write at once make one chain', async () => {
+  it('builds one chain from two parallel writers', async () => {
     const storage = memory()
     const [one, other] = [start(storage), start(storage)]
     await Promise.all(
@@ -107,7 +107,7 @@ describe('the log', () => {
     expect(await other.verify()).toEqual({ ok: true, rows: 60 })
   })
 
-  it('strict waits for the commit, and refuses where there is none', async () => {
+  it('waits for the commit in strict mode and rejects if it fails', async () => {
     const storage = memory()
     let away = false
     const audit = start(
@@ -123,7 +123,7 @@ describe('the log', () => {
     expect(await audit.verify()).toMatchObject({ ok: true })
   })
 
-  it('what no row could hold is mended, and keeps nothing else from the log', async () => {
+  it('corrects invalid entries and keeps the other entries', async () => {
     const audit = start()
     void audit.record({
       userId: 'a\nb',
@@ -138,7 +138,7 @@ describe('the log', () => {
     expect(await audit.verify()).toEqual({ ok: true, rows: 2 })
   })
 
-  it('with a full queue nothing more is taken', () => {
+  it('accepts no more entries when the queue is full', () => {
     const journal = memoryJournal()
     const entry = {
       entryId: 'x',
@@ -174,7 +174,7 @@ describe('reading the log', () => {
     return audit
   }
 
-  it('a user sees their own, whatever they ask for; an operator everyone', async () => {
+  it('returns the own entries to a user and all entries to an operator', async () => {
     const audit = await filled()
     expect((await audit.list({ userId: 'ann' })).items).toHaveLength(20)
     expect((await audit.list({ userId: 'ann' }, { userId: 'bob' })).items.every(({ userId }) => userId === 'ann')).toBe(
@@ -185,7 +185,7 @@ describe('reading the log', () => {
     expect((await audit.list({ userId: 'eve' })).items).toEqual([])
   })
 
-  it('filters, and pages from the newest', async () => {
+  it('filters and pages from the newest', async () => {
     const audit = await filled()
     const count = async (filter: object) => (await audit.list(everyone, filter)).items.length
     expect(await count({ action: 'mcp_tool_call' })).toBe(12)
@@ -204,7 +204,7 @@ describe('reading the log', () => {
     expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `call_${24 - i}`))
   })
 
-  it('by what only the detail tells, in whole pages', async () => {
+  it('filters by detail fields in full pages', async () => {
     const audit = start()
     for (let i = 0; i < 2500; i++) {
       const detail = i % 2 ? {} : { caller: i % 4 ? 'code' : 'direct', decision: i % 500 === 0 ? 'ask' : 'allow' }
@@ -230,7 +230,7 @@ describe('reading the log', () => {
     expect(lines.trim().split('\n')).toHaveLength(5)
   })
 
-  it('as JSONL and as CSV, which no spreadsheet runs', async () => {
+  it('exports JSONL, and CSV that is safe in spreadsheets', async () => {
     const audit = start()
     void audit.record({ userId: '=cmd', action: '@x', ref: '+1', outcome: '-1', detail: { a: 'x,"y"\n' } })
     let csv = ''
@@ -247,8 +247,8 @@ describe('reading the log', () => {
   })
 })
 
-describe('what leaves the log', () => {
-  it('a person, with nothing left of them, and the chain holds', async () => {
+describe('deletion from the log', () => {
+  it('erases a user without a trace and keeps the chain valid', async () => {
     const storage = memory()
     const audit = start(storage)
     for (let i = 0; i < 700; i++)
@@ -271,7 +271,7 @@ describe('what leaves the log', () => {
     expect(await audit.verify()).toEqual({ ok: true, rows: 701 })
   })
 
-  it('what is older than it is kept, and the rest holds', async () => {
+  it('removes entries older than the retention period and keeps the rest valid', async () => {
     const audit = start()
     for (let i = 0; i < 600; i++) void audit.record({ userId: i % 3 ? 'ann' : '', action: 'old' })
     await audit.flush()
@@ -292,7 +292,7 @@ describe('what leaves the log', () => {
     expect(await audit.verify()).toEqual({ ok: true, rows: 1 })
   })
 
-  it('by itself, as the operator says, and in memory beyond a number', async () => {
+  it('runs automatically by the operator setting, and in memory above a maximum count', async () => {
     const storage = memory()
     const before = start(storage)
     void before.record({ userId: 'ann', action: 'old' })

@@ -54,8 +54,8 @@ function flipped(value: unknown, bit: number): unknown {
   return text.slice(0, at) + String.fromCharCode(text.charCodeAt(at) ^ 1) + text.slice(at + 1)
 }
 
-describe('a chain', () => {
-  it('holds, in pieces and whole, and in whatever order a database gives keys back', async () => {
+describe('the audit chain', () => {
+  it('is valid in parts and as a whole, in any key order of the database', async () => {
     const one = await chainOf([content({ detailJson: { b: 1, a: { d: [1, 2], c: 'ü' } } }), content()])
     const two = await chainOf([content({ userId: '' })], one.end)
     const rows = [...one.rows, ...two.rows]
@@ -66,7 +66,7 @@ describe('a chain', () => {
     expect(rows.map((row) => row.auditId)).toEqual(rows.map((row) => row.auditId).sort())
   })
 
-  it('finds any turned bit of any field of any row, also of one whose person is gone', () =>
+  it('detects any flipped bit of any field of any row, also of an erased user', () =>
     fc.assert(
       fc.asyncProperty(
         contents,
@@ -88,7 +88,7 @@ describe('a chain', () => {
       { numRuns: 400 },
     ))
 
-  it('finds a row that is taken, put in, or moved', () =>
+  it('detects a removed, inserted or moved row', () =>
     fc.assert(
       fc.asyncProperty(contents, fc.nat(), fc.nat(), async (given, one, other) => {
         const { rows, end } = await chainOf(given.map(content))
@@ -103,7 +103,7 @@ describe('a chain', () => {
       { numRuns: 100 },
     ))
 
-  it('holds when people are erased and a beginning is taken away, with nothing of them left', () =>
+  it('stays valid after users are erased and the beginning is removed, without a trace of them', () =>
     fc.assert(
       fc.asyncProperty(contents, fc.nat(), async (given, cut) => {
         const { rows, end } = await chainOf(given.map((one) => content({ ...one, source: 'mcp:ann-kit' })))
@@ -124,7 +124,7 @@ describe('a chain', () => {
       { numRuns: 100 },
     ))
 
-  it('says what is wrong, and where', async () => {
+  it('reports the error and its position', async () => {
     const { rows, end } = await chainOf([content(), content(), content()])
     const second = rows[1] as AuditRow
     const verdict = (changed: AuditRow[]) => verifyChain(changed, { head: end })

@@ -57,8 +57,8 @@ function killed(): void {
   }
 }
 
-describe('a journal of files', () => {
-  it('gives entries back in their order, the same until they are shipped', () => {
+describe('a file journal', () => {
+  it('returns entries in order, unchanged until they are shipped', () => {
     const journal = start()
     for (const id of ['a', 'b', 'c']) journal.append(entry(id))
     expect(idsIn(journal, 2)).toEqual(['a', 'b'])
@@ -72,7 +72,7 @@ describe('a journal of files', () => {
     expect(journal.read(10)).toBeUndefined()
   })
 
-  it('keeps what follows another entry at the end of the turn, or with the next entry, in their order', async () => {
+  it('writes following entries at the end of the turn, or with the next entry, in order', async () => {
     const journal = start()
     journal.append(entry('a'))
     const file = join(dir, journals()[0] as string)
@@ -93,7 +93,7 @@ describe('a journal of files', () => {
     open = []
   })
 
-  it('does not lose what follows where it cannot be written at once', async () => {
+  it('does not lose a following entry that cannot be written at once', async () => {
     const journal = start()
     const place = join(dir, 'gone')
     const other = fileJournal({ dir: join(place, 'inside') })
@@ -108,7 +108,7 @@ describe('a journal of files', () => {
     journal.close()
   })
 
-  it('leaves nothing behind when all is shipped, and only what is not', () => {
+  it('leaves no files after all entries are shipped, and otherwise only the unshipped ones', () => {
     const first = start()
     first.append(entry('a'))
     shipAll(first)
@@ -120,7 +120,7 @@ describe('a journal of files', () => {
     expect(journals()).toHaveLength(1)
   })
 
-  it('goes on in a new file when one is full, and removes those that are shipped', () => {
+  it('continues in a new file when one is full and removes shipped files', () => {
     const journal = start({ fileBytes: 600 })
     const ids = Array.from({ length: 20 }, (_, i) => String(i))
     for (const id of ids) journal.append(entry(id))
@@ -129,7 +129,7 @@ describe('a journal of files', () => {
     expect(journals()).toHaveLength(1)
   })
 
-  it('what a dead process left is shipped from where it stood, by one alone', async () => {
+  it('ships the entries of a dead process from its last position, in one process only', async () => {
     const dead = start()
     for (const id of ['a', 'b', 'c']) dead.append(entry(id))
     dead.read(1)?.shipped()
@@ -145,7 +145,7 @@ describe('a journal of files', () => {
     expect(await other.recover()).toBe(0)
   })
 
-  it('without its note all of a dead file is read again, and said to be stored perhaps', async () => {
+  it('reads a dead file again with an invalid position file and marks its entries as possibly stored', async () => {
     const dead = start()
     for (const id of ['a', 'b']) dead.append(entry(id))
     dead.read(1)?.shipped()
@@ -156,7 +156,7 @@ describe('a journal of files', () => {
     expect(next.read(10)).toMatchObject({ maybeStored: true, entries: [{ callId: 'a' }, { callId: 'b' }] })
   })
 
-  it('leaves alone what a live process writes, and what is no journal', async () => {
+  it('ignores files of a live process and other files', async () => {
     const live = start()
     live.append(entry('a'))
     writeFileSync(join(dir, 'readme'), 'x')
@@ -165,7 +165,7 @@ describe('a journal of files', () => {
     expect(shipAll(live)).toEqual(['a'])
   })
 
-  it('of another machine it takes what gave no sign for a minute', async () => {
+  it('takes over files of another machine after a minute without a heartbeat', async () => {
     const theirs = start()
     theirs.append(entry('a'))
     const [name = ''] = journals()
@@ -202,7 +202,7 @@ describe('a journal of files', () => {
     expect(journals()).toEqual([])
   })
 
-  it('a line that was torn does not spoil the next', () => {
+  it('skips a torn entry and reads the next', () => {
     const journal = start()
     journal.append(entry('a'))
     const [name = ''] = journals()
@@ -220,7 +220,7 @@ describe('a journal of files', () => {
     full.close()
   })
 
-  it('a folder that cannot be written refuses, and says so', () => {
+  it('rejects entries with an error if the folder cannot be written', () => {
     writeFileSync(join(dir, 'file'), '')
     const journal = fileJournal({ dir: join(dir, 'file', 'inside') })
     expect(() => journal.append(entry('a'))).toThrow(

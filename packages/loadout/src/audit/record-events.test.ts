@@ -12,7 +12,7 @@ afterEach(() => host.close())
 
 const linesOf = async (action: string) => (await host.audit.list({ everyone: true }, { action })).items
 
-it('a grant: its decision, its target and its thread', async () => {
+it('a grant is logged with its decision, its target and its thread', async () => {
   const call = { userId: 'ann', toolkit: 'app', tool: 'pay', arguments: {}, caller: { type: 'direct' as const } }
   const running = host.calls.start({ ...call, threadId: 't' })
   await host.approvals.answer('ann', (await running.pending).id, { decision: 'deny', remember: 'thread' })
@@ -24,7 +24,7 @@ it('a grant: its decision, its target and its thread', async () => {
   expect(await linesOf('grant_revoked')).toMatchObject([told])
 })
 
-it('rules and settings: what they are now, and the operator who set them', async () => {
+it('rules and settings are logged with their new values and the operator who set them', async () => {
   await host.rules.set({}, [rule('*.delete_*', 'deny'), rule('*', 'ask')], { actor: 'olga' })
   await host.rules.set({ userId: 'ann', threadId: 't' }, [rule('app', 'ask')])
   expect(await linesOf('policy_changed')).toMatchObject([
@@ -39,7 +39,7 @@ it('rules and settings: what they are now, and the operator who set them', async
   expect(await linesOf('preferences_changed')).toMatchObject([{ userId: 'ann', detail: { fields: ['autoLoadTools'] } }])
 })
 
-it("the app's toolkits: by whom; and who goes is not named any more", async () => {
+it("the app's toolkits are logged with the actor, and an erased user is not named", async () => {
   const owner = { tier: 'app', actor: 'olga' } as const
   const { stored } = await host.toolkits.register({ name: 'kit', url: 'https://x.invalid', headers: { A: 'b' } }, owner)
   await host.toolkits.update('kit', { name: 'Other' }, owner)

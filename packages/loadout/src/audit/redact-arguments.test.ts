@@ -132,12 +132,12 @@ const CASES: Record<string, Case> = {
   'what a database refuses': { args: { a: 'x\0y\ud800' }, shown: { a: 'x\u2400y\ufffd' } },
 }
 
-describe('arguments as they are shown', () => {
+describe('redacted arguments', () => {
   it.each(Object.entries(CASES))('%s', (_, { schema, args, secrets, shown }) =>
     expect(redactArguments(args, { schema, secrets })).toEqual(shown),
   )
 
-  it('are cut, and never inside a secret', () => {
+  it('are truncated, and never inside a secret', () => {
     const secret = 'correct-horse-battery'
     for (let before = 470; before < 510; before++) {
       const { a } = redactArguments({ a: `${'x'.repeat(before)}${secret}${'y'.repeat(1000)}` }, { secrets: [secret] })
@@ -152,7 +152,7 @@ describe('arguments as they are shown', () => {
       )
   })
 
-  it('are bounded, whatever is sent', () => {
+  it('are bounded in size for any input', () => {
     const wide = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`field ${i}`, 'x'.repeat(10_000)]))
     let deep: Record<string, unknown> = { end: 'x' }
     for (let i = 0; i < 5000; i++) deep = { deep }
@@ -160,7 +160,7 @@ describe('arguments as they are shown', () => {
       expect(JSON.stringify(redactArguments(args)).length).toBeLessThan(8192)
   })
 
-  it('a hostile schema is harmless, and hides rather than shows', () => {
+  it('stay hidden with a hostile schema, which causes no error', () => {
     const ring: Record<string, unknown> = { allOf: [] }
     ;(ring.allOf as unknown[]).push(ring, { anyOf: [ring] })
     const bomb = {
@@ -194,14 +194,14 @@ describe('arguments as they are shown', () => {
     }
   })
 
-  it('a secret that is spelled like a part of the language is masked all the same', () => {
+  it('mask a secret that is spelled like a built-in name', () => {
     for (const secret of ['__proto__', 'constructor', 'toString', '(__proto__)'])
       expect(
         JSON.stringify(redactArguments(Object.fromEntries([[secret, secret]]), { secrets: [secret] })),
       ).not.toContain(secret)
   })
 
-  it('no stored secret comes through, wherever it stands', () =>
+  it('contain no stored secret at any position', () =>
     fc.assert(
       fc.property(
         fc.string({ minLength: 8, maxLength: 40 }).filter((secret) => secret.trim().length > 7),

@@ -33,7 +33,7 @@ function start() {
   return { append, shipped }
 }
 
-it('waits for a pause, so that calls go first', async () => {
+it('the shipper waits for a pause so that calls go first', async () => {
   const { append, shipped } = start()
   const coming = setInterval(append, 5)
   await new Promise((resolve) => setTimeout(resolve, 250))
@@ -42,7 +42,7 @@ it('waits for a pause, so that calls go first', async () => {
   await expect.poll(() => shipped.length).toBeGreaterThan(0)
 })
 
-it('does not wait for ever where there is none', async () => {
+it('the shipper does not wait forever if there is no pause', async () => {
   const { append, shipped } = start()
   const coming = setInterval(append, 5)
   await expect.poll(() => shipped.length).toBeGreaterThan(0)

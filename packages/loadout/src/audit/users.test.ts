@@ -178,8 +178,8 @@ function pin(userId: string, acceptedBy: string): Row<'pins'> {
 
 const owned = COLLECTION_NAMES.filter((name) => specOf(name).owner === 'user')
 
-describe('a user who goes', () => {
-  it('every collection of users is removed, goes with its parent, or is the log', () => {
+describe('the removal of a user', () => {
+  it('covers every user collection directly or through its parent, except the log', () => {
     expect(Object.keys(ROWS).sort()).toEqual([...owned].sort())
     const covered = (name: Collection): boolean => {
       const { parent } = specOf(name)
@@ -189,7 +189,7 @@ describe('a user who goes', () => {
     expect(owned.filter((name) => !covered(name))).toEqual([])
   })
 
-  it('leaves nothing anywhere that names them, and the log holds', async () => {
+  it('leaves nothing that names the user, and the log stays valid', async () => {
     const backend = memoryBackend()
     const storage = createKvStorage({ name: 'memory', open: async () => backend })
     const host = createHost({ storage })

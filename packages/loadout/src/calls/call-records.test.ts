@@ -69,8 +69,8 @@ const rowOf = (callId: string) => storage.transaction({ userId: 'ann' }, (tx) =>
 const told = (callId: string) => async () => codeOf(await host.records.get('ann', callId))
 const pendingOf = async (at: Host) => (await at.approvals.list('ann', { status: 'pending' }))[0]?.id ?? ''
 
-describe('a process that is gone', () => {
-  it('in the middle of a call: its outcome is not known; should it come after all, it is', async () => {
+describe('a stopped process', () => {
+  it('leaves a running call with an unknown outcome until the outcome arrives', async () => {
     const { callId } = await start(other, 'slow')
     // Nobody takes it for gone while it lives, however long it takes.
     await new Promise((resolve) => setTimeout(resolve, LEASE_MS * 1.5))
@@ -85,7 +85,7 @@ describe('a process that is gone', () => {
     expect(made).toBe(1)
   })
 
-  it('while it waited: the question is over, and the same key makes the call once', async () => {
+  it('closes its pending approval request, and the same key makes the call once', async () => {
     const { callId } = await start(other, 'pay')
     await expect.poll(() => pendingOf(host)).not.toBe('')
     const asked = await pendingOf(host)
@@ -107,7 +107,7 @@ describe('a process that is gone', () => {
     expect(made).toBe(1)
   })
 
-  it('after its question was answered: it was not made all the same, and denied is denied', async () => {
+  it('does not make a call that was allowed afterwards, and a denied call stays denied', async () => {
     const [allowed, denied] = [await start(other, 'pay', 'a'), await start(other, 'pay', 'd')]
     await expect.poll(() => host.approvals.list('ann', { status: 'pending' })).toHaveLength(2)
     line.isBroken = true
@@ -124,7 +124,7 @@ describe('a process that is gone', () => {
     expect(made).toBe(0)
   })
 
-  it('because it closed: what waited may be made again at once', async () => {
+  it('frees its pending calls at once if it closed', async () => {
     const { callId } = await start(other, 'pay')
     await expect.poll(() => pendingOf(host)).not.toBe('')
     await other.close()
@@ -133,8 +133,8 @@ describe('a process that is gone', () => {
   })
 })
 
-describe('a key', () => {
-  it('is free again where nothing reached a server: limited, denied, wrong, unanswered, signed out', async () => {
+describe('an idempotency key', () => {
+  it('is free again if no call reached a server: limited, denied, invalid, unanswered, signed out', async () => {
     await host.app.update({ limits: { maxCallsPerHour: 0 } })
     const limited = await start(host, 'odd')
     await expect.poll(() => rowOf(limited.callId)).toMatchObject({ status: 'limited', dedupeKey: limited.callId })
@@ -150,7 +150,7 @@ describe('a key', () => {
     await expect.poll(() => rowOf(out.callId)).toMatchObject({ status: 'sign-in-needed', dedupeKey: out.callId })
   })
 
-  it('stays with what reached one, whatever came of it', async () => {
+  it('stays with a call that reached a server, whatever its outcome', async () => {
     const failed = await start(host, 'fails')
     await expect.poll(() => rowOf(failed.callId)).toMatchObject({ status: 'failed', dedupeKey: 'k' })
     const again = await start(host, 'fails')
@@ -158,8 +158,8 @@ describe('a key', () => {
   })
 })
 
-describe('a record', () => {
-  it('says pending while it is, and not after', async () => {
+describe('a call record', () => {
+  it('is pending only while the approval is pending', async () => {
     const { callId } = await start(host, 'slow_pay')
     await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'pending', approvalId: expect.any(String) })
     await host.approvals.answer('ann', await pendingOf(host), { decision: 'allow' })
@@ -168,7 +168,7 @@ describe('a record', () => {
     await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'ok' })
   })
 
-  it('has all that was wrong, and a large result by its handle', async () => {
+  it('contains all validation errors, and a large result by its handle', async () => {
     const wrong = await start(host, 'strict')
     await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed' })
     const { outcome } = await host.records.get('ann', wrong.callId)
@@ -180,7 +180,7 @@ describe('a record', () => {
     expect((await host.results.read('ann', resultHandle, { limit: 100_000 })).characters).toBeGreaterThan(2_000_000)
   })
 
-  it('is waited for, in another process too', async () => {
+  it('can be awaited, also in another process', async () => {
     const { callId } = await start(other, 'slow')
     const waiting = host.records.settled('ann', callId)
     expect(await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])).toBe('waits')
@@ -196,7 +196,7 @@ describe('a record', () => {
     finish()
   })
 
-  it('is kept of every call that somebody waited for, behind it', async () => {
+  it('is stored in the background for every awaited call', async () => {
     // As a storage that outlives its processes.
     const named = { ...storage, name: 'pglite', close: async () => {} }
     const lasting = createHost({ ...optionsOf(), storage: named, audit: { strict: false } })
@@ -216,7 +216,7 @@ describe('a record', () => {
     })
   })
 
-  it('is finished also where the result cannot be kept, or the storage was away', async () => {
+  it('is completed even if the result cannot be stored or the storage was unavailable', async () => {
     const odd = await start(host, 'odd', 'o')
     const text = 'The result could not be kept.'
     await expect.poll(() => rowOf(odd.callId)).toMatchObject({ status: 'ok', outcomeJson: { content: [{ text }] } })
@@ -228,7 +228,7 @@ describe('a record', () => {
     await expect.poll(() => rowOf(slow.callId)).toMatchObject({ finishedAt: expect.any(Date) })
   })
 
-  it('that has expired leaves its key to the next', async () => {
+  it('releases its key after it expired', async () => {
     const { callId } = await start(host, 'odd')
     const set = { expiresAt: new Date(Date.now() - 1) }
     await storage.transaction({ userId: 'ann' }, (tx) => tx.update('calls', callId, { set }))

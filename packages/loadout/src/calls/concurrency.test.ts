@@ -38,13 +38,13 @@ const leave = (entered: Entered) => 'leave' in entered && entered.leave()
 const isFull = (entered: Entered) => 'full' in entered
 const rows = () => storage.transaction({ userId: 'ann' }, (tx) => tx.list('places'))
 
-describe('places', () => {
-  it('cost nothing where nobody limits them', async () => {
+describe('the concurrency semaphore', () => {
+  it('costs nothing without a limit', async () => {
     expect(join().concurrency.enter(to(), {})).not.toBeInstanceOf(Promise)
     expect(await rows()).toEqual([])
   })
 
-  it('are one limit for two processes; what one leaves, the other gets', async () => {
+  it('shares one limit between two processes and passes freed slots on', async () => {
     const [one, two] = [join().concurrency, join().concurrency]
     const [first, second] = [await enter(one, 2), await enter(two, 2)]
     const third = await enter(two, 2)
@@ -62,7 +62,7 @@ describe('places', () => {
     await expect.poll(rows).toMatchObject([{ holdersJson: {} }])
   })
 
-  it('are counted for each toolkit and for each user; one that is full gives the other back', async () => {
+  it('counts slots for each toolkit and each user and releases one if the other is full', async () => {
     const { concurrency } = join()
     const limits = { concurrencyPerUser: 2, concurrencyPerToolkit: 1 }
     const first = await concurrency.enter(to('a'), limits)
@@ -79,7 +79,7 @@ describe('places', () => {
     expect(isFull(await concurrency.enter(to('c'), limits))).toBe(false)
   })
 
-  it('never more than there are, and all of them, with 40 who want 5', async () => {
+  it('never exceeds its limit and uses all slots with 40 callers for 5 slots', async () => {
     const processes = [join().concurrency, join().concurrency]
     let [now, most, entered] = [0, 0, 0]
     const caller = async (concurrency: Concurrency) => {
@@ -100,15 +100,15 @@ describe('places', () => {
   })
 })
 
-describe('a process that goes', () => {
-  it('closed, gives all back at once', async () => {
+describe('the slots of a process', () => {
+  it('are released at once when it closes', async () => {
     const [one, two] = [join(), join()]
     await enter(one.concurrency, 1)
     await one.close()
     expect(isFull(await enter(two.concurrency, 1))).toBe(false)
   })
 
-  it('silent, holds its places as long as its lease; back again, it holds what it has', async () => {
+  it('are held for its lease while it is silent, and kept if it returns', async () => {
     const line = breakable(storage)
     const [one, two] = [join(line.storage).concurrency, join().concurrency]
     const held = await enter(one, 1)
@@ -129,8 +129,8 @@ describe('a process that goes', () => {
   })
 })
 
-describe('the storage', () => {
-  it('that fails lets nobody in, and loses no place', async () => {
+describe('the semaphore storage', () => {
+  it('admits no call and loses no slot when it fails', async () => {
     const line = breakable(storage)
     const { concurrency } = join(line.storage)
     const first = await enter(concurrency, 2)
@@ -147,7 +147,7 @@ describe('the storage', () => {
     ])
   })
 
-  it('of a user who goes stays empty, also when their calls end', async () => {
+  it('stays empty for a removed user, also when their calls end', async () => {
     const { concurrency, close } = join()
     const [first] = [await enter(concurrency, 3), await enter(concurrency, 3)]
     await removeUserRows(storage, 'ann')

@@ -68,7 +68,7 @@ const settle = async () => {
   await Promise.all([host.audit.flush(), other.audit.flush()])
 }
 
-describe('calls that run', () => {
+describe('removing a user with running calls', () => {
   it.each(['slow', 'deaf', 'pay'])('in this process: %s', async (tool) => {
     const running = start(host, tool)
     const done = start(host, 'deaf')
@@ -99,7 +99,7 @@ describe('calls that run', () => {
     expect(await host.audit.verify()).toMatchObject({ ok: true })
   })
 
-  it('down to the server, which is told', async () => {
+  it('cancels a call that hangs on its server and closes the connection', async () => {
     const server: HttpFaultServer = await startFaultServer({ at: { 'tools/call': { do: 'hang' } } })
     const drivers = nodeDrivers({ guard: { privateNetwork: true } })
     await using remote = open({ drivers })
@@ -116,7 +116,7 @@ describe('calls that run', () => {
     await server.close()
   })
 
-  it('while they go no call begins, and who comes later is somebody else', async () => {
+  it('lets a new user with the same ID call and shows only the new log entries', async () => {
     const running = start(host, 'slow')
     await new Promise((resolve) => setTimeout(resolve, 20))
     const removing = host.users.remove(WHO)
@@ -132,8 +132,8 @@ describe('calls that run', () => {
   })
 })
 
-describe('what is shipped later', () => {
-  it('from the journal of a process that died before, has no person in it; what is newer has', async () => {
+describe('the removed-user record', () => {
+  it('anonymizes late journal entries of earlier actions and keeps newer ones', async () => {
     const journal = memoryJournal()
     const dead = { entryId: 'aent_dead', at: Date.now() - 60_000 }
     journal.append({ ...newEntry('x', { userId: WHO, action: 'toolkit_registered', detail: { me: WHO } }), ...dead })
@@ -157,7 +157,7 @@ describe('what is shipped later', () => {
     await late.close()
   })
 
-  it('where there was nobody, nobody went', async () => {
+  it('is not written when removing an unknown user fails with not-found', async () => {
     await expect(host.users.remove(WHO)).rejects.toMatchObject({ code: 'not-found' })
     expect(await backend.scan('removedUsers')).toEqual([])
   })

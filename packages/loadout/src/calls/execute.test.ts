@@ -41,9 +41,12 @@ async function madeOf(annotations: object, { more = {}, app = {} }: { more?: obj
   return readFileSync(log, 'utf8').trim().split('\n').length
 }
 
-it.each([{ readOnlyHint: true }, { idempotentHint: true }])('%o is a claim that is enough', async (annotations) => {
-  expect(await madeOf(annotations)).toBe(2)
-})
+it.each([{ readOnlyHint: true }, { idempotentHint: true }])(
+  'a call with %o is retried once after its server crashes',
+  async (annotations) => {
+    expect(await madeOf(annotations)).toBe(2)
+  },
+)
 
 it.each([
   ['idempotentHint', { idempotentHint: false }],
@@ -52,7 +55,7 @@ it.each([
   expect(await madeOf({ [hint]: true }, { more: { overrides: { echo: { annotations: tightened } } } })).toBe(1)
 })
 
-it('nor where its server is not believed', async () => {
+it('a call of an untrusted server is not retried despite its annotations', async () => {
   expect(await madeOf({ idempotentHint: true }, { app: { trust: { untrusted: ['faulty'] } } })).toBe(1)
   await host.close()
   expect(await madeOf({ readOnlyHint: true }, { more: { untrusted: true } })).toBe(1)

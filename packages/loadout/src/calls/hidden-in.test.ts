@@ -5,7 +5,7 @@ import { hiddenIn } from './hidden-in.ts'
 const hidden = (args: Record<string, unknown>, schema?: unknown) =>
   hiddenIn(args, redactArguments(args, { schema, secrets: ['a-stored-word'] })).sort()
 
-it('gives what the mask took, and nothing that is shown', () => {
+it('hiddenIn returns masked values and no visible values', () => {
   const schema = { properties: { card: { writeOnly: true }, list: { items: { format: 'password' } } } }
   const inner = { password: 'two', ok: 'shown', no: null, many: [1, 'shown'] }
   expect(hidden({ card: 'one', list: ['three', 'four'], inner, flag: true }, schema)).toEqual([
@@ -13,13 +13,13 @@ it('gives what the mask took, and nothing that is shown', () => {
   ])
 })
 
-it('all of what stands behind a mask, and texts with a secret in them', () => {
+it('hiddenIn returns all values below a masked field and texts that contain a secret', () => {
   expect(hidden({ credentials: { a: 'one', b: ['two', 3] } })).toEqual(['3', 'one', 'two'])
   expect(hidden({ note: 'it is a-stored-word' })).toEqual(['it is a-stored-word'])
   expect(hidden({ 'a-stored-word': 'shown', token: 'hidden' })).toEqual(['hidden'])
 })
 
-it('is bounded', () => {
+it('hiddenIn limits the number and the length of returned values', () => {
   const long = { password: 'x'.repeat(1_000_000), list: Array.from({ length: 5000 }, () => ({ token: 'word' })) }
   const found = hidden(long)
   expect(found.length).toBeLessThanOrEqual(1000)

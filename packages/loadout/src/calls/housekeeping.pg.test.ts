@@ -5,7 +5,7 @@ import { postgres } from '../storage/postgres.ts'
 import { callRow } from '../testing/rows.ts'
 import { createHousekeeping } from './housekeeping.ts'
 
-it('what is over goes, and nothing else; two at once do not meet', async () => {
+it('housekeeping deletes only expired rows, and two concurrent sweeps delete each row once', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const storage = postgres({ url, maxConnections: 4 })
   await housekeepingCase(storage)

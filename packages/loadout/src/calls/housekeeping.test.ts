@@ -11,16 +11,16 @@ import { createHousekeeping } from './housekeeping.ts'
 const DAY_MS = 86_400_000
 const drivers: Record<string, () => Storage> = { memory, pglite }
 
-describe('what is over goes, and nothing else', () => {
+describe('housekeeping', () => {
   for (const [name, open] of Object.entries(drivers))
-    it(`in ${name}`, async () => {
+    it(`deletes only expired rows in ${name}`, async () => {
       const storage = open()
       await housekeepingCase(storage)
       await storage.close()
     })
 })
 
-it('a row that is used again while it is taken away stays', async () => {
+it('housekeeping keeps a row that is used again during the sweep', async () => {
   const storage = memory()
   const ann = { userId: 'ann' }
   const row = placesRow('ann', { updatedAt: new Date(Date.now() - DAY_MS) })
@@ -44,7 +44,7 @@ it('a row that is used again while it is taken away stays', async () => {
   expect(await storage.transaction(ann, (tx) => tx.list('places'))).toMatchObject([{ version: 2 }])
 })
 
-it('a host does it at its start, waits for nothing, and what a run used is counted on', async () => {
+it('a host deletes expired rows in the background at startup and keeps the call count of a run', async () => {
   const storage = memory()
   await storage.transaction({ userId: 'ann' }, (tx) => tx.insert('calls', callRow('ann', { expiresAt: new Date(0) })))
   const look = { name: 'look', inputSchema: { type: 'object' }, execute: () => 'seen' }

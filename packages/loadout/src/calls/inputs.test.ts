@@ -25,7 +25,7 @@ function asked(question: Question, { expireMs = 60_000 } = {}) {
   return { inputs, answered, id: input?.id ?? '', controller }
 }
 
-describe('an accepted answer', () => {
+describe('an elicitation answer', () => {
   const bad: Record<string, [content: JsonObject | undefined, path: string]> = {
     'a field that is missing': [{}, 'content.name'],
     'no content at all': [undefined, 'content.name'],
@@ -35,7 +35,7 @@ describe('an accepted answer', () => {
     'an address that is none': [{ name: 'Ann', mail: 'nowhere' }, 'content.mail'],
   }
   for (const [what, [content, path]] of Object.entries(bad))
-    it(`${what}: an error names the place, and it can be answered again`, async () => {
+    it(`with ${what} is rejected with its path and can be corrected`, async () => {
       const { inputs, answered, id } = asked(PERSON)
       const answer: QuestionAnswer = { action: 'accept', ...(content ? { content } : {}) }
       let error: unknown
@@ -51,7 +51,7 @@ describe('an accepted answer', () => {
       expect(inputs.list('ann')).toEqual([])
     })
 
-  it('that is declined or cancelled needs no content', async () => {
+  it('needs no content when it declines or cancels', async () => {
     for (const action of ['decline', 'cancel'] as const) {
       const { inputs, answered, id } = asked(PERSON)
       inputs.answer('ann', id, { action })
@@ -59,21 +59,21 @@ describe('an accepted answer', () => {
     }
   })
 
-  it('to a form that cannot be used is left to the server', async () => {
+  it('is not validated when the form schema is invalid', async () => {
     const { inputs, answered, id } = asked(form({ type: 'object', properties: { name: { type: 'nothing' } } }))
     inputs.answer('ann', id, { action: 'accept', content: { name: 'Ann' } })
     expect(await answered).toEqual({ action: 'accept', content: { name: 'Ann' } })
   })
 
-  it('to a page carries nothing', async () => {
+  it('to a URL request is sent without content', async () => {
     const { inputs, answered, id } = asked({ mode: 'url', message: 'Sign in', url: 'https://a.example' })
     inputs.answer('ann', id, { action: 'accept', content: { password: 'x' } })
     expect(await answered).toEqual({ action: 'accept' })
   })
 })
 
-describe('a question', () => {
-  it('ends with its call, and after a while by itself', async () => {
+describe('an elicitation request', () => {
+  it('is cancelled when its call is aborted and when it expires', async () => {
     const given = asked(PERSON)
     given.controller.abort()
     expect(await given.answered).toEqual({ action: 'cancel' })

@@ -17,8 +17,8 @@ const text = fc.array(line, { maxLength: 12 }).map((lines) => lines.join('\n'))
 const size = fc.integer({ min: 2, max: 9 })
 const many = { numRuns: 2000 }
 
-describe('a text in pieces of any size', () => {
-  it('is whole again, and no piece is too long or cuts a character', async () => {
+describe('a text split into chunks of any size', () => {
+  it('is complete when joined, and no chunk is too long or splits a character', async () => {
     await fc.assert(
       fc.asyncProperty(text, size, async (given, most) => {
         const pieces = divide(given, most)
@@ -34,7 +34,7 @@ describe('a text in pieces of any size', () => {
     )
   })
 
-  it('by place: what the text has there, and where it goes on; no page cuts a character', async () => {
+  it('is read by offset with the right next offset and without split characters', async () => {
     const range = fc.record({ offset: fc.nat(160), limit: fc.integer({ min: 1, max: 40 }) })
     await fc.assert(
       fc.asyncProperty(text, size, range, async (given, most, { offset, limit }) => {
@@ -54,7 +54,7 @@ describe('a text in pieces of any size', () => {
     )
   })
 
-  it('by line: those lines, and which is next', async () => {
+  it('is read by line with the right next line', async () => {
     const range = fc.record({ from: fc.integer({ min: 1, max: 15 }), lines: fc.integer({ min: 1, max: 15 }) })
     await fc.assert(
       fc.asyncProperty(text, size, range, async (given, most, { from, lines }) => {
@@ -68,7 +68,7 @@ describe('a text in pieces of any size', () => {
     )
   })
 
-  it('by line, where an answer is shorter than what was asked for: it goes on where it was cut', async () => {
+  it('is read by line up to the length limit and continues at the cut', async () => {
     const range = fc.record({ from: fc.integer({ min: 1, max: 12 }), longest: fc.integer({ min: 2, max: 30 }) })
     await fc.assert(
       fc.asyncProperty(text, size, range, async (given, most, { from, longest }) => {
@@ -85,12 +85,12 @@ describe('a text in pieces of any size', () => {
     )
   })
 
-  it('what no database keeps takes no more and no less room', () => {
+  it('keeps its length when characters that databases reject are replaced', () => {
     const pieces = divide('a\0b\uD800c\uDC00', 3)
     expect(pieces.map((piece) => piece.text)).toEqual(['a\uFFFDb', '\uFFFDc\uFFFD'])
   })
 
-  it('a piece that is gone is told, and nothing is read as if it were all', async () => {
+  it('fails with not-found when a chunk is missing', async () => {
     const gone: Pieces = { ...piecesOf('a\nb\nc\nd', 2), at: async () => undefined }
     await expect(readPage(gone, 0, 10)).rejects.toMatchObject({ code: 'not-found' })
     await expect(readLines(gone, { from: 2, lines: 1, most: 10 })).rejects.toMatchObject({ code: 'not-found' })

@@ -33,8 +33,8 @@ const call = async () => {
   return outcome
 }
 
-describe('a result that is too large', () => {
-  it('50 MB: a preview under 2 KB, bounded memory, pages and lines that are right', async () => {
+describe('an oversized result', () => {
+  it('of 50 MB has a preview under 2 KB, bounded memory and exact pages and lines', async () => {
     const line = (index: number) => `line ${index} ${'x'.repeat(90)}`
     const lines = Array.from({ length: 500_000 }, (_, index) => line(index + 1))
     const text = lines.join('\n')
@@ -60,7 +60,7 @@ describe('a result that is too large', () => {
     await expect(host.results.read('bob', id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('JSON by a path; what is small goes on as it is', async () => {
+  it('is read by JSON path, while a small result is returned unchanged', async () => {
     give = () => ({
       items: Array.from({ length: 5000 }, (_, id) => ({ id, name: `item ${id}`, note: 'y'.repeat(30) })),
     })
@@ -84,14 +84,14 @@ describe('a result that is too large', () => {
   })
 })
 
-describe('lines longer than a piece', () => {
+describe('result lines longer than a chunk', () => {
   const keep = async (text: string) => {
     give = () => text
     const { resultHandle = '' } = await call()
     return (part: object) => host.results.read('ann', resultHandle, part)
   }
 
-  it('one line of 786 KB begins at its beginning and says where it goes on', async () => {
+  it('return the first part and the next offset of a 786 KB line', async () => {
     const text = `${'x'.repeat(786_432)}the end!\n`
     const read = await keep(text)
     const first = await read({ fromLine: 1 })
@@ -100,7 +100,7 @@ describe('lines longer than a piece', () => {
     expect((await read({ offset: 700_000, limit: 100_000 })).text).toBe(text.slice(700_000))
   })
 
-  it('a line that crosses a border is whole, and so is a character', async () => {
+  it('are complete across chunk boundaries, and so are their characters', async () => {
     const line = (length: number, word: string) => `${word}${'é'.repeat(length)}`
     const lines = [line(262_100, 'one'), line(90, 'two'), line(300_000, 'three'), line(10, 'four')]
     const read = await keep(lines.join('\n'))
@@ -115,7 +115,7 @@ describe('lines longer than a piece', () => {
   })
 })
 
-describe('all that a server said is kept', () => {
+describe('stored result content', () => {
   const rows = Array.from({ length: 4000 }, (_, id) => ({ id, name: `row ${id}`, note: 'n'.repeat(20) }))
   const kept = async (result: object) => {
     give = () => result
@@ -125,7 +125,7 @@ describe('all that a server said is kept', () => {
     return { preview, read: (part: object) => host.results.read('ann', resultHandle, part) }
   }
 
-  it('one short text with large structured content', async () => {
+  it('includes a short text and large structured content', async () => {
     const content = [{ type: 'text', text: '3 rows' }]
     const { preview, read } = await kept({ content, structuredContent: { rows } })
     expect(preview).toContain('3 rows')
@@ -139,7 +139,7 @@ describe('all that a server said is kept', () => {
     expect(JSON.parse(json)).toEqual({ rows })
   })
 
-  it('several texts, a picture and a resource with structured content', async () => {
+  it('includes several texts, an image and a resource with structured content', async () => {
     const image = { type: 'image', data: 'aGk=', mimeType: 'image/png' }
     const resource = { type: 'resource', resource: { uri: 'file:///a', text: 'r'.repeat(100) } }
     const said = { type: 'text', text: 'for you', annotations: { audience: ['user'] } }
@@ -158,7 +158,7 @@ describe('all that a server said is kept', () => {
     expect((await read({ path: '$.rows[0].id' })).text).toBe('0')
   })
 
-  it('what a server says twice is kept once, and a path goes into it all the same', async () => {
+  it('stores duplicated content once and still supports paths into it', async () => {
     const json = JSON.stringify({ rows })
     const twice = await kept({ content: [{ type: 'text', text: json }], structuredContent: { rows } })
     expect((await twice.read({})).characters).toBe(json.length)
@@ -171,7 +171,7 @@ describe('all that a server said is kept', () => {
     expect((await wrapped.read({ fromLine: 3, lines: 2 })).text).toBe('line\nline')
   })
 
-  it('thousands of blocks are a list', async () => {
+  it('combines thousands of blocks into a list', async () => {
     const content = Array.from({ length: 5000 }, (_, index) => ({
       type: 'text',
       text: `block ${index} ${'b'.repeat(20)}`,
@@ -189,7 +189,7 @@ describe('read_result', () => {
   const thread = () => host.thread({ userId: 'ann', threadId: 't' })
   const read = (handle = '') => ({ name: 'read_result', arguments: { handle, fromLine: 2, lines: 1, path: null } })
 
-  it('is handed to a model as soon as there is something to read, and not before', async () => {
+  it('is available to a model only after a large result is stored', async () => {
     give = () => 'one\ntwo\n'.repeat(20_000)
     expect(names(await thread().loadout())).toEqual(['mcp_kit_big'])
     const outcome = await thread().call({ name: 'mcp_kit_big', arguments: {} })
@@ -207,7 +207,7 @@ describe('read_result', () => {
     expect(await thread().call(read(resultHandle))).toMatchObject({ status: 'ok', content: [{ text: 'two' }] })
   })
 
-  it('is there for a run from the call on that kept one', async () => {
+  it('is available in a run after the call that stored a result', async () => {
     give = () => 'one\ntwo\n'.repeat(20_000)
     const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, runId: 'r' })
     await using run = await host.setupToolkits(['kit'], { context })
@@ -218,7 +218,7 @@ describe('read_result', () => {
     expect(await run.call(read(resultHandle))).toMatchObject({ status: 'ok', content: [{ text: 'two' }] })
   })
 
-  it('is a call like any other: limited, counted and in the log, and it asks nobody', async () => {
+  it('is limited, counted and logged like other calls and needs no approval', async () => {
     give = () => 'x'.repeat(200_000)
     const { resultHandle } = await call()
     const page = { userId: 'ann', toolkit: 'loadout', tool: 'read_result', caller: { type: 'direct' as const } }
@@ -236,7 +236,7 @@ describe('read_result', () => {
   })
 })
 
-describe('paths', () => {
+describe('JSON paths', () => {
   const text = JSON.stringify({ a: { 'b c': [1, { d: null }] }, list: [{ x: 1 }, { x: 2 }, { y: 3 }] })
   it.each([
     ['$', JSON.parse(text)],
@@ -253,10 +253,10 @@ describe('paths', () => {
   ])('%s is refused', (path) => {
     expect(() => selectPath(text, path)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
   })
-  it('what is not understood is told with its place', () => {
+  it('report an invalid part with its position', () => {
     expect(() => selectPath(text, '$.a["\\x"]')).toThrow('"["\\x"]" at character 4')
   })
-  it('select what the plain value has, whatever the value', () => {
+  it('select the same value as a plain lookup in any JSON value', () => {
     const key = fc.constantFrom('a', 'b c', '"', '\\', '😀', 'é', '__proto__')
     const value = fc.jsonValue({ maxDepth: 3 })
     const steps = fc.array(fc.oneof(key, fc.integer({ min: -2, max: 3 })), { maxLength: 4 })

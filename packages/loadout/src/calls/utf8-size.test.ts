@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { utf8Size } from './utf8-size.ts'
 
-it('is what an encoder makes, whatever the text', () => {
+it('utf8Size equals the encoded length of any text', () => {
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
   const half = fc.constantFrom('\uD83D', '\uDE00', '😀', 'a', 'ß', '漢')
   fc.assert(

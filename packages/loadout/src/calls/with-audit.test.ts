@@ -51,8 +51,8 @@ async function linesOf(host: Host, callId: string): Promise<AuditView[]> {
   return (await host.audit.list({ userId: 'ann' }, { callId })).items.reverse()
 }
 
-describe('a call in the log', () => {
-  it('has its intent and its outcome, with who, what, why and how large', async () => {
+describe('the audit log of a call', () => {
+  it('has an intent and an outcome entry with user, tool, reason and sizes', async () => {
     const host = hostWith()
     const { callId, outcome } = call(host, { tool: 'add', arguments: { a: 1, b: 2 } })
     expect((await outcome).status).toBe('ok')
@@ -93,7 +93,7 @@ describe('a call in the log', () => {
     await host.close()
   })
 
-  it('what was denied, or asked and not answered, never began', async () => {
+  it('has only a denied entry when the call was denied or its approval expired', async () => {
     const host = hostWith({ policy: [rule('app.add', 'deny'), rule('app.fail', 'ask')], approvalMs: 50 })
     for (const [name, code] of [
       ['add', 'denied'],
@@ -112,7 +112,7 @@ describe('a call in the log', () => {
     await host.close()
   })
 
-  it('what cannot be recorded is not called', async () => {
+  it('prevents the call when the intent entry cannot be written', async () => {
     let called = 0
     const journal = memoryJournal()
     let full = false
@@ -141,8 +141,8 @@ describe('a call in the log', () => {
   })
 })
 
-describe('changes in the log', () => {
-  it('toolkits, credentials by their names, preferences, what holds for everyone', async () => {
+describe('configuration changes in the audit log', () => {
+  it('include toolkits, credential names, preferences and app settings', async () => {
     const host = hostWith()
     const kit = { name: 'Kit', url: 'https://example.com/mcp', headers: { 'X-Key': 's3cret-value' } }
     await host.toolkits.register(kit, owner)
@@ -182,7 +182,7 @@ describe('planted secrets', () => {
   const inResult = Array.from({ length: 7 }, (_, i) => secret(`result${i}`))
   const all = [...inEnv, ...inHeaders, ...byName.map(secret), ...bySchema.map(secret), ...inResult]
 
-  it(`${all.length} of them, in arguments, results, headers and env: none in the log, in events or in errors`, async () => {
+  it(`in ${all.length} arguments, results, headers and env values do not reach log, events or errors`, async () => {
     const schema = {
       type: 'object',
       $defs: { hidden: { type: 'string', writeOnly: true } },

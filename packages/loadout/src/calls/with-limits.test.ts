@@ -51,8 +51,8 @@ const faulty = async (faults: Fault[]) => {
 }
 const errorOf = (outcome: CallOutcome) => ('error' in outcome ? outcome.error : undefined)
 
-describe('a call that fails', () => {
-  it('eats no tokens, and is counted as made once its intent was recorded', async () => {
+describe('a failed call', () => {
+  it('uses no tokens and counts as a call once its intent is recorded', async () => {
     await host.app.update({ limits: { maxTokensPerDay: 5, maxCallsPerHour: 100 } })
     for (let tries = 0; tries < 12; tries++) expect((await call('far', 'look')).status).toBe('failed')
     expect(await host.usage('ann')).toMatchObject({ tokensToday: { used: 0 }, callsThisHour: { used: 12 } })
@@ -63,14 +63,14 @@ describe('a call that fails', () => {
     expect(await host.usage('ann')).toMatchObject({ tokensToday: { used: 1 }, callsThisHour: { used: 13 } })
   })
 
-  it('is counted without any limit too', async () => {
+  it('is counted even without a limit', async () => {
     for (let tries = 0; tries < 3; tries++) await call('far', 'look')
     expect(await host.usage('ann')).toMatchObject({ tokensToday: { used: 0 }, callsThisHour: { used: 3 } })
   })
 })
 
-describe('a limit that is lowered', () => {
-  it('holds at once, whatever was taken ahead under the higher one', async () => {
+describe('a lowered limit', () => {
+  it('applies at once, whatever was reserved under the higher limit', async () => {
     await host.preferences.update('ann', { costLimits: { maxCallsPerHour: 1000 } })
     for (let made = 0; made < 3; made++) expect((await call('kit', 'look')).status).toBe('ok')
     await host.preferences.update('ann', { costLimits: { maxCallsPerHour: 1 } })
@@ -84,8 +84,8 @@ describe('a limit that is lowered', () => {
   })
 })
 
-describe('a limit that is taken away', () => {
-  it('by null, in the settings of the app and in preferences', async () => {
+describe('limit removal', () => {
+  it('works with null in app settings and in preferences', async () => {
     await host.app.update({ limits: { maxCallsPerHour: 1, resultBytes: 7, callMs: 50 }, audit: { retentionDays: 3 } })
     await host.preferences.update('ann', { costLimits: { maxCallsPerHour: 1, maxTokensPerDay: 9 } })
     await call('kit', 'look')
@@ -103,7 +103,7 @@ describe('a limit that is taken away', () => {
     expect((await host.preferences.update('ann', { costLimits: null, theme: 'dark' })).costLimits).toEqual({})
   })
 
-  it('also where the code that makes the host gave it', async () => {
+  it('works for limits set by createHost and rejects invalid values', async () => {
     await using given = createHost({ app: { limits: { maxCallsPerHour: 3, resultBytes: 9 } } })
     const { limits } = await given.app.update({ limits: { maxCallsPerHour: null, resultBytes: null } })
     expect(limits).toEqual({ argumentBytes: 1_048_576, resultBytes: 9 })
@@ -113,8 +113,8 @@ describe('a limit that is taken away', () => {
   })
 })
 
-describe('the time of a call', () => {
-  it("is told as the limit that it is, and a toolkit's own time as its own", async () => {
+describe('the call timeout', () => {
+  it('reports limit-reached, and a toolkit timeout reports server-timeout', async () => {
     await host.app.update({ limits: { callMs: 50 } })
     const late = await call('kit', 'wait')
     expect(late).toMatchObject({ status: 'limited', error: { code: 'limit-reached', status: 429 } })
@@ -123,7 +123,7 @@ describe('the time of a call', () => {
     expect(await call('kit', 'wait')).toMatchObject({ status: 'failed', error: { code: 'server-timeout' } })
   })
 
-  it('of a server that goes on telling of its progress ends all the same', async () => {
+  it('ends a call whose server keeps sending progress', async () => {
     await using server = await faulty([{ do: 'progress', count: 100, everyMs: 20 }])
     await host.toolkits.register({ name: 'slow', url: server.url, timeouts: { callMs: 100 } }, owner)
     await host.app.update({ limits: { callMs: 250 } })
@@ -135,8 +135,8 @@ describe('the time of a call', () => {
   })
 })
 
-describe('bytes', () => {
-  it('are bytes, of arguments and of results', async () => {
+describe('byte limits', () => {
+  it('count UTF-8 bytes in arguments and results', async () => {
     await host.app.update({ limits: { argumentBytes: 100, resultBytes: 60 } })
     const large = await call('kit', 'say', { text: '漢'.repeat(40) })
     expect(errorOf(large)?.message).toContain('The arguments have 131 bytes; argumentBytes is 100.')
@@ -147,7 +147,7 @@ describe('bytes', () => {
 })
 
 describe('a run', () => {
-  it('of an execution context has its own limit, and its name in the log', async () => {
+  it('of an execution context has its own call limit and its ID in the log', async () => {
     await host.app.update({ limits: { maxCallsPerRun: 2 } })
     const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, runId: 'run-7' })
     await using tools = await host.setupToolkits(['kit'], { context })

@@ -42,7 +42,7 @@ function theSpan(name = 'tools/call echo') {
 }
 
 describe('the span of a call', () => {
-  it('that went well says what was called, over what, and nothing of what was said', async () => {
+  it('has tool and transport attributes and no arguments after a success', async () => {
     await start({ era: 'legacy' })
     await call({ threadId: undefined })
     const span = theSpan()
@@ -67,7 +67,7 @@ describe('the span of a call', () => {
     expect(JSON.stringify(telemetry.spans().map((one) => one.attributes))).not.toContain('hello')
   })
 
-  it('stands over the look and the connect that it causes, and under what it was given', async () => {
+  it('is the parent of discovery and connect spans and a child of the given context', async () => {
     await start({})
     const parent = telemetry.options.tracer.startSpan('request')
     await call({ trace: trace.setSpan(ROOT_CONTEXT, parent) })
@@ -91,7 +91,7 @@ describe('the span of a call', () => {
     expect(first?.attributes['mcp.session.id']).toBe(second?.attributes['mcp.session.id'])
   })
 
-  it('takes the context that is active where none is given', async () => {
+  it('uses the active context when none is given', async () => {
     await start({})
     const parent = telemetry.options.tracer.startSpan('job')
     context.setGlobalContextManager(new StackContextManager().enable())
@@ -103,7 +103,7 @@ describe('the span of a call', () => {
     expect(theSpan().parentSpanContext?.spanId).toBe(parent.spanContext().spanId)
   })
 
-  it('is made by a provider that the app registers, also after the host was made', async () => {
+  it('comes from a global tracer provider, even one registered after the host was created', async () => {
     await start({}, { telemetry: {} })
     await call()
     trace.setGlobalTracerProvider({ getTracer: () => telemetry.options.tracer })
@@ -144,7 +144,7 @@ describe('the span of a call', () => {
     },
   )
 
-  it('of one that is denied says so, and nothing reached the server', async () => {
+  it('reports a denied call that never reached the server', async () => {
     await start({}, { policy: [rule('*', 'deny')] })
     expect((await call()).status).toBe('denied')
     expect(theSpan().attributes).toMatchObject({
@@ -156,7 +156,7 @@ describe('the span of a call', () => {
     expect(server.server.calls).toEqual([])
   })
 
-  it('of one that was given up says so', async () => {
+  it('reports a cancelled call', async () => {
     await start({ at: { 'tools/call': { do: 'hang' } } })
     await host.catalog.introspect((await host.toolkits.list('ann'))[0] as never, 'ann')
     const stop = new AbortController()
@@ -166,7 +166,7 @@ describe('the span of a call', () => {
     expect(theSpan().attributes).toMatchObject({ 'error.type': 'cancelled', 'loadout.outcome': 'failed' })
   })
 
-  it('of one whose tool is not there has no name from outside in its own', async () => {
+  it('omits the name of an unknown tool', async () => {
     await start({})
     await call({ tool: 'no-such-tool' })
     expect(theSpan('tools/call').attributes).toMatchObject({ 'error.type': 'tool-not-found' })
@@ -185,8 +185,8 @@ describe('the span of a call', () => {
   })
 })
 
-describe('who looks on', () => {
-  it('is told of each call, without what it was about', async () => {
+describe('the onCall listener', () => {
+  it('receives each call without its content', async () => {
     await start({})
     await call({ caller: { type: 'code', toolId: 'x' } })
     expect(telemetry.calls).toEqual([
@@ -204,7 +204,7 @@ describe('who looks on', () => {
     ])
   })
 
-  it('fails no call by failing', async () => {
+  it('does not fail a call when it throws', async () => {
     const broken = () => {
       throw new Error('the disk is full')
     }

@@ -5,7 +5,7 @@ import { readManifests } from './read-manifests.ts'
 const schema = (properties: object, more: object = {}) => ({ type: 'object', properties, ...more })
 const mirrored = (header: unknown, type: unknown = 'string') => schema({ p: { type, 'x-mcp-header': header } })
 
-describe('parameters in headers', () => {
+describe('header parameters', () => {
   it.each([
     ['none', schema({ p: { type: 'string' } })],
     ['a text', mirrored('Region')],
@@ -43,7 +43,7 @@ describe('parameters in headers', () => {
     expect(headerProblem(value)).toBeDefined()
   })
 
-  it('a tool with one that is not is set aside, and the others are kept', async () => {
+  it('skip a tool with an invalid header and keep the other tools', async () => {
     const read = await readManifests([
       { name: 'bad', inputSchema: mirrored('A B') },
       { name: 'good', inputSchema: mirrored('A') },

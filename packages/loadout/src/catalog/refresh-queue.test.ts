@@ -19,7 +19,7 @@ function controlled() {
   }
 }
 
-it('starts at most so many at once, in order, also after a failure', async () => {
+it('the refresh queue limits concurrent refreshes and keeps their order, even after a failure', async () => {
   const queue = new RefreshQueue(2)
   const { started, work, end, fail } = controlled()
   const done = ['a', 'b', 'c', 'd'].map((name) => queue.add(name, work(name)))
@@ -32,7 +32,7 @@ it('starts at most so many at once, in order, also after a failure', async () =>
   expect(started).toEqual(['a', 'b', 'c', 'd'])
 })
 
-it('has a toolkit that many readers find stale in the queue once', async () => {
+it('the refresh queue contains a toolkit once when many readers find it stale', async () => {
   const queue = new RefreshQueue(1)
   const { started, work, end } = controlled()
   const first = queue.add('busy', work('busy'))
@@ -45,7 +45,7 @@ it('has a toolkit that many readers find stale in the queue once', async () => {
   expect(started).toEqual(['busy', 'a'])
 })
 
-it('skips what somebody refreshed meanwhile', async () => {
+it('the refresh queue skips a toolkit that was refreshed meanwhile', async () => {
   const queue = new RefreshQueue(1)
   const { started, work, end } = controlled()
   const first = queue.add('busy', work('busy'))

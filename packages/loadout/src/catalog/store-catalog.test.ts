@@ -40,8 +40,8 @@ const rows = () =>
   })
 const lookedAt = async () => (await host.toolkits.find('ann', 'kit')).row.introspectedAt?.getTime() ?? 0
 
-describe('a look', () => {
-  it('that finds nothing new writes only that it was made', async () => {
+describe('a discovery', () => {
+  it('without changes writes only its timestamp', async () => {
     const before = await lookedAt()
     const had = await rows()
     await new Promise((resolve) => setTimeout(resolve, 5))
@@ -51,7 +51,7 @@ describe('a look', () => {
     expect(had).toMatchObject({ one: true, two: true, bad: expect.stringContaining('inputSchema') })
   })
 
-  it('writes the one that changed, with its pin, and no other', async () => {
+  it('writes only a changed tool and its pin', async () => {
     script.tools[0] = tool('one', { description: 'Another.' })
     expect(await look()).toEqual(['pins', 'userServerConfigs', 'userServerTools'])
     expect((await host.views.one('ann', 'kit')).tools.map((shown) => [shown.name, shown.description])).toEqual([
@@ -61,7 +61,7 @@ describe('a look', () => {
     expect(await look()).toEqual(['userServerConfigs'])
   })
 
-  it('writes what went and what came back, once', async () => {
+  it('writes removed and returned tools once', async () => {
     const [one, two, bad] = script.tools as [FaultTool, FaultTool, FaultTool]
     script.tools = [one, bad]
     expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
@@ -72,14 +72,14 @@ describe('a look', () => {
     expect(await rows()).toMatchObject({ two: true })
   })
 
-  it('tells another reason to set one aside', async () => {
+  it('writes a new reason for a skipped tool', async () => {
     script.tools[2] = { name: 'bad', inputSchema: { type: 'string' } }
     expect(await look()).toEqual(['userServerConfigs', 'userServerTools'])
     expect(await look()).toEqual(['userServerConfigs'])
   })
 })
 
-it('lists many tools in the order of their server, though they are written in one moment', async () => {
+it('a catalog lists many tools in server order even if all are written at the same moment', async () => {
   script.tools = Array.from({ length: 1000 }, (_, at) => tool(`tool-${at}`))
   await look()
   const known = await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerTools', { limit: 2000 }))

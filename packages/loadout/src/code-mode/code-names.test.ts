@@ -7,8 +7,8 @@ const entries = (refs: readonly string[]) =>
 const named = (refs: readonly string[], reserved: string[] = []) =>
   Object.fromEntries([...codeNames(entries(refs), { reserved })].map(([ref, name]) => [ref, inCode(name)]))
 
-describe('names in a program', () => {
-  it('are the toolkit with _ for -, and the tool as it is', () => {
+describe('tool names in programs', () => {
+  it('replace - with _ in the toolkit and keep the tool name', () => {
     expect(named(['github.list_issues', 'my-files.read', '3d.draw', 'x.get-sum', 'x.größe', 'x.a.b', 'x.a"b'])).toEqual(
       {
         'github.list_issues': 'github.list_issues',
@@ -22,14 +22,14 @@ describe('names in a program', () => {
     )
   })
 
-  it('hide no word of the language, nor of the sandbox, nor what else is reserved', () => {
+  it('do not shadow language words, sandbox words or reserved names', () => {
     for (const id of [...PROGRAM_WORDS, 'new', 'default', 'await', 'eval', 'undefined'])
       expect(named([`${id}.x`])).toEqual({ [`${id}.x`]: `${id}_.x` })
     expect(named(['fetch.fetch'])).toEqual({ 'fetch.fetch': 'fetch.fetch' })
     expect(named(['fetch.fetch'], ['fetch'])).toEqual({ 'fetch.fetch': 'fetch_.fetch' })
   })
 
-  it('mean nothing to objects in general', () => {
+  it('do not collide with object members such as then and constructor', () => {
     expect(named(['x.then', 'x.__proto__', 'x.constructor', 'x.delete'])).toEqual({
       'x.then': 'x.then_',
       'x.__proto__': 'x.__proto___',
@@ -38,7 +38,7 @@ describe('names in a program', () => {
     })
   })
 
-  it('who is right as they are keep their name, whatever the order', () => {
+  it('keep valid names unchanged in any order', () => {
     const refs = ['a-b.x', 'a_b.x', 'search.x', 'search_.x', 'y.then', 'y.then_']
     const expected = {
       ...{ 'a-b.x': 'a_b_2.x', 'a_b.x': 'a_b.x', 'search.x': 'search__2.x', 'search_.x': 'search_.x' },
@@ -48,7 +48,7 @@ describe('names in a program', () => {
     expect(named(refs.toReversed())).toEqual(expected)
   })
 
-  it('have an alias where they must be quoted, unless it means another', () => {
+  it('have an alias if they need quotes, unless the alias is ambiguous', () => {
     const aliases = (refs: string[]) => [...codeNames(entries(refs)).values()].map((name) => name.aliases)
     expect(aliases(['x.get-sum', 'x.read'])).toEqual([['get_sum'], []])
     expect(aliases(['x.get-sum', 'x.get_sum'])).toEqual([[], []])
@@ -56,7 +56,7 @@ describe('names in a program', () => {
     expect(aliases(['x.2d', 'x.proto', 'x.to/JSON'])).toEqual([['_2d'], [], ['to_JSON']])
   })
 
-  it('never meet, and do not depend on the order', () => {
+  it('are unique and do not depend on the order', () => {
     const toolkit = fc.constantFrom('a-b', 'a_b', 'a--b', 'search', 'search_', 'new', '1', '_1', 'console', 'x')
     const tool = fc.oneof(
       fc.constantFrom('get-sum', 'get.sum', 'get_sum', 'get sum', 'then', 'then_', '__proto__', '1', '_1', '-1'),

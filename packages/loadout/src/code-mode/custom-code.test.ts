@@ -45,8 +45,8 @@ const call = (name: string, args = {}, more = {}) => start(name, args, more).out
 const textOf = (outcome: Awaited<ReturnType<typeof call>>) =>
   'error' in outcome ? `${outcome.error.code}: ${outcome.error.message}` : String(outcome.content[0]?.text)
 
-describe('code of a custom tool', () => {
-  it('gets the input that was checked; what it returns is the result', async () => {
+describe('custom tool code', () => {
+  it('receives validated input and returns the result', async () => {
     await save([
       tool('greet', 'return `Hello ${input.text}`'),
       tool('typed', 'const words: string[] = input.text.split(" ")\nreturn { words, count: words.length }'),
@@ -64,7 +64,7 @@ describe('code of a custom tool', () => {
     expect(textOf(await call('greet', { text: 5 }))).toContain('invalid-input')
   })
 
-  it('gives programs values as they are, a text as a text', async () => {
+  it('returns values to programs with their types', async () => {
     const values = ['5', 'false', 'null', '[1, "a", null]', '"false"', '"5"', '0']
     await save(values.map((value, n) => tool(`v${n}`, `return ${value}`)))
     const plain = [1.5, true, null, [false], 'true'].map((value, n) => ({ ...tool(`f${n}`, ''), execute: () => value }))
@@ -77,7 +77,7 @@ describe('code of a custom tool', () => {
     expect(output).toEqual([...values.map((value) => JSON.parse(value)), 1.5, true, null, [false], 'true'])
   })
 
-  it('names a function of the app; one that is missing is told when it is saved and when it is called', async () => {
+  it('can reference an app function, and a missing one fails on save and on call', async () => {
     await save([tool('loud', 'ref:shout')])
     expect(textOf(await call('loud', { text: 'hey' }))).toBe('HEY ann')
     await expect(save([tool('loud', 'ref:shout'), tool('gone', 'ref:toString')])).rejects.toMatchObject({
@@ -92,7 +92,7 @@ describe('code of a custom tool', () => {
     expect(textOf(outcome)).toContain('which this app does not have')
   })
 
-  it('what it throws is an error of the tool with its log; what a limit ends is not', async () => {
+  it('returns thrown errors as tool errors with logs and exceeded limits as failures', async () => {
     await host.close()
     await open({ programs: { limits: { cpuMs: 100 } } })
     await save([
@@ -110,7 +110,7 @@ describe('code of a custom tool', () => {
     expect(textOf(await call('eats'))).toMatch(/program-failed: .*(memory|cpu)-limit/)
   })
 
-  it('ends with the time of its call', async () => {
+  it('is cancelled when its call times out', async () => {
     const signals: AbortSignal[] = []
     const hang = {
       ...tool('hang', ''),
@@ -123,7 +123,7 @@ describe('code of a custom tool', () => {
     await expect.poll(() => signals.map(({ aborted }) => aborted)).toEqual([true])
   })
 
-  it('calls and logs no more than programs may', async () => {
+  it('is limited in calls and logs like programs', async () => {
     await host.close()
     await open({ programs: { limits: { calls: 5, logBytes: 2000 } } })
     await host.toolkits.register({ name: 'shop', tools: [{ ...tool('list', ''), execute: () => made.push('x') }] }, ann)
@@ -136,7 +136,7 @@ describe('code of a custom tool', () => {
     expect(textOf(await call('talks'))).toContain('log-limit')
   })
 
-  it('is contained', async () => {
+  it('cannot reach outside its sandbox', async () => {
     const reach = `const found = []
       for (const name of ['process', 'require', 'module', 'Bun', 'Deno', 'WebSocket', 'XMLHttpRequest', 'importScripts'])
         if (typeof globalThis[name] !== 'undefined') found.push(name)
@@ -152,7 +152,7 @@ describe('code of a custom tool', () => {
     expect('x' in {}).toBe(false)
   })
 
-  it('without an executor it is saved with a warning, and says what to do', async () => {
+  it('is saved with a warning without an executor, and a call reports the fix', async () => {
     await host.close()
     await open({ executor: undefined })
     const { warnings } = await save([tool('greet', 'return 1')])
@@ -162,9 +162,9 @@ describe('code of a custom tool', () => {
   })
 })
 
-describe('secrets', () => {
+describe('custom tool secrets', () => {
   const secret = 'hunter2-planted-secret'
-  it('are read by name and shown nowhere', async () => {
+  it('are read by name and redacted everywhere', async () => {
     const code = `console.log('using', secrets.API_KEY)
       if (input.text === 'throw') throw new Error('bad key ' + secrets.API_KEY)
       return { key: secrets.API_KEY, names: Object.keys(secrets), [secrets.API_KEY]: btoa2(secrets.API_KEY) }
@@ -190,14 +190,14 @@ describe('secrets', () => {
     expect(textOf(await call('has'))).toBe('0')
   })
 
-  it('text in code that looks like a placeholder stays code', async () => {
+  it('do not replace code that looks like a placeholder', async () => {
     await save([tool('text', 'const secret = 1; return "${secret:x}" + `${secret}`')], { secrets: { A: 'b' } })
     expect(textOf(await call('text'))).toBe('${secret:x}1')
   })
 })
 
-describe('tools that it declares', () => {
-  it('are called through the same pipeline, by their name and by ref; others are not', async () => {
+describe('tools that a custom tool declares', () => {
+  it('run through the call pipeline by name and by ref, and undeclared tools are rejected', async () => {
     await save([
       tool('both', 'return [await shop.list({ text: "a" }), await call("shop.list", { text: "b" })]', {
         tools: ['shop.l*'],
@@ -219,13 +219,13 @@ describe('tools that it declares', () => {
     ])
   })
 
-  it('only where they may be called by code, and are carried', async () => {
+  it('are callable only if code may call them', async () => {
     await host.toolkits.update('shop', { allowedCallers: ['direct'] }, ann)
     await save([tool('try', 'try { return await shop.list() } catch (e) { return e.code }', { tools: ['shop'] })])
     expect(textOf(await call('try'))).toBe('not-carried')
   })
 
-  it('never itself, and not without end', async () => {
+  it('cannot recurse and cannot nest more than 4 levels deep', async () => {
     const chain = Array.from({ length: 7 }, (_, n) =>
       tool(`t${n}`, `return await call('mine.t${n + 1}', {})`, { tools: ['mine.*'] }),
     )
@@ -240,7 +240,7 @@ describe('tools that it declares', () => {
     expect(textOf(await call('t4'))).toBe('1')
   })
 
-  it('where a person must answer first, the clock stands and nothing is done twice', async () => {
+  it('pause the timeout during an approval and run each call once', async () => {
     const code = `const first = await shop.list({ text: 'one' })
       const [asked, list] = await Promise.all([shop.ask({ text: 'sure' }), shop.list({ text: 'two' })])
       console.log(Date.now() > 0, Math.random())
@@ -258,7 +258,7 @@ describe('tools that it declares', () => {
     expect(made).toEqual(['list', 'list', 'ask', 'list'])
   })
 
-  it('so it does within a program of a thread', async () => {
+  it('wait for an approval inside a thread program and run each call once', async () => {
     await save([tool('buy', 'return [await shop.list({}), await shop.ask({})]', { tools: ['shop.*'] })])
     const running = host.thread({ userId: 'ann', threadId: 't' }).run('return (await mine.buy({})).length')
     const pending = () => host.approvals.list('ann', { status: 'pending' })
@@ -269,7 +269,7 @@ describe('tools that it declares', () => {
     expect(made).toEqual(['list', 'ask'])
   })
 
-  it('a denial is an error that it can catch; who gives up ends it', async () => {
+  it('throw a catchable error when denied and end when their caller is cancelled', async () => {
     const code = 'try { return await shop.ask({}) } catch (error) { return error.code }'
     await save([tool('buy', code, { tools: ['shop.*'] })])
     const denied = start('buy')

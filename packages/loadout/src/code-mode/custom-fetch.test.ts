@@ -55,8 +55,8 @@ const run = async (execute: string, { hosts = [good], at = host, uscoId = '' } =
 }
 const caught = (code: string) => `try { ${code} } catch (error) { return [error.code, error.message] }`
 
-describe('fetch in the code of a custom tool', () => {
-  it('gives what looks like a Response', async () => {
+describe('fetch in custom tool code', () => {
+  it('returns a Response-like object', async () => {
     const code = `const answer = await fetch('http://${good}/json', {
         method: 'POST', body: JSON.stringify({ a: 1 }), headers: { 'Content-Type': 'application/json', 'X-Key': secrets.KEY },
       })
@@ -73,7 +73,7 @@ describe('fetch in the code of a custom tool', () => {
     expect(await run(`return (await fetch('http://${good}/round')).redirected`)).toBe(true)
   })
 
-  it('reaches no host that the tool or the operator did not name', async () => {
+  it('reaches only hosts that the tool and the operator allow', async () => {
     const before = seen.length
     const ask = (url: string) => caught(`return await fetch('${url}')`)
     expect(await run(ask(`http://${other}/json`))).toEqual([
@@ -102,7 +102,7 @@ describe('fetch in the code of a custom tool', () => {
     expect(seen.length).toBe(before)
   })
 
-  it('is not led away by a redirect, and takes no more than its size', async () => {
+  it('does not follow redirects to other hosts and limits the response size', async () => {
     const before = seen.length
     const code = `return await fetch('http://${good}/away', { headers: { 'X-Key': secrets.KEY } })`
     expect(await run(caught(code))).toEqual(['address-blocked', `${other} is not among the \`hosts\` of the tool.`])
@@ -114,7 +114,7 @@ describe('fetch in the code of a custom tool', () => {
     ])
   })
 
-  it('never reaches a private address where the operator did not open them, whoever allowed the name', async () => {
+  it('blocks private addresses unless the operator allows private networks', async () => {
     const before = seen.length
     expect(await run(caught(`return await fetch('http://${good}/json')`), { at: guarded })).toMatchObject([
       ...['address-blocked', expect.any(String)],
@@ -122,7 +122,7 @@ describe('fetch in the code of a custom tool', () => {
     expect(seen.length).toBe(before)
   })
 
-  it('what is wrong with a request is an error that can be caught', async () => {
+  it('throws catchable errors for invalid requests', async () => {
     const bad = [
       `fetch('http://${good}/', { headers: { 'bad name': 'x' } })`,
       `fetch('http://${good}/', { method: 'POST', body: { a: 1 } })`,

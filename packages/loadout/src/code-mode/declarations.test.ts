@@ -32,7 +32,7 @@ const textOf = (entries: Declarable[]) => all(entries).text.replace(/^(\/\/.*\n)
 const outputOf = (outputSchema: unknown) =>
   textOf([tool('x.f', { outputSchema })]).match(/Promise<([\s\S]*)>;\n\};\n$/)?.[1]
 
-describe('types of schemas', () => {
+describe('schema types', () => {
   it.each<[schema: unknown, type: string]>([
     [{ type: 'string' }, 'string'],
     [{ type: 'integer' }, 'number'],
@@ -88,7 +88,7 @@ describe('types of schemas', () => {
     expect(outputOf(schema)).toBe(type)
   })
 
-  it('definitions are named once, shared where they are the same and told apart where they are not', () => {
+  it('name shared definitions once and distinguish different ones', () => {
     const node = { type: 'object', properties: { next: { $ref: '#/$defs/Node' }, value: { type: 'string' } } }
     const other = { type: 'object', properties: { next: { $ref: '#/$defs/Node' }, value: { type: 'number' } } }
     const map = { type: 'object', properties: { a: { $ref: '#/$defs/Map' } } }
@@ -113,7 +113,7 @@ declare const b: {
 `)
   })
 
-  it('a schema that means itself is a named type, for what goes in and what comes out', () => {
+  it('use a named type for a recursive schema in input and output', () => {
     const self = {
       type: 'object',
       properties: { children: { type: 'array', items: { $ref: '#' } } },
@@ -125,7 +125,7 @@ declare const b: {
   })
 })
 
-describe('comments', () => {
+describe('declaration comments', () => {
   const commentOf = (schema: Schema) =>
     textOf([tool('x.f', { inputSchema: { type: 'object', properties: { a: schema } } })])
 
@@ -148,18 +148,18 @@ describe('comments', () => {
     expect(commentOf(schema)).toContain(`    /** ${comment} */\n    a?:`)
   })
 
-  it('a tool keeps its lines, and says how else it is called', () => {
+  it('keep the lines of a tool description and name its alias', () => {
     const text = textOf([tool('x.get-sum', { description: 'Adds.\r\n\r\n\r\n- a */ b\u2028- c' })])
     expect(text).toContain('  /**\n   * Adds.\n   *\n   * - a *\\/ b\n   * - c Also: get_sum\n   */\n  "get-sum"(input')
   })
 
-  it('texts are cut', () => {
+  it('are truncated', () => {
     expect(commentOf({ description: 'x'.repeat(100_000) }).length).toBeLessThan(600)
     expect(textOf([tool('x.f', { description: 'x'.repeat(100_000) })]).length).toBeLessThan(2_200)
   })
 })
 
-describe('what a schema does not get', () => {
+describe('schema size limits', () => {
   const nested = (depth: number, wrap: (inner: unknown) => unknown) => {
     let schema: unknown = { type: 'string' }
     for (let i = 0; i < depth; i++) schema = wrap(schema)
@@ -213,7 +213,7 @@ describe('what a schema does not get', () => {
   })
 })
 
-describe('a budget of tokens', () => {
+describe('the token budget', () => {
   const issue = {
     type: 'object',
     properties: {
@@ -232,7 +232,7 @@ describe('a budget of tokens', () => {
   )
   const within = (maxTokens: number, of = entries) => declare(of, { maxTokens, tokenizer })
 
-  it('is never passed, whatever it is', () => {
+  it('is never exceeded', () => {
     for (const maxTokens of [0, 1, 20, 50, 60, 80, 100, 150, 300, 1_000, 3_000, 10_000]) {
       const { text, tokens } = within(maxTokens)
       expect(tokens).toBe(text === '' ? 0 : tokenizer.count(text))
@@ -240,7 +240,7 @@ describe('a budget of tokens', () => {
     }
   })
 
-  it('is used: in full first, then in a line, then by name, then by how many', () => {
+  it('is spent on full declarations, then single lines, then names, then a count', () => {
     const { text, tokens, left } = within(1_500)
     expect(tokens).toBeGreaterThan(1_400)
     expect(text).toContain('Does the thing number 0,')
@@ -254,18 +254,18 @@ describe('a budget of tokens', () => {
     expect(left).not.toContain(entries[0])
   })
 
-  it('of everything says nothing of more', () => {
+  it('adds no search hint when all tools fit', () => {
     const few = entries.slice(0, 4)
     const { text, left } = within(2_000, few)
     expect(left).toEqual([])
     expect(text).not.toContain('search(')
   })
 
-  it('the same tools give the same text', () => {
+  it('gives the same text for the same tools', () => {
     expect(within(2_000).text).toBe(within(2_000).text)
   })
 
-  it('a tool that is too large leaves room for the others', () => {
+  it('shortens a large tool to leave room for the others', () => {
     const large = tool('big.one', {
       inputSchema: {
         type: 'object',
@@ -280,7 +280,7 @@ describe('a budget of tokens', () => {
     expect(text).toContain('number 1,')
   })
 
-  it('many tools are no long work', () => {
+  it('covers 10,000 tools in bounded work', () => {
     const lots = Array.from({ length: 10_000 }, (_, index) => ({
       ...tool(`kit-${index % 50}.t_${index}`, entries[0]?.manifest),
       ref: `kit-${index % 50}.t_${index}`,
@@ -289,7 +289,7 @@ describe('a budget of tokens', () => {
     expect(left.length).toBeGreaterThan(9_000)
   })
 
-  it('names are those of the whole loadout', () => {
+  it('uses the names of the whole loadout', () => {
     const both = [tool('a-b.x'), tool('a_b.x')]
     expect(declare(both.slice(0, 1), { maxTokens: 500, tokenizer, names: codeNames(both) }).text).toContain(
       'declare const a_b_2:',
@@ -299,7 +299,7 @@ describe('a budget of tokens', () => {
     ).toEqual(['c.x'])
   })
 
-  it('one in a line', () => {
+  it('has a one-line form for a single tool', () => {
     const entry = tool('my-files.get-sum', {
       inputSchema: issue,
       outputSchema: { $ref: '#/$defs/N', $defs: { N: { type: 'object', properties: { n: { $ref: '#/$defs/N' } } } } },

@@ -21,8 +21,8 @@ beforeEach(async () => {
 afterEach(() => host.close())
 const told = (ref: string) => host.declaration({ userId: 'ann' }, ref)
 
-describe('a declaration', () => {
-  it('is what a program is told, under the name by which it calls', async () => {
+describe('a tool declaration', () => {
+  it('matches the text and the name that programs use', async () => {
     const { text, name, uncallable } = await told('sums.get-sum')
     expect([name, uncallable]).toEqual(['sums["get-sum"]', undefined])
     expect(text).toContain('"get-sum"(input: { a: number')
@@ -33,7 +33,7 @@ describe('a declaration', () => {
     expect(run.output).toEqual([text, { sum: 1 }])
   })
 
-  it('says why no program can call the tool', async () => {
+  it('reports why no program can call the tool', async () => {
     expect((await told('by-hand.sign')).uncallable).toMatch(/no programs/)
     await host.activations.set({ userId: 'ann' }, [{ ref: 'sums.add', on: false }])
     const off = await told('sums.add')
@@ -44,7 +44,7 @@ describe('a declaration', () => {
     expect((await without.declaration({ userId: 'ann' }, 'sums.add')).uncallable).toBe('This host runs no programs.')
   })
 
-  it('of a tool that is not there, or somebody else’s, is not-found', async () => {
+  it('is not-found for unknown tools and tools of other users', async () => {
     await expect(told('sums.none')).rejects.toMatchObject({ code: 'not-found' })
     await expect(host.declaration({ userId: 'bob' }, 'sums.add')).rejects.toMatchObject({ code: 'not-found' })
   })

@@ -3,8 +3,8 @@ import { tokenizerOf } from '../search/tokenizer.ts'
 import { declare } from './declarations.ts'
 import { readProgram } from './program.ts'
 
-describe('in a browser', () => {
-  it('a program is read', async () => {
+describe('code mode in a browser', () => {
+  it('parses programs', async () => {
     const read = await readProgram({ source: '```ts\nasync (): Promise<number> => {\n  return 1 as number\n}\n```' })
     expect(read).toEqual({
       ...{ ok: true, language: 'typescript' },
@@ -14,7 +14,7 @@ describe('in a browser', () => {
     expect(await readProgram({ source: '<T>('.repeat(40) + ')'.repeat(40) })).toMatchObject({ ok: false })
   })
 
-  it('tools are declared', async () => {
+  it('declares tools', async () => {
     const manifest = { name: 'f', inputSchema: { type: 'object', properties: { a: { enum: [1, 'x'] } } } }
     const { text, left } = declare([{ ref: 'my-kit.f', toolkit: 'my-kit', tool: 'f', manifest }], {
       ...{ maxTokens: 200, tokenizer: await tokenizerOf() },

@@ -35,7 +35,7 @@ async function faultOf(source: string, language?: ProgramLanguage) {
 const MODULE_LINES = /^(?:import|export) (?:[^;()=]*? from '[^']*'|\{[^}]*\})$/gm
 const WORK = "const all = await github.list({ state: 'open' })"
 
-describe('a program that is fine stays as it is', () => {
+describe('valid programs that stay unchanged', () => {
   it.each([
     `${WORK}\nreturn all.length`,
     `if (input) { return 1 }\n${WORK}\nall.length`,
@@ -54,7 +54,7 @@ describe('a program that is fine stays as it is', () => {
   })
 })
 
-describe('each form is worth what its writer means', () => {
+describe('the result of each program form', () => {
   it.each<[form: string, source: string, value: unknown]>([
     ['a single expression', "(await github.list({ state: 'open' })).map((one) => one.id)", [1, 2]],
     ['a last expression', `${WORK}\nall.length`, 2],
@@ -104,7 +104,7 @@ describe('each form is worth what its writer means', () => {
     expect(await resultOf(source, { n: 3 })).toEqual(value)
   })
 
-  it('what only declares without a function that could be meant does nothing', async () => {
+  it('is undefined for declarations without a main function', async () => {
     expect(await resultOf('function a() { return 1 }\nfunction b() { return 2 }')).toBeUndefined()
     expect(await resultOf('function* main() { yield 1 }')).toBeUndefined()
   })
@@ -144,20 +144,20 @@ describe('TypeScript', () => {
     expect(await resultOf(source, 'input')).toEqual(value)
   })
 
-  it('lines and columns stay', async () => {
+  it('keeps its line and column positions', async () => {
     const source = 'type A = {\n  a: string\n}\nconst x: A = { a: "" }; throw new Error(`here`)\nreturn x'
     const lines = (await bodyOf(source)).split('\n')
     expect(lines).toHaveLength(5)
     expect(lines[3]?.indexOf('throw')).toBe(source.split('\n')[3]?.indexOf('throw'))
   })
 
-  it('is not looked for where the language is JavaScript', async () => {
+  it('is not parsed when the language is JavaScript', async () => {
     expect(await faultOf('const a: string = 1', 'javascript')).toMatchObject({ line: 1, column: 8 })
     expect(await bodyOf('return f<T>(1)', 'javascript')).toBe('return f<T>(1)')
     expect(await bodyOf('return f<T>(1)')).toBe('return f   (1)')
   })
 
-  it('leaves of our own sources what Node leaves of them', () => {
+  it('is stripped from all source files exactly as Node strips it', () => {
     const folder = new URL('../', import.meta.url)
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
     const bare = (text: string) => text.replace(/[\s;]+/g, ' ')
@@ -173,7 +173,7 @@ describe('TypeScript', () => {
   })
 })
 
-describe('what is no program is told, with the place and what to do', () => {
+describe('syntax errors with position and fix', () => {
   it.each<[source: string, error: object]>([
     ['const x = = 1', { line: 1, column: 11, action: 'Correct it there: const x = = 1' }],
     ['return 1\n\nconst a = {\n  b: [1, 2\n}', { line: 5, column: 1 }],
@@ -202,7 +202,7 @@ describe('what is no program is told, with the place and what to do', () => {
     expect(await faultOf(source)).toMatchObject({ code: 'syntax-error', action: expect.any(String), ...error })
   })
 
-  it('longer than 256 KiB, in bytes', async () => {
+  it('reject programs longer than 256 KiB in bytes', async () => {
     const fits = `return '${'a'.repeat(MAX_PROGRAM_BYTES - 9)}'`
     expect(await bodyOf(fits)).toBe(fits)
     expect((await faultOf(`${fits} `)).message).toContain('256 KiB')
@@ -210,8 +210,8 @@ describe('what is no program is told, with the place and what to do', () => {
   })
 })
 
-describe('any text', () => {
-  it('is read or refused, and what is read parses as the body of a function', async () => {
+describe('any program text', () => {
+  it('is rejected or parses as a function body', async () => {
     const AsyncFunction = (async () => {}).constructor as FunctionConstructor
     const pieces = fc.constantFrom(
       ...['async ', 'function main() {', '}', '(', ')', '=>', 'return ', 'x', ': T', '<T>', ' as any', '!', '\n', ';'],

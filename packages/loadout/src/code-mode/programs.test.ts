@@ -40,7 +40,7 @@ afterEach(() => host.close())
 const run = (program: string, more = {}) => host.thread(ann).run({ program, ...more })
 
 describe('thread.run', () => {
-  it('loops, filters and calls in parallel; only what it returns comes back', async () => {
+  it('loops, filters and calls in parallel, and returns only the program result', async () => {
     const done = await run(`
       const { orders } = await shop.orders()
       const big: any[] = orders.filter((order) => order.total > 1940)
@@ -55,7 +55,7 @@ describe('thread.run', () => {
     expect(done.usage).toMatchObject({ calls: 6 })
   })
 
-  it('errors of tools are exceptions with their code; names with a dash have two forms', async () => {
+  it('throws tool errors with their code and gives dashed names two forms', async () => {
     const done = await run(`
       const codes = []
       for (const call of [() => shop.broken({}), () => by_hand.sign({}), () => call2()])
@@ -71,7 +71,7 @@ describe('thread.run', () => {
     expect(rates).toEqual({ rate: 'a rate', again: 'a rate' })
   })
 
-  it('what programs may not call takes no place of what they may', async () => {
+  it('excludes tools that programs may not call from search results', async () => {
     const forecast = (name: string) => ({ ...tool(name, () => 'rain'), description: 'The weather forecast of a day.' })
     const days = ['one', 'two', 'three', 'four', 'five', 'six'].map((day) => forecast(`forecast_${day}`))
     const owner = { tier: 'user', userId: 'ann' } as const
@@ -85,7 +85,7 @@ describe('thread.run', () => {
     expect(String(done.output)).not.toContain('weather.')
   })
 
-  it('finds and describes tools inside, and calls what it found by name', async () => {
+  it('searches and describes tools inside a program and calls them by name', async () => {
     const done = await run(`
       const [best] = await search('customer by id')
       return { best: best.name, about: await describe(best.name), value: await call(best.name, { id: 'c1' }) }
@@ -94,7 +94,7 @@ describe('thread.run', () => {
     expect(JSON.stringify(done.output)).toContain('customer')
   })
 
-  it('what must be asked pauses it; the answer goes on without repeating a call', async () => {
+  it('pauses for an approval and continues without repeating a call', async () => {
     const paused = await run(`
       const { orders } = await shop.orders()
       const word = await shop.refund({ id: orders[3].id })
@@ -114,7 +114,7 @@ describe('thread.run', () => {
     expect(made).toEqual(['orders', 'refund'])
   })
 
-  it('an answer is for what was asked about: a tool that changed meanwhile is asked about anew', async () => {
+  it('asks again if the tool changed after the approval request', async () => {
     const kit = (description: string) => ({
       ...{ name: 'till', tools: [{ ...tool('pay', () => 'paid', {}), description }] },
     })
@@ -130,7 +130,7 @@ describe('thread.run', () => {
     expect(made).not.toContain('pay')
   })
 
-  it('denied, it hears that and goes on', async () => {
+  it('continues with a catchable error after a denial', async () => {
     const paused = await run(`
       try { return await shop.refund({ id: 1 }) } catch (error) { return error.code }
     `)
@@ -139,7 +139,7 @@ describe('thread.run', () => {
     expect(made).toEqual([])
   })
 
-  it('two that must be asked at once: both are asked, and the rest is done once', async () => {
+  it('requests two approvals at once and makes each call once', async () => {
     const paused = await run(`
       return await Promise.all([shop.refund({ id: 1 }), shop.orders({}).then(() => 'orders'), shop.refund({ id: 2 })])
     `)
@@ -152,19 +152,19 @@ describe('thread.run', () => {
     expect([...made].sort()).toEqual(['orders', 'refund', 'refund'])
   })
 
-  it('what it does not wait for is made, and in the log before it is over', async () => {
+  it('completes and records calls that the program does not await', async () => {
     const done = await run('shop.get_rate({}); return "sent"')
     expect(done).toMatchObject({ status: 'completed', output: 'sent', steps: [{ status: 'completed' }] })
     expect(made).toEqual(['get-rate'])
   })
 
-  it('failed, it leaves no question open', async () => {
+  it('leaves no approval request open after a failure', async () => {
     const done = await run('await Promise.all([shop.refund({ id: 1 }), shop.broken({})])')
     expect(done.status).toBe('failed')
     await expect.poll(async () => (await host.approvals.list('ann', { status: 'pending' })).length).toBe(0)
   })
 
-  it('what a step keeps is bounded', async () => {
+  it('limits the stored size of a step', async () => {
     const done = await run(
       'await search("x".repeat(200_000)); return await call("y".repeat(100_000), { text: "z".repeat(150_000) }).catch((error) => error.code)',
     )
@@ -172,7 +172,7 @@ describe('thread.run', () => {
     expect(JSON.stringify(done.steps).length).toBeLessThan(20_000)
   })
 
-  it('cancelled while it waits, its question is taken back', async () => {
+  it('expires the approval request of a cancelled run', async () => {
     const paused = await run('return await shop.refund({ id: 1 })')
     await host.runs.cancel('ann', paused.id)
     expect((await host.approvals.get('ann', paused.steps[0]?.approvalId ?? '')).status).toBe('expired')
@@ -181,7 +181,7 @@ describe('thread.run', () => {
     expect(steps[0]?.approvalId).toBeUndefined()
   })
 
-  it('what cannot be read tells its place once', async () => {
+  it('reports the position of a syntax error once', async () => {
     const { error } = await run('const a = 1\nconst b = (')
     expect(error?.message.match(/line 2/g)).toHaveLength(1)
   })
@@ -196,7 +196,7 @@ describe('thread.run', () => {
     expect(done).toMatchObject({ status: 'failed', error: { code: 'program-failed', reason } })
   })
 
-  it('is a tool for any model, and gives it only the value', async () => {
+  it('is available to any model as run_code and returns only the value', async () => {
     const program = 'const { orders } = await shop.orders(); return orders.length'
     const outcome = await host.thread(ann).call({ name: 'run_code', arguments: { program } })
     expect(outcome).toMatchObject({ status: 'ok', content: [{ type: 'text', text: '200' }] })
@@ -207,7 +207,7 @@ describe('thread.run', () => {
     expect(JSON.stringify(failed)).toContain('here')
   })
 
-  it('as a tool that had to wait is read by its run, where it was begun and by whose it is', async () => {
+  it('returns a paused run_code run by ID to its own user and thread only', async () => {
     const code = (given: object, thread = ann) =>
       host.thread(thread).call({ name: 'run_code', arguments: { ...given } })
     const paused = await code({ program: 'return [await shop.refund({ id: 4 })]' })
@@ -227,7 +227,7 @@ describe('thread.run', () => {
     expect(made).toEqual(['refund'])
   })
 
-  it('as a tool keeps to what its call was given, and to its rules', async () => {
+  it('applies the narrowing and the rules of the run_code call', async () => {
     const program = 'try { return await shop.get_rate({}) } catch (error) { return error.code ?? error.name }'
     const call = { name: 'run_code', arguments: { program } }
     const value = async (more: object) =>
@@ -241,12 +241,12 @@ describe('thread.run', () => {
     ).not.toBe('a rate')
   })
 
-  it('may ask for less than the limits that hold, and never for more', async () => {
+  it('accepts lower limits and never exceeds the host limits', async () => {
     const done = await run('for (;;) {}', { limits: { cpuMs: 600_000, wallMs: 3_600_000 } })
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'cpu-limit' } })
   })
 
-  it('given up as a call is given up as a program', async () => {
+  it('cancels the program when its run_code call is cancelled', async () => {
     const stop = new AbortController()
     const program = 'for (;;) await shop.get_rate({})'
     const outcome = host.thread(ann).call({ name: 'run_code', arguments: { program }, signal: stop.signal })
@@ -257,7 +257,7 @@ describe('thread.run', () => {
     expect(last?.status).toBe('cancelled')
   })
 
-  it('without an executor is refused, and says what to do', async () => {
+  it('fails with function-missing without an executor', async () => {
     await using plain = createHost()
     await expect(plain.thread(ann).run('return 1')).rejects.toMatchObject({ code: 'function-missing' })
   })
@@ -267,7 +267,7 @@ describe('run_code in a selection', () => {
   const names = ({ tools }: { tools: ReadonlyArray<{ entry: { modelName: string } }> }) =>
     tools.map(({ entry }) => entry.modelName)
 
-  it('comes with declarations of what was found, and is counted', async () => {
+  it('includes declarations of the found tools and counts its tokens', async () => {
     const plain = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2 })
     const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 2, programs: true })
     expect(names(selection)).toContain('run_code')
@@ -279,22 +279,22 @@ describe('run_code in a selection', () => {
     expect(outcome).toMatchObject({ status: 'ok', content: [{ text: '2' }] })
   })
 
-  it('alone stands for all that programs may call', async () => {
+  it('replaces all tools that programs may call when it is the only tool', async () => {
     const selection = await host.thread(ann).resolve({ prompt: 'refund an order', limit: 3, programs: 'only' })
     expect(names(selection)).toContain('run_code')
     expect(names(selection).filter((name) => name.startsWith('mcp_shop_'))).toEqual([])
     expect(selection.deferred.map(({ ref }) => ref)).toContain('shop.refund')
   })
 
-  it('a host without an executor says so', async () => {
+  it('is missing with a warning on a host without an executor', async () => {
     await using plain = createHost()
     const { warnings } = await plain.thread(ann).resolve({ prompt: 'x', programs: true })
     expect(warnings).toEqual(['This host runs no programs: it has no executor.'])
   })
 })
 
-describe('a user who is removed', () => {
-  it('takes their programs along, also those that run', async () => {
+describe('a removed user', () => {
+  it('loses all programs, including running ones', async () => {
     const started = await host.thread(ann).run({ program: 'for (;;) await shop.get_rate({})' }, { wait: false })
     await expect.poll(() => made.length).toBeGreaterThan(3)
     await host.users.remove('ann')

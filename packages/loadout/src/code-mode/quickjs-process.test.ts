@@ -9,7 +9,7 @@ import { quickjs } from './quickjs.ts'
 const isFull = process.env.LOADOUT_PROVE === 'full'
 /** Each program is a process here, so that without a reason only some of all are run. */
 const SOME =
-  /^(tools are|calls go|what a tool refuses|what it logs|answers come|its time|errors have|where the bridge|it is cancelled)/
+  /^(tools are|calls start|a tool failure|log entries|answers|the time limit|errors have|a bridge failure|cancellation)/
 const ISOLATIONS = ['process', 'bubblewrap'] as const
 const CANARY = 'canary-of-the-environment-4c2a'
 
@@ -65,8 +65,8 @@ for (const isolation of ISOLATIONS)
   })
 
 for (const isolation of ISOLATIONS)
-  describe(`processes of programs: ${isolation}`, () => {
-    it('have nothing of our environment', async () => {
+  describe(`program processes with isolation ${isolation}`, () => {
+    it('do not inherit the host environment', async () => {
       const executor = quickjs({ isolation, spares: 1 })
       const asked = Promise.withResolvers<void>()
       const call = () => {
@@ -82,7 +82,7 @@ for (const isolation of ISOLATIONS)
       expect((await running).status).toBe('failed')
     })
 
-    it('are killed, and the program ends; the next runs in another', async () => {
+    it('end their program when killed, and the next program uses a new process', async () => {
       const executor = quickjs({ isolation, spares: 0 })
       const asked = Promise.withResolvers<void>()
       const call = () => {
@@ -99,7 +99,7 @@ for (const isolation of ISOLATIONS)
       await executor.close()
     })
 
-    it('are not left behind', async () => {
+    it('are all gone after the executor closes', async () => {
       const executor = quickjs({ isolation, spares: 1 })
       await Promise.all([1, 2, 3].map((n) => value(executor, `return ${n}`)))
       await run(executor, 'for (;;);', { limits: { cpuMs: 50 } })

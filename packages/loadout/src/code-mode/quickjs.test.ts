@@ -9,7 +9,7 @@ describe('executor: quickjs, in threads', () => {
   for (const { name, run } of executorSuite(() => executor)) it(name, run)
 })
 
-it('a program that runs when its executor is closed is cancelled, and none runs after', {
+it('closing the executor cancels running programs and rejects new ones', {
   timeout: 120_000,
 }, async () => {
   const executor = quickjs({ spares: 0 })
@@ -24,7 +24,7 @@ it('a program that runs when its executor is closed is cancelled, and none runs 
   expect((await failure(executor, 'return 1')).code).toBe('sandbox-lost')
 })
 
-it('as many run at once as may, and the others after them', async () => {
+it('the executor limits concurrent programs and queues the others', async () => {
   const executor = quickjs({ spares: 1, most: 2 })
   let [now, most] = [0, 0]
   const call = async () => {
@@ -41,7 +41,7 @@ it('as many run at once as may, and the others after them', async () => {
   await executor.close()
 })
 
-it('who broke a limit makes no more calls', async () => {
+it('a program that exceeds a limit makes no more calls', async () => {
   const executor = quickjs({ spares: 1 })
   const made: number[] = []
   const call = async ({ seq }: { seq: number }) => {

@@ -15,8 +15,8 @@ const outcome = (read: (text: string) => unknown, text: string) => {
   }
 }
 
-describe('JSON of a program', () => {
-  it('is read as every door reads it, whatever it is', () => {
+describe('program JSON', () => {
+  it('is parsed like all other JSON input', () => {
     const nasty = fc.constantFrom(
       '__proto__',
       '\\u0000',
@@ -47,7 +47,7 @@ describe('JSON of a program', () => {
     )
   })
 
-  it('takes its limit without holding the event loop', () => {
+  it('of maximum size is parsed without blocking the event loop', () => {
     for (const text of [
       `[${'[],'.repeat(340_000)}[]]`,
       JSON.stringify('x\\"'.repeat(200_000)),

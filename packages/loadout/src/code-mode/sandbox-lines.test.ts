@@ -3,7 +3,7 @@ import { readLines } from './sandbox-lines.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-it('lines come whole, however they are cut', () => {
+it('readLines returns whole lines for any chunk size', () => {
   const whole = bytes('one\ntwo ü漢😀\u2028\n\nlast\n')
   for (let size = 1; size < 8; size++) {
     const heard: string[] = []
@@ -16,7 +16,7 @@ it('lines come whole, however they are cut', () => {
   }
 })
 
-it('a line that does not end is not kept', () => {
+it('readLines reports a line that exceeds the maximum length', () => {
   let ended = 0
   const lines = readLines(
     () => {},

@@ -15,8 +15,8 @@ const nest = (depth: number): fc.Arbitrary<Nest> =>
     inside: depth < DEEPEST ? fc.array(nest(depth + 1), { maxLength: 3 }) : fc.constant([]),
   })
 
-describe('places of sandboxes', () => {
-  it('whatever calls whatever, all of them end', async () => {
+describe('sandbox slots', () => {
+  it('never deadlock, however programs are nested', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(nest(0), { maxLength: 12 }), fc.integer({ min: 1, max: 4 }), async (all, most) => {
         const places = new SandboxPlaces(most)
@@ -37,7 +37,7 @@ describe('places of sandboxes', () => {
     )
   })
 
-  it('one owner leaves room for the next, who does not wait', async () => {
+  it('leave room for other owners, who do not wait', async () => {
     const places = new SandboxPlaces(12)
     const entered: string[] = []
     const enter = (owner: string) => void places.enter({ owner }).then(() => entered.push(owner))
@@ -57,7 +57,7 @@ describe('places of sandboxes', () => {
     expect(entered.slice(12)).toEqual(['eve'])
   })
 
-  it('who gives up leaves the line', async () => {
+  it('drop a waiting request that is cancelled', async () => {
     const places = new SandboxPlaces(1)
     await places.enter({})
     const given = new AbortController()

@@ -32,8 +32,8 @@ function factory() {
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-describe('sandboxes that wait', () => {
-  it('are warm before they are asked for, and again after', async () => {
+describe('spare sandboxes', () => {
+  it('are ready before the first request and are refilled after it', async () => {
     const { made, open } = factory()
     const pool = new SandboxPool({ open, spares: 2, most: 10, reuse: true })
     await turn()
@@ -45,7 +45,7 @@ describe('sandboxes that wait', () => {
     expect(made.every((box) => box.ended)).toBe(true)
   })
 
-  it('are kept when they are clean and say so, and ended when not', async () => {
+  it('are reused when clean and confirmed, and ended otherwise', async () => {
     const { made, open } = factory()
     const pool = new SandboxPool({ open, spares: 1, most: 2, reuse: true })
     const [one, two] = [await pool.take(), await pool.take()]
@@ -63,7 +63,7 @@ describe('sandboxes that wait', () => {
     await pool.close()
   })
 
-  it('are as many as they may be, and who comes later waits, or leaves', async () => {
+  it('are limited in number, and later requests wait or cancel', async () => {
     const { made, open } = factory()
     const pool = new SandboxPool({ open, spares: 1, most: 2, reuse: true })
     const taken = [await pool.take(), await pool.take()]
@@ -79,7 +79,7 @@ describe('sandboxes that wait', () => {
     await pool.close()
   })
 
-  it('that die while they wait are replaced', async () => {
+  it('are replaced when they die while idle', async () => {
     const { made, open } = factory()
     const pool = new SandboxPool({ open, spares: 1, most: 2, reuse: true })
     await turn()

@@ -34,7 +34,7 @@ async function ask(url: string, options: GuardOptions = {}): Promise<string> {
   return code
 }
 
-describe('names are judged by all their answers', () => {
+describe('the address guard on DNS names', () => {
   const answers: Record<string, string[]> = {
     'loopback.test': ['127.0.0.1'],
     'loopback6.test': ['::1'],
@@ -53,20 +53,20 @@ describe('names are judged by all their answers', () => {
     'nonsense.test': ['not an address'],
   }
   for (const name of Object.keys(answers))
-    it(`${name} is ${answers[name]}`, async () => {
+    it(`blocks ${name} that resolves to ${answers[name]}`, async () => {
       const { lookup } = names(answers)
       expect(await ask(`http://${name}:${canary.port}/`, { lookup })).toBe('address-blocked')
       expect(await ask(`http://${name.toUpperCase()}.:${canary.port}/`, { lookup })).toBe('address-blocked')
       expect(connects.attempts).toEqual([])
     })
 
-  it('a name without answers is unreachable, not blocked', async () => {
+  it('reports a name without addresses as unreachable, not as blocked', async () => {
     const { lookup } = names({ 'empty.test': [] })
     expect(await ask('http://empty.test/', { lookup })).toBe('server-unreachable')
     expect(await ask('http://unknown.test/', { lookup })).toBe('server-unreachable')
   })
 
-  it('a name is resolved once for each connection, and what was judged is what is connected to', async () => {
+  it('resolves a name once per connection and connects to the checked address', async () => {
     const turns = [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1']]
     const { lookup, asked } = names({ 'rebind.test': () => turns.shift() ?? [] })
     const guarded = createGuardedFetch({ lookup, allow: ['127.0.0.1'] })
@@ -81,7 +81,7 @@ describe('names are judged by all their answers', () => {
     await guarded.close()
   })
 
-  it('the peer is judged once more, before a byte is written', async () => {
+  it('checks the peer address again before it writes a byte', async () => {
     const bytes: Buffer[] = []
     await using server = await listen((_, response) => response.end())
     server.server.on('connection', (socket) => socket.prependListener('data', (chunk) => bytes.push(chunk)))
@@ -117,7 +117,7 @@ describe('names are judged by all their answers', () => {
   })
 })
 
-describe('redirects are judged hop by hop', () => {
+describe('the address guard on redirects', () => {
   const targets = [
     'http://127.0.0.1:PORT/',
     'http://2130706433:PORT/',
@@ -134,7 +134,7 @@ describe('redirects are judged hop by hop', () => {
   ]
   const known = { 'start.test': '127.0.0.1', 'inner.test': '127.0.0.1' }
   for (const target of targets)
-    it(`to ${target}, directly and at the end of a chain`, async () => {
+    it(`blocks ${target} directly and at the end of a chain`, async () => {
       const options = { lookup: names(known).lookup, allow: ['start.test'] }
       const to = encodeURIComponent(target.replaceAll('PORT', String(canary.port)))
       const base = `http://start.test:${start.port}/`
@@ -145,13 +145,13 @@ describe('redirects are judged hop by hop', () => {
     })
 })
 
-describe('what is allowed', () => {
+describe('the address guard', () => {
   const check =
     (url: string, options = {}) =>
     () =>
       createAddressGuard(options).checkUrl(new URL(url))
 
-  it('public addresses, however translated', () => {
+  it('allows public addresses in every notation', () => {
     for (const host of [
       '93.184.216.34',
       '[2606:2800:220:1::1]',
@@ -162,7 +162,7 @@ describe('what is allowed', () => {
       expect(check(`https://${host}/`)).not.toThrow()
   })
 
-  it('private ones with privateNetwork', () => {
+  it('allows private addresses with privateNetwork', () => {
     for (const host of [
       '127.0.0.1',
       '0x7f.1',
@@ -177,7 +177,7 @@ describe('what is allowed', () => {
       expect(check(`http://${host}/`, { privateNetwork: true })).not.toThrow()
   })
 
-  it('names, suffixes, addresses and CIDRs of the operator', async () => {
+  it('allows names, suffixes, addresses and CIDRs of the operator', async () => {
     expect(check('http://10.1.2.3/', { allow: ['10.0.0.0/8'] })).not.toThrow()
     expect(check('http://[::ffff:10.1.2.3]/', { allow: ['10.0.0.0/8'] })).not.toThrow()
     expect(check('http://11.1.2.3/', { allow: ['10.0.0.0/8'] })).not.toThrow()
@@ -191,7 +191,7 @@ describe('what is allowed', () => {
     expect(() => guard.checkAddress('169.254.169.254', 'intranet.test')).toThrow()
   })
 
-  it('a setting that means nothing is told', () => {
+  it('rejects an invalid allow entry', () => {
     for (const entry of ['10.0.0.0/99', '999.1.1.1', '', 'http://x.test', 'a b'])
       expect(() => createAddressGuard({ allow: [entry] })).toThrow('allow')
   })

@@ -3,7 +3,7 @@ import { CallClocks } from './call-clock.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-it('ends without progress, goes on with it, and ends at the total in any case', async () => {
+it('a call clock expires without progress, continues with it and always expires at the total', async () => {
   const clocks = new CallClocks()
   const still = clocks.start({ timeoutMs: 40, totalMs: 1000 })
   const moving = clocks.start({ timeoutMs: 60, totalMs: 200 })
@@ -20,7 +20,7 @@ it('ends without progress, goes on with it, and ends at the total in any case', 
   expect([still.nextMs, moving.nextMs]).toEqual([40, 200])
 })
 
-it('stands still while somebody is asked, and then goes on', async () => {
+it('a call clock pauses during a user prompt and then continues', async () => {
   const clocks = new CallClocks()
   const clock = clocks.start({ timeoutMs: 60, totalMs: 90 })
   clock.pause()
@@ -37,7 +37,7 @@ it('stands still while somebody is asked, and then goes on', async () => {
   expect(stopped.expired).toBe(false)
 })
 
-it('keeps the time of many at once, whichever began first', async () => {
+it('call clocks expire independently of their start order', async () => {
   const clocks = new CallClocks()
   const long = clocks.start({ timeoutMs: 150, totalMs: 1000 })
   const short = clocks.start({ timeoutMs: 30, totalMs: 1000 })
@@ -53,7 +53,7 @@ it('keeps the time of many at once, whichever began first', async () => {
   expect([long.expired, clocks.running().length]).toEqual([true, 0])
 })
 
-it('counts no pause twice, and a progress within one', async () => {
+it('a call clock counts a pause once and accepts progress during a pause', async () => {
   const clock = new CallClocks().start({ timeoutMs: 60, totalMs: 1000 })
   await pause(40)
   clock.pause()

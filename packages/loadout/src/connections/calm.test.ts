@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-it('passes a storm on at once, and then every five seconds for as long as it lasts', () => {
+it('the storm throttle passes an event on at once and then every five seconds during a storm', () => {
   const told: number[] = []
   const storm = calmStorm(() => told.push(performance.now()))
   const began = performance.now()
@@ -20,7 +20,7 @@ it('passes a storm on at once, and then every five seconds for as long as it las
   expect(told.map((at) => at - began)).toEqual([0, 5000, 10_000, 15_000])
 })
 
-it('passes progress on every 100 ms, and the last one when the call ends', () => {
+it('the progress throttle passes progress on every 100 ms and the last one when the call ends', () => {
   const told: number[] = []
   const calm = calmProgress(({ progress }) => told.push(progress))
   for (let progress = 0; progress < 25; progress++) {

@@ -31,7 +31,7 @@ function* reachable(root: object): Generator<[string, unknown]> {
   }
 }
 
-it('shows what is open, and hands out nothing that calls a tool', async () => {
+it('host.connections shows open connections and exposes nothing that calls a tool', async () => {
   const { stored } = await host.toolkits.register({ name: 'kit', url: server.url }, { tier: 'user', userId: 'ann' })
   await host.catalog.introspect(stored, 'ann')
   const lines = host.connections.status()

@@ -11,13 +11,13 @@ function read(pieces: string[]) {
 const STREAM =
   ': hello\n\nevent: message\nid: 7\ndata: {"a":\ndata:  1}\n\nretry: 30\n\ndata\n\nid: 8\n\nother: x\ndata:b\n\ndata: open'
 
-it('reads fields, comments, several lines of data, and nothing that is not ended', () => {
+it('EventLines reads fields, comments and multi-line data and ignores an unfinished event', () => {
   const expected = { events: ['message|{"a":\n 1}', '|', '|b'], lastEventId: '7', retryMs: 30 }
   expect(read([STREAM])).toEqual(expected)
   for (const end of ['\r\n', '\r']) expect(read([STREAM.replaceAll('\n', end)])).toEqual(expected)
 })
 
-it('is the same however the text is cut', () => {
+it('EventLines reads the same events for any chunk size', () => {
   for (const end of ['\n', '\r\n', '\r'])
     for (let size = 1; size < 12; size++) {
       const text = STREAM.replaceAll('\n', end)
@@ -28,7 +28,7 @@ it('is the same however the text is cut', () => {
     }
 })
 
-it('takes no id with a NUL and no retry that is not a number', () => {
+it('EventLines ignores an ID with NUL and a retry value that is not a number', () => {
   const { lastEventId, retryMs } = read(['id: a\0b\nretry: soon\ndata: x\n\n'])
   expect([lastEventId, retryMs]).toEqual([undefined, undefined])
 })

@@ -16,8 +16,8 @@ function local(options: GuardOptions = {}) {
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok'
 
-describe('kept connections', () => {
-  it('are used again, also after an answer that nobody read', async () => {
+describe('keep-alive connections', () => {
+  it('are reused, even after an unread response', async () => {
     await using server = await listen((_, response) => response.end('{"a":1}'))
     const fetch = local()
     const signal = new AbortController().signal
@@ -30,12 +30,12 @@ describe('kept connections', () => {
     expect(server.sockets).toHaveLength(1)
   })
 
-  it('wait for a slow answer longer than they stay idle', async () => {
+  it('wait for a slow response longer than the idle timeout', async () => {
     await using server = await listen((_, response) => setTimeout(() => response.end('late'), 4500))
     expect(await (await local()(`http://127.0.0.1:${server.port}/`)).text()).toBe('late')
   })
 
-  it('are at most as many as allowed', async () => {
+  it('are limited per host', async () => {
     await using server = await listen((_, response) => setTimeout(() => response.end('ok'), 10))
     const fetch = local({ maxSocketsPerHost: 3 })
     const all = Array.from({ length: 12 }, () => fetch(`http://127.0.0.1:${server.port}/`).then((r) => r.text()))
@@ -53,7 +53,7 @@ describe('kept connections', () => {
       })
     })
 
-  it('that are gone are replaced once for what may be done twice', async () => {
+  it('that are stale are replaced once for idempotent requests', async () => {
     for (const init of [{}, { method: 'DELETE' }, { method: 'POST', body: 'x', headers: { 'idempotency-key': '1' } }]) {
       using server = await stale()
       const fetch = local()
@@ -64,7 +64,7 @@ describe('kept connections', () => {
     }
   })
 
-  it('that are gone fail a POST that was sent: it may have been carried out', async () => {
+  it('that are stale fail a POST that was sent because it may have run', async () => {
     using server = await stale()
     const fetch = local()
     await (await fetch(server.url)).text()
@@ -73,13 +73,13 @@ describe('kept connections', () => {
     expect(server.connections()).toBe(1)
   })
 
-  it('a new connection that is reset is not tried again', async () => {
+  it('are not retried if a new connection is reset', async () => {
     using server = await raw((socket) => socket.once('data', () => socket.resetAndDestroy()))
     expect(await codeOf(local()(server.url))).toBe('server-unreachable')
     expect(server.connections()).toBe(1)
   })
 
-  it('end with close, as does what is under way', async () => {
+  it('are closed by close, together with running requests', async () => {
     await using server = await listen((request, response) => {
       if (request.url !== '/never') response.end('ok')
     })
@@ -96,7 +96,7 @@ describe('kept connections', () => {
   })
 })
 
-describe('failures say what happened, and nothing secret', () => {
+describe('fetch failures', () => {
   async function failure(promise: Promise<unknown>): Promise<HostError> {
     const error = await promise.then(
       () => undefined,
@@ -106,7 +106,7 @@ describe('failures say what happened, and nothing secret', () => {
     return error as HostError
   }
 
-  it('refused, unknown name, reset, cut off, not HTTP, damaged', async () => {
+  it('report refusals, unknown names, resets, cuts and invalid HTTP without secrets', async () => {
     const fetch = local({ lookup: names({}).lookup })
     using closed = await raw(() => {})
     closed[Symbol.dispose]()
@@ -145,14 +145,14 @@ describe('failures say what happened, and nothing secret', () => {
     expect(await failure(response.text())).toMatchObject({ code: 'protocol-error' })
   })
 
-  it('a name or a handshake that takes too long is a timeout', async () => {
+  it('report a slow DNS lookup or handshake as a timeout', async () => {
     const fetch = local({ connectTimeoutMs: 50, lookup: () => new Promise(() => {}) })
     expect(await failure(fetch('http://slow.test/'))).toMatchObject({ code: 'server-timeout' })
     using silent = await raw(() => {})
     expect(await failure(fetch(silent.url.replace('http:', 'https:')))).toMatchObject({ code: 'server-timeout' })
   })
 
-  it('a login or error page is passed on as it is', async () => {
+  it('do not include error pages, which are returned unchanged', async () => {
     await using server = await listen((_, response) =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
     )

@@ -62,7 +62,7 @@ const lineOf = async (record: object) => (await permit(record)).line
 const GITHUB = { org: 'acme', level: 'read', limit: '10', token: 'ghp_x' }
 
 describe('a template', () => {
-  it('is filled by its name', async () => {
+  it('is filled with the values of a record that names it', async () => {
     expect(await lineOf({ template: 'github', values: GITHUB })).toEqual({
       command: '/usr/bin/github-mcp',
       args: ['--org', 'acme', '--level=read', '--limit=10'],
@@ -76,7 +76,7 @@ describe('a template', () => {
       expect((await lineOf({ template: 'files', values: { dir } })).args[2]).toBe(dir)
   })
 
-  it('is met by a record that is exactly one when it is filled', async () => {
+  it('matches a record with exactly the filled command line', async () => {
     const record = {
       command: '/usr/bin/github-mcp',
       args: ['--org', 'acme', '--level=write', '--limit=-3'],
@@ -127,7 +127,7 @@ describe('a template', () => {
     },
   )
 
-  it('takes what begins with a dash where the operator wrote it so, and nowhere else', async () => {
+  it('accepts a leading dash only where the operator allows it', async () => {
     const args = ['--read-only', '-5', '3']
     const values = { mode: '--read-only', offset: '-5', count: '3' }
     expect((await lineOf({ template: 'dashes', values })).args).toEqual(args)
@@ -166,7 +166,7 @@ describe('a template', () => {
     await expect(permit({ template: 'web', values: { url } })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 
-  it('says of a refusal which hole, and never what was in it', async () => {
+  it('names the rejected hole and never its value', async () => {
     const refused = await permit({ template: 'github', values: { ...GITHUB, token: 'ghp_secret\n' } }).catch(
       (error) => error,
     )
@@ -174,14 +174,14 @@ describe('a template', () => {
     expect(JSON.stringify([refused.message, refused.action])).not.toContain('ghp_secret')
   })
 
-  it('that is not there is told with those that are', async () => {
+  it('that is unknown is reported with the known templates', async () => {
     await expect(permit({ template: 'nope' })).rejects.toThrow(/"nope".*github, files, web, free, fixed, dashes/)
   })
 })
 
-describe('the policy', () => {
+describe('the stdio policy', () => {
   const free = { command: 'sh', args: ['-c', 'x'] }
-  it('is one function for every door', async () => {
+  it('decides each record by policy and tier', async () => {
     await expect(permit(free, 'off')).rejects.toMatchObject({ code: 'stdio-refused' })
     await expect(permit(free, 'templates')).rejects.toMatchObject({ code: 'stdio-refused' })
     await expect(permit({ template: 'github', values: GITHUB }, 'off')).rejects.toMatchObject({ code: 'stdio-refused' })
@@ -192,12 +192,12 @@ describe('the policy', () => {
     expect(await permit(free, 'off', 'app')).toMatchObject({ sandboxed: false })
   })
 
-  it('fails closed where it does not know the word', async () => {
+  it('denies a record when its value is unknown', async () => {
     await expect(permit(free, 'On' as StdioPolicy)).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 })
 
-describe('the list of the operator', () => {
+describe('the operator template list', () => {
   const one = (change: object) => ({
     id: 'x',
     command: 'node',

@@ -14,7 +14,7 @@ function local(options: GuardOptions = {}) {
   return guarded.fetch
 }
 
-describe('requests and answers', () => {
+describe('guarded fetch', () => {
   it('sends every kind of body with its type and length', async () => {
     await using echo = await listen((request, response) => {
       request.pipe(response.setHeader('x-type', request.headers['content-type'] ?? '-'))
@@ -42,7 +42,7 @@ describe('requests and answers', () => {
     expect((await new Response(await echoed.arrayBuffer(), { headers }).formData()).get('a')).toBe('1')
   })
 
-  it('a caller has no say in the headers of the connection', async () => {
+  it('ignores connection headers that the caller sets', async () => {
     await using server = await listen((_, response) => response.end())
     const headers = { host: 'evil.test', connection: 'close', 'transfer-encoding': 'chunked', 'x-mine': '1' }
     await local()(`http://127.0.0.1:${server.port}/`, { headers })
@@ -54,7 +54,7 @@ describe('requests and answers', () => {
     expect(server.requests[0]?.headers['transfer-encoding']).toBeUndefined()
   })
 
-  it('passes for a Response', async () => {
+  it('returns a complete Response', async () => {
     await using server = await listen((request, response) => {
       if (request.url === '/none') response.writeHead(204).end()
       else
@@ -101,7 +101,7 @@ describe('requests and answers', () => {
     expect([head.status, head.body]).toEqual([201, null])
   })
 
-  it('decodes text of a stream across chunks', async () => {
+  it('decodes stream text across chunks', async () => {
     const bytes = Buffer.from('data: grüße ✓\n\n')
     using server = await raw(async (socket) => {
       await once(socket, 'data')
@@ -121,8 +121,8 @@ describe('requests and answers', () => {
   })
 })
 
-describe('abort', () => {
-  it('before, during the wait and in the body: with the reason, and the connection is closed', async () => {
+describe('aborting a guarded fetch', () => {
+  it('before, while waiting or in the body rejects with the reason and closes the connection', async () => {
     await using server = await listen((request, response) => {
       if (request.url === '/body') response.writeHead(200).write('part')
     })
@@ -161,7 +161,7 @@ describe('abort', () => {
     expect(server.sockets.every((socket) => socket.destroyed)).toBe(true)
   })
 
-  it('cancelling a body closes its connection', async () => {
+  it('by cancelling a body closes its connection', async () => {
     await using server = await listen((_, response) => response.writeHead(200).write('part'))
     const response = await local()(`http://127.0.0.1:${server.port}/`)
     await response.body?.cancel()

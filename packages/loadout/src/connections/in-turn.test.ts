@@ -21,7 +21,7 @@ function listener() {
 
 const moments = () => new Promise((resolve) => setTimeout(resolve))
 
-it('an answer does not overtake the notifications before it', async () => {
+it('an answer is delivered after the notifications before it', async () => {
   const { heard, hear } = listener()
   const errors: Error[] = []
   const deliver = inTurn(hear, (error) => void errors.push(error))
@@ -31,7 +31,7 @@ it('an answer does not overtake the notifications before it', async () => {
   expect(errors).toEqual([])
 })
 
-it('an answer with nothing before it is there at once', async () => {
+it('an answer without earlier messages is delivered at once', async () => {
   const { heard, hear } = listener()
   const deliver = inTurn(hear, () => {})
   deliver(answer(1))
@@ -42,7 +42,7 @@ it('an answer with nothing before it is there at once', async () => {
   expect(heard).toEqual(['answer 1', 'progress 1', 'answer 2'])
 })
 
-it('what one listener cannot take does not keep the next message away', async () => {
+it('a message that its listener rejects does not block the next message', async () => {
   const { heard, hear } = listener()
   const errors: string[] = []
   const deliver = inTurn(

@@ -7,7 +7,7 @@ import { nodeDrivers } from './node-drivers.ts'
 const ann = { tier: 'user', userId: 'ann' } as const
 const silent = { name: 'silent', command: process.execPath, args: ['-e', 'setInterval(() => {}, 1000)'] }
 
-it('is not waited for by a host that closes', async () => {
+it('closing a host does not wait for a server that never answers', async () => {
   const host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
   const { stored } = await host.toolkits.register(silent, ann)
   const told = expect(host.catalog.introspect(stored, 'ann')).rejects.toMatchObject({ code: 'shutting-down' })
@@ -16,7 +16,7 @@ it('is not waited for by a host that closes', async () => {
   await told
 })
 
-it('ends what was started for it, and tells those who waited', async () => {
+it('removing a toolkit ends its starting process and rejects waiting callers', async () => {
   await using host = createHost({ drivers: nodeDrivers({ stdio: 'on' }) })
   const { stored } = await host.toolkits.register(silent, ann)
   const looking = host.catalog.introspect(stored, 'ann')

@@ -38,15 +38,15 @@ const SECRETS = {
   'x-custom': 'secret',
 }
 
-describe('secrets stay with their origin', () => {
-  it('they are added for it, and what the request carries itself stays', async () => {
+describe('origin headers', () => {
+  it('are added for their origin and do not override request headers', async () => {
     await scoped()(at(home), { headers: { 'X-Api-Key': 'own' } })
     expect(last(home)).toMatchObject({ 'x-api-key': 'own', 'user-agent': 'secret-agent' })
     await scoped()(new URL(at(home)), { method: 'POST', body: '{}' })
     expect(last(home)).toMatchObject({ 'x-api-key': 'secret' })
   })
 
-  it('no other origin gets them, be it asked for by the SDK: port, scheme and subdomain count', async () => {
+  it('are not sent to another origin, even for SDK requests', async () => {
     for (const path of ['/', '/.well-known/oauth-protected-resource', '/token']) await scoped()(at(away, path))
     const otherPort = at(home).replace('home', 'away')
     await scoped()(otherPort)
@@ -54,7 +54,7 @@ describe('secrets stay with their origin', () => {
   })
 
   for (const status of [301, 302, 303, 307, 308])
-    it(`nor does the target of a ${status}`, async () => {
+    it(`are not sent to the target of a ${status} redirect`, async () => {
       for (const redirect of ['follow', undefined] as const) {
         const response = await scoped()(via(home, status, at(away)), {
           headers: { ...SECRETS, accept: 'x/y' },
@@ -66,20 +66,20 @@ describe('secrets stay with their origin', () => {
       }
     })
 
-  it('nor anyone on the way back: away and home again', async () => {
+  it('are not sent after a redirect away and back', async () => {
     await guarded.fetch(via(home, 307, via(away, 307, at(home, '/end'))), { headers: SECRETS })
     expect(last(home)).not.toHaveProperty('authorization')
     expect(JSON.stringify(last(home))).not.toContain('secret')
   })
 
-  it('within the origin they go along, except what is the connection’s own', async () => {
+  it('follow redirects within the origin, except connection headers', async () => {
     await scoped()(via(home, 307, '/end'), { headers: SECRETS })
     const { 'proxy-authorization': own, ...rest } = SECRETS
     expect(last(home)).toMatchObject({ ...rest, 'x-api-key': 'secret' })
     expect(last(home)).not.toHaveProperty('proxy-authorization', own)
   })
 
-  it('holds over a fetch that is not ours too', async () => {
+  it('are protected over another fetch implementation too', async () => {
     const seen: string[] = []
     const plain = withOriginHeaders(
       async (url, init) => {
@@ -95,7 +95,7 @@ describe('secrets stay with their origin', () => {
 })
 
 describe('redirects', () => {
-  it('keep or change the method as HTTP says', async () => {
+  it('keep or change the method as HTTP specifies', async () => {
     const methods = async (status: number, method: string) => {
       const body = method === 'POST' || method === 'PUT' ? 'body' : undefined
       const response = await guarded.fetch(via(home, status, '/end'), { method, body })
@@ -109,7 +109,7 @@ describe('redirects', () => {
     for (const status of [301, 302, 303, 307, 308]) expect(await methods(status, 'HEAD')).toBe('HEAD')
   })
 
-  it('take no body to another origin', async () => {
+  it('do not send a body to another origin', async () => {
     const before = away.requests.length
     for (const status of [307, 308])
       expect(await codeOf(guarded.fetch(via(home, status, at(away)), { method: 'POST', body: 'secret' }))).toBe(
@@ -119,14 +119,14 @@ describe('redirects', () => {
     expect((await guarded.fetch(via(home, 303, at(away)), { method: 'POST', body: 'secret' })).status).toBe(200)
   })
 
-  it('are left alone with manual and refused with error', async () => {
+  it('are returned with manual and rejected with error', async () => {
     const manual = await guarded.fetch(via(home, 302, at(away)), { redirect: 'manual' })
     expect([manual.status, manual.headers.get('location'), await manual.text()]).toEqual([302, at(away), 'moved'])
     expect(await codeOf(guarded.fetch(via(home, 302, '/end'), { redirect: 'error' }))).toBe('protocol-error')
     expect(await codeOf(scoped()(via(home, 302, '/end'), { redirect: 'error' }))).toBe('protocol-error')
   })
 
-  it('end after so many, with and without headers of the origin', async () => {
+  it('are limited in number, with and without origin headers', async () => {
     const few = createGuardedFetch({ privateNetwork: true, lookup, maxRedirects: 2 })
     const times = (count: number): string => (count === 0 ? '/end' : via(home, 302, times(count - 1)))
     for (const fetch of [few.fetch, withOriginHeaders(few.fetch, at(home), { a: 'b' })]) {
@@ -139,7 +139,7 @@ describe('redirects', () => {
     expect(await codeOf(guarded.fetch(via(home, 302, 'http://[')))).toBe('protocol-error')
   })
 
-  it('do not lead from https to http', async () => {
+  it('from https to http are blocked', async () => {
     const tls = makeCertificates(['home.test'])
     await using secure = await listen((_, response) => response.writeHead(302, { location: at(home) }).end(), tls)
     const trusting = createGuardedFetch({ privateNetwork: true, lookup, ca: tls.ca })

@@ -40,8 +40,8 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 afterEach(() => pool.close())
 
-describe('the pool', () => {
-  it('opens once for all who wait, and never one for another', async () => {
+describe('the connection pool', () => {
+  it('opens one connection per key for all waiting callers', async () => {
     start()
     const leases = await Promise.all([
       lease(key('ann')),
@@ -56,7 +56,7 @@ describe('the pool', () => {
     expect((await lease(key('ann'))).connection).toBe(leases[0]?.connection)
   })
 
-  it('closes what idles, and not what is used', async () => {
+  it('closes idle connections and keeps used ones', async () => {
     start({ idleMs: 30 })
     const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]
     idle.release()
@@ -65,7 +65,7 @@ describe('the pool', () => {
     used.release()
   })
 
-  it('replaces what is too old at the next lease', async () => {
+  it('replaces a connection that is too old at the next lease', async () => {
     start({ maxAgeMs: 20 })
     const first = await lease(key('ann'))
     first.release()
@@ -75,7 +75,7 @@ describe('the pool', () => {
     expect(opened[0]?.closed).toBe(true)
   })
 
-  it('a user at the cap waits for a place, evicts what idles, and is told after a while', async () => {
+  it('makes a user at the limit wait, evicts idle connections and then rejects', async () => {
     start({ maxPerUser: 2, queueMs: 60 })
     const [a, b] = [await lease(key('ann', 'a')), await lease(key('ann', 'b'))]
     await expect(lease(key('ann', 'c'))).rejects.toMatchObject({
@@ -91,7 +91,7 @@ describe('the pool', () => {
     await lease(key('bob', 'a'))
   })
 
-  it('the host has a cap too', async () => {
+  it('limits connections per host', async () => {
     start({ maxPerHost: 1, queueMs: 30 })
     await lease(key('ann'))
     await expect(lease(key('bob'))).rejects.toMatchObject({ code: 'too-many-connections' })
@@ -101,7 +101,7 @@ describe('the pool', () => {
     ['host', ['ann', 'bob', 'cyd', 'dan']],
     ['user', ['ann', 'ann', 'ann', 'ann']],
   ] as const)
-    it(`at the cap of the ${cap} the longest idle goes, however long it is open, and nothing in use`, async () => {
+    it(`evicts the longest idle connection at the ${cap} limit and none in use`, async () => {
       start({ maxPerHost: cap === 'host' ? 3 : 99, maxPerUser: cap === 'user' ? 3 : 99, queueMs: 30 })
       const keys = userIds.map((userId, i) => key(userId, `kit ${i}`)) as [PoolKey, PoolKey, PoolKey, PoolKey]
       const leases = [await lease(keys[0]), await lease(keys[1]), await lease(keys[2])]
@@ -113,7 +113,7 @@ describe('the pool', () => {
       expect(opened.map((one) => one.closed)).toEqual([false, false, true, false])
     })
 
-  it('a place that idles goes to who waits for one', async () => {
+  it('gives an idle slot to a waiting caller', async () => {
     start({ maxPerHost: 1, queueMs: 500 })
     const first = await lease(key('ann'))
     const waiting = lease(key('bob'))
@@ -123,7 +123,7 @@ describe('the pool', () => {
     expect(opened[0]?.closed).toBe(true)
   })
 
-  it('what is retired finishes its calls, then closes', async () => {
+  it('closes a retired connection after its calls finish', async () => {
     start()
     const [used, idle] = [await lease(key('ann')), await lease(key('bob'))]
     idle.release()
@@ -135,7 +135,7 @@ describe('the pool', () => {
     expect(opened[0]?.closed).toBe(true)
   })
 
-  it('a session that the server ended is not leased again', async () => {
+  it('does not lease a session that the server ended', async () => {
     start()
     const first = await lease(key('ann'))
     opened[0]?.lose()
@@ -145,7 +145,7 @@ describe('the pool', () => {
     expect(changes).toEqual(['ann connecting', 'ann connected', 'ann disconnected', 'ann connecting', 'ann connected'])
   })
 
-  it('cools down after failures in a row, for this user alone, and forgives on request', async () => {
+  it('cools down per user after repeated failures and resets on request', async () => {
     start()
     const failing = (userId: string) =>
       pool
@@ -160,7 +160,7 @@ describe('the pool', () => {
     await lease(key('ann'))
   })
 
-  it('who waits for a place gets it there and then, and nothing once the pool is closed', async () => {
+  it('serves a waiting caller at once and rejects it when the pool closes', async () => {
     start({ maxPerHost: 1, queueMs: 500 })
     const first = await lease(key('ann'))
     const [second, third] = [lease(key('bob')), lease(key('cyd'))].map((one) =>
@@ -177,7 +177,7 @@ describe('the pool', () => {
     expect(opened.every((one) => one.closed)).toBe(true)
   })
 
-  it('what is too old is replaced also while it is used, and closes when its calls end', async () => {
+  it('replaces an old connection in use and closes it after its calls', async () => {
     start({ maxAgeMs: 20 })
     const first = await lease(key('ann'))
     await pause(40)
@@ -189,7 +189,7 @@ describe('the pool', () => {
     expect(opened[0]?.closed).toBe(true)
   })
 
-  it('what time cannot mend is told each time, without cooling down', async () => {
+  it('reports permanent errors each time without a cooldown', async () => {
     start()
     const refused = () =>
       pool
@@ -200,7 +200,7 @@ describe('the pool', () => {
     for (let i = 0; i < 5; i++) expect(await refused()).toBe('stdio-refused')
   })
 
-  it('after its end nothing is leased', async () => {
+  it('leases nothing after it is closed', async () => {
     start()
     const held = await lease(key('ann'))
     await pool.close()
@@ -210,8 +210,8 @@ describe('the pool', () => {
   })
 })
 
-describe('the breaker', () => {
-  it('waits longer each time, with jitter, up to half a minute, and starts anew after a success', () => {
+describe('the circuit breaker', () => {
+  it('backs off with jitter up to 30 s and resets after a success', () => {
     const breaker = createBreaker(() => 1)
     const waits: number[] = []
     let now = 0

@@ -47,8 +47,8 @@ async function startProxy(options: { login?: string; secure?: boolean; silent?: 
 }
 const secureServer = (): Promise<Loopback> => listen((_, response) => response.end('tls'), tls)
 
-describe('through a proxy', () => {
-  it('https goes by CONNECT, with the extra authority, and the tunnel is kept', async () => {
+describe('requests through a proxy', () => {
+  it('use CONNECT for https, trust the extra authority and keep the tunnel', async () => {
     await using server = await secureServer()
     for (const secure of [false, true]) {
       await using proxy = await startProxy({ login: 'me:p@ss', secure })
@@ -66,7 +66,7 @@ describe('through a proxy', () => {
     expect(server.requests[0]?.headers.host).toBe(`secure.test:${server.port}`)
   })
 
-  it('http goes by the whole URL', async () => {
+  it('use the whole URL for http', async () => {
     await using proxy = await startProxy({ login: 'me:pass' })
     const fetch = guard({ proxy: { url: `http://me:pass@127.0.0.1:${proxy.port}` } })
     const response = await fetch('http://plain.test:81/a?b=c#d')
@@ -76,7 +76,7 @@ describe('through a proxy', () => {
     expect(proxy.sockets).toHaveLength(1)
   })
 
-  it('literal addresses and local names are judged all the same', async () => {
+  it('are still checked for literal addresses and local names', async () => {
     await using proxy = await startProxy()
     const fetch = guard({ proxy: { url: `http://127.0.0.1:${proxy.port}` } })
     for (const host of ['127.0.0.1', '0x7f.1', '169.254.169.254', '[::1]', 'localhost', 'metadata.google.internal'])
@@ -85,7 +85,7 @@ describe('through a proxy', () => {
     expect(proxy.asked).toEqual([])
   })
 
-  it('its refusal, its silence and its absence are told, without its password', async () => {
+  it('report proxy refusals, timeouts and outages without the password', async () => {
     await using refusing = await startProxy({ login: 'me:right' })
     await using silent = await startProxy({ silent: true })
     const failure = async (port: number) => {
@@ -100,7 +100,7 @@ describe('through a proxy', () => {
     expect(() => readProxy({ url: 'socks5://me:wrong@x.test' })).toThrow('The URL of the proxy')
   })
 
-  it('an abort ends the wait for the tunnel', async () => {
+  it('stop waiting for the tunnel on abort', async () => {
     await using silent = await startProxy({ silent: true })
     const fetch = guard({ proxy: { url: `http://127.0.0.1:${silent.port}` } })
     await provenWithin(500, () =>
@@ -110,7 +110,7 @@ describe('through a proxy', () => {
     )
   })
 
-  it('what noProxy names goes straight, and is judged in full', async () => {
+  it('bypass the proxy for noProxy hosts, which are fully checked', async () => {
     await using server = await listen((_, response) => response.end('straight'))
     await using proxy = await startProxy()
     const { lookup } = names({ 'in.corp.test': '127.0.0.1' })
@@ -149,11 +149,11 @@ describe('noProxy', () => {
     ['::1', 'http://[::1]:99', true],
   ]
   for (const [noProxy, url, expected] of table)
-    it(`${noProxy || '(empty)'} and ${url}`, () => expect(straight(noProxy, url)).toBe(expected))
+    it(`matches ${noProxy || '(empty)'} against ${url}`, () => expect(straight(noProxy, url)).toBe(expected))
 })
 
-describe('certificates', () => {
-  it('an extra authority is trusted beside the others, and only by who asked for it', async () => {
+describe('TLS certificates', () => {
+  it('of an extra authority are trusted only by the client that sets it', async () => {
     await using server = await secureServer()
     const { lookup } = names({ 'secure.test': '127.0.0.1', 'other.test': '127.0.0.1' })
     const url = `https://secure.test:${server.port}/`
@@ -169,7 +169,7 @@ describe('certificates', () => {
     expect(server.requests).toHaveLength(2)
   })
 
-  it('TLS to a server without it says so', async () => {
+  it('are reported as a TLS failure for a server without TLS', async () => {
     await using server = await listen((_, response) => response.end())
     const fetch = guard({ privateNetwork: true })
     await expect(fetch(`https://127.0.0.1:${server.port}/`)).rejects.toMatchObject({

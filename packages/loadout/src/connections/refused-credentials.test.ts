@@ -29,8 +29,8 @@ const BRINGS = {
   'a key in its URL': { query: '?api_key=tok-of-ann-0123456789' },
 }
 
-describe('a toolkit that brings its own credentials', () => {
-  it.each(Object.entries(BRINGS))('with %s is told to replace them where the server says 401', async (_, brought) => {
+describe('a toolkit with its own credentials', () => {
+  it.each(Object.entries(BRINGS))('such as %s asks to replace them after a 401', async (_, brought) => {
     const { query = '', ...extra } = brought as { query?: string }
     const url = `${await start(refusing(401))}${query}`
     const host = hostOf()
@@ -47,7 +47,7 @@ describe('a toolkit that brings its own credentials', () => {
     })
   })
 
-  it('hears that they may not, where the server says 403, and that a token that was good is no more', async () => {
+  it('reports missing permission after a 403, even with a token that worked before', async () => {
     const script: HttpFaults = {}
     const url = await start(script)
     const host = hostOf()
@@ -60,7 +60,7 @@ describe('a toolkit that brings its own credentials', () => {
     expect((await host.views.one('ann', 'kit')).state.status).toBe('error')
   })
 
-  it('of the operator sends its users to the operator', async () => {
+  it('of the app refers its users to the operator', async () => {
     const host = hostOf()
     const url = await start(refusing(401))
     await host.toolkits.register({ name: 'kit', url, tools: KNOWN, auth: BRINGS['a token'].auth }, { tier: 'app' })
@@ -69,8 +69,8 @@ describe('a toolkit that brings its own credentials', () => {
   })
 })
 
-describe('a sign-in stays one', () => {
-  it('where the toolkit brings nothing, or the server offers one beside a header', async () => {
+describe('a sign-in request', () => {
+  it('is kept for a toolkit without credentials and for a server that offers a sign-in', async () => {
     const host = hostOf()
     await host.toolkits.register({ name: 'kit', url: await start(refusing(401)), tools: KNOWN }, ANN)
     expect(await echo(host)).toMatchObject({ status: 'sign-in-needed' })

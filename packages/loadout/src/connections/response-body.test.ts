@@ -33,8 +33,8 @@ async function flood(response: ServerResponse | ReturnType<typeof createGzip>, c
   return sent
 }
 
-describe('an answer is bounded in decoded bytes', () => {
-  it('400 MB of JSON: refused at its length, or soon after the limit', async () => {
+describe('the response size limit', () => {
+  it('rejects 400 MB of JSON by its length or soon after the limit', async () => {
     const sent: number[] = []
     await using server = await listen(async (request, response) => {
       response.writeHead(200, {
@@ -56,7 +56,7 @@ describe('an answer is bounded in decoded bytes', () => {
     for (const bytes of sent) expect(bytes).toBeLessThan(10 * MIB + ON_THE_WAY)
   })
 
-  it('a gzip bomb', async () => {
+  it('rejects a gzip bomb', async () => {
     let sent: number | undefined
     await using server = await listen(async (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
@@ -73,7 +73,7 @@ describe('an answer is bounded in decoded bytes', () => {
     await expect.poll(() => sent).toBeLessThan(400 * MIB)
   })
 
-  it('just within the limit is fine, one byte more is not', async () => {
+  it('accepts a response at the limit and rejects one more byte', async () => {
     const small = createGuardedFetch({ privateNetwork: true, maxResponseBytes: 1000 })
     await using server = await listen((request, response) => {
       const size = Number(request.url?.slice(1))
@@ -84,7 +84,7 @@ describe('an answer is bounded in decoded bytes', () => {
     await small.close()
   })
 
-  it('an answer that is too large and that nobody reads waits in the socket', async () => {
+  it('leaves an oversized unread response in the socket', async () => {
     let sent = 0
     await using server = await listen(async (_, response) => {
       sent = await flood(response, Buffer.alloc(64 * 1024), 400 * MIB)
@@ -99,12 +99,12 @@ describe('an answer is bounded in decoded bytes', () => {
   })
 })
 
-describe('an event stream is bounded by the event', () => {
+describe('the event size limit of a stream', () => {
   const streams = createGuardedFetch({ privateNetwork: true, maxResponseBytes: MIB })
   afterAll(() => streams.close())
   const events = { 'content-type': 'Text/Event-Stream; charset=utf-8' }
 
-  it('a line that never ends', async () => {
+  it('rejects a line that never ends', async () => {
     let sent = 0
     await using server = await listen(async (_, response) => {
       response.writeHead(200, events).write('data: ')
@@ -115,7 +115,7 @@ describe('an event stream is bounded by the event', () => {
     expect(sent).toBeLessThan(ON_THE_WAY)
   })
 
-  it('an event of many lines counts as one', async () => {
+  it('counts an event of many lines as one', async () => {
     await using server = await listen(async (_, response) => {
       response.writeHead(200, events)
       await flood(response, Buffer.from(`data: ${'a'.repeat(1000)}\n`), 2 * MIB)
@@ -124,7 +124,7 @@ describe('an event stream is bounded by the event', () => {
   })
 
   for (const end of ['\n\n', '\r\n\r\n', '\r\r'])
-    it(`small events that end with ${JSON.stringify(end)} go on far beyond it`, async () => {
+    it(`allows many small events that end with ${JSON.stringify(end)}`, async () => {
       await using server = await listen(async (_, response) => {
         response.writeHead(200, events)
         await flood(response, Buffer.from(`data: ${'a'.repeat(50_000)}${end}`), 5 * MIB)
@@ -132,7 +132,7 @@ describe('an event stream is bounded by the event', () => {
       expect(await drain(await streams.fetch(url(server.port)))).toBeGreaterThan(5 * MIB)
     })
 
-  it('a compressed one is delivered as it comes', async () => {
+  it('delivers compressed events as they arrive', async () => {
     await using server = await listen((_, response) => {
       response.writeHead(200, { ...events, 'content-encoding': 'gzip' })
       const gzip = createGzip()
@@ -147,7 +147,7 @@ describe('an event stream is bounded by the event', () => {
   })
 })
 
-it('every coding is undone', async () => {
+it('every content encoding is decoded', async () => {
   const text = 'grüße '.repeat(1000)
   const codings: Record<string, Buffer> = {
     gzip: gzipSync(text),

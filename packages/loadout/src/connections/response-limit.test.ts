@@ -15,7 +15,7 @@ import { nodeDrivers } from './node-drivers.ts'
 const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))
 const MIB = 1024 * 1024
 
-it('is one for stdio and HTTP, and the operator says which', async () => {
+it('maxResponseBytes of the operator applies to stdio and HTTP alike', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'loadout-limit-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   writeFileSync(join(folder, 'script'), '{}')
@@ -38,7 +38,7 @@ it('is one for stdio and HTTP, and the operator says which', async () => {
   }
 })
 
-it('does not hold for documents, which are small whatever servers may send', async () => {
+it('maxResponseBytes does not raise the limit for documents', async () => {
   const http = createServer((_, response) => response.end(Buffer.alloc(11 * MIB, 0x20)))
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
   const guarded = createGuardedFetch({ privateNetwork: true, maxResponseBytes: 20 * MIB })

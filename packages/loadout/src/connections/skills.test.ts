@@ -16,13 +16,13 @@ beforeAll(async () => {
 })
 afterAll(() => host.close())
 
-it('lists them by their entries', async () => {
+it('host.skills lists skills by their entries', async () => {
   const [letters, ...more] = await host.skills.list('ann', 'skilled')
   expect(more).toEqual([])
   expect(letters).toMatchObject({ frontmatter: { name: 'letters', description: 'How we write letters.' } })
 })
 
-it('reads their files, also large ones that are no text', async () => {
+it('host.skills reads skill files, including large binary files', async () => {
   const [letters] = await host.skills.list('ann', 'skilled')
   const skill = String(letters?.uri)
   const told = await host.skills.read('ann', 'skilled', { skill })
@@ -38,7 +38,7 @@ it('reads their files, also large ones that are no text', async () => {
   })
 })
 
-it('has none of a server that knows nothing of them, and says so to nobody', async () => {
+it('host.skills lists nothing for a server without skills and logs nothing', async () => {
   const said = vi.spyOn(console, 'debug')
   expect(await host.skills.list('ann', 'plain')).toEqual([])
   expect(said).not.toHaveBeenCalled()

@@ -15,8 +15,8 @@ const isGone = (pid: number) => {
   }
 }
 
-describe('the phases of a start', () => {
-  it('tells installing, starting, probing and listing in this order, then connected', async () => {
+describe('startup phases', () => {
+  it('are reported as installing, starting, probing and listing, then connected', async () => {
     await using world = imitated()
     const states: ToolkitState[] = []
     world.host.events.on((event) => event.type === 'state-changed' && states.push(event.state))
@@ -29,7 +29,7 @@ describe('the phases of a start', () => {
     expect(states.find(({ phase }) => phase === 'installing')?.lastLine).toBe('Downloading packages')
   })
 
-  it('shows the last line without the secrets of the toolkit', async () => {
+  it('show the last output line without toolkit secrets', async () => {
     await using world = imitated()
     const secret = 'sk-proj-4f9a8b7c6d5e4f3a2b1c'
     const prints = [`Downloading with token ${secret}`]
@@ -46,7 +46,7 @@ describe('the phases of a start', () => {
     await looking
   })
 
-  it('tells listeners of a phase at once and of many lines now and then', () => {
+  it('notify listeners of a phase at once and throttle output lines', () => {
     vi.useFakeTimers()
     let told = 0
     const startups = new Startups(() => told++)
@@ -62,7 +62,7 @@ describe('the phases of a start', () => {
 
 afterEach(() => void vi.useRealTimers())
 
-describe('the time of a start', () => {
+describe('the startup timeout', () => {
   const outcome = (promise: Promise<unknown>) => {
     const seen: { error?: unknown } = {}
     promise.catch((error: unknown) => Object.assign(seen, { error }))
@@ -70,7 +70,7 @@ describe('the time of a start', () => {
   }
   const never = () => new Promise<void>(() => {})
 
-  it('ends after its limit where nothing is printed, and names the setting', async () => {
+  it('applies if nothing is printed and names the setting', async () => {
     vi.useFakeTimers()
     const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, setting: 'timeouts.introspectMs' }))
     await vi.advanceTimersByTimeAsync(59_000)
@@ -83,7 +83,7 @@ describe('the time of a start', () => {
     })
   })
 
-  it('goes on while the command prints, up to its overall limit', async () => {
+  it('is extended while the command prints, up to the overall limit', async () => {
     vi.useFakeTimers()
     const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, movedAt: () => performance.now() }))
     await vi.advanceTimersByTimeAsync(299_000)
@@ -92,7 +92,7 @@ describe('the time of a start', () => {
     expect(seen.error).toMatchObject({ code: 'server-timeout', message: 'The server did not answer within 300 s.' })
   })
 
-  it('ends half a minute after the last line once its limit has passed', async () => {
+  it('expires 30 s after the last output line once the limit has passed', async () => {
     vi.useFakeTimers()
     let last = 0
     const seen = outcome(within(never(), { connectMs: 60_000, mostMs: 300_000, movedAt: () => last }))
@@ -104,7 +104,7 @@ describe('the time of a start', () => {
     expect(seen.error).toMatchObject({ code: 'server-timeout' })
   })
 
-  it('gives a command a minute by default, and more while it prints', async () => {
+  it('is one minute for a command by default and longer while it prints', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
     const world = imitated()
     await world.add('mute', { answers: false })
@@ -123,15 +123,15 @@ describe('the time of a start', () => {
     await world[Symbol.asyncDispose]()
   })
 
-  it('keeps to the exact limit of a record', async () => {
+  it('uses the exact limit of a record', async () => {
     await using world = imitated({}, { startup: { stdioMs: 600_000 } })
     await world.add('mute', { answers: false }, { timeouts: { introspectMs: 300 } })
     await expect(world.introspect('mute')).rejects.toMatchObject({ code: 'server-timeout' })
   })
 })
 
-describe('a start that is cancelled', () => {
-  it('ends the process, tells whoever waits, and shows the server as disconnected', async () => {
+describe('a cancelled startup', () => {
+  it('ends the process, rejects waiting callers and shows the server as disconnected', async () => {
     await using world = imitated()
     const { host } = world
     const heard = await world.add('mute', { answers: false })
@@ -151,7 +151,7 @@ describe('a start that is cancelled', () => {
     })
   })
 
-  it('ends the process also while the first list is asked for', async () => {
+  it('ends the process even while tools are first listed', async () => {
     await using world = imitated()
     const heard = await world.add('mute', { ignores: ['tools/list'] })
     const looking = expect(world.introspect('mute')).rejects.toMatchObject({ code: 'cancelled' })
@@ -161,7 +161,7 @@ describe('a start that is cancelled', () => {
     await expect.poll(() => heard.pids().every(isGone)).toBe(true)
   })
 
-  it('is not cancelled by another user', async () => {
+  it('cannot be requested by another user', async () => {
     await using world = imitated()
     const heard = await world.add('mute', { answers: false })
     const looking = world.introspect('mute').catch((error: unknown) => HostError.from(error).code)
@@ -173,8 +173,8 @@ describe('a start that is cancelled', () => {
   })
 })
 
-describe('the environment of a command', () => {
-  it('gives Python a fixed hash seed, which the record can change', async () => {
+describe('the command environment', () => {
+  it('sets a fixed Python hash seed that the record can override', async () => {
     await using world = imitated()
     const plain = await world.add('plain', {})
     const own = await world.add('own', {}, { env: { PYTHONHASHSEED: '7' } })

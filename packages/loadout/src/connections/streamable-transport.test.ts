@@ -237,10 +237,10 @@ const CASES: Record<string, { answer: Answer; came: unknown; sent?: string[]; se
   },
 }
 
-describe('a call by the short way comes to the same as by the SDK alone', () => {
+describe('fast-path parity with the SDK', () => {
   for (const [name, { answer, came, sent = ['POST /mcp'], setting }] of Object.entries(CASES))
     for (const era of ['legacy', 'modern'] as const)
-      it(`${name} (${era})`, async () => {
+      it(`covers ${name} (${era})`, async () => {
         // None but a 202 ends by a timeout: its code would be another.
         const [short, long] = await provenWithin(8000, () => bothWays(answer, { ...setting, era }))
         expect(plain(short)).toEqual(plain(long))
@@ -248,7 +248,7 @@ describe('a call by the short way comes to the same as by the SDK alone', () => 
         expect([short.told.lines, long.told.lines]).toEqual([1, 0])
       })
 
-  it('with the same headers, the secrets among them', async () => {
+  it('covers headers, including secrets', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const auth = { type: 'headers' as const, headers: { 'X-Key': 'k', Accept: 'text/html', Te: 'x' } }
       const [short, long] = await bothWays((message, response) => json(response, resultOf(message)), { era, auth })
@@ -260,7 +260,7 @@ describe('a call by the short way comes to the same as by the SDK alone', () => 
     }
   })
 
-  it('with names that a header cannot hold as they are', async () => {
+  it('covers tool names that a header cannot hold', async () => {
     const answer: Answer = (message, response) => json(response, resultOf(message))
     const [short, long] = await bothWays(answer, { era: 'modern', tool: 'größe\r\nx-evil: 1' })
     expect(short.headers[0]?.['mcp-name']).toBe(long.headers[0]?.['mcp-name'])
@@ -268,7 +268,7 @@ describe('a call by the short way comes to the same as by the SDK alone', () => 
     expect(short.came).toBe(OK)
   })
 
-  it('with progress and notifications as they come, before the answer', async () => {
+  it('covers progress and notifications before the answer', async () => {
     for (const era of ['legacy', 'modern'] as const) {
       const answer: Answer = async (message, response) => {
         events(response).write(progress(message, 1))
@@ -286,14 +286,14 @@ describe('a call by the short way comes to the same as by the SDK alone', () => 
   })
 })
 
-describe('a call by the short way', () => {
+describe('a fast-path call', () => {
   const during = async (_: Connection, abort: AbortController) => {
     await sleep(100)
     abort.abort()
   }
   for (const era of ['legacy', 'modern'] as const)
     for (const begun of [true, false])
-      it(`that is given up is given up on the wire (${era}, ${begun ? 'in its answer' : 'before it'})`, async () => {
+      it(`that is cancelled is also cancelled on the wire (${era}, ${begun ? 'in its answer' : 'before it'})`, async () => {
         let gone = 0
         const answer: Answer = (_, response) => {
           response.on('close', () => void gone++)
@@ -304,7 +304,7 @@ describe('a call by the short way', () => {
         await expect.poll(() => gone).toBe(1)
       })
 
-  it('ends with its connection', async () => {
+  it('fails when its connection closes', async () => {
     let gone = 0
     const answer: Answer = (_, response) => {
       response.on('close', () => void gone++)
@@ -318,7 +318,7 @@ describe('a call by the short way', () => {
     await expect.poll(() => gone).toBe(1)
   })
 
-  it('takes no secret to another origin', async () => {
+  it('sends no secret to another origin', async () => {
     await using other = await listen((_, response) => response.end())
     const answer: Answer = (_, response) =>
       response.writeHead(307, { location: `http://127.0.0.1:${other.port}/` }).end()
@@ -329,7 +329,7 @@ describe('a call by the short way', () => {
     expect(other.requests).toEqual([])
   })
 
-  it('goes where the guard lets it, by URL and by address', async () => {
+  it('is checked by the address guard, by URL and by address', async () => {
     const { lookup } = names({ 'inside.example': '127.0.0.1' })
     const guarded = createGuardedFetch({ lookup })
     open.push(guarded)

@@ -26,7 +26,7 @@ const echo = () =>
     caller: { type: 'direct' },
   }).outcome
 
-it('a user’s server is refused where nothing judges its address, with what to do, and hears nothing', async () => {
+it('a user server is blocked with a fix and gets no request if no guard checks its address', async () => {
   host = createHost({ policy: [rule('*', 'allow')] })
   await host.toolkits.register({ name: 'kit', url: server.url, tools: TOOLS }, ANN)
   expect(await echo()).toMatchObject({
@@ -38,7 +38,7 @@ it('a user’s server is refused where nothing judges its address, with what to 
   expect(server.metas).toEqual([])
 })
 
-it('the operator’s is reached, and a user’s where the app says that any may be', async () => {
+it('an operator server is reachable, and a user server is reachable with unguarded', async () => {
   host = createHost({ policy: [rule('*', 'allow')], mcpServers: { kit: { url: server.url } } })
   expect(await echo()).toMatchObject({ status: 'ok' })
   await host.close()

@@ -4,13 +4,13 @@ import { decrypt, encrypt, importKey, randomBytes } from './aes.ts'
 const plain = new TextEncoder().encode('a secret')
 const boundTo = new TextEncoder().encode('its place')
 
-describe('the tag of a ciphertext', () => {
+describe('the ciphertext tag', () => {
   it('has 16 bytes', async () => {
     const { ciphertext } = await encrypt(await importKey(randomBytes(32)), plain, boundTo)
     expect(ciphertext).toHaveLength(plain.length + 16)
   })
 
-  it('is refused where it has 12, though it is a right one', async () => {
+  it('is rejected when it has 12 bytes, even if it is valid', async () => {
     const key = await importKey(randomBytes(32))
     const iv = randomBytes(12) as Uint8Array<ArrayBuffer>
     const short = { name: 'AES-GCM', iv, additionalData: boundTo, tagLength: 96 }

@@ -3,7 +3,7 @@ import { createDatabase } from '../../../../test/database.ts'
 import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
 import { postgres } from '../storage/postgres.ts'
 
-describe('the keys at a start, on PostgreSQL', async () => {
+describe('the startup key check on PostgreSQL', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const storage = postgres({ url })
   afterAll(async () => {

@@ -5,13 +5,13 @@ import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
 import { processKeyRing } from './lazy-key-ring.ts'
 
-describe('the keys at a start, on PGlite', async () => {
+describe('the startup key check on PGlite', async () => {
   const storage = pglite()
   afterAll(() => storage.close())
   for (const { name, run } of await keyCheckCases(storage)) it(name, run)
 })
 
-it('data that goes with the process is not held against a key', async () => {
+it('the startup key check ignores storage that ends with the process', async () => {
   const kept = memory()
   for (const keyRing of [processKeyRing(), processKeyRing()]) {
     const host = createHost({ storage: { ...kept, close: async () => {} }, keyRing })

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dataDir, { recursive: true, force: true }))
 
-it('a host over a folder of its own keeps its keys there, for its owner alone, and has them at the next start', async () => {
+it('a host with its own data folder keeps a private key file there and reuses it at the next start', async () => {
   const first = createHost({ storage: pglite({ dataDir }) })
   const { stored } = await first.toolkits.register(WIKI, ann)
   await first.close()
@@ -28,7 +28,7 @@ it('a host over a folder of its own keeps its keys there, for its owner alone, a
   expect(Object.values(await again.credentials.open(owner))).toEqual(['s3cret'])
 })
 
-it('a key ring that is given comes before it', async () => {
+it('a given key ring overrides the key file of the data folder', async () => {
   const elsewhere = join(dataDir, 'elsewhere', 'keys.json')
   await using host = createHost({ storage: pglite({ dataDir }), keyRing: () => keyFileRing(elsewhere) })
   await host.toolkits.register(WIKI, ann)

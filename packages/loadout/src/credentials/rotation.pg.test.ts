@@ -12,7 +12,7 @@ const USERS = 20
 const { url, drop } = await createDatabase(inject('postgresUrl'))
 afterAll(() => drop())
 
-it(`${ROWS} rows rotate while reads go on, and none fails`, async () => {
+it(`key rotation of ${ROWS} rows does not fail concurrent reads`, async () => {
   const storage = postgres({ url })
   const [oldKey, newKey] = await Promise.all([importKey(randomBytes(32)), importKey(randomBytes(32))])
   const before = aesKeyRing([{ id: 'old', key: oldKey }])

@@ -8,8 +8,8 @@ import type { KeyRing } from './key-ring.ts'
 const owner = { userId: 'ann', toolkit: 'usco_1' }
 const as = { userId: 'ann' }
 
-describe('a rotation', () => {
-  it('leaves a secret alone that is replaced between its reading and its writing, and counts what it changed', async () => {
+describe('key rotation', () => {
+  it('keeps a secret that is replaced during rotation and counts only its own changes', async () => {
     const storage = memory()
     const [one, two] = await Promise.all([importKey(randomBytes(32)), importKey(randomBytes(32))])
     const old = createCredentialStore({ storage, keyRing: aesKeyRing([{ id: 'one', key: one }]) })

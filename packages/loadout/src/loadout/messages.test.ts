@@ -13,8 +13,8 @@ const text = (words: string) => [{ type: 'text', text: words }]
 const said = async (limit?: number) =>
   (await host.messages.list('ann', 't', limit === undefined ? {} : { limit })).map(({ parts }) => parts[0]?.text)
 
-describe('what was said in a thread', () => {
-  it('is kept in its order, the newest first, and comes in pages', async () => {
+describe('thread messages', () => {
+  it('are stored in order and listed newest first in pages', async () => {
     for (const words of ['one', 'two', 'three'])
       await host.messages.add('ann', 't', { role: 'user', parts: text(words) })
     expect(await said()).toEqual(['three', 'two', 'one'])
@@ -23,7 +23,7 @@ describe('what was said in a thread', () => {
     expect(rest.map(({ parts }) => parts[0]?.text)).toEqual(['two', 'one'])
   })
 
-  it('tells when the thread was used last', async () => {
+  it('update the last-used time of the thread', async () => {
     const before = await host.threads.get('ann', 't')
     const { createdAt } = await host.messages.add('ann', 't', { role: 'user', parts: text('one') })
     const after = await host.threads.get('ann', 't')
@@ -31,20 +31,20 @@ describe('what was said in a thread', () => {
     expect(after.createdAt).toEqual(before.createdAt)
   })
 
-  it('has room for all who say something at once', async () => {
+  it('are all stored when added concurrently', async () => {
     const many = Array.from({ length: 12 }, (_, i) => String(i))
     await Promise.all(many.map((words) => host.messages.add('ann', 't', { role: 'user', parts: text(words) })))
     expect((await said()).sort()).toEqual(many.sort())
   })
 
-  it('takes an answer that began before what was said meanwhile', async () => {
+  it('keep an answer in its place if it started before later messages', async () => {
     const [first, answer, second, third] = Array.from({ length: 4 }, () => newId('message'))
     for (const id of [first, second, answer, third])
       await host.messages.add('ann', 't', { id, role: 'user', parts: text(id ?? '') })
     expect(await said()).toEqual([third, second, answer, first])
   })
 
-  it("is nobody else's, and goes with the thread and with its user", async () => {
+  it('are private to their user and deleted with the thread', async () => {
     await host.messages.add('ann', 't', { role: 'user', parts: text('one') })
     for (const act of [
       () => host.messages.list('bob', 't'),
@@ -59,7 +59,7 @@ describe('what was said in a thread', () => {
     expect(await said()).toEqual([])
   })
 
-  it('has an end: long texts of a large message are cut, and what is too large in many pieces is said to be', async () => {
+  it('are truncated or replaced with a notice when they are too large', async () => {
     const large = await host.messages.add('ann', 't', { role: 'assistant', parts: text('x'.repeat(2_000_000)) })
     expect(String(large.parts[0]?.text)).toHaveLength(20_000 + ' … (cut)'.length)
     const pieces = Array.from({ length: 200 }, () => text('y'.repeat(20_000))).flat()

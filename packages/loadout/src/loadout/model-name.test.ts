@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { slugFrom } from '../schema/ids.ts'
 import { modelName, nameApart } from './model-name.ts'
 
-it('is what every provider takes, and never the same for two tools', () => {
+it('a model name is valid for every provider and unique per tool', () => {
   const pairs: Array<[string, string]> = [
     ['filesystem', 'read_file'],
     ['a_b', 'c'],
@@ -46,7 +46,7 @@ const pairs = fc.uniqueArray(fc.record({ toolkit: toolkitId, tool: odd }), {
   size: 'max',
 })
 
-it('10,000 odd names: valid, unique, stable, resolvable by look-up', () => {
+it('model names of 10,000 odd tools are valid, unique, stable and resolvable', () => {
   fc.assert(
     fc.property(pairs, (odds) => {
       const tools = odds.map(({ toolkit, tool }) => ({
@@ -71,7 +71,7 @@ it('10,000 odd names: valid, unique, stable, resolvable by look-up', () => {
   )
 })
 
-it('where names still meet, the first keeps it and the others get one of their own, always the same', () => {
+it('colliding model names keep the first name and give the others stable new names', () => {
   const tools = Array.from({ length: 50 }, (_, index) => ({ ref: `kit.${index}`, modelName: 'mcp_same' }))
   const renamed = nameApart(tools)
   const [first, ...others] = tools

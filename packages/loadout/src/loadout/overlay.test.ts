@@ -128,8 +128,8 @@ function rankAloud(one: string): number {
   return 1 + (rest.length === 0 ? 0 : plain(tool) ? 4 : 2) + (plain(kit) ? 1 : 0)
 }
 
-describe('the laws', () => {
-  it('carries exactly what the words of the tiers say, spelled out one by one', () => {
+describe('the overlay', () => {
+  it('includes exactly the tools that the tier rules allow, like a naive reference', () => {
     const widens = fc.option(fc.constantFrom('github', 'git', 'files'), { nil: undefined })
     check(
       fc.property(input, widens, (given, id) => {
@@ -140,7 +140,7 @@ describe('the laws', () => {
     )
   })
 
-  it('provenance is complete: every tool once, in the given order, with where it is from and why', () => {
+  it('lists every tool once, in the given order, with its origin and reasons', () => {
     check(
       fc.property(input, (given) => {
         const { entries, tools, toolkits: all } = overlay(given)
@@ -156,7 +156,7 @@ describe('the laws', () => {
     )
   })
 
-  it('the order of the layers does not matter, and a layer given twice is a layer given once', () => {
+  it('does not depend on the layer order, and a repeated layer changes nothing', () => {
     check(
       fc.property(input, (given) => {
         const once = overlay(given)
@@ -167,7 +167,7 @@ describe('the laws', () => {
     )
   })
 
-  it('a tombstone is never undone from below', () => {
+  it('never lets a lower tier undo a tombstone', () => {
     check(
       fc.property(input, rules, tier, (given, more, at) => {
         const above = given.layers.filter((layer) => TIERS.indexOf(layer.tier) < TIERS.indexOf(at))
@@ -178,7 +178,7 @@ describe('the laws', () => {
     )
   })
 
-  it('a call narrows only, whatever it says', () => {
+  it('is only narrowed by a call, whatever the call says', () => {
     const narrowing = fc.record(
       {
         only: fc.array(ref, { maxLength: 4 }),
@@ -202,7 +202,7 @@ describe('the laws', () => {
     )
   })
 
-  it('what is off, hidden or held back is never carried; limits hold; what is dropped is named', () => {
+  it('never includes off, hidden or held tools, applies limits and names dropped toolkits', () => {
     check(
       fc.property(input, (given) => {
         const loadout = overlay(given)
@@ -228,15 +228,15 @@ describe('the laws', () => {
   })
 })
 
-describe('as people meet it', () => {
+describe('the overlay in common cases', () => {
   const kits = [offering('github'), offering('linkedin', { tier: 'app' }), offering('files', { tier: 'app' })]
   const thread = (given: ActivationRule[]): Layer => ({ tier: 'thread', rules: given })
 
-  it('a thread without a choice of its own carries what its user has', () => {
+  it('gives a thread without its own choice all tools of its user', () => {
     expect(overlay({ toolkits: kits, layers: [] }).tools).toHaveLength(15)
   })
 
-  it('a list is exclusive, and what is activated besides joins it', () => {
+  it('treats a list as exclusive and adds tools that are activated besides', () => {
     const only = exclusively(['linkedin'])
     expect(new Set(overlay({ toolkits: kits, layers: [thread(only)] }).tools.map((tool) => tool.toolkit))).toEqual(
       new Set(['linkedin']),
@@ -246,7 +246,7 @@ describe('as people meet it', () => {
     expect(overlay({ toolkits: kits, layers: [thread(exclusively([]))] }).tools).toEqual([])
   })
 
-  it('one tool is switched off, or all that fit a glob', () => {
+  it('turns off one tool or all tools that match a glob', () => {
     const off = overlay({ toolkits: kits, layers: [thread([{ ref: 'github.delete_repo', on: false }])] })
     expect(refs(off)).not.toContain('github.delete_repo')
     expect(refs(off)).toContain('linkedin.delete_repo')
@@ -254,7 +254,7 @@ describe('as people meet it', () => {
     expect(refs(globbed).filter((one) => one.includes('delete'))).toEqual([])
   })
 
-  it('what the operator switched off stays off, unless policy lets a thread undo it', () => {
+  it('keeps tools off that the operator turned off, unless policy lets a thread undo it', () => {
     const app: Layer = { tier: 'app', rules: [{ ref: '*.delete*', on: false }] }
     const on = thread([{ ref: 'github.delete_repo', on: true }])
     expect(refs(overlay({ toolkits: kits, layers: [app, on] }))).not.toContain('github.delete_repo')
@@ -266,7 +266,7 @@ describe('as people meet it', () => {
     expect(refs(widened).filter((one) => one.includes('delete'))).toEqual(['github.delete_repo'])
   })
 
-  it("a user's toolkit hides the app's of the same id, visibly; a call's hides both", () => {
+  it('hides an app toolkit behind a user toolkit of the same ID, and both behind a call toolkit', () => {
     const three = [offering('kb', { tier: 'user' }), offering('kb', { tier: 'app' }), offering('kb', { tier: 'call' })]
     const loadout = overlay({ toolkits: three, layers: [] })
     expect(new Set(loadout.tools.map((tool) => tool.tier))).toEqual(new Set(['call']))
@@ -279,14 +279,14 @@ describe('as people meet it', () => {
     })
   })
 
-  it('an exclusive thread still takes what a call brings, but its tombstones hold', () => {
+  it('adds call toolkits to an exclusive thread but applies its tombstones', () => {
     const brought = offering('tavily', { tier: 'call', tools: ['search', 'delete'] })
     const rulesOf = [...exclusively(['github']), { ref: '*.delete', on: false }]
     expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).toContain('tavily.search')
     expect(refs(overlay({ toolkits: [...kits, brought], layers: [thread(rulesOf)] }))).not.toContain('tavily.delete')
   })
 
-  it('too many toolkits: those asked for by name stay, the rest is named', () => {
+  it('keeps toolkits that are requested by name within the limit and names the others', () => {
     const many = Array.from({ length: 20 }, (_, index) => offering(`kit${index}`, { tools: ['one'] }))
     const limit = { toolkits: { name: 'maxServersPerThread', value: 16, tier: 'user' as const } }
     const loadout = overlay({ toolkits: many, layers: [thread([{ ref: 'kit19', on: true }])], limits: limit })
@@ -297,7 +297,7 @@ describe('as people meet it', () => {
     )
   })
 
-  it('two tools that would look alike to a model get two names, and the app keeps its own', () => {
+  it('gives two tools with the same model name distinct names and keeps the app name', () => {
     const user = offering('a', { tools: ['b'] })
     const app = offering('a_b', { tier: 'app', tools: ['c'] })
     const [mine] = user.candidates

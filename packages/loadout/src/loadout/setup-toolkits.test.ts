@@ -71,8 +71,8 @@ function throwing(what: string) {
   return { touched, back }
 }
 
-describe('acceptance', () => {
-  it('toolkits of the UI are there in an invocation without any mcp-secret.json', async () => {
+describe('setupToolkits acceptance', () => {
+  it('provides UI toolkits without any mcp-secret.json', async () => {
     const context = createExecutionContext({ principal: session, mcp: { toolkits: { everything } } })
     await using run = await host.setupToolkits(['everything'], { context })
     expect(run.failedToolkits).toEqual([])
@@ -109,7 +109,7 @@ describe('acceptance', () => {
     }
   })
 
-  it('and the trap of that test works: the local principal falls into it', async () => {
+  it('reads a file for a local principal, which proves that the file trap works', async () => {
     const put = throwing('everything that reads a file or the environment')
     const context = createExecutionContext({ principal: local })
     const run = await host.setupToolkits(['files'], { context }).finally(put.back)
@@ -117,7 +117,7 @@ describe('acceptance', () => {
     expect(put.touched).toContain('readFile')
   })
 
-  it('local work goes on from mcp-secret.json where the context brings nothing', async () => {
+  it('falls back to mcp-secret.json for local work when the context has no toolkits', async () => {
     await writeLocal('mcp-secret.json', { files: files() })
     const context = createExecutionContext({ principal: local })
     await using run = await host.setupToolkits(['files'], { context })
@@ -126,7 +126,7 @@ describe('acceptance', () => {
     expect(await run.call({ name: 'files.list_allowed_directories', arguments: {} })).toMatchObject({ status: 'ok' })
   })
 
-  it('of tools that a context knows in advance, what cannot be used is left out and told; the rest serves', async () => {
+  it('skips unusable tools that a context lists in advance and warns about them', async () => {
     const tools = { a1: {}, echo: { inputSchema: { type: 'object' } } }
     const context = createExecutionContext({ principal: session, toolkits: { everything: { ...everything, tools } } })
     expect(context.toolkits.everything?.tools?.map(({ name }) => name)).toEqual(['echo'])
@@ -135,7 +135,7 @@ describe('acceptance', () => {
     expect(await run.call(echo)).toMatchObject({ status: 'ok' })
   })
 
-  it('names that a workflow asks for resolve to tools with the names that a model sees', async () => {
+  it('resolves requested names to tools with their model names', async () => {
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     const run = await withExecutionContext({ principal: session, toolkits: { everything } }, () =>
       setupToolkits(host, ['everything']),
@@ -148,8 +148,8 @@ describe('acceptance', () => {
   })
 })
 
-describe('scenarios', () => {
-  it('no toolkits stored: the file of local work serves', async () => {
+describe('setupToolkits scenarios', () => {
+  it('use the local file when no toolkits are stored', async () => {
     await writeLocal('mcp-secret.json', { everything: { command: node, args: [EVERYTHING] } })
     await using run = await host.setupToolkits(['everything'], {
       context: createExecutionContext({ principal: local }),
@@ -157,7 +157,7 @@ describe('scenarios', () => {
     expect(await run.call(echo)).toMatchObject({ status: 'ok' })
   })
 
-  it('toolkits in the context of a session: they start from there', async () => {
+  it('start toolkits from the session context', async () => {
     await writeLocal('mcp-secret.json', { everything: { command: '/nowhere', args: [] } })
     const context = createExecutionContext({ principal: local, toolkits: { everything } })
     await using run = await host.setupToolkits(['everything'], { context })
@@ -165,7 +165,7 @@ describe('scenarios', () => {
     expect(await run.call(echo)).toMatchObject({ status: 'ok' })
   })
 
-  it('one fails to start: the others serve, and it is named with its reason', async () => {
+  it('report a toolkit that fails to start and keep the others', async () => {
     const broken = { command: '/nowhere/to/be/found', args: [] }
     const context = createExecutionContext({ principal: session, toolkits: { broken, everything } })
     await using run = await host.setupToolkits(undefined, { context })
@@ -175,7 +175,7 @@ describe('scenarios', () => {
     expect(await run.call(echo)).toMatchObject({ status: 'ok' })
   })
 
-  it('run again: the connection is used again; closed, it is gone', async () => {
+  it('reuse the connection on a second run and end it on close', async () => {
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     const first = await host.setupToolkits(['everything'], { context })
     await first.call(echo)
@@ -192,8 +192,8 @@ describe('scenarios', () => {
   })
 })
 
-describe('resolution', () => {
-  it('goes by name: context, explicit path, MCP_SECRET_PATH, ./mcp-secret.json', async () => {
+describe('toolkit resolution', () => {
+  it('goes by name through context, explicit path, MCP_SECRET_PATH and ./mcp-secret.json', async () => {
     await host.close()
     await writeLocal('path.json', { b: files(), c: files() })
     await writeLocal('secret.json', { b: files(), c: files(), d: files() })
@@ -220,7 +220,7 @@ describe('resolution', () => {
     await run.close()
   })
 
-  it('a file that is broken or missing is told, and the next is looked at', async () => {
+  it('reports a broken or missing file and tries the next one', async () => {
     await writeFile(join(folder, 'broken.json'), '{ "mcpServers": { "a": ')
     await writeLocal('mcp-secret.json', { a: files(), odd: { nonsense: true } })
     const context = createExecutionContext({ principal: local })
@@ -234,7 +234,7 @@ describe('resolution', () => {
     await missing.close()
   })
 
-  it('what is stored counts where it is named, and the tiers hold for it', async () => {
+  it('uses stored toolkits that are named and applies their tier rules', async () => {
     const { stored } = await host.toolkits.register({ name: 'files', ...files() }, { tier: 'user', userId: 'ann' })
     await host.toolkits.register({ name: 'unasked', ...files() }, { tier: 'user', userId: 'ann' })
     await host.catalog.introspect(stored, 'ann')
@@ -249,7 +249,7 @@ describe('resolution', () => {
     expect(refs.some((ref) => ref.includes('.get'))).toBe(false)
   })
 
-  it('what the thread keeps back is told; what nobody names takes no place', async () => {
+  it('reports toolkits that a thread turned off and does not count unnamed ones', async () => {
     const kit = (name: string) => ({
       name,
       tools: [{ name: 'ping', inputSchema: { type: 'object' }, execute: () => 'pong' }],
@@ -268,7 +268,7 @@ describe('resolution', () => {
     expect((await host.setupToolkits(['mine'], { context: brought })).failedToolkits).toMatchObject([{ id: 'mine' }])
   })
 
-  it('names are as people write them, ids come before names, and an aborted invocation starts nothing', async () => {
+  it('accepts display names, prefers IDs and starts nothing when aborted', async () => {
     const toolkits = { 'My Files': { id: 'other', ...files() } }
     const context = createExecutionContext({ principal: session, toolkits })
     const run = await host.setupToolkits(['My Files'], { context })
@@ -284,7 +284,7 @@ describe('resolution', () => {
     await expect(host.setupToolkits(undefined, { context: gone })).rejects.toMatchObject({ code: 'cancelled' })
   })
 
-  it(`keeps the first ${MAX_TOOLKITS} and names the rest`, async () => {
+  it(`keeps the first ${MAX_TOOLKITS} toolkits and names the others`, async () => {
     const tools = { ping: { inputSchema: { type: 'object' } } }
     const names = Array.from({ length: 20 }, (_, index) => `kit-${index}`)
     const toolkits = Object.fromEntries(names.map((name) => [name, { command: node, args: [], tools }]))
@@ -297,7 +297,7 @@ describe('resolution', () => {
     expect(host.connections.status()).toEqual([])
   })
 
-  it('secrets come by reference from the credential store, and only of the user themselves', async () => {
+  it('resolves secret references only from credentials of the same user', async () => {
     const { stored } = await host.toolkits.register(
       { name: 'keys', command: node, env: { TOKEN: 's3cret' } },
       { tier: 'user', userId: 'ann' },
@@ -314,7 +314,7 @@ describe('resolution', () => {
     expect(refused.failedToolkits).toMatchObject([{ id: 'everything', code: 'secret-missing' }])
   })
 
-  it('two invocations side by side, the same names: each its own', async () => {
+  it('keeps two concurrent invocations with the same names separate', async () => {
     const other = await mkdtemp(join(tmpdir(), 'loadout-other-'))
     const run = async (userId: string, place: string) => {
       const toolkits = { files: { command: node, args: [FILESYSTEM, place] } }
@@ -328,7 +328,7 @@ describe('resolution', () => {
     await rm(other, { recursive: true })
   })
 
-  it('the resolution is told as an event, for a log', async () => {
+  it('is reported as an event for logging', async () => {
     const told: unknown[] = []
     host.events.on('toolkits-resolved', (event) => told.push(event))
     const context = createExecutionContext({ principal: session, toolkits: { everything }, runId: 'run_1' })
@@ -342,7 +342,7 @@ describe('resolution', () => {
 })
 
 describe('the end of a run', () => {
-  it('an error in the middle frees every connection, also of a call under way', async () => {
+  it('after an error frees every connection, including those with a running call', async () => {
     const context = createExecutionContext({ principal: session, toolkits: { everything } })
     let late: Promise<unknown> | undefined
     const work = async () => {
@@ -358,7 +358,7 @@ describe('the end of a run', () => {
   })
 })
 
-describe('a transport that the app built', () => {
+describe('an app transport', () => {
   const transportTo = () => {
     const server = new McpServer({ name: 'in process', version: '1.0.0' })
     server.registerTool('add', { inputSchema: z.object({ a: z.number(), b: z.number() }) }, async ({ a, b }) => ({
@@ -369,7 +369,7 @@ describe('a transport that the app built', () => {
     return mine
   }
 
-  it('two invocations with transports of the same name never share one', async () => {
+  it('is never shared between two invocations with the same name', async () => {
     const named = (word: string) => () => {
       const server = new McpServer({ name: word, version: '1.0.0' })
       server.registerTool('who', { inputSchema: z.object({}) }, async () => ({
@@ -389,7 +389,7 @@ describe('a transport that the app built', () => {
     await two.close()
   })
 
-  it('serves an invocation, and a look', async () => {
+  it('works for an invocation and for a discovery', async () => {
     const context = createExecutionContext({ principal: session })
     const run = await host.setupToolkits(['calc'], { context, transports: { calc: transportTo } })
     expect(run.failedToolkits).toEqual([])
@@ -401,7 +401,7 @@ describe('a transport that the app built', () => {
 })
 
 describe('host.discover, host.warm, host.status', () => {
-  it('a look registers nothing and leaves nothing open', async () => {
+  it('register nothing and leave no connection open after a discovery', async () => {
     const found = await host.discover({ command: node, args: [EVERYTHING] }, { userId: 'ann' })
     expect(found.tools.map(({ name }) => name)).toContain('echo')
     expect(await host.toolkits.list('ann')).toEqual([])
@@ -414,7 +414,7 @@ describe('host.discover, host.warm, host.status', () => {
     })
   })
 
-  it('warms what a user has, says what failed, and tells what is connected since when', async () => {
+  it('warm the toolkits of a user and report failures and connection times', async () => {
     await host.toolkits.register(
       { name: 'Everything', command: node, args: [EVERYTHING] },
       { tier: 'user', userId: 'ann' },
@@ -433,7 +433,7 @@ describe('host.discover, host.warm, host.status', () => {
     expect(connections).toMatchObject([{ toolkit: 'everything', userId: 'ann', since: expect.any(Date) }])
   })
 
-  it('without a user, what the app shares is opened, once for all', async () => {
+  it('open shared app toolkits once for all when no user is given', async () => {
     await host.toolkits.register({ name: 'Shared', command: node, args: [EVERYTHING], shared: true }, { tier: 'app' })
     await host.toolkits.register({ name: 'Own', command: node, args: [EVERYTHING] }, { tier: 'app' })
     expect(await host.warm()).toEqual([{ id: 'shared', status: 'connected' }])

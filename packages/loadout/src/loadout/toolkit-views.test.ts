@@ -58,10 +58,10 @@ async function askedBy(script: HttpFaults) {
 const status = async () => (await host.views.one('ann', 'kit')).state.status
 const turn = () => new Promise((resolve) => setTimeout(resolve, 20))
 
-describe('while a server waits for an answer', () => {
+describe('a toolkit with an open elicitation', () => {
   for (const [era, script] of Object.entries(ASKS))
     for (const answer of [{ action: 'accept', content: { name: 'Ann' } }, { action: 'decline' }] as const)
-      it(`the toolkit says so, until it is told to ${answer.action} (${era})`, async () => {
+      it(`shows input-needed until the answer is ${answer.action} (${era})`, async () => {
         const { input, controller } = await askedBy(script)
         expect((await host.views.one('ann', 'kit')).state).toEqual({
           status: 'input-needed',
@@ -76,7 +76,7 @@ describe('while a server waits for an answer', () => {
         controller.abort()
       })
 
-  it('it comes before a change of the tools, which is told again afterwards', async () => {
+  it('shows input-needed before a tool change, which is shown again afterwards', async () => {
     const { input, controller, stored } = await askedBy(ASKS.legacy as HttpFaults)
     await host.storage.transaction({ caller: 'introspection', userId: 'ann' }, async (tx) => {
       const [pin] = await tx.list('pins', { where: { uscoId: stored.uscoId } })
@@ -90,7 +90,7 @@ describe('while a server waits for an answer', () => {
     controller.abort()
   })
 
-  it('it is so until the last of its questions is settled', async () => {
+  it('shows input-needed until its last elicitation is settled', async () => {
     const [ask, hang] = [{ do: 'ask', count: 2, params: FORM } as const, { do: 'hang' } as const]
     const { controller } = await askedBy({ era: 'legacy', sse: true, at: { 'tools/call': [ask, hang] } })
     await turn()
@@ -107,7 +107,7 @@ describe('while a server waits for an answer', () => {
     controller.abort()
   })
 
-  it('it is so no longer when nobody answered in time, or the server went away', async () => {
+  it('stops showing input-needed after a timeout or when the server disconnects', async () => {
     const { stored, controller, running } = await askedBy(ASKS.legacy as HttpFaults)
     let hooks: ConnectionHooks | undefined
     const connector = createConnector({

@@ -41,8 +41,8 @@ const start = (args: object = { to: 'bob' }, threadId?: string) =>
   })
 const answer = async (id: string, body: object) => host.approvals.answer('ann', id, body)
 
-describe('a call that must be asked', () => {
-  it('waits, is shown with its secrets masked, goes on when it is allowed', async () => {
+describe('a call that needs approval', () => {
+  it('waits, is shown with masked secrets and continues when it is allowed', async () => {
     const running = start({ to: 'bob', password: 'hunter22' })
     const approval = await running.pending
     expect(approval).toMatchObject({
@@ -60,14 +60,14 @@ describe('a call that must be asked', () => {
     expect(calls).toEqual([{ to: 'bob', password: 'hunter22' }])
   })
 
-  it('is denied, and the tool never runs', async () => {
+  it('never runs its tool when it is denied', async () => {
     const running = start()
     await answer((await running.pending).id, { decision: 'deny' })
     expect(await running.outcome).toMatchObject({ status: 'denied', error: { code: 'denied', status: 403 } })
     expect(calls).toEqual([])
   })
 
-  it('unanswered, is denied when it expires', async () => {
+  it('is denied when its approval request expires', async () => {
     await host.close()
     await open({ approvalMs: 50 })
     const running = start()
@@ -78,7 +78,7 @@ describe('a call that must be asked', () => {
     expect(calls).toEqual([])
   })
 
-  it('answered twice at once: one wins, the other is told', async () => {
+  it('accepts one of two concurrent answers and rejects the other with a conflict', async () => {
     const running = start()
     const { id } = await running.pending
     const both = await Promise.allSettled([answer(id, { decision: 'allow' }), answer(id, { decision: 'deny' })])
@@ -90,7 +90,7 @@ describe('a call that must be asked', () => {
     expect(calls).toHaveLength(status === 'allowed' ? 1 : 0)
   })
 
-  it('given up by its caller, is not open any more', async () => {
+  it('closes its approval request when its caller cancels', async () => {
     const gone = new AbortController()
     const running = host.calls.start({
       userId: 'ann',
@@ -106,7 +106,7 @@ describe('a call that must be asked', () => {
     expect((await host.approvals.get('ann', id)).status).toBe('expired')
   })
 
-  it("is nobody else's, and arguments change only where the rule permits", async () => {
+  it('is private to its user, and its arguments change only if the rule allows edits', async () => {
     const running = start()
     const { id } = await running.pending
     await expect(host.approvals.answer('bob', id, { decision: 'allow' })).rejects.toMatchObject({ code: 'not-found' })
@@ -128,7 +128,7 @@ describe('a call that must be asked', () => {
     expect(calls).toEqual([{ to: 'eve' }])
   })
 
-  it('what reads is not asked about; a user may tighten, and not loosen', async () => {
+  it('excludes read-only calls, and user rules tighten this but never loosen it', async () => {
     const look = () =>
       host.calls.start({ userId: 'ann', toolkit: 'mail', tool: 'look', arguments: {}, caller: { type: 'direct' } })
     expect(await look().outcome).toMatchObject({ status: 'ok' })
@@ -145,7 +145,7 @@ describe('a call that must be asked', () => {
   })
 })
 
-describe('what is remembered', () => {
+describe('a grant', () => {
   const allow = async (remember: string, threadId?: string) => {
     const running = start({ to: 'bob' }, threadId)
     await answer((await running.pending).id, { decision: 'allow', remember })
@@ -161,7 +161,7 @@ describe('what is remembered', () => {
     return 'asked'
   }
 
-  it('for a thread, a tool or a toolkit; listed, and revoked', async () => {
+  it('applies to a thread or a tool and can be listed and revoked', async () => {
     await allow('thread', 't')
     expect([await isAsked('t'), await isAsked('other'), await isAsked()]).toEqual(['ok', 'asked', 'asked'])
     const [grant] = await host.grants.list('ann')
@@ -173,7 +173,7 @@ describe('what is remembered', () => {
     expect(await isAsked('anywhere')).toBe('ok')
   })
 
-  it('deny and block', async () => {
+  it('can deny a whole toolkit', async () => {
     const running = start()
     await answer((await running.pending).id, { decision: 'deny', remember: 'toolkit' })
     expect(await isAsked()).toBe('denied')
@@ -188,7 +188,7 @@ describe('what is remembered', () => {
     ).toMatchObject({ status: 'denied' })
   })
 
-  it('a ceiling is asked every time', async () => {
+  it('is rejected where a rule requires approval every time', async () => {
     await host.close()
     await open({ policy: [rule('mail', { allowRemember: false }, 'ask')] })
     const running = start()
@@ -211,7 +211,7 @@ describe('what is remembered', () => {
     ['annotations', { annotations: { openWorldHint: true } }],
   ]
   for (const remember of ['tool', 'toolkit'])
-    it.each(manifest)(`void when the manifest changes: %s (for the ${remember})`, async (_, change) => {
+    it.each(manifest)(`is void after a manifest change: %s (for the ${remember})`, async (_, change) => {
       await allow(remember)
       expect(await isAsked()).toBe('ok')
       await host.toolkits.register({ name: 'mail', tools: tools(change) }, owner)
@@ -271,7 +271,7 @@ describe('what is remembered', () => {
   })
 })
 
-describe('limits', () => {
+describe('call limits', () => {
   const look = (threadId?: string) =>
     host.calls.start({
       userId: 'ann',
@@ -282,7 +282,7 @@ describe('limits', () => {
       threadId,
     }).outcome
 
-  it('calls per hour, of the user, the thread and the operator, whichever is least; the error says which and when', async () => {
+  it('per hour use the lowest of user, thread and operator and report which one and when it resets', async () => {
     await host.app.update({ limits: { maxCallsPerHour: 5 } })
     await host.preferences.update('ann', { costLimits: { maxCallsPerHour: 100 } })
     await host.threads.create('ann', { id: 'small', settings: { limits: { maxCallsPerHour: 2 } } })
@@ -298,7 +298,7 @@ describe('limits', () => {
     expect(await host.usage('ann')).toMatchObject({ callsThisHour: { used: 5, limit: 5 } })
   })
 
-  it('tokens per day are counted by what came of calls', async () => {
+  it('for tokens per day count call results', async () => {
     await host.app.update({ limits: { maxTokensPerDay: 3 } })
     expect((await look()).status).toBe('ok')
     await vi.waitFor(async () => expect((await host.usage('ann')).tokensToday.used).toBeGreaterThan(0), {
@@ -311,7 +311,7 @@ describe('limits', () => {
     })
   })
 
-  it('arguments, and calls at once', async () => {
+  it('apply to argument size, concurrent calls and call duration', async () => {
     await host.rules.set({}, [rule('*', 'allow')])
     await host.app.update({ limits: { argumentBytes: 20, concurrencyPerToolkit: 1 } })
     const large = await start({ to: 'x'.repeat(50) }).outcome

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('lets nothing pass any more, here or there, once the limit is lowered from 1,000 to 1', async () => {
+it('a limit that is lowered from 1,000 to 1 blocks further calls in both processes', async () => {
   const [one, other] = hosts
   const userId = 'ann'
   const script = join(folder, 'script')

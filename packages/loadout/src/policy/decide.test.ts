@@ -16,7 +16,7 @@ const base: DecisionInput = {
   rules: {},
 }
 
-describe('annotations decide where no rule speaks', () => {
+describe('the policy decision without rules', () => {
   const values = [undefined, true, false]
   const all: Annotations[] = values.flatMap((readOnlyHint) =>
     values.flatMap((destructiveHint) =>
@@ -34,7 +34,7 @@ describe('annotations decide where no rule speaks', () => {
     expect(decide({ ...base, annotations, trusted: false }).decision).toBe('ask')
   })
 
-  it('none at all asks', () => expect(byAnnotations(undefined).decision).toBe('ask'))
+  it('asks when a tool has no annotations', () => expect(byAnnotations(undefined).decision).toBe('ask'))
 })
 
 const hint = fc.option(fc.boolean(), { nil: undefined })
@@ -82,8 +82,8 @@ const input: fc.Arbitrary<DecisionInput> = fc.record({
   rules: tiers,
 }) as fc.Arbitrary<DecisionInput>
 
-describe('the laws', () => {
-  it('a lower tier never loosens, nor gives a freedom that the tier above did not', () => {
+describe('the policy decision', () => {
+  it('is never loosened and gets no new freedom from a lower tier', () => {
     fc.assert(
       fc.property(input, (given) => {
         const { app, user, thread } = given.rules
@@ -105,7 +105,7 @@ describe('the laws', () => {
     )
   })
 
-  it('annotations of an untrusted toolkit never relax', () => {
+  it('is never relaxed by annotations of an untrusted toolkit', () => {
     fc.assert(
       fc.property(input, (given) => {
         const { annotations: _, ...without } = given
@@ -116,7 +116,7 @@ describe('the laws', () => {
     )
   })
 
-  it('what is unknown asks, whatever the name', () => {
+  it('asks for unknown tools of any name', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.boolean(), (toolkit, tool, trusted) => {
         expect(decide({ ...base, toolkit, tool, trusted }).decision).toBe('ask')
@@ -125,7 +125,7 @@ describe('the laws', () => {
     )
   })
 
-  it('a remembered answer never undoes a denial, and a ceiling is asked every time', () => {
+  it('keeps a denial despite a grant and asks every time where grants are not allowed', () => {
     fc.assert(
       fc.property(input, (given) => {
         const plain = decide(given)
@@ -138,7 +138,7 @@ describe('the laws', () => {
     )
   })
 
-  it('is total: what breaks inside denies', () => {
+  it('denies when a rule throws', () => {
     const broken = {
       ...base,
       rules: {
@@ -155,11 +155,11 @@ describe('the laws', () => {
   })
 })
 
-describe('rules', () => {
+describe('policy rules', () => {
   const decided = (rules: PolicyRule[], more: Partial<DecisionInput> = {}) =>
     decide({ ...base, ...more, rules: { app: compileRules(rules) } })
 
-  it('the first that fits holds', () => {
+  it('apply in order, and the first match decides', () => {
     const rules = [rule('*', { readOnly: true }, 'allow'), rule('github.create_*', 'deny'), rule('github', 'allow')]
     expect(decided(rules)).toMatchObject({ decision: 'deny', rule: 'github.create_*', tier: 'app' })
     expect(decided(rules, { tool: 'x' })).toMatchObject({ decision: 'allow', rule: 'github' })
@@ -167,7 +167,7 @@ describe('rules', () => {
     expect(decided(rules, { toolkit: 'other' })).toMatchObject({ decision: 'ask' })
   })
 
-  it('speaks for a caller, and gives its own reason', () => {
+  it('can match one caller and give their own reason', () => {
     const rules = [rule('*', { caller: 'code', reason: 'Programs may not.' }, 'deny')]
     expect(decided(rules, { caller: { type: 'code' } })).toMatchObject({
       decision: 'deny',

@@ -26,8 +26,8 @@ const explained = async (options = {}) =>
   Object.fromEntries((await host.thread(ann).explain(options)).map(({ ref, ...more }) => [ref, more]))
 const refs = async () => (await host.thread(ann).loadout()).tools.map(({ ref }) => ref)
 
-describe('what a rule denies', () => {
-  it('is neither carried nor selected nor found, and says why', async () => {
+describe('a tool that a rule denies', () => {
+  it('is not available, selected or found, and explain gives the reason', async () => {
     expect(await refs()).toEqual(['kit.list_repos', 'kit.create_repo'])
     expect((await explained())['kit.delete_repo']).toEqual({
       ...{ modelName: 'mcp_kit_delete_repo', tier: 'user', included: false },
@@ -45,7 +45,7 @@ describe('what a rule denies', () => {
     )
   })
 
-  it('is denied where it is called by its name or its ref, and recorded', async () => {
+  it('is denied with the rule as reason when it is called by name or by ref', async () => {
     for (const name of ['kit.delete_repo', 'mcp_kit_delete_repo'])
       expect(await host.thread(ann).call({ name, arguments: {} })).toMatchObject({
         status: 'denied',
@@ -59,7 +59,7 @@ describe('what a rule denies', () => {
     expect(await refs()).toEqual(['kit.list_repos'])
   })
 
-  it('comes and goes with the rules of the user, the thread and their answers', async () => {
+  it('changes with the rules of the user and the thread and with grants', async () => {
     await host.rules.set({ userId: 'ann' }, [rule('kit.create_repo', 'deny')])
     expect(await refs()).toEqual(['kit.list_repos'])
     await host.rules.set({ userId: 'ann' }, [])
@@ -73,14 +73,14 @@ describe('what a rule denies', () => {
     expect(await refs()).toEqual(['kit.list_repos', 'kit.create_repo'])
   })
 
-  it('is theirs alone', async () => {
+  it('stays available to other users', async () => {
     await host.rules.set({ userId: 'ann' }, [rule('*', 'deny')])
     await host.toolkits.register({ name: 'kit', tools }, { tier: 'user', userId: 'bob' })
     expect(await refs()).toEqual([])
     expect((await host.thread({ userId: 'bob', threadId: 'work' }).loadout()).tools).toHaveLength(2)
   })
 
-  it('for one caller stays for the other', async () => {
+  it('for one caller stays available to the other caller', async () => {
     await host.close()
     await start({ policy: [rule('kit.delete_repo', { caller: 'direct' }, 'deny')] })
     const { tools: all } = await host.thread(ann).loadout()
@@ -91,7 +91,7 @@ describe('what a rule denies', () => {
     expect(JSON.stringify(served.tools)).toContain('delete_repo')
   })
 
-  it('is not carried either where the call brings its toolkit', async () => {
+  it('is not available either when the call brings its toolkit', async () => {
     await host.rules.set({ userId: 'ann' }, [rule('along.pay', 'deny')])
     const principal = { kind: 'session' as const, userId: 'ann' }
     const listed = ['pay', 'look'].map((name) => ({ name, inputSchema: { type: 'object' as const } }))
@@ -104,7 +104,7 @@ describe('what a rule denies', () => {
 })
 
 describe('explain', () => {
-  it('tells what is allowed and what is asked, also by an answer', async () => {
+  it('shows which tools are allowed and which need approval, including grants', async () => {
     const words = async () => {
       const all = await explained()
       return ['kit.list_repos', 'kit.create_repo'].map((ref) => all[ref]?.reasons.at(-1))
@@ -118,7 +118,7 @@ describe('explain', () => {
     expect((await host.thread(ann).loadout()).tools[0]?.reasons).toHaveLength(1)
   })
 
-  it('tells with a prompt how well each fits', async () => {
+  it('shows with a prompt how well each tool matches', async () => {
     const all = await explained({ prompt: 'list the repos' })
     expect(all['kit.list_repos']?.reasons.at(-1)).toMatchObject({
       ...{ kind: 'search', speaks: 'for', detail: expect.stringMatching(/rank 1, with a score of [01]\.\d\d\.$/) },
@@ -127,7 +127,7 @@ describe('explain', () => {
   })
 })
 
-it('what is carried is what the decision about a call does not deny, under any rules', async () => {
+it('available tools are exactly those that the call decision does not deny, under any rules', async () => {
   const pattern = fc.constantFrom('*', 'kit', 'kit.*_repo', 'kit.delete_repo', 'k*.{list,create}_*', 'other')
   const when = fc.record(
     { caller: fc.constantFrom('direct', 'code'), readOnly: fc.boolean(), destructive: fc.boolean() },

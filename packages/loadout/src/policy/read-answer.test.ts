@@ -3,7 +3,7 @@ import { readAnswer } from './read-answer.ts'
 
 const ALLOWED = { userId: 'ann', id: 'appr_1', decision: 'allow', remember: 'thread' }
 
-it('an answer is read in each of its forms', () => {
+it('readAnswer accepts each form of an approval answer', () => {
   expect(readAnswer(['ann', 'appr_1', { decision: 'allow', remember: 'thread' }])).toEqual(ALLOWED)
   expect(
     readAnswer([

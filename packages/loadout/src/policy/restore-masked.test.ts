@@ -10,24 +10,24 @@ const restore = (original: object, edit: (shown: Record<string, never>) => objec
   return restoreMasked({ original: original as never, shown }, edit(stored) as never)
 }
 
-it('what nobody touched is what it was, also where names are hidden', () => {
+it('restoreMasked keeps untouched values, even under masked names', () => {
   const original = { a: `x ${SECRET} y`, [SECRET]: 1, [`${SECRET}2`]: { b: 2 }, 12345678: 'c', token: { deep: [1] } }
   expect(restore(original, (shown) => shown)).toEqual({ arguments: original, errors: [] })
   const changed = restore(original, (shown) => ({ ...shown, more: 1 }))
   expect(changed).toEqual({ arguments: { ...original, more: 1 }, errors: [] })
 })
 
-it('a mask that stood there by itself is no mask', () => {
+it('restoreMasked keeps mask characters that were in the original text', () => {
   const original = { text: 'they write ••• for it', n: 1 }
   expect(restore(original, (shown) => ({ ...shown, n: 2 }))).toEqual({ arguments: { ...original, n: 2 }, errors: [] })
 })
 
-it('a part of a text beside a mask is not guessed', () => {
+it('restoreMasked rejects edited text next to a mask', () => {
   const { errors } = restore({ a: `x ${SECRET} y` }, () => ({ a: 'z ••• y' }))
   expect(errors).toMatchObject([{ path: 'arguments.a' }])
 })
 
-it('what is moved is not what stood there', () => {
+it('restoreMasked rejects a mask that was moved', () => {
   const { errors } = restore({ list: ['a', SECRET] }, () => ({ list: ['•••', 'a'] }))
   expect(errors).toMatchObject([{ path: 'arguments.list.0' }])
 })

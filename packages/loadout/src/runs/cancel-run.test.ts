@@ -31,13 +31,13 @@ async function raced(status: 'queued' | 'completed') {
   return { racing, ids: { userId: 'ann', runId: row.runId }, now }
 }
 
-it('woken meanwhile, it is cancelled all the same', async () => {
+it('cancelling a run that was woken meanwhile still cancels it', async () => {
   const { racing, ids, now } = await raced('queued')
   await cancelRun(racing, ids)
   expect((await now())?.status).toBe('cancelled')
 })
 
-it('completed meanwhile, that is told', async () => {
+it('cancelling a run that completed meanwhile fails with a conflict', async () => {
   const { racing, ids, now } = await raced('completed')
   await expect(cancelRun(racing, ids)).rejects.toMatchObject({ code: 'conflict' })
   expect((await now())?.status).toBe('completed')

@@ -9,8 +9,8 @@ import { postgres } from '../storage/postgres.ts'
 
 const CALLS = 20
 
-describe('a program of a provider, in two processes', () => {
-  it('each call is made once, and answered in both', async () => {
+describe('a provider program in two processes', () => {
+  it('makes each call once and answers it in both', async () => {
     const { url, drop } = await createDatabase(inject('postgresUrl'))
     const made: number[] = []
     const tools = [

@@ -67,8 +67,8 @@ const by = (selection: Selection, [name, id]: [name: string, id: string], args =
   selection.call({ name, id, arguments: args, caller: { type: 'code', toolId: 'srvtoolu_1' } })
 const first = <T>(all: readonly T[]): T => all[0] as T
 
-describe('a program of a provider', () => {
-  it('is a run with its steps, without secrets, from its beginning to its end', async () => {
+describe('a provider program', () => {
+  it('is a run with steps from start to end, without secrets', async () => {
     const host = await open()
     const selection = await resolve(host)
     const runId = first(await selection.follow([begun]))
@@ -95,7 +95,7 @@ describe('a program of a provider', () => {
     expect(first(done.steps).status).toBe('completed')
   })
 
-  it('carries its caller and its run into the log of calls', async () => {
+  it('records its caller and its run in the call log', async () => {
     const host = await open()
     const selection = await resolve(host)
     const runId = first(await selection.follow([begun]))
@@ -109,7 +109,7 @@ describe('a program of a provider', () => {
     expect(lines.map(({ detail }) => detail.caller)).toContain('code')
   })
 
-  it('read again, makes no second call: at once, later, and in another process', async () => {
+  it('makes no second call when it is read again at once, later or in another process', async () => {
     const host = await open()
     const selection = await resolve(host)
     const both = await Promise.all([
@@ -125,7 +125,7 @@ describe('a program of a provider', () => {
     expect(await host.runs.list('ann')).toHaveLength(1)
   })
 
-  it('two processes that ask at once make it once: who comes second waits', async () => {
+  it('makes a call once when two processes ask at once, and the second one waits', async () => {
     const [one, two] = [await resolve(await open()), await resolve(await open())]
     const go = Promise.withResolvers<void>()
     gate = go.promise
@@ -136,7 +136,7 @@ describe('a program of a provider', () => {
     expect(made).toEqual(['pay'])
   })
 
-  it('begins by its first call where nobody told of it; a tool that programs may not call is refused with the reason', async () => {
+  it('starts with its first call if it was not announced and rejects tools that programs may not call', async () => {
     const host = await open()
     const outcome = await by(await resolve(host), ['by-hand.sign', 'toolu_1'])
     expect(outcome).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
@@ -146,14 +146,14 @@ describe('a program of a provider', () => {
     expect(made).toEqual([])
   })
 
-  it('starts no program of ours', async () => {
+  it('cannot start a Loadout program', async () => {
     await using host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
     const outcome = await by(await resolve(host), ['run_code', 'toolu_1'], { program: 'return 1' })
     expect(outcome).toMatchObject({ status: 'denied', error: { code: 'not-carried' } })
     expect((await host.runs.list('ann')).map(({ status }) => status)).toEqual(['running'])
   })
 
-  it('what must be asked about waits here, and the run says for what', async () => {
+  it('waits for an approval, and its run shows the request', async () => {
     const host = await open()
     const selection = await resolve(host)
     const asked = Promise.withResolvers<string>()
@@ -174,7 +174,7 @@ describe('a program of a provider', () => {
     expect((await host.runs.get('ann', id)).steps[1]).toMatchObject({ status: 'completed' })
   })
 
-  it('cancelled, it calls nothing more, and what waits is given up', async () => {
+  it('makes no more calls after it is cancelled and cancels waiting ones', async () => {
     const host = await open()
     const selection = await resolve(host)
     const outcome = by(selection, ['shop.refund', 'toolu_1'])
@@ -188,7 +188,7 @@ describe('a program of a provider', () => {
     expect(made).toEqual([])
   })
 
-  it('over, it answers what it has and makes nothing new; a failure says why', async () => {
+  it('returns stored results after its end, makes no new calls and reports a failure', async () => {
     const host = await open()
     const selection = await resolve(host)
     await by(selection, ['shop.pay', 'toolu_1'], { id: 1 })
@@ -201,7 +201,7 @@ describe('a program of a provider', () => {
     expect(made).toEqual(['pay'])
   })
 
-  it("is its user's and its thread's alone", async () => {
+  it('is private to its user and thread', async () => {
     const host = await open()
     const runId = first(await (await resolve(host)).follow([begun]))
     const bob = await host.thread({ userId: 'bob', threadId: 'work' }).resolve({ prompt: 'orders', limit: 10 })
@@ -210,7 +210,7 @@ describe('a program of a provider', () => {
   })
 })
 
-describe('cut off', () => {
+describe('an interrupted provider call', () => {
   /** As a process that is gone left it. */
   async function leave(host: Host, name: string) {
     const selection = await resolve(host)
@@ -223,13 +223,13 @@ describe('cut off', () => {
     return { selection, id, stepId }
   }
 
-  it('what only reads is made again', async () => {
+  it('is repeated if it is read-only', async () => {
     const reads = await leave(await open(), 'shop.orders')
     expect(await by(reads.selection, ['shop.orders', 'toolu_1'])).toMatchObject({ status: 'ok' })
     expect(made).toEqual(['orders'])
   })
 
-  it('of the rest nobody knows, until somebody says', async () => {
+  it('is outcome-unknown until a user decides if it is not read-only', async () => {
     const host = await open()
     const { selection, id, stepId } = await leave(host, 'shop.pay')
     for (let times = 0; times < 2; times++)
@@ -240,7 +240,7 @@ describe('cut off', () => {
     expect(made).toEqual(['pay'])
   })
 
-  it('nobody takes it over, and a day later it is over', async () => {
+  it('is not taken over, and its program fails after a day', async () => {
     const host = await open()
     const runId = first(await (await resolve(host)).follow([begun]))
     await open()

@@ -45,14 +45,14 @@ afterEach(async () => {
   await presence.close()
 })
 
-describe('runs at once', () => {
-  it('of one user leave room for another, who does not wait', async () => {
+describe('concurrent runs', () => {
+  it('of one user leave room for another user, who does not wait', async () => {
     for (let i = 0; i < 10; i++) await start('ann')
     const { id } = await start('bob')
     expect([working, await statusOf('bob', id)]).toEqual([['ann', 'ann', 'bob'], 'running'])
   })
 
-  it('where all are taken, the next goes to who has least, whoever waited longer', async () => {
+  it('give the next free slot to the user with the fewest runs', async () => {
     for (let i = 0; i < 10; i++) await start('ann')
     const bob = await start('bob')
     await start('cat')
@@ -61,7 +61,7 @@ describe('runs at once', () => {
     await expect.poll(() => working).toEqual(['ann', 'ann', 'bob', 'cat'])
   })
 
-  it('all of them get their turn in the end', async () => {
+  it('all complete in the end', async () => {
     const runs = await Promise.all(Array.from({ length: 30 }, (_, n) => start(`user-${n % 3}`)))
     const finish = setInterval(() => {
       for (const end of ends.values()) end()
@@ -71,13 +71,13 @@ describe('runs at once', () => {
     expect(new Set(settled.map(({ status }) => status))).toEqual(new Set(['completed']))
   })
 
-  it('one that a run waits for needs no place', async () => {
+  it('need no slot if another run waits for them', async () => {
     for (let i = 0; i < 3; i++) await start(`user-${i}`)
     const { id } = await start('user-0', { isInside: true })
     expect(await statusOf('user-0', id)).toBe('running')
   })
 
-  it('that a process left behind many of another user are found', async () => {
+  it('that a process left behind are found after many runs of another user', async () => {
     const rows = [...Array.from({ length: 450 }, () => 'ann'), 'bob'].map((userId) =>
       newRun({ userId, kind: 'program', input: {} }),
     )
@@ -87,7 +87,7 @@ describe('runs at once', () => {
   })
 })
 
-it('places that were left are there again, once each', () => {
+it('released run slots become free once each', () => {
   const places = new RunPlaces(2)
   const leave = places.take({ userId: 'ann' })
   places.take({ userId: 'ann' })

@@ -17,7 +17,7 @@ const definition = {
   ],
 }
 
-it('shows what a run began with, without secrets, and what each step gave, bounded', async () => {
+it('a run view shows redacted input and bounded step output', async () => {
   const { id, version } = await world.host.workflows.create('ann', definition)
   const run = await world.host.workflows.run('ann', { workflowId: id, input: { pin: '4711', n: 3 } })
   expect(run.workflow).toEqual({ name: 'shown', id, version })
@@ -31,7 +31,7 @@ it('shows what a run began with, without secrets, and what each step gave, bound
   expect([long?.cut, String(long?.output).length]).toEqual([true, 16_000])
 })
 
-it('lists the runs of one workflow over its versions, the newest first, without what is long', async () => {
+it('a run list shows all versions of a workflow, newest first, without long fields', async () => {
   const { workflows, runs } = world.host
   const { id: workflowId } = await workflows.create('ann', definition)
   const first = await workflows.run('ann', { workflowId, input: { n: 1 } })

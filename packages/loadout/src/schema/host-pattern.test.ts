@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { coversHost, fitsHost, hostPattern, widestHostPattern } from './host-pattern.ts'
 
-describe('patterns of hosts', () => {
-  it('fit a name, what is below it, and a port', () => {
+describe('host patterns', () => {
+  it('match a name, its subdomains and a port', () => {
     const fits = (pattern: string, host: string, port = 443) => fitsHost([pattern], { host, port })
     expect(fits('api.example.com', 'API.example.com')).toBe(true)
     expect(fits('api.example.com', 'api.example.com', 80)).toBe(true)
@@ -18,7 +18,7 @@ describe('patterns of hosts', () => {
     expect(fits('*', 'anything.at.all', 22)).toBe(false)
   })
 
-  it('cover what is no wider than they are', () => {
+  it('cover patterns that are not wider', () => {
     expect(coversHost(['*.example.com'], 'api.example.com')).toBe(true)
     expect(coversHost(['*.example.com'], '*.eu.example.com')).toBe(true)
     expect(coversHost(['api.example.com'], '*.example.com')).toBe(false)
@@ -28,7 +28,7 @@ describe('patterns of hosts', () => {
     expect(coversHost([], 'example.com')).toBe(false)
   })
 
-  it('are names and nothing else; every host is for those who may say so', () => {
+  it('are names only, and the pattern for every host needs the wider schema', () => {
     for (const bad of ['https://a.com', 'a.com/x', 'a b', '*', '', 'a.com:123456', '**.a.com'])
       expect(hostPattern.safeParse(bad).success, bad).toBe(false)
     expect(widestHostPattern.parse('*')).toBe('*')

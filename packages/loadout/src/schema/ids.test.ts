@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { newId, slugFrom, toolkitId } from './ids.ts'
 
-it('ids carry their kind, are unique, and sort by birth', async () => {
+it('IDs have a kind prefix, are unique and sort by creation time', async () => {
   const ids: string[] = []
   for (let i = 0; i < 200; i++) {
     ids.push(newId('config'))
@@ -13,7 +13,7 @@ it('ids carry their kind, are unique, and sort by birth', async () => {
   expect(tens.toSorted()).toEqual(tens)
 })
 
-it('a slug is an id, or nothing', () => {
+it('a slug is a valid ID or empty', () => {
   for (const name of [
     'GitHub',
     ' My Files! ',

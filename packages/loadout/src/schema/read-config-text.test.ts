@@ -11,8 +11,8 @@ const thrownBy = (text: string): HostError => {
   throw new Error('It was read.')
 }
 
-describe('the text of a config file', () => {
-  it('is JSON, with comments and trailing commas where people left them', () => {
+describe('config file text', () => {
+  it('accepts JSON with comments and trailing commas', () => {
     const text = '\uFEFF{\n  // the servers\n  "servers": { "a": { "args": ["-y", "x",], }, /* one */ },\n}\n'
     expect(readConfigText(text)).toEqual({ servers: { a: { args: ['-y', 'x'] } } })
     expect(readConfigText('{"a":[1,-2.5e3,true,false,null,"\\u00e4 // no comment"]}')).toEqual({
@@ -20,7 +20,7 @@ describe('the text of a config file', () => {
     })
   })
 
-  it('what is wrong is told by line and column', () => {
+  it('reports errors by line and column', () => {
     const wrong: Record<string, [text: string, words: RegExp]> = {
       'a missing comma': ['{\n  "a": 1\n  "b": 2\n}', /comma is missing, at line 3, column 3/],
       'a missing brace': ['{\n  "a": {', /closing "}" is missing, at line 2/],
@@ -39,13 +39,13 @@ describe('the text of a config file', () => {
     }
   })
 
-  it('a key that is there twice is told, not lost', () => {
+  it('reports a duplicate key', () => {
     const error = thrownBy('{\n "mcpServers": {\n  "a": {},\n  "a": {}\n }\n}')
     expect(error).toMatchObject({ code: 'invalid-input', errors: [{ path: 'mcpServers.a' }] })
     expect(error.message).toContain('line 4, column 3')
   })
 
-  it('no key reaches a prototype', () => {
+  it('rejects keys that reach a prototype', () => {
     for (const text of ['{"__proto__":{"x":1}}', '{"a":{"__proto__":1}}', '{"a":[{"\\u005f_proto__":{}}]}'])
       expect(thrownBy(text)).toMatchObject({
         code: 'invalid-input',
@@ -55,7 +55,7 @@ describe('the text of a config file', () => {
     expect(({} as { x?: number }).x).toBeUndefined()
   })
 
-  it('size and depth are bounded', () => {
+  it('is limited in size and depth', () => {
     for (const pit of ['['.repeat(500_000), '{"a":'.repeat(200_000), `${'['.repeat(65)}${']'.repeat(65)}`])
       expect(thrownBy(pit)).toMatchObject({ code: 'invalid-input' })
     expect(thrownBy(`"${'x'.repeat(LONGEST_CONFIG_TEXT)}"`)).toMatchObject({ code: 'body-too-large' })
@@ -63,7 +63,7 @@ describe('the text of a config file', () => {
     expect(readConfigText(`${'['.repeat(60)}${']'.repeat(60)}`)).toHaveLength(1)
   })
 
-  it('the line of a path, or of what would hold it', () => {
+  it('gives the line of a path or of its nearest parent', () => {
     const text =
       '// x\n{\n  "mcpServers": {\n    "github": {\n      "command": "x",\n      "args": [\n        "a"\n      ]\n    }\n  }\n}'
     expect(lineOf(text, ['mcpServers', 'github', 'command'])).toBe(5)

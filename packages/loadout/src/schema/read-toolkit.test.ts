@@ -12,9 +12,9 @@ const http = (given: object = {}) => ({
   ...given,
 })
 
-describe('what holds for one tool', () => {
+describe('per-tool settings', () => {
   const inputSchema = { type: 'object' }
-  it('is read where tools are listed, and where they are overridden, in every spelling', () => {
+  it('are read from tool lists and overrides in every spelling', () => {
     const tools = [
       { name: 'a', inputSchema, defer_loading: false, allowed_callers: ['code_execution_20260521', 'programmatic'] },
       { name: 'b', inputSchema, deferLoading: false },
@@ -88,7 +88,7 @@ const SPELLINGS: Record<string, [input: object, server: object]> = {
   ],
 }
 
-describe('the reader of toolkits', () => {
+describe('readToolkit', () => {
   for (const [name, [input, server]] of Object.entries(SPELLINGS))
     it(name, () => expect(readToolkit({ name: 'A kit', ...input }).toolkit.server).toEqual(server))
 
@@ -111,7 +111,7 @@ describe('the reader of toolkits', () => {
     expect(tier).toBe('app')
   })
 
-  it('a custom toolkit is its tools; a server with tools knows them in advance', () => {
+  it('reads a custom toolkit by its tools and a server with tools known in advance', () => {
     const tool = { name: 't', inputSchema: { type: 'object' } }
     const custom = readToolkit({ name: 'c', tools: [{ ...tool, execute: 'return 1' }] }).toolkit
     expect(custom.server).toMatchObject({ type: 'custom', tools: [{ name: 't' }] })
@@ -125,7 +125,7 @@ describe('the reader of toolkits', () => {
     expect(byName.tools).toEqual([tool])
   })
 
-  it('leaves out tools known in advance that cannot be used, and tells of each where it was written', () => {
+  it('skips unusable tools known in advance and warns with their path', () => {
     const inputSchema = { type: 'object' }
     const url = 'https://a.example/mcp'
     const { toolkit, warnings } = readToolkit({ name: 'A kit', url, tools: { a1: {}, a2: { inputSchema }, a3: 'x' } })
@@ -141,7 +141,7 @@ describe('the reader of toolkits', () => {
     ])
   })
 
-  it('tells of fields that it does not know, and goes on', () => {
+  it('warns about unknown fields and continues', () => {
     const { warnings } = readToolkit({ name: 'a', command: 'x', comand: 'y', connection: { speed: 1 } })
     expect(warnings).toEqual([
       '"comand" is not a known field and was ignored',
@@ -150,7 +150,7 @@ describe('the reader of toolkits', () => {
   })
 })
 
-describe('a change of a record', () => {
+describe('a toolkit update', () => {
   const current = readToolkit({ name: 'A kit', command: 'npx', args: ['-y', 'x'], env: { A: '1' } }).toolkit
   const remote = readToolkit({ name: 'A kit', url: 'https://a.example/mcp', headers: { A: '1' } }).toolkit
   const change = (changes: object, over = current) => readToolkit(changes, { over })
@@ -161,7 +161,7 @@ describe('a change of a record', () => {
       expect(change(input, over).toolkit.server).toMatchObject(server)
     })
 
-  it('keeps what it does not name, and takes every alias', () => {
+  it('keeps fields that it does not name and accepts every alias', () => {
     expect(change({ name: 'B' }).toolkit).toEqual({ ...current, name: 'B' })
     expect(
       change({ serverName: 'B', defer_loading: false, allowed_callers: ['code'], disabled: true }).toolkit,
@@ -183,7 +183,7 @@ describe('a change of a record', () => {
     })
   })
 
-  it('replaces the server where it brings a whole one, or one of another kind', () => {
+  it('replaces the server if it brings a whole one or another kind', () => {
     expect(change({ server: { type: 'stdio', command: 'uvx' } }).toolkit.server).toEqual({
       type: 'stdio',
       command: 'uvx',
@@ -199,12 +199,12 @@ describe('a change of a record', () => {
   })
 })
 
-it('tells of fields that the transport does not use', () => {
+it('readToolkit warns about fields that the transport does not use', () => {
   const { warnings } = readToolkit({ name: 'a', type: 'http', url: 'https://a.example', args: ['x'] })
   expect(warnings).toEqual(['"args" is not used by a http server and was ignored'])
 })
 
-it('a long list of errors or warnings is cut', () => {
+it('readToolkit limits the number of errors and warnings', () => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`field${i}`, i]))
   expect(readToolkit({ name: 'a', command: 'x', ...many }).warnings).toHaveLength(51)
   const error = caught(() =>
@@ -266,7 +266,7 @@ const WRONG: Record<string, [input: unknown, path: string]> = {
   'such a key at the top': [JSON.parse('{"name":"a","command":"x","__proto__":{"y":1}}'), '__proto__'],
 }
 
-describe('a wrong record is refused by its field', () => {
+describe('an invalid toolkit record', () => {
   for (const [name, [input, path]] of Object.entries(WRONG))
     it(name, () => {
       const error = caught(() => readToolkit(input))
@@ -275,7 +275,7 @@ describe('a wrong record is refused by its field', () => {
       for (const field of error.errors ?? []) expect(field.message.length).toBeGreaterThan(5)
     })
 
-  it('and several at once are all told', () => {
+  it('with several errors reports all of them', () => {
     const error = caught(() => readToolkit({ command: 'x', args: [1], env: { A: null } }))
     expect(error.errors?.map((field) => field.path)).toEqual(['name', 'args.0', 'env.A'])
   })
@@ -292,7 +292,7 @@ function caught(work: () => unknown): HostError {
 }
 
 // The canonical record is a fixed point: reading it again gives itself.
-it('reading what was read changes nothing', () => {
+it('readToolkit returns a parsed record unchanged', () => {
   for (const [input] of Object.values(SPELLINGS)) {
     const once = readToolkit({ name: 'A kit', ...input }).toolkit
     expect(readToolkit(once).toolkit).toEqual(once)

@@ -5,7 +5,7 @@ import { budgetOf } from './budget.ts'
 
 const PRICES = { 'openai:gpt-5-mini': 0.5, 'openai:*': 2, 'free:*': 0 }
 
-it('a limit in money is one in tokens, by the price that is given or that of the model', () => {
+it('budgetOf converts a cost limit to tokens by the given price or the model price', () => {
   expect(budgetOf({ maxTokens: 7 })).toBe(7)
   expect(budgetOf({ costLimit: 0.001, pricePerMillion: 5, model: 'openai:gpt-5' }, PRICES)).toBe(200)
   expect(budgetOf({ costLimit: 0.001, model: 'openai:gpt-5' }, PRICES)).toBe(500)
@@ -19,7 +19,7 @@ it.each([undefined, 'anthropic:x', 'free:x'])('where no price is known (%s) it i
   )
 })
 
-it('a host knows the prices that its app gave it', async () => {
+it('a host uses the prices that its app sets', async () => {
   const tools = ['one', 'two', 'three'].map((name) =>
     defineTool({ name, description: `Counts to ${name}, and says every number on the way.`, execute: () => 1 }),
   )

@@ -13,10 +13,10 @@ const hit = (ref: string, score = 1) => ({ ref, score, reasons: ['"it" in its na
 const count = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 50 : one.tokens)
 const refs = (chosen: ReturnType<typeof choose>) => chosen.tools.map((one) => one.entry.ref)
 
-describe('what is chosen', () => {
+describe('tool selection', () => {
   const tools = [entry('kit.a', false), entry('kit.b', true), entry('kit.c', true), entry('kit.d', true)]
 
-  it('what never waits, what is kept, what was loaded, what was found; and the way to the rest', () => {
+  it('includes always-on, sticky, loaded and found tools, and search_tools for the others', () => {
     const loaded = [
       { ref: 'kit.d', sticky: false },
       { ref: 'kit.c', sticky: true },
@@ -32,12 +32,12 @@ describe('what is chosen', () => {
     expect(refs(choose({ tools, loaded: [], hits: [], count }))).toEqual(['kit.a', SEARCH_ENTRY.ref])
   })
 
-  it('nothing that is not carried, whatever was loaded or found', () => {
+  it('includes only available tools, whatever was loaded or found', () => {
     const chosen = choose({ tools, loaded: [{ ref: 'kit.gone', sticky: true }], hits: [hit('kit.other')], count })
     expect(refs(chosen)).toEqual(['kit.a', SEARCH_ENTRY.ref])
   })
 
-  it('a small budget keeps what fits best, and says what found no room', () => {
+  it('keeps the best matches in a small budget and reports dropped tools', () => {
     const loaded = [{ ref: 'kit.c', sticky: false }]
     const chosen = choose({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
     expect(refs(chosen)).toEqual(['kit.a', 'kit.b', SEARCH_ENTRY.ref])
@@ -47,7 +47,7 @@ describe('what is chosen', () => {
     expect(choose({ tools, loaded, hits: [], maxTokens: 0, count })).toMatchObject({ tools: [], tokens: 0 })
   })
 
-  it('keeps no room for search_tools where all fit, or where it fits itself not', () => {
+  it('reserves no room for search_tools if all tools fit or if it does not fit itself', () => {
     const always = [entry('kit.a', false, 28), entry('kit.b', false, 28)]
     const dear = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 137 : one.tokens)
     for (const maxTokens of [56, 70, 150]) {
@@ -68,7 +68,7 @@ describe('what is chosen', () => {
     ])
   })
 
-  it('is everything where that costs no more, unless it may not be', () => {
+  it('includes all tools if that costs no more, unless this is not allowed', () => {
     const few = ['a', 'b', 'c'].map((name) => entry(`kit.${name}`, true, 20))
     const chosen = choose({ tools: few, loaded: [], hits: [hit('kit.b', 0.7)], count })
     expect(refs(chosen)).toEqual(['kit.b', 'kit.a', 'kit.c'])
@@ -77,7 +77,7 @@ describe('what is chosen', () => {
     expect(refs(choose({ tools: few, loaded: [], hits: [], mayTakeAll: false, count }))).toEqual([SEARCH_ENTRY.ref])
   })
 
-  it('of many that wait, the best wait first; few as they are carried', () => {
+  it('defers the best of many tools first and few tools in loadout order', () => {
     const many = Array.from({ length: 150 }, (_, at) => entry(`kit.t${at}`, true))
     const given = { loaded: [], hits: [hit('kit.t9')], rest: ['kit.t149', 'kit.t7'], count }
     const { deferred } = choose({ tools: many, ...given })
@@ -90,7 +90,7 @@ describe('what is chosen', () => {
     { maxLength: 20 },
   )
   const ids = fc.array(fc.nat(40))
-  it('is within its budget, of what is carried, each once, and complete', () =>
+  it('stays within its budget, includes each available tool at most once and is complete', () =>
     fc.assert(
       fc.property(fc.record({ given: some, loaded: ids, found: ids, maxTokens: fc.nat(3000) }), (one) => {
         const { given, loaded, found, maxTokens } = one

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { historyInput } from '../schema/selection.ts'
 import { hear } from './history.ts'
 
-describe('a conversation', () => {
+describe('a message history', () => {
   it.each([
     ['plain texts', ['one', 'two'], []],
     ['AI SDK', [{ role: 'assistant', content: [{ type: 'tool-call', toolName: 'mcp_a_b', input: {} }] }], ['mcp_a_b']],
@@ -19,7 +19,7 @@ describe('a conversation', () => {
     expect([...hear(historyInput.parse(history)).called]).toEqual(called)
   })
 
-  it('gives its last words, the newest first, and not what tools answered', () => {
+  it('returns the last texts, newest first, without tool results', () => {
     const { text } = hear([
       { role: 'user', content: 'find my flights' },
       { role: 'tool', content: 'ignore me' },
@@ -28,7 +28,7 @@ describe('a conversation', () => {
     expect(text).toBe('which day?\nfind my flights')
   })
 
-  it('whatever it holds, is read within its bounds', () =>
+  it('with any content is read within its limits', () =>
     fc.assert(
       fc.property(
         fc.array(

@@ -23,8 +23,8 @@ function toolkit(id: string, count: number, tier: LoadoutEntry['tier'] = 'app'):
 /** Each scope has entries of its own over what the catalog shares. */
 const scopeOf = (toolkits: readonly LoadoutEntry[][]) => toolkits.flat().map((entry) => ({ ...entry }))
 
-describe('indices', () => {
-  it('are one for 10,000 users who have the same toolkits', async () => {
+describe('search indexes', () => {
+  it('are shared by 10,000 users with the same toolkits', async () => {
     const app = Array.from({ length: 20 }, (_, index) => toolkit(`kit${index}`, 2))
     const searcher = createSearcher()
     await searcher.search(scopeOf(app), 'list the issues')
@@ -38,7 +38,7 @@ describe('indices', () => {
     expect(await searcher.size()).toEqual(before)
   })
 
-  it('are one for users of one host, whatever each of them switched off', async () => {
+  it('are shared by users of one host, whatever each user turned off', async () => {
     const tools = toolkit('app', 50).map(({ manifest }) => ({ ...manifest, execute: () => 'done' }))
     const host = createHost({ tools: tools as never })
     const searcher = createSearcher()
@@ -53,7 +53,7 @@ describe('indices', () => {
     await host.close()
   })
 
-  it('of what one user has beside that are apart', async () => {
+  it('are separate for the toolkits of one user', async () => {
     const app = Array.from({ length: 40 }, (_, index) => toolkit(`kit${index}`, 5))
     const searcher = createSearcher()
     await searcher.search(scopeOf(app), 'send')
@@ -65,7 +65,7 @@ describe('indices', () => {
     expect(after.tools - before.tools).toBe(150)
   })
 
-  it('are renewed by parts: one toolkit of 200 that changed costs its own part', async () => {
+  it('are rebuilt in parts when one toolkit of 200 changes', async () => {
     const app = Array.from({ length: 200 }, (_, index) => toolkit(`kit${index}`, 10))
     const searcher = createSearcher()
     await searcher.search(scopeOf(app), 'send')
@@ -82,7 +82,7 @@ describe('indices', () => {
     expect(after.tools - before.tools).toBeLessThan(before.tools / 4)
   })
 
-  it('stay where the same tools were read anew', async () => {
+  it('are kept when the same tools are read again', async () => {
     const app = Array.from({ length: 30 }, (_, index) => toolkit(`kit${index}`, 10))
     const searcher = createSearcher()
     await searcher.search(scopeOf(app), 'send')
@@ -91,7 +91,7 @@ describe('indices', () => {
     expect(await searcher.size()).toEqual(before)
   })
 
-  it('are built once, however many ask at the same time', async () => {
+  it('are built once for concurrent searches', async () => {
     const app = Array.from({ length: 5 }, (_, index) => toolkit(`kit${index}`, 200))
     const searcher = createSearcher()
     const all = await Promise.all(Array.from({ length: 20 }, () => searcher.search(scopeOf(app), 'send a letter')))
@@ -99,7 +99,7 @@ describe('indices', () => {
     expect(await searcher.size()).toEqual({ segments: 5, tools: 1000 })
   })
 
-  it('give the same order of hits whatever the order of the toolkits', async () => {
+  it('give the same hit order for any toolkit order', async () => {
     const app = Array.from({ length: 60 }, (_, index) => toolkit(`kit${index}`, 4))
     const one = await createSearcher().search(scopeOf(app), 'read the file of kit17')
     const other = await createSearcher().search(scopeOf([...app].reverse()), 'read the file of kit17')

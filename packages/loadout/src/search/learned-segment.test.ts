@@ -55,8 +55,8 @@ function world() {
   return { used, refs, searcher, pass }
 }
 
-describe('what a user did', () => {
-  it('finds a tool by the words that they used it for, and says so', async () => {
+describe('learned usage', () => {
+  it('finds a tool by the words of earlier prompts and gives the reason', async () => {
     const { used, refs, searcher } = world()
     expect(await refs('sprint leftovers', { userId: 'ann' })).toEqual([])
     await used('ann', 'github.list_issues', { prompt: 'what leftovers has the sprint?' })
@@ -66,7 +66,7 @@ describe('what a user did', () => {
     expect(hits[0]?.reasons).toContain('"sprint", "leftovers" in what it was used for')
   })
 
-  it('changes nothing for anybody else', async () => {
+  it('changes nothing for other users', async () => {
     const { used, refs, searcher } = world()
     const before = await searcher.search(ENTRIES, 'read the sprint file', { userId: 'bob' })
     await used('ann', 'mail.send', { prompt: 'read the sprint file' })
@@ -75,7 +75,7 @@ describe('what a user did', () => {
     expect(await refs('read the sprint file', { userId: 'ann' })).toContain('mail.send')
   })
 
-  it('brings each tool once', async () => {
+  it('lists each tool once', async () => {
     const { used, refs } = world()
     await used('ann', 'github.list_issues', { prompt: 'issues' })
     const found = await refs('issues of a repository', { userId: 'ann' })
@@ -83,7 +83,7 @@ describe('what a user did', () => {
     expect(found).toHaveLength(2)
   })
 
-  it('finds nothing that the scope does not carry, or no longer has', async () => {
+  it('finds no tool that the scope does not include', async () => {
     const { used, refs } = world()
     await used('ann', 'mail.send', { prompt: 'tell the team about the picnic' })
     const without = ENTRIES.map((one) => (one.ref === 'mail.send' ? { ...one, included: false } : one))
@@ -92,14 +92,14 @@ describe('what a user did', () => {
     expect(await refs('picnic', { userId: 'ann' }, ENTRIES.slice(0, 4))).toEqual([])
   })
 
-  it('of a toolkit is not that of another of the same name', async () => {
+  it('of a toolkit does not apply to another toolkit of the same name', async () => {
     const { used, refs } = world()
     await used('ann', 'mail.send', { prompt: 'picnic' })
     const other = [entry('mail.send', 'Sends a letter.', { uscoId: 'usco_other', tier: 'user' })]
     expect(await refs('picnic', { userId: 'ann' }, other)).toEqual([])
   })
 
-  it('is a little more where it went well and lately, and never outweighs what is asked', async () => {
+  it('ranks recent successes slightly higher and never outweighs the query', async () => {
     const { used, refs, pass } = world()
     const bob = { userId: 'bob' }
     expect(await refs('file', bob)).toEqual(['files.open_file', 'files.read_file'])
@@ -115,7 +115,7 @@ describe('what a user did', () => {
     expect((await refs('read file', bob))[0]).toBe('files.read_file')
   })
 
-  it('counts a twentieth at most', async () => {
+  it('counts for a twentieth at most', async () => {
     const { used, searcher } = world()
     const scoreOf = async (userId: string) =>
       (await searcher.search(ENTRIES, 'opens file', { userId })).hits.find(({ ref }) => ref === 'files.read_file')
@@ -128,7 +128,7 @@ describe('what a user did', () => {
   })
 })
 
-it('examples that come with a tool find it, for everyone', async () => {
+it('tool examples find the tool for every user', async () => {
   const { refs } = world()
   const given = [...ENTRIES, entry('trip.plan', 'Makes a plan.', { examples: ['where should I go on holiday?'] })]
   expect(await refs('holiday sea', {}, given)).toEqual(['trip.plan'])
@@ -139,7 +139,7 @@ it('examples that come with a tool find it, for everyone', async () => {
   expect(await refs('fridge', {}, others)).toEqual(['trip.plan'])
 })
 
-it('examples are given where a tool is defined or listed; what a server says of itself is none', async () => {
+it('tool examples come from definitions and overrides, never from a server', async () => {
   const look = defineTool({ name: 'look', description: 'Says it.', examples: ['umbrella'], execute: () => 'rain' })
   const host = createHost({ tools: [look] })
   const claimed = { name: 'read', inputSchema: { type: 'object' }, examples: ['zebra'], _meta: { examples: ['zebra'] } }
@@ -157,7 +157,7 @@ it('examples are given where a tool is defined or listed; what a server says of 
   await host.close()
 })
 
-it('what was said before counts a little', async () => {
+it('earlier messages count a little in a search', async () => {
   const { refs } = world()
   expect((await refs('create it', { context: 'the issue of my repository' }))[0]).toBe('github.create_issue')
   expect((await refs('read a file', { context: 'send a letter to somebody' }))[0]).toBe('files.read_file')

@@ -5,7 +5,7 @@ import { postgres } from '../storage/postgres.ts'
 import { createReadCache } from '../storage/read-cache.ts'
 import { createLearned } from './learned.ts'
 
-it('what users did is counted by several processes without losing any, and each hears of it', async () => {
+it('learned usage from several processes is counted without loss and visible in each', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const storages = [postgres({ url, maxConnections: 2 }), postgres({ url, maxConnections: 2 })]
   const all = storages.map((storage) => createLearned({ storage, cache: createReadCache(storage), goneSince }))

@@ -30,8 +30,8 @@ const use = (given: Partial<Omit<NotedUse, 'prompt'>> & { prompt?: string } = {}
   prompt: given.prompt === undefined ? undefined : () => given.prompt as string,
 })
 
-describe('what users did', () => {
-  it('is there a moment later, counted, with what was asked for', async () => {
+describe('learned usage', () => {
+  it('is counted with its prompts shortly after a call', async () => {
     const { learned } = learning()
     expect(learned.note(use({ prompt: 'show me my notes' }))).toBeUndefined()
     learned.note(use({ succeeded: false, prompt: 'this went wrong' }))
@@ -42,7 +42,7 @@ describe('what users did', () => {
     ])
   })
 
-  it('is nobody else’s', async () => {
+  it('is private to each user', async () => {
     const { learned } = learning()
     learned.note(use({ prompt: 'the plan of ann' }))
     learned.note(use({ userId: 'bob', prompt: 'the plan of bob' }))
@@ -52,7 +52,7 @@ describe('what users did', () => {
     expect(await learned.of('cyd')).toEqual([])
   })
 
-  it('has each text once, the newest last, and no more than there is room for', async () => {
+  it('keeps each prompt once, newest last, up to a limit', async () => {
     const { learned } = learning()
     for (let index = 0; index < 25; index++) {
       learned.note(use({ prompt: `question number ${index}`, at: new Date(index + 1) }))
@@ -67,7 +67,7 @@ describe('what users did', () => {
     expect(only?.examples).not.toContain('question number 0')
   })
 
-  it('is of as many tools as there is room for: the longest unused go', async () => {
+  it('keeps a limited number of tools and drops the least recently used', async () => {
     const { learned } = learning()
     for (let index = 0; index < 230; index++) learned.note(use({ tool: `tool_${index}`, at: new Date(index + 1) }))
     await learned.flush()
@@ -76,7 +76,7 @@ describe('what users did', () => {
     expect(Math.min(...uses.map(({ lastUsedAt }) => lastUsedAt))).toBe(31)
   })
 
-  it('is counted by several processes without losing any', async () => {
+  it('is counted by several processes without loss', async () => {
     const storage = memory()
     const [one, two] = [learning(storage).learned, learning(storage).learned]
     for (let index = 0; index < 20; index++) {
@@ -88,7 +88,7 @@ describe('what users did', () => {
     expect(await two.of('ann')).toMatchObject([{ calls: 40, successes: 40 }])
   })
 
-  it('goes when the user says so, and nothing is learned after that', async () => {
+  it('is deleted when the user turns learning off, and nothing is learned after that', async () => {
     const { learned, preferences } = learning()
     learned.note(use({ prompt: 'before' }))
     await learned.flush()
@@ -105,7 +105,7 @@ describe('what users did', () => {
     expect((await learned.of('ann'))[0]?.examples).toEqual(['again'])
   })
 
-  it('is not written of a user who went; who comes later under the same id is somebody else', async () => {
+  it('is not written for a removed user, and a new user with the same ID starts empty', async () => {
     const { storage, learned } = learning()
     learned.note(use({ prompt: 'before' }))
     await noteRemoval(storage, 'ann')
@@ -120,7 +120,7 @@ describe('what users did', () => {
     expect((await learned.of('ann'))[0]?.examples).toEqual(['somebody else'])
   })
 
-  it('is not there where the app does not want it', async () => {
+  it('is not stored when the app turns learning off', async () => {
     const storage = memory()
     open.push(storage)
     const learned = createLearned({ storage, cache: createReadCache(storage), enabled: false })
@@ -130,7 +130,7 @@ describe('what users did', () => {
     expect(await storage.transaction({ userId: 'ann' }, (tx) => tx.list('toolUses'))).toEqual([])
   })
 
-  it('of odd prompts is something that a database takes', async () => {
+  it('stores odd prompts as valid database text', async () => {
     const { learned } = learning(pglite())
     for (const prompt of ['half \ud83d of it', 'a\0b c', '😀😀', ' ', `${'x'.repeat(399)}😀 y`, 'z'.repeat(100_000)])
       learned.note(use({ prompt }))
@@ -142,7 +142,7 @@ describe('what users did', () => {
   })
 })
 
-it('what a user did goes with their toolkit, and what a thread loaded with the thread', async () => {
+it('removing a toolkit deletes its learned usage, and deleting a thread its loaded tools', async () => {
   const storage = memory()
   const host = createHost({ storage })
   const ann = { userId: 'ann' }
@@ -170,7 +170,7 @@ it('what a user did goes with their toolkit, and what a thread loaded with the t
   await host.close()
 })
 
-it('what is kept of a prompt is its words in one line', () => {
+it('exampleText keeps the words of a prompt on one line', () => {
   expect(exampleText('  read\n\n my\tnotes  ')).toBe('read my notes')
   expect(exampleText('the key is ••• for it')).toBe('the key is for it')
   expect(exampleText('•••')).toBe('')
@@ -203,14 +203,14 @@ describe('a call', () => {
     return (await learned.of('ann'))[0]
   }
 
-  it('that goes well makes its prompt an example, without its secrets', async () => {
+  it('that succeeds stores its prompt as an example without secrets', async () => {
     const key = `ghp_${'a1B2'.repeat(9)}`
     const known = await made(callOf(`log in with ${SECRET} or ${key} and write to bob`))
     expect(known).toMatchObject({ uscoId: 'usco_mail', tool: 'send', calls: 1, successes: 1 })
     expect(known?.examples).toEqual(['log in with or and write to bob'])
   })
 
-  it('that goes wrong is counted, and has no example', async () => {
+  it('that fails is counted and stores no example', async () => {
     expect(await made(callOf('write to bob'), { status: 'tool-error', content: [] })).toMatchObject({
       ...{ calls: 1, successes: 0, examples: [] },
     })

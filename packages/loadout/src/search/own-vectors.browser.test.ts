@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { search } from './plain-tools.ts'
 
-it('meaning is there in a browser too, without a word of the app', async () => {
+it('semantic search works in a browser without app setup', async () => {
   const tools = [
     { name: 'send', description: 'Sends a letter.' },
     { name: 'sum', description: 'Adds numbers.' },

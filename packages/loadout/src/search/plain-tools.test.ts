@@ -14,8 +14,8 @@ const FILE = [
   },
 ]
 
-describe('a list of tools', () => {
-  it('is read as files and servers write it', () => {
+describe('a plain tool list', () => {
+  it('is read in the formats of files and servers', () => {
     expect(readTools(FILE).map(({ id }) => id)).toEqual(['a/1', 'a/2', 'mail.example/send'])
     expect(readTools({ tools: [{ name: 'send', inputSchema: { type: 'object' } }] })).toMatchObject([{ id: 'send' }])
   })
@@ -30,7 +30,7 @@ describe('a list of tools', () => {
     )
   })
 
-  it('is searched by every strategy, and two of one name stay two', async () => {
+  it('is searched by every strategy, and two tools with one name stay separate', async () => {
     const index = createToolIndex(readTools(FILE), { vectors: wordVectors })
     for (const strategy of ['hybrid', 'bm25', 'semantic', 'regex'] as const) {
       const { hits } = await index.search('letter', { strategy })
@@ -41,14 +41,14 @@ describe('a list of tools', () => {
     expect((await index.search('^files\\.read', { strategy: 'regex' })).hits).toHaveLength(2)
   })
 
-  it('answers one question without an index of its own, by words and by meaning', async () => {
+  it('answers one query without an index of its own, by words and by meaning', async () => {
     const { hits, strategy } = await search({ query: 'send a letter', tools: readTools(FILE), limit: 1 })
     expect([strategy, hits.map(({ id }) => id)]).toEqual(['hybrid', ['mail.example/send']])
     const byMeaning = await search({ query: 'correspondence', tools: FILE, strategy: 'semantic', limit: 1 })
     expect(byMeaning.hits.map(({ id }) => id)).toEqual(['mail.example/send'])
   })
 
-  it('is taken as a server lists it, and what was read is read again as it is', async () => {
+  it('is accepted as a server lists it, and a parsed list is read unchanged', async () => {
     const listed = [{ name: 'send', description: 'Sends a letter.', inputSchema: { type: 'object' } }]
     for (const tools of [listed, { tools: listed }, readTools(listed), readTools(readTools(FILE))])
       expect((await search({ query: 'letter', tools })).hits[0]).toMatchObject({ tool: { name: 'send' } })
@@ -59,7 +59,7 @@ describe('a list of tools', () => {
     })
   })
 
-  it('says where meaning was asked for and there is none', async () => {
+  it('reports that semantic search is not available', async () => {
     const words = await search({ query: 'letter', tools: FILE, vectors: false })
     expect([words.strategy, words.warnings]).toEqual(['bm25', undefined])
     const asked = await search({ query: 'letter', tools: FILE, vectors: false, strategy: 'hybrid' })
@@ -69,7 +69,7 @@ describe('a list of tools', () => {
     })
   })
 
-  it('takes any embedder, also one that is nothing but a function', async () => {
+  it('accepts any embedder, including a plain function', async () => {
     const isMail = (text: string) => /letter|telegram/i.test(text)
     const embed = (texts: string[]) => texts.map((text) => (isMail(text) ? [1, 0] : [0, 1]))
     for (const embedder of [embed, { name: 'mail', embed: async (texts: string[]) => embed(texts) }]) {

@@ -24,8 +24,8 @@ const exactWordsOf = (text: string) => runsOf(text).flatMap(exactOf)
 const find = (text: string, segments = [buildSegment(TOOLS)], allow?: (ref: string) => boolean) =>
   top(segments, lexicalScores(segments, text), { text, limit: 3, allow }).map(({ ref }) => ref)
 
-describe('words', () => {
-  it('are split where identifiers are, and stand as they are beside that', () => {
+describe('search words', () => {
+  it('are split like identifiers and also kept whole', () => {
     expect(wordsOf('readTextFile read_text-file HTTPServer2')).toEqual([
       'read',
       'text',
@@ -41,7 +41,7 @@ describe('words', () => {
     expect(['issues', 'issue', 'reading'].map(stemOf)).toEqual(['issu', 'issu', 'read'])
   })
 
-  it('of scripts without spaces are pairs of characters, and words of others between them stay whole', () => {
+  it('of scripts without spaces are character pairs, and other words between them stay whole', () => {
     expect(wordsOf('查询天气')).toEqual(['查询', '询天', '天气'])
     expect(wordsOf('天')).toEqual(['天'])
     expect(wordsOf('使用GitHub搜索')).toEqual(['使用', 'git', 'hub', '搜索'])
@@ -82,7 +82,7 @@ describe('words', () => {
     expect(find(text, [buildSegment(tools)])[0]).toBe(ref)
   })
 
-  it('with a hyphen and without one meet, and a letter of one alone finds little', () => {
+  it('match with and without a hyphen, and a single letter of one finds little', () => {
     expect(hyphenedOf('Send an E-mail in real-time, x_y-z 2-3 a-b-c-d')).toEqual([
       ['e', 'mail'],
       ['real', 'time'],
@@ -98,12 +98,12 @@ describe('words', () => {
     expect(find('e', segments)[0]).toBe('c.log')
   })
 
-  it('of courtesy ask for nothing', () => {
+  it('of courtesy count as small talk', () => {
     for (const text of ['thank you', 'Hello!', 'ok, thanks', 'how are you?']) expect(isSmallTalk(text)).toBe(true)
     for (const text of ['thank Bob', 'hello world', '', '🧨', '谢谢']) expect(isSmallTalk(text)).toBe(false)
   })
 
-  it('are bounded and defined, whatever comes', () =>
+  it('are bounded and defined for any text', () =>
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 500 }), (text) => {
         for (const word of [...wordsOf(text), ...exactWordsOf(text)]) expect(word.length).toBeLessThanOrEqual(64)
@@ -123,7 +123,7 @@ describe('ranking', () => {
     expect(find(text)[0]).toBe(ref)
   })
 
-  it('finds nothing that is not allowed, however well it fits', () =>
+  it('finds only allowed tools, however well others match', () =>
     fc.assert(
       fc.property(
         fc.constantFrom(...TOOLS.map(({ ref }) => ref)),
@@ -135,7 +135,7 @@ describe('ranking', () => {
       ),
     ))
 
-  it('scores a tool the same, whatever stands beside it in its segment', () =>
+  it('scores a tool the same in any segment', () =>
     fc.assert(
       fc.property(
         fc.array(fc.nat(3), { minLength: TOOLS.length, maxLength: TOOLS.length }),
@@ -159,7 +159,7 @@ describe('ranking', () => {
       ),
     ))
 
-  it('is the same every time, also for what nobody expects, and in whatever order the tools come', () =>
+  it('gives the same result every time, for any text and any tool order', () =>
     fc.assert(
       fc.property(
         fc.string({ unit: 'binary', maxLength: 2000 }),
@@ -173,14 +173,14 @@ describe('ranking', () => {
 
 const refsOf = (segment: Segment | undefined) => segment?.tools.map(({ ref }) => ref) ?? []
 
-describe('words that say little', () => {
-  it('find nothing beside words that say more, also where those are nowhere', () => {
+describe('common words', () => {
+  it('find nothing next to rarer words, even if those match nothing', () => {
     expect(find('the issues')).toEqual(['github.list_issues'])
     expect(find('the xylophone')).toEqual([])
     expect(find('of the')).toContain('github.list_issues')
   })
 
-  it('count for what others find, and where meaning decides too for all', () => {
+  it('count for tools that other words find, and for all tools when meaning decides too', () => {
     const tools = [tool('a.one', 'Where files are.'), tool('a.two', 'Files.'), tool('b.three', 'Where it is.')]
     const segments = [buildSegment(tools)]
     const [strict, weak] = [false, true].map((one) => lexicalScores(segments, 'where files', { weak: one })[0])
@@ -192,7 +192,7 @@ describe('words that say little', () => {
     )
   })
 
-  it('are learned from tools and what is asked of them', async () => {
+  it('are learned from tools and queries', async () => {
     const words = new WordVectors(await wordVectors())
     const [the, need, pdf] = ['the', 'need', 'pdf'].map((word) => words.weightOf(word)) as [number, number, number]
     expect(the).toBeLessThan(need)
@@ -203,24 +203,24 @@ describe('words that say little', () => {
   })
 })
 
-describe('what a tool was used for', () => {
+describe('usage examples of a tool', () => {
   const trip = { ...tool('trip.plan', 'Makes a plan.'), examples: ['where shall we go on holiday?'] }
 
-  it('finds it, and counts less than its name', () => {
+  it('find it and count less than its name', () => {
     const segments = [buildSegment([trip, tool('fun.holiday', 'Days off.'), ...TOOLS])]
     expect(find('holiday', segments)).toEqual(['fun.holiday', 'trip.plan'])
     const [, hit] = top(segments, lexicalScores(segments, 'holiday'), { text: 'holiday', limit: 2 })
     expect(explained(segments, hit ? [hit] : [], 'holiday')[0]?.reasons).toEqual(['"holiday" in what it was used for'])
   })
 
-  it('is part of what it means', async () => {
+  it('are part of its meaning', async () => {
     const words = new WordVectors(await wordVectors())
     const scoreOf = (one: SearchTool) =>
       meaningScores([buildSegment([one], words)], 'vacation at the beach', words)[0]?.[0]
     expect(scoreOf(trip)).toBeGreaterThan(scoreOf({ ...trip, examples: [] }) as number)
   })
 
-  it('lies over what all share without making its words less rare', () => {
+  it('in an overlay do not change the word weights of shared tools', () => {
     const shared = buildSegment(TOOLS)
     const over = { ...buildSegment([TOOLS[0] as SearchTool]), isOverlay: true }
     const [, row] = lexicalScores([over, shared], 'issues of a file')
@@ -229,7 +229,7 @@ describe('what a tool was used for', () => {
   })
 })
 
-describe('the first of them', () => {
+describe('the top results', () => {
   /** What it says in its header, the long way. */
   function slowly(segments: readonly Segment[], scores: Scores, allow: (ref: string) => boolean) {
     const all = segments.flatMap(({ tools }, segment) =>
@@ -243,7 +243,7 @@ describe('the first of them', () => {
       .sort((a, b) => b.score - a.score || (a.ref < b.ref ? -1 : 1))
   }
 
-  it('are the best of what is allowed, lifted by the best of their toolkit, equal ones by their name', () =>
+  it('are the best allowed tools, raised by their toolkit, with ties in name order', () =>
     fc.assert(
       fc.property(
         fc.array(fc.record({ toolkit: fc.nat(8), score: fc.integer({ min: -2, max: 20 }), allowed: fc.boolean() }), {
@@ -265,7 +265,7 @@ describe('the first of them', () => {
       ),
     ))
 
-  it('are found below thousands that are not allowed', () => {
+  it('are found below thousands of tools that are not allowed', () => {
     const tools = Array.from({ length: 5000 }, (_, at) => tool(`kit.tool${at}`, ''))
     const segments = [buildSegment(tools)]
     const scores = [Float32Array.from(tools, (_, at) => 1 - at / 5001)]
@@ -273,7 +273,7 @@ describe('the first of them', () => {
     expect(found.map(({ ref }) => ref)).toEqual(['kit.tool4990', 'kit.tool4991', 'kit.tool4992'])
   })
 
-  it('of nothing are none', async () => {
+  it('are empty for no tools', async () => {
     const words = new WordVectors(await wordVectors())
     for (const segments of [[], [buildSegment([], words)]]) {
       const mixed = hybridScores(lexicalScores(segments, 'x'), meaningScores(segments, 'x', words))
@@ -282,7 +282,7 @@ describe('the first of them', () => {
   })
 })
 
-it('reasons name the words that met, and only where they did', () =>
+it('search reasons name exactly the words that matched', () =>
   fc.assert(
     fc.property(fc.subarray(['issues', 'file', 'text', 'weather', 'repository', 'open']), (words) => {
       const segments = [buildSegment(TOOLS)]

@@ -15,7 +15,7 @@ const scoresOf = (pattern: string, ...refs: string[]) => [
 ]
 const needs = (pattern: string) => needsOf(new PatternParser(pattern).parse())
 
-describe('a pattern that says where a name begins or ends', () => {
+describe('an anchored pattern', () => {
   it.each(['^send_', '^send_message$', 'message$', '^mail\\.send', '^(get|send)_', '^Send a letter$'])(
     '%s',
     (pattern) => {
@@ -28,13 +28,13 @@ describe('a pattern that says where a name begins or ends', () => {
     },
   )
 
-  it('fits both names of one that was renamed', () => {
+  it('matches both names of a renamed tool', () => {
     const renamed = { ...tool('mail.send'), name: 'post send' }
     for (const pattern of ['^post$', '^send$']) expect(regexScores([buildSegment([renamed])], pattern)[0]?.[0]).toBe(1)
   })
 })
 
-describe('what a pattern needs', () => {
+describe('the required literals of a pattern', () => {
   it.each([
     ['(create|new).*issue', [['create', 'new'], ['issue']]],
     ['get_.*_data', [['get_'], ['_data']]],
@@ -45,7 +45,7 @@ describe('what a pattern needs', () => {
     ['[a-z]+', []],
   ])('%s: %j', (pattern, expected) => expect(needs(pattern)).toEqual(expected))
 
-  it('stands in all that it fits', () => {
+  it('are in every text that the pattern matches', () => {
     const piece = fc.constantFrom('a', 'b', 'ab', '.', '[ab]', '(a|b)', '(ab|c)', '(a|)', '^', '$', '\\b')
     const quantified = fc
       .tuple(piece, fc.constantFrom('', '*', '+', '?', '{2}'))
@@ -68,18 +68,18 @@ describe('what a pattern needs', () => {
   })
 })
 
-describe('a pattern', () => {
-  it('is the same in upper and lower case, written so or not', () => {
+describe('a search pattern', () => {
+  it('ignores case, with or without a flag', () => {
     expect(scoresOf('(?i)^SLACK\\.', 'slack.send', 'mail.send')).toEqual([1, 0])
     expect(scoresOf('List_.*', 'github.list_issues', 'github.issues')).toEqual([1, 0])
   })
 
-  it('keeps what stands after a backslash', () => {
+  it('keeps escapes after a backslash', () => {
     expect(scoresOf('^a\\Wb', 'a.b', 'ab.c')).toEqual([1, 0])
     expect(scoresOf('^\\D\\.', 'a.b', '1.b')).toEqual([1, 0])
   })
 
-  it('with words in it is no work for ten thousand tools', () => {
+  it('with literal words is cheap for ten thousand tools', () => {
     const tools = Array.from({ length: 10_000 }, (_, at) =>
       tool(
         `kit.tool_${at}`,

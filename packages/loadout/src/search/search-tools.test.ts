@@ -9,8 +9,8 @@ const entry = (properties: object, description?: string) => ({
   manifest: { name: 'weather', description, inputSchema: { type: 'object', properties } as JsonObject },
 })
 
-describe('the line of a tool', () => {
-  it('has what must be given first, and what it may be', () => {
+describe('a tool signature line', () => {
+  it('lists required parameters first, with types', () => {
     const properties = {
       days: { type: ['integer', 'null'] },
       city: { type: 'string' },
@@ -38,7 +38,7 @@ describe('the line of a tool', () => {
     expect(lines[1]).not.toMatch(/- mcp_bank_send_money\(amount: number\): Approved by the user/)
   })
 
-  it('quotes what is no plain name', () => {
+  it('quotes names that are not plain identifiers', () => {
     expect(signatureOf(entry({ 'a): b (c': { type: 'string' } }))).toBe('mcp_evil_weather("a): b (c"?: string)')
   })
 
@@ -55,7 +55,7 @@ describe('the line of a tool', () => {
     expect(signatureOf(entry(properties, 'y'.repeat(50_000))).length).toBeLessThan(600)
   })
 
-  it('is one short line for any schema and any words', () =>
+  it('is one short line for any schema and any description', () =>
     fc.assert(
       fc.property(
         fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue(), { noNullPrototype: true }),

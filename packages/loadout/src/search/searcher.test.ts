@@ -51,14 +51,14 @@ afterEach(() => {
 })
 
 describe('a search', () => {
-  it('finds what is carried, and says why', async () => {
+  it('finds available tools and gives reasons', async () => {
     const { hits, strategy } = await createSearcher().search(ENTRIES, 'issues of my repository')
     expect(strategy).toBe('bm25')
     expect(hits[0]).toMatchObject({ ref: 'github.list_issues' })
     expect(hits[0]?.reasons).toContain('"issues" in its name')
   })
 
-  it('finds by the name of a toolkit, and by the one that it has now', async () => {
+  it('finds tools by the current name of their toolkit', async () => {
     const searcher = createSearcher()
     const named = (toolkitName: string) => [entry('gh.make', 'Makes one.', { toolkitName }), ...ENTRIES.slice(1)]
     const find = async (text: string, entries: LoadoutEntry[]) => (await searcher.search(entries, text)).hits[0]
@@ -69,7 +69,7 @@ describe('a search', () => {
     expect(await find('tracker', named('GitHub'))).toBeUndefined()
   })
 
-  it('by a pattern fits names and words; words that are none are keywords', async () => {
+  it('by a pattern matches names and words, and plain words are keywords', async () => {
     expect(await refs('^github\\.list', { strategy: 'regex' })).toEqual(['github.list_issues'])
     expect(await refs('(read|send)', { strategy: 'regex' })).toEqual(['files.read_file', 'mail.send'])
     expect((await refs('letter somebody', { strategy: 'regex' }))[0]).toBe('mail.send')
@@ -85,7 +85,7 @@ describe('a search', () => {
     await expect(refs(text, { strategy })).rejects.toMatchObject({ code: 'invalid-input' })
   })
 
-  it('of a toolkit that hides another finds the one that is there, once', async () => {
+  it('finds the visible tool once when one toolkit hides another', async () => {
     const hidden = entry('github.list_issues', 'Lists the issues of everyone.', { tier: 'app', included: false })
     const all = [...ENTRIES, { ...hidden, uscoId: 'usco_app' }]
     const { hits } = await createSearcher().search(all, 'issues of everyone')
@@ -93,7 +93,7 @@ describe('a search', () => {
     expect(hits[0]?.reasons.join()).not.toContain('everyone')
   })
 
-  it('is the same over few toolkits and over many that are joined', async () => {
+  it('gives the same results over few and over many joined toolkits', async () => {
     const many = Array.from({ length: 50 }, (_, index) => entry(`kit${index}.tool`, `Does thing ${index}.`))
     const searcher = createSearcher()
     const all = [...ENTRIES, ...many]
@@ -101,7 +101,7 @@ describe('a search', () => {
     expect((await searcher.search(all, 'thing 17')).hits[0]?.ref).toBe('kit17.tool')
   })
 
-  it('goes by words where vectors cannot be read, says so, and reads them again later', async () => {
+  it('falls back to words with a warning when vectors cannot be read, and retries later', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     let reads = 0
     const searcher = createSearcher({
@@ -128,7 +128,7 @@ describe('a search', () => {
     expect(reads).toBe(3)
   })
 
-  it('what is there already takes no place of what is not', async () => {
+  it('does not let tools that are given already take the place of others', async () => {
     const many = Array.from({ length: 6 }, (_, index) => entry(`jira.issue_${index}`, 'An issue in the tracker.'))
     const all = [...many, entry('gitlab.ticket', 'Opens an issue for a project.')]
     const given = new Set(many.map(({ ref }) => ref))
@@ -144,7 +144,7 @@ describe('a search', () => {
     expect(few.rest).not.toContain(few.hits[0]?.ref)
   })
 
-  it('of a text without end hears the beginning and the end, and says so', async () => {
+  it('of a very long text uses its beginning and end and warns', async () => {
     const filler = Array.from({ length: 20_000 }, (_, at) => `filler${at}`).join(' ')
     for (const text of [`${filler}. Then list the issues.`, `List the issues of ${filler}`]) {
       const { hits, warnings } = await createSearcher().search(ENTRIES, text)
@@ -161,7 +161,7 @@ describe('a search', () => {
   })
 })
 
-describe('where nothing fits', () => {
+describe('a search without matches', () => {
   const vectors = async () => new WordVectors(await wordVectors())
   const searchers = {
     'word vectors': createSearcher({ vectors }),
@@ -176,12 +176,12 @@ describe('where nothing fits', () => {
       },
     )
 
-  it('words that nobody knows find nothing by what they look like', async () => {
+  it('finds nothing for unknown words by their spelling', async () => {
     for (const text of ['asdfgh zxcv', 'blorp fnord', '好的谢谢'])
       expect((await searchers['word vectors'].search(ENTRIES, text)).hits).toEqual([])
   })
 
-  it('a tool alone is found by what it means', async () => {
+  it('still finds a single tool by its meaning', async () => {
     const mail = ENTRIES[3] as LoadoutEntry
     const { hits } = await searchers['word vectors'].search([mail], 'deliver a message')
     expect(hits).toMatchObject([{ ref: 'mail.send', reasons: ['It means something alike.'] }])
@@ -189,7 +189,7 @@ describe('where nothing fits', () => {
   })
 })
 
-it('what is encoded is no words', async () => {
+it('encoded text is not searched as words', async () => {
   const blob = Array.from({ length: 3000 }, (_, at) => 'read+File/Send0=delete'[(at * at) % 22]).join('')
   const { hits, warnings } = await createSearcher().search(ENTRIES, `Show the issues: ${blob}`)
   expect(hits.map(({ ref }) => ref)).toEqual(['github.list_issues'])
@@ -232,7 +232,7 @@ const usesOf = fc.array(
   { maxLength: 12 },
 )
 
-describe('whatever there is and whatever is asked', () => {
+describe('any search', () => {
   const asked = { text: words, strategy: fc.constantFrom(...STRATEGIES), limit: fc.integer({ min: -1, max: 60 }) }
   const searcherOf = (uses: Record<string, UserUses>) =>
     createSearcher({
@@ -240,7 +240,7 @@ describe('whatever there is and whatever is asked', () => {
       embedded: createToolVectors(letters, memory()),
     })
 
-  it('nothing is found that the scope does not carry, and nothing twice', () =>
+  it('finds only available tools and each only once', () =>
     fc.assert(
       fc.asyncProperty(
         scopes,
@@ -261,7 +261,7 @@ describe('whatever there is and whatever is asked', () => {
       { numRuns: 200 },
     ))
 
-  it('the answer is the same again, in another process, and without what others did', () =>
+  it('gives the same answer again, in another process and without the usage of others', () =>
     fc.assert(
       fc.asyncProperty(
         scopes,
@@ -280,7 +280,7 @@ describe('whatever there is and whatever is asked', () => {
       { numRuns: 100 },
     ))
 
-  it('answers or refuses odd text in bounded steps', () =>
+  it('of odd text answers or rejects in bounded steps', () =>
     fc.assert(
       fc.asyncProperty(
         fc.oneof(

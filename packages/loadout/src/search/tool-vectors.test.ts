@@ -62,8 +62,8 @@ const searching = (given: Partial<Embedder> = {}, storage: Storage = memory(), o
   return { ...model, storage, searcher }
 }
 
-describe('meaning by an embedder', () => {
-  it('finds what shares no word with the question', async () => {
+describe('semantic search by an embedder', () => {
+  it('finds tools that share no word with the query', async () => {
     const { searcher } = searching()
     const { hits, strategy, warnings } = await searcher.search(ENTRIES, 'umbrella?', { userId: 'ann' })
     expect([hits[0]?.ref, strategy, warnings]).toEqual(['sky.look', 'hybrid', undefined])
@@ -71,7 +71,7 @@ describe('meaning by an embedder', () => {
     expect((await searcher.search(ENTRIES, 'owe', { strategy: 'bm25' })).hits).toEqual([])
   })
 
-  it('asks for each tool and each question once, in batches, few at a time', async () => {
+  it('embeds each tool and each query once, in batches and few at a time', async () => {
     const { searcher, asked, most } = searching()
     const many = Array.from({ length: 500 }, (_, index) => entry(`kit${index % 5}.tool${index}`, `Letter ${index}.`))
     await Promise.all(Array.from({ length: 10 }, () => searcher.search(many, 'mail')))
@@ -83,7 +83,7 @@ describe('meaning by an embedder', () => {
   })
 
   for (const [name, open] of Object.entries({ memory, pglite }))
-    it(`costs nothing after a restart, with ${name}`, async () => {
+    it(`needs no new tool embeddings after a restart, with ${name}`, async () => {
       const storage = open()
       await storage.ready()
       const ann = { userId: 'ann' }
@@ -108,7 +108,7 @@ describe('meaning by an embedder', () => {
       await storage.close()
     })
 
-  it('embeds only what changed', async () => {
+  it('embeds only changed tools', async () => {
     const { searcher, asked } = searching()
     await searcher.search(ENTRIES, 'umbrella')
     const [first, ...rest] = ENTRIES as [LoadoutEntry]
@@ -139,7 +139,7 @@ describe('meaning by an embedder', () => {
     expect((await searcher.search(ENTRIES, 'a letter', { strategy: 'semantic' })).hits[0]?.ref).toBe('desk.write')
   })
 
-  it('that is slow is not waited for, and is there once it is done', async () => {
+  it('that is slow is not waited for and is used once it is done', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { embedder } = topicEmbedder()
     const slow: Partial<Embedder> = { embed: (texts, options) => promise.then(() => embedder.embed(texts, options)) }
@@ -154,7 +154,7 @@ describe('meaning by an embedder', () => {
   })
 })
 
-describe('a failure of the embedder', () => {
+describe('an embedder failure', () => {
   const poisoned: Partial<Embedder> = {
     async embed(texts) {
       if (texts.some((text) => text.includes('poison'))) throw new Error('refused')
@@ -162,7 +162,7 @@ describe('a failure of the embedder', () => {
     },
   }
 
-  it('by what one user asks is that user’s, and by what several ask is everyone’s', async () => {
+  it('for queries of one user affects that user, and for several users affects everyone', async () => {
     const { searcher } = searching(poisoned)
     const ask = async (userId: string, text: string) => {
       const { strategy, warnings = [] } = await searcher.search(ENTRIES, text, { userId, strategy: 'semantic' })
@@ -176,14 +176,14 @@ describe('a failure of the embedder', () => {
     expect(await ask('bob', 'umbrella')).toEqual(['bm25', 1])
   })
 
-  it('by tools of one user is that user’s', async () => {
+  it('for tools of one user affects only that user', async () => {
     const { searcher } = searching(poisoned)
     const own = [...ENTRIES, entry('bad.tool', 'A poison.', 'user')]
     expect((await searcher.search(own, 'umbrella', { userId: 'ann' })).warnings).toHaveLength(1)
     expect((await searcher.search(ENTRIES, 'umbrella', { userId: 'bob' })).warnings).toBeUndefined()
   })
 
-  it('says what was used instead', async () => {
+  it('reports which search was used instead', async () => {
     const { embedder } = topicEmbedder({ embed: () => Promise.reject(new Error('down')) })
     const vectors = async () => new WordVectors(await wordVectors())
     const with_ = createSearcher({ embedded: createToolVectors(embedder, memory()), vectors })
@@ -198,15 +198,15 @@ const fail = (): never => {
   throw new TypeError('at once')
 }
 
-describe('vectors', () => {
-  it('come back from their text as they were', () => {
+describe('stored vectors', () => {
+  it('are restored exactly from text', () => {
     const vector = vectorOf([0.3, -0.7, 0, 1e-9, 0.7]) as Vector
     expect(fromText(toText(vector))).toEqual(vector)
     expect(likeness(vector, vector)).toBeCloseTo(1)
     expect(fromText('not base64 at all!')).toBeUndefined()
   })
 
-  it('in bytes are about as alike as they were', () => {
+  it('in bytes keep their similarity approximately', () => {
     let seed = 7
     const random = () => {
       seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0
@@ -220,7 +220,7 @@ describe('vectors', () => {
     }
   })
 
-  it('of nothing are like nothing', () => {
+  it('of zeros are similar to nothing', () => {
     const [zero, some] = readVectors(
       { name: 'x' },
       [

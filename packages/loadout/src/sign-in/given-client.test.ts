@@ -19,7 +19,7 @@ afterEach(() => {
 })
 const OTHER = 'another authorization server'
 
-describe('credentials without a person', () => {
+describe('machine credentials', () => {
   it.each([
     ['a secret', { grant: 'client_credentials', clientId: 'm', clientSecret: 'machine-secret' }],
     ['an assertion', { grant: 'jwt_bearer', clientId: 'm', assertion: 'the-word-of-a-platform' }],
@@ -38,7 +38,7 @@ describe('credentials without a person', () => {
     expect(refused).toMatchObject({ error: { code: 'sign-in-failed', message: expect.stringContaining(OTHER) } })
   })
 
-  it('stay with theirs after the server refused a token', async () => {
+  it('stay with their authorization server after the server refuses a token', async () => {
     const oauth = await server()
     const evil = await server()
     const host = hostOf()
@@ -55,7 +55,7 @@ describe('credentials without a person', () => {
   })
 })
 
-describe('the client of a toolkit', () => {
+describe('a configured OAuth client', () => {
   const auth = { type: 'oauth', clientId: 'pre-1', clientSecret: 'pre-secret' }
 
   async function comeBack(host: Host, userId: string): Promise<void> {
@@ -108,7 +108,7 @@ describe('the client of a toolkit', () => {
     expect(new URL(url).searchParams.get('client_id')).toBe('pre-1')
   })
 
-  it('without a secret has none to show, and goes where the server says', async () => {
+  it('without a secret follows the authorization server that the server names', async () => {
     const oauth = await server({ register: false })
     const other = await server({ register: false })
     const host = hostOf()

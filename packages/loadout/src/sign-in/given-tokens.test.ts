@@ -19,7 +19,7 @@ async function tokensOf({ base }: OAuthServer, login: string) {
   return { accessToken: accessToken ?? '', refreshToken: refreshToken ?? '', issuer: base, clientId: CLIENT }
 }
 
-it('are used for this user alone, and shown as a sign-in', async () => {
+it('given tokens are used for one user only and shown as a sign-in', async () => {
   const oauth = await server()
   const host = hostOf()
   await register(host, oauth.url)
@@ -32,7 +32,7 @@ it('are used for this user alone, and shown as a sign-in', async () => {
   expect(JSON.stringify(await host.views.one('ann', 'mail'))).not.toContain('access-ann')
 })
 
-it('are renewed ahead of their end and after a refusal, and revoked when the user disconnects', async () => {
+it('given tokens are refreshed before expiry and after a refusal, and revoked on disconnect', async () => {
   const oauth = await server()
   const host = hostOf()
   await register(host, oauth.url)
@@ -47,7 +47,7 @@ it('are renewed ahead of their end and after a refusal, and revoked when the use
   expect(await call(host)).toMatchObject({ status: 'sign-in-needed' })
 })
 
-it('without a way to renew them hold until they end, and then a sign-in is asked for', async () => {
+it('given tokens without a refresh token work until they expire, and then a sign-in is needed', async () => {
   const oauth = await server()
   const host = hostOf()
   await register(host, oauth.url)
@@ -61,7 +61,7 @@ it('without a way to renew them hold until they end, and then a sign-in is asked
   })
 })
 
-it('are refused where they are another’s, cannot be renewed, or cannot be read', async () => {
+it('given tokens are rejected for another issuer or user, without a client ID or if unreadable', async () => {
   const oauth = await server()
   const host = hostOf()
   await register(host, oauth.url)

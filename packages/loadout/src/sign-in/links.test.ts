@@ -14,8 +14,8 @@ afterEach(() => {
 
 const MINUTE = 60_000
 
-describe('a link that was given', () => {
-  it('is good for its ten minutes, whoever asks for another one meanwhile', async () => {
+describe('an issued sign-in link', () => {
+  it('is valid for ten minutes even if another link is requested', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -34,7 +34,7 @@ describe('a link that was given', () => {
     })
   })
 
-  it('ends with its own ten minutes, although a newer one is open', async () => {
+  it('expires after its own ten minutes even if a newer link is open', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -48,7 +48,7 @@ describe('a link that was given', () => {
     await host.signIns.finish(callbackOf(await follow(second, 'ann')))
   })
 
-  it('is good once, also beside others', async () => {
+  it('works once, even next to other links', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -61,7 +61,7 @@ describe('a link that was given', () => {
     expect(oauth.counts.exchanged).toBe(1)
   })
 
-  it('by two hosts at once is the same, or both are good', async () => {
+  it('from two hosts at once is the same, or both are valid', async () => {
     const oauth = await server()
     const shared = { storage: memory(), keyRing: await masterKeyRing(KEY) }
     const hosts = [hostOf(shared), hostOf(shared)] as const
@@ -71,7 +71,7 @@ describe('a link that was given', () => {
     for (const { state } of back) expect(await hosts[0].signIns.whose(state)).toMatchObject({ userId: 'ann' })
   })
 
-  it('and was declined is shown no more', async () => {
+  it('that was declined is no longer shown', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -88,8 +88,8 @@ describe('a link that was given', () => {
   })
 })
 
-describe('a server that asks for ever more', () => {
-  it('gets three sign-ins, and then the person is told', async () => {
+describe('a server that keeps asking for more scopes', () => {
+  it('gets three sign-ins, and then the user is referred to the server operator', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)
@@ -110,7 +110,7 @@ describe('a server that asks for ever more', () => {
     expect(linkOf(await call(host))).toMatch(/^http/)
   })
 
-  it('gets three links, also where nobody follows them', async () => {
+  it('gets three links even if nobody follows them', async () => {
     const oauth = await server()
     const host = hostOf()
     await register(host, oauth.url)

@@ -12,7 +12,7 @@ const fresh = () => `test-${crypto.randomUUID()}`
 describe('storage: indexeddb, in a real browser', () => {
   for (const { name, run } of storageSuite(() => indexedDb({ database: fresh() }))) it(name, run)
 
-  it('keeps its data, and two tabs see each other', async () => {
+  it('keeps its data and notifies another tab', async () => {
     const database = fresh()
     const [one, two] = [indexedDb({ database }), indexedDb({ database })]
     const heard: Change[] = []
@@ -30,7 +30,7 @@ describe('storage: indexeddb, in a real browser', () => {
     await again.close()
   })
 
-  it('gives way to another tab and opens again, or says to reload where that one is newer', async () => {
+  it('yields to another tab and opens again, or asks to reload if that tab is newer', async () => {
     const database = fresh()
     const storage = indexedDb({ database })
     const ann = { userId: 'ann' }
@@ -55,10 +55,10 @@ function settled<T>(request: IDBRequest<T>): Promise<T> {
   })
 }
 
-describe('the key ring of a browser', () => {
+describe('the browser key ring', () => {
   const address = { userId: 'ann', toolkit: 'usco_1', field: 'env.TOKEN' }
 
-  it('keeps one key, which never leaves it', async () => {
+  it('keeps one key that cannot be exported', async () => {
     const database = fresh()
     const [ring, sameTime] = await Promise.all([browserKeyRing({ database }), browserKeyRing({ database })])
     const envelope = await seal(ring, address, 's3cret')
@@ -76,7 +76,7 @@ describe('the key ring of a browser', () => {
     await expect(crypto.subtle.exportKey('raw', stored)).rejects.toThrow()
   })
 
-  it('says so when the key is lost', async () => {
+  it('reports a lost key', async () => {
     const envelope = await seal(await browserKeyRing({ database: fresh() }), address, 's3cret')
     const other = await browserKeyRing({ database: fresh() })
     await expect(open(other, address, envelope)).rejects.toMatchObject({ code: 'credential-key-lost' })

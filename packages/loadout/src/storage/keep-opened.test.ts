@@ -13,8 +13,8 @@ function startsLate<T>(value: () => T): () => Promise<T> {
   }
 }
 
-describe('what is opened at its first use', () => {
-  it('is opened once, also by many, and anew where it was forgotten', async () => {
+describe('a lazily opened resource', () => {
+  it('is opened once for many callers and again after it is forgotten', async () => {
     let opened = 0
     const kept = keepOpened(async () => ++opened)
     expect(await Promise.all([kept.use(), kept.use()])).toEqual([1, 1])
@@ -25,13 +25,13 @@ describe('what is opened at its first use', () => {
     expect(await kept.close()).toBeUndefined()
   })
 
-  it('is tried again after a failed start: a storage', async () => {
+  it('is retried after a failed start: a storage', async () => {
     const storage = createKvStorage({ name: 'late', open: startsLate(memoryBackend) })
     await expect(storage.ready()).rejects.toThrow('not yet')
     expect(await storage.transaction({ userId: 'ann' }, (tx) => tx.list('threads'))).toEqual([])
   })
 
-  it('is tried again after a failed start: a key ring', async () => {
+  it('is retried after a failed start: a key ring', async () => {
     const ring = lazyKeyRing(startsLate(processKeyRing))
     await expect(ring.currentKeyId()).rejects.toThrow('not yet')
     expect(await ring.currentKeyId()).toBe('process')

@@ -25,7 +25,7 @@ describe('a pglite folder', () => {
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('keeps its data, is held by one process, and is copied by backup and restore', async () => {
+  it('keeps its data, is locked by one process and is copied by backup and restore', async () => {
     const dataDir = join(folder, 'one')
     const ann = { userId: 'ann' }
     const first = pglite({ dataDir })
@@ -46,7 +46,7 @@ describe('a pglite folder', () => {
     await expect(restorePglite(copy, backup)).rejects.toMatchObject({ code: 'conflict' })
   })
 
-  it('a lock of a dead process is taken over, by one of many', async () => {
+  it('with a lock of a dead process is taken over by only one process', async () => {
     const dataDir = join(folder, 'stale')
     const held = await lockFolder(dataDir)
     await held.release()
@@ -68,14 +68,14 @@ describe('a pglite folder', () => {
     await (await lockFolder(dataDir)).release()
   })
 
-  it('a backup that is none is refused, and leaves nothing behind', async () => {
+  it('is empty after an invalid backup is rejected', async () => {
     const dataDir = join(folder, 'garbage')
     const garbage = restorePglite(dataDir, new TextEncoder().encode('not a backup'))
     await expect(garbage).rejects.toMatchObject({ code: 'invalid-input', action: expect.stringContaining('backup') })
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('an engine that cannot migrate is closed before its folder is given back', async () => {
+  it('stays locked until an engine that cannot migrate is closed', async () => {
     const dataDir = join(folder, 'foreign')
     await mkdir(dataDir)
     const foreign = await PGlite.create({ dataDir: join(dataDir, 'pglite') })

@@ -28,7 +28,7 @@ describe('storage: postgres', () => {
   for (const { name, run } of storageSuite(open)) it(name, run)
 })
 
-describe('one PostgreSQL, several processes', () => {
+describe('several processes on one PostgreSQL', () => {
   let url: string
   let drop: () => Promise<void>
   beforeAll(async () => {
@@ -36,7 +36,7 @@ describe('one PostgreSQL, several processes', () => {
   })
   afterAll(() => drop())
 
-  it('ten processes start together on an empty database: one migration, all ready', async () => {
+  it('run one migration and are all ready when ten start on an empty database', async () => {
     const script = programPath(fileURLToPath(new URL('../../test/fixtures/open-storage.ts', import.meta.url)))
     const children = Array.from({ length: 10 }, () =>
       spawn(process.execPath, [script, url], { stdio: ['ignore', 'pipe', 'inherit'] }),
@@ -61,7 +61,7 @@ describe('one PostgreSQL, several processes', () => {
     expect(rows).toEqual([{ applied: 14, different: 14 }])
   })
 
-  it('a change by one is told to another, and again after its listener was cut off', async () => {
+  it('notify each other of changes, even after a listener reconnects', async () => {
     const [one, two] = [postgres({ url }), postgres({ url })]
     const heard: Change[] = []
     await two.watch((change) => heard.push(change))
@@ -81,14 +81,14 @@ describe('one PostgreSQL, several processes', () => {
     await Promise.all([one.close(), two.close()])
   })
 
-  it('a database that is not there is told as such', async () => {
+  it('report a missing database as unavailable', async () => {
     await expect(postgres({ url: 'postgres://nobody@127.0.0.1:1/none' }).ready()).rejects.toMatchObject({
       code: 'storage-unavailable',
     })
   })
 })
 
-describe('the database says what the table of collections says', () => {
+describe('the database schema', () => {
   let client: pg.Client
   let drop: () => Promise<void>
   beforeAll(async () => {
@@ -119,7 +119,7 @@ describe('the database says what the table of collections says', () => {
     }>
   }
 
-  it('every table is owned by a role that cannot log in, and forces row-level security', async () => {
+  it('has tables owned by a role that cannot log in, with forced row-level security', async () => {
     const { rows } = await client.query(
       `select relname, relrowsecurity, relforcerowsecurity, pg_get_userbyid(relowner) as owner from pg_class c
        join pg_namespace n on n.oid = c.relnamespace where nspname = 'mcp' and relkind = 'r' order by 1`,
@@ -129,7 +129,7 @@ describe('the database says what the table of collections says', () => {
       expect(row).toMatchObject({ relrowsecurity: true, relforcerowsecurity: true, owner: 'loadout_owner' })
   })
 
-  it("users' policies are those of the table", async () => {
+  it('has the user policies of the collection table', async () => {
     const all = await policies()
     for (const name of COLLECTION_NAMES) {
       const spec = COLLECTIONS[name]
@@ -150,7 +150,7 @@ describe('the database says what the table of collections says', () => {
     }
   })
 
-  it("system callers' policies are those of the list, and none besides", async () => {
+  it('has exactly the listed policies for system callers', async () => {
     const found = (await policies())
       .filter((policy) => policy.name.startsWith('caller:'))
       .map((policy) => `${policy.table} ${policy.name}`)
@@ -178,7 +178,7 @@ describe('the database says what the table of collections says', () => {
     ])
   })
 
-  it('keys, unique keys and cascades are those of the table', async () => {
+  it('has the keys, unique keys and cascades of the collection table', async () => {
     const { rows } = await client.query(
       `select c.conrelid::regclass::text as table, c.contype as type, c.confdeltype as on_delete,
          (select array_agg(a.attname order by k.n) from unnest(c.conkey) with ordinality k(num, n) join pg_attribute a on a.attrelid = c.conrelid and a.attnum = k.num)::text[] as columns
@@ -211,7 +211,7 @@ describe('the database says what the table of collections says', () => {
     }
   })
 
-  it('watched tables tell, by the field that the table names', async () => {
+  it('has change triggers on watched tables with the field that the collection table names', async () => {
     const { rows } = await client.query(
       `select tgrelid::regclass::text as table, encode(tgargs, 'escape') as args from pg_trigger where tgname = 'tell_changes'`,
     )

@@ -25,7 +25,7 @@ function watched(): { storage: Storage; tell: (change: Change) => void } {
 const row = (userId: string): Change => ({ kind: 'row', collection: 'threads', userId, id: 'x' })
 
 describe('the read cache', () => {
-  it('loads once for many readers, and again after a change', async () => {
+  it('loads once for many readers and again after a change', async () => {
     const { storage, tell } = watched()
     const cache = createReadCache(storage)
     let loads = 0
@@ -39,7 +39,7 @@ describe('the read cache', () => {
     expect([await read('ann'), await read('bob')]).toEqual(['ann 4', 'bob 5'])
   })
 
-  it('a change during a load is not forgotten', async () => {
+  it('loads again after a change that arrives during a load', async () => {
     const { storage, tell } = watched()
     const cache = createReadCache(storage)
     let stored = 'old'
@@ -56,7 +56,7 @@ describe('the read cache', () => {
     expect([await early, await read()]).toEqual(['old', 'new'])
   })
 
-  it('keeps nothing while the watch is lost, and starts afresh when it is live again', async () => {
+  it('caches nothing while the watch is lost and starts empty when the watch is live again', async () => {
     const { storage, tell } = watched()
     const cache = createReadCache(storage)
     let loads = 0
@@ -68,7 +68,7 @@ describe('the read cache', () => {
     expect([await read(), await read()]).toEqual([4, 4])
   })
 
-  it('does not keep a failure', async () => {
+  it('does not cache a failed load', async () => {
     const cache = createReadCache(watched().storage)
     const fail = cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => {
       throw new Error('down')
@@ -77,7 +77,7 @@ describe('the read cache', () => {
     expect(await cache.read({ userId: 'ann', name: 'n' }, ['threads'], async () => 'up')).toBe('up')
   })
 
-  it('reads through while it cannot watch, and keeps again once it can', async () => {
+  it('reads through while watching fails and caches once watching works', async () => {
     const { storage } = watched()
     let down = true
     const watch: Storage['watch'] = async (listener) => {
@@ -92,7 +92,7 @@ describe('the read cache', () => {
     expect([await read(), await read()]).toEqual([3, 3])
   })
 
-  it('is bounded by users', async () => {
+  it('bounds the number of cached users', async () => {
     const cache = createReadCache(watched().storage, { maxUsers: 2 })
     let loads = 0
     const read = (userId: string) => cache.read({ userId, name: 'n' }, ['threads'], async () => ++loads)
@@ -100,7 +100,7 @@ describe('the read cache', () => {
     expect([await read('c'), await read('a')]).toEqual([3, 4])
   })
 
-  it('rows are bounded: who read least lately is forgotten first', async () => {
+  it('evicts the least recently read user when the cached rows exceed their bound', async () => {
     const { storage } = watched()
     const cache = createReadCache(storage, { maxRows: 250 })
     let loads = 0

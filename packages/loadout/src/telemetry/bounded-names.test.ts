@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { boundNames } from './bounded-names.ts'
 
-describe('names as tags', () => {
-  it('stand for themselves until there are too many, and those that do keep doing so', () => {
+describe('metric tag names', () => {
+  it('keep their value up to a limit, and further names become other', () => {
     const names = boundNames({ toolkits: 3, tools: 4, workflowVersions: 2 })
     const tools = new Set<string>()
     for (let i = 0; i < 1000; i++)
@@ -19,7 +19,7 @@ describe('names as tags', () => {
     expect(['v1', 'v2', 'v3', 'v1'].map(names.workflowVersion)).toEqual(['v1', 'v2', 'other', 'v1'])
   })
 
-  it('are of a bounded length', () => {
+  it('have a bounded length', () => {
     expect(boundNames().tool('kit', 'x'.repeat(5000)).tool).toHaveLength(100)
   })
 })

@@ -45,8 +45,8 @@ async function lines(metric: string): Promise<string[]> {
   return points.map(({ tags, value }) => `${Object.values(tags).join(' ')} ${value}`.trim()).sort()
 }
 
-describe('a scripted day', () => {
-  it('is in the counters: what was used, started, failed, made and called', async () => {
+describe('the counters of a scripted day', () => {
+  it('count used toolkits, started and failed clients, materialized tools and calls', async () => {
     startHost()
     const good = await startServer({ tools: [tool('echo'), tool('add')] })
     const bad = await startServer({ http: { initialize: { status: 500 }, 'server/discover': { status: 500 } } })
@@ -86,7 +86,7 @@ describe('a scripted day', () => {
     ])
   })
 
-  it('has its refusals and failures told apart', async () => {
+  it('distinguish a denied call from a tool error', async () => {
     startHost({ policy: [rule('kit.add', 'deny'), rule('*', 'allow')] })
     const server = await startServer({
       tools: [tool('echo'), tool('add')],
@@ -102,7 +102,7 @@ describe('a scripted day', () => {
     expect(await lines('mcp.client.operation.duration')).toContain('tools/call kit echo tcp 2026-07-28 tool_error 1')
   })
 
-  it('has what a limit stopped told by that', async () => {
+  it('count a call stopped by a limit as limited', async () => {
     startHost()
     const server = await startServer()
     await host.toolkits.register({ name: 'kit', url: server.url }, ann)
@@ -110,7 +110,7 @@ describe('a scripted day', () => {
     expect(await lines('loadout.calls.ended')).toEqual(['kit echo direct limited limit-reached 1'])
   })
 
-  it('counts approvals that were asked for and what became of them', async () => {
+  it('count approval requests and their decisions', async () => {
     startHost({ policy: [rule('*', 'ask')] })
     const server = await startServer()
     await host.toolkits.register({ name: 'kit', url: server.url }, ann)
@@ -122,8 +122,8 @@ describe('a scripted day', () => {
   })
 })
 
-describe('what there is at a moment', () => {
-  it('is read when somebody looks: connections, who waits, processes, calls under way', async () => {
+describe('the gauges', () => {
+  it('read connections, pool waiters and running calls on demand', async () => {
     startHost({ pool: { maxPerUser: 1 } })
     const slow = await startServer({ at: { 'tools/call': { do: 'delay', ms: 300 } } })
     const other = await startServer()
@@ -143,7 +143,7 @@ describe('what there is at a moment', () => {
     expect(await lines('loadout.calls.running')).toEqual(['0'])
   })
 
-  it('counts processes while they run', async () => {
+  it('count processes while they run', async () => {
     startHost({ drivers: nodeDrivers({ baseEnv: { PATH: '/usr/bin:/bin' } }) })
     const file = new URL('../../test/fixtures/fault-stdio.ts', import.meta.url).pathname
     const record = { name: 'kit', command: process.execPath, args: [file, '/dev/stdin'] }
@@ -157,15 +157,15 @@ describe('what there is at a moment', () => {
     expect(await lines('loadout.processes')).toEqual(['0'])
   })
 
-  it('is no longer read once the host is closed', async () => {
+  it('are no longer read after the host closes', async () => {
     startHost()
     await host.close()
     expect(await lines('loadout.pool.connections')).toEqual([])
   })
 })
 
-describe('tags', () => {
-  it('stop growing: a thousand toolkits are a hundred and one', async () => {
+describe('metric tags', () => {
+  it('stop growing at 101 values for a thousand toolkits', async () => {
     startHost({ tools: [defineTool({ name: 'now', inputSchema: { type: 'object' }, execute: () => 'now' })] })
     for (let i = 0; i < 1000; i++) {
       const toolkits = {

@@ -4,7 +4,7 @@ import { equal, eventually } from './check.ts'
 import { at, done, forever, later, logged, type Make, START } from './engine-suite-case.ts'
 
 export const namedCases: Record<string, (make: Make) => Promise<void>> = {
-  'steps with names are found by them, in any order; a program within has numbers of its own': async (make) => {
+  'a replay matches named steps in any order and numbers the steps of a nested program separately': async (make) => {
     const made: string[] = []
     const call = (name: string, ms = 0): StepWork => ({
       request: name,
@@ -45,7 +45,7 @@ export const namedCases: Record<string, (make: Make) => Promise<void>> = {
     equal(new Set(run.steps.map(({ seq }) => seq)).size, 4, 'their numbers')
   },
 
-  'a run takes over steps of another, and does not do them again': async (make) => {
+  'a run reuses completed steps of another run and does not repeat them': async (make) => {
     const made: string[] = []
     const { engine } = await make(async ({ log }) => {
       for (const place of ['a', 'b'])

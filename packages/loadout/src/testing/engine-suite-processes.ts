@@ -4,7 +4,7 @@ import { equal, eventually } from './check.ts'
 import { done, type EngineProcess, later, type Make, START } from './engine-suite-case.ts'
 
 export const processCases: Record<string, (make: Make) => Promise<void>> = {
-  'a run is worked on by one process at a time, however many there are': async (make) => {
+  'only one process at a time executes a run': async (make) => {
     let working = 0
     let most = 0
     let total = 0
@@ -22,7 +22,7 @@ export const processCases: Record<string, (make: Make) => Promise<void>> = {
     equal([most, total], [1, 1], 'how often it was worked on')
   },
 
-  'a run is begun by who started it, whoever hears of it': async (make) => {
+  'the process that started a run begins it, even when other processes are notified': async (make) => {
     const begun: string[] = []
     const as = (name: string) => make(async () => done(begun.push(name)))
     const [first, second] = [await as('first'), await as('second')]

@@ -26,7 +26,7 @@ export type { EnginePlace, EngineProcess }
 const cases: Record<string, (make: Make) => Promise<void>> = {
   ...namedCases,
   ...processCases,
-  'a run completes, and its log tells how': async (make) => {
+  'a run completes and its log records every step': async (make) => {
     const { engine } = await make(async ({ log, input }) => {
       const first = await log.step(at(0, 'one'), value(1))
       const second = await log.step(at(1, 'two'), {
@@ -59,7 +59,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     await rejects(engine.get('bob', id), 'not-found', "another's run")
   },
 
-  'an error of the work is the end of the run': async (make) => {
+  'an error in the work fails the run': async (make) => {
     const { engine } = await make(async () => {
       throw new Error('broken')
     })
@@ -67,7 +67,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     equal((await engine.settled('ann', id)).status, 'failed', 'the run')
   },
 
-  'with its process gone another finishes, and does nothing twice': async (make) => {
+  'another process finishes the run of a killed process and repeats no completed step': async (make) => {
     const made: string[] = []
     const work =
       (stops: boolean) =>
@@ -93,7 +93,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     equal(made, ['a', 'b', 'c'], 'what was made')
   },
 
-  'a step that was begun and never ended: repeated where it may be, else nobody knows': async (make) => {
+  'an unfinished step is repeated if it is repeatable, else the run has an unknown outcome': async (make) => {
     const begun: string[] = []
     const hanging = (name: string): StepWork => ({
       request: name,
@@ -123,7 +123,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     }
   },
 
-  'of a step that nobody knows of, somebody may say that it failed': async (make) => {
+  'a step with an unknown outcome can be marked as failed': async (make) => {
     const first = await make(async ({ log }) => {
       await log.step(at(0, 'x'), { request: 'x', execute: forever })
       return done(0)
@@ -142,7 +142,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     equal((await second.engine.settled('ann', id)).output, 'outcome-unknown', 'what the run heard')
   },
 
-  'what waits frees its process, and goes on in any other': async (make) => {
+  'a paused run releases its process and resumes in any other process': async (make) => {
     const answered = new Set<string>()
     let asked = 0
     const work: RunWork = async ({ log }) => {
@@ -173,7 +173,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     equal(asked, 2, 'how often it was asked')
   },
 
-  'an answer that comes while the run is about to wait is not missed': async (make) => {
+  'a decision that arrives while the run is pausing still wakes the run': async (make) => {
     const answered = new Set<string>()
     const { engine } = await make(async ({ log, runId }) => {
       const answer = await log.step(at(0, 'asks'), {
@@ -190,7 +190,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     await eventuallyAsync(async () => (await engine.get('ann', id)).status === 'completed', 'the run goes on')
   },
 
-  'cancelled, it does nothing more, here or elsewhere': async (make) => {
+  'a cancelled run does nothing more in any process': async (make) => {
     let isOver = false
     const first = await make(async ({ signal }) => {
       await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
@@ -208,7 +208,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     await rejects(first.engine.cancel('ann', id), 'conflict', 'a second time')
   },
 
-  'results reach it in the order of the first time': async (make) => {
+  'a replay delivers results in their original order': async (make) => {
     const orders: string[] = []
     const work =
       (pauses: boolean, ms: (name: string) => number): RunWork =>
@@ -233,7 +233,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     equal(orders, ['fast,middle,slow', 'fast,middle,slow'], 'both times')
   },
 
-  'a program that is not the one of its log is told apart': async (make) => {
+  'a replay that differs from its log fails with run-drift': async (make) => {
     for (const name of ['other', undefined]) {
       const first = await make(async ({ log }) => {
         await log.step(at(0, 'one'), value(1))
@@ -252,7 +252,7 @@ const cases: Record<string, (make: Make) => Promise<void>> = {
     }
   },
 
-  'a close hands its runs on': async (make) => {
+  'a closing engine hands its runs to another process': async (make) => {
     let runs = 0
     const work: RunWork = async ({ signal }) => {
       if (++runs > 1) return done('second')

@@ -7,7 +7,7 @@ const MiB = 1024 * 1024
 const never = { call: () => new Promise<BridgeAnswer>(() => {}) }
 
 export const limitCases: Record<string, ExecutorCase> = {
-  'memory: nothing takes more, and it cannot be caught away': async (executor) => {
+  'the memory limit stops every kind of allocation and cannot be caught': async (executor) => {
     const limits = { memoryBytes: 16 * MiB }
     for (const source of [
       'const all = []; for (;;) all.push(new Array(1000).fill(1))',
@@ -25,7 +25,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same(await value(executor, 'return new ArrayBuffer(1e8).byteLength', { limits: { memoryBytes: 128 * MiB } }), 1e8)
   },
 
-  'computing: only what it computes counts': async (executor) => {
+  'the CPU limit counts computing and not waiting': async (executor) => {
     const limits = { cpuMs: 300 }
     for (const source of ['for (;;);', 'for (;;) await 0', 'try { for (;;); } catch { return 1 } finally { return 2 }'])
       await ends(executor, source, { limits, code: 'cpu-limit', limitMs: 300 })
@@ -41,7 +41,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same(await value(executor, bit, { limits: { cpuMs: 3_000 } }), 1, 'what is less')
   },
 
-  'computing: what the engine itself does counts too': async (executor) => {
+  'the CPU limit also counts work inside the engine': async (executor) => {
     const limits = { cpuMs: 200 }
     const [huge, sorted] = ['(1n << 400000n) - 1n', 'Array.from({ length: 3e5 }, (_, i) => -i)']
     for (const source of [
@@ -52,7 +52,7 @@ export const limitCases: Record<string, ExecutorCase> = {
       await ends(executor, source, { limits, code: 'cpu-limit', limitMs: 200 })
   },
 
-  'time: with waiting, and without': async (executor) => {
+  'the time limit applies with and without waiting': async (executor) => {
     const limits = { wallMs: 300 }
     await ends(executor, 'await kit.slow()', { limits, code: 'time-limit', limitMs: 300, bridge: never })
     await ends(executor, 'for (;;);', { limits, code: 'time-limit', limitMs: 300 })
@@ -60,7 +60,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same(logs, [{ level: 'log', text: 'before' }], 'what it had logged')
   },
 
-  'calls: as many as it may make': async (executor) => {
+  'the call limit stops a program after its allowed number of calls': async (executor) => {
     const limits = { calls: 10 }
     const source = (n: number) => `for (let i = 0; i < ${n}; i++) await kit.echo(i); return 'done'`
     same(await value(executor, source(10), { limits }), 'done')
@@ -69,7 +69,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same([caught.code, caught.execution.usage.calls], ['call-limit', 10])
   },
 
-  'parallel calls: as many as may wait at once': async (executor) => {
+  'the parallel call limit stops a program with too many pending calls': async (executor) => {
     const limits = { parallelCalls: 10 }
     const source = (n: number) => `
       for (let round = 0; round < 3; round++) await Promise.all(Array.from({ length: ${n} }, (_, i) => kit.echo(i)))
@@ -79,7 +79,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same((await failure(executor, 'for (;;) kit.echo().catch(() => {})', { limits })).code, 'parallel-limit')
   },
 
-  'logs: by their bytes': async (executor) => {
+  'the log limit counts bytes': async (executor) => {
     const limits = { logBytes: 1000 }
     same(await value(executor, "for (let i = 0; i < 10; i++) console.log('x'.repeat(99)); return 1", { limits }), 1)
     const { code, execution } = await failure(executor, "for (;;) console.log('ü'.repeat(49))", { limits })
@@ -89,7 +89,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same((await failure(executor, "for (;;) try { console.log('x') } catch {}", { limits })).code, 'log-limit')
   },
 
-  'the result: by its bytes': async (executor) => {
+  'the result limit counts bytes': async (executor) => {
     const limits = { resultBytes: 1000 }
     same(((await value(executor, "return 'x'.repeat(998)", { limits })) as string).length, 998)
     same((await failure(executor, "return 'x'.repeat(999)", { limits })).code, 'result-limit')
@@ -97,7 +97,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same((await failure(executor, "return 'x'.repeat(3e6)")).code, 'result-limit')
   },
 
-  'arguments: by their bytes': async (executor) => {
+  'the argument limit counts bytes': async (executor) => {
     const limits = { argumentBytes: 1000 }
     same(await value(executor, "return (await kit.echo('x'.repeat(996))).length", { limits }), 996)
     same((await failure(executor, "await kit.echo('x'.repeat(997))", { limits })).code, 'argument-limit')
@@ -109,7 +109,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     same((await failure(executor, flood, { limits })).code, 'argument-limit', 'of all that wait')
   },
 
-  'arguments: by their values, wherever they are': async (executor) => {
+  'the argument limit counts values at any depth': async (executor) => {
     const limits = { argumentValues: 100 }
     const most = 'kit.echo(Array.from({ length: 98 }, (_, n) => n))'
     same(await value(executor, `return (await ${most}).length`, { limits }), 98)
@@ -122,7 +122,7 @@ export const limitCases: Record<string, ExecutorCase> = {
       same((await failure(executor, `await kit.echo(${given})`, { limits })).code, 'argument-limit', given)
   },
 
-  'after each of them the next runs': async (executor) => {
+  'the executor runs the next program after each kind of failure': async (executor) => {
     const bombs = [
       'for (;;);',
       'const a = []; for (;;) a.push(new Array(1e4).fill(0))',

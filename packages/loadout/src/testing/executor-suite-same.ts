@@ -4,7 +4,7 @@ import { check } from './check.ts'
 import { answer, type ExecutorCase, failure, NOW, run, same, value } from './executor-suite-case.ts'
 
 export const sameCases: Record<string, ExecutorCase> = {
-  'its time is that of the last answer': async (executor) => {
+  'the clock of a program shows the time of its last tool answer': async (executor) => {
     const source = `
       const times = [Date.now(), new Date().getTime()]
       await kit.echo(); times.push(Date.now())
@@ -14,7 +14,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     same(await value(executor, source), [NOW, NOW, NOW + 1000, NOW + 2000, midnight, 'undefined'])
   },
 
-  'its randomness is that of its seed': async (executor) => {
+  'the random numbers of a program depend only on its seed': async (executor) => {
     const source = 'return [Math.random(), Math.random(), Math.random()]'
     const [one, again, other] = [
       await value(executor, source, { seed: 'a' }),
@@ -29,7 +29,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     )
   },
 
-  'timers wait for nobody, and move its time': async (executor) => {
+  'timers do not wait in real time and advance the clock of the program': async (executor) => {
     const source = `
       const order = []
       setTimeout(() => order.push('late'), 5000)
@@ -57,7 +57,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     )
   },
 
-  'where the bridge says so it ends, to be run again': async (executor) => {
+  'a program ends as paused when the bridge pauses it and can be run again': async (executor) => {
     const source = `
       const log = [await kit.echo(1), Math.random(), Date.now()]
       console.log('asked'); log.push(await kit.echo('pause')); console.log('answered')
@@ -81,7 +81,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     same(await value(executor, source), again, 'as if it had never paused')
   },
 
-  'the same answers in the same order make it do the same': async (executor) => {
+  'a program repeats its behavior for the same answers in the same order': async (executor) => {
     const source = `
       const done = []
       await Promise.all([3, 1, 2].map(async (n) => {
@@ -109,7 +109,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     for (let i = 0; i < 5; i++) same(await record(answer), first, `run ${i}`)
   },
 
-  'nothing of a program is left for the next': async (executor) => {
+  'a program leaves no state for the next program': async (executor) => {
     const spoil = `
       globalThis.left = 1; Array.prototype.left = 2; Object.prototype.left = 3
       Promise.prototype.then = null; JSON.stringify = () => '"left"'; Math.random = () => 0.5; Date.now = () => 1

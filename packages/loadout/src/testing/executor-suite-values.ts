@@ -4,7 +4,7 @@ import { check } from './check.ts'
 import { answer, type ExecutorCase, failure, NOW, same, value } from './executor-suite-case.ts'
 
 export const valueCases: Record<string, ExecutorCase> = {
-  'what is no JSON is written as JSON has it': async (executor) => {
+  'values that are not JSON are converted by the rules of JSON': async (executor) => {
     same(await value(executor, 'return undefined'), null)
     same(await value(executor, 'return () => 1'), null)
     same(await value(executor, 'return Symbol()'), null)
@@ -19,7 +19,7 @@ export const valueCases: Record<string, ExecutorCase> = {
     })
   },
 
-  'a value that cannot be taken is told': async (executor) => {
+  'a result that cannot be serialized fails the program with the reason': async (executor) => {
     for (const [source, word] of [
       ['const a = {}; a.a = a; return a', 'circular'],
       ['return 10n', 'BigInt'],
@@ -36,7 +36,7 @@ export const valueCases: Record<string, ExecutorCase> = {
     }
   },
 
-  'arguments that cannot be taken are an exception, and no call': async (executor) => {
+  'arguments that cannot be serialized throw an exception and make no call': async (executor) => {
     const made: BridgeCall[] = []
     const call = (one: BridgeCall) => {
       made.push(one)
@@ -52,7 +52,7 @@ export const valueCases: Record<string, ExecutorCase> = {
     same(made, [])
   },
 
-  'answers come in as they are': async (executor) => {
+  'answers reach the program unchanged': async (executor) => {
     const given = { text: 'ü漢😀\u2028\0', list: [1.5, -0, 1e300, null], deep: { __proto__x: 1 }, ['__proto__']: 1 }
     const raw = JSON.parse('{ "__proto__": { "polluted": true }, "a": 1 }')
     const call = async ({ arguments: [which] }: BridgeCall): Promise<BridgeAnswer> => ({

@@ -11,7 +11,7 @@ import { valueCases } from './executor-suite-values.ts'
 import type { SuiteCase } from './suite-case.ts'
 
 const cases: Record<string, ExecutorCase> = {
-  'a program is the body of an async function, and what it returns is its value': async (executor) => {
+  'a program is the body of an async function and its return value is the result': async (executor) => {
     same(await value(executor, 'const one = await 1\nreturn { one, list: [true, null, "ü漢😀"] }'), {
       one: 1,
       list: [true, null, 'ü漢😀'],
@@ -20,13 +20,13 @@ const cases: Record<string, ExecutorCase> = {
     same(await value(executor, 'return 1 // and a comment at its end'), 1, 'with a comment at the end')
   },
 
-  'it reads its input, and may use the name for itself': async (executor) => {
+  'a program reads its input and can redeclare the name': async (executor) => {
     same(await value(executor, 'return input.a[1]', { input: { a: [1, 2] } }), 2)
     same(await value(executor, 'const input = 5; return input', { input: 1 }), 5)
     same(await value(executor, 'return input'), null, 'where there is none')
   },
 
-  'tools are functions of their toolkit, others stand by themselves': async (executor) => {
+  'tools are functions of their toolkit and other functions are global': async (executor) => {
     const calls: BridgeCall[] = []
     const call = (made: BridgeCall) => {
       calls.push(made)
@@ -51,7 +51,7 @@ const cases: Record<string, ExecutorCase> = {
     ])
   },
 
-  'a tool that is not there is told with those that are': async (executor) => {
+  'an unknown tool fails with a list of the available tools': async (executor) => {
     const { message, line } = await failure(executor, '\nawait kit.ecko({})')
     check(/kit.*ecko.*echo, fail/.test(message), `the message names what there is: ${message}`)
     same(line, 2, 'the line')
@@ -62,7 +62,7 @@ const cases: Record<string, ExecutorCase> = {
     }
   },
 
-  'calls go at once and wait together': async (executor) => {
+  'calls start immediately and wait in parallel': async (executor) => {
     const waiting: (() => void)[] = []
     const call = (made: BridgeCall) =>
       new Promise<BridgeAnswer>((resolve) => {
@@ -81,7 +81,7 @@ const cases: Record<string, ExecutorCase> = {
     same(await value(executor, source, { bridge: { call } }), { all: [0, 1, 2], order: [2, 1, 0] })
   },
 
-  'answers reach it in the order in which they are given, and what it does between them is done': async (executor) => {
+  'answers arrive in the order they are given and continuations run between them': async (executor) => {
     const made: string[] = []
     const call = async ({ arguments: [name] }: BridgeCall): Promise<BridgeAnswer> => {
       made.push(String(name))
@@ -95,7 +95,7 @@ const cases: Record<string, ExecutorCase> = {
     same(made, ['slow', 'fast', 'after fast', 'after slow'])
   },
 
-  'what a tool refuses is an exception with its code': async (executor) => {
+  'a tool failure is an exception with its code': async (executor) => {
     const source = `
       try { await kit.fail() } catch (error) {
         return [error.code, error.message, error.data, error.name, error instanceof Error, error instanceof ToolError]
@@ -106,12 +106,12 @@ const cases: Record<string, ExecutorCase> = {
     check(message.includes('There is none.') && message.includes('not-found'), `the message: ${message}`)
   },
 
-  'what nobody waits for breaks nothing': async (executor) => {
+  'an unhandled rejection does not fail the program': async (executor) => {
     same(await value(executor, 'kit.fail(); kit.fail(); Promise.reject(1); return 5'), 5)
     same(await value(executor, 'kit.fail(); await kit.echo(1); await kit.echo(2); return 6'), 6)
   },
 
-  'a bridge that breaks is an exception too': async (executor) => {
+  'a bridge failure is an internal exception without the message of the host': async (executor) => {
     const call = async (): Promise<BridgeAnswer> => {
       throw new Error('a secret of the host')
     }
@@ -125,7 +125,7 @@ const cases: Record<string, ExecutorCase> = {
     same(((await value(executor, source, { bridge: { call: strange } })) as string[])[0], 'internal')
   },
 
-  'what it logs is kept, by level and in order': async (executor) => {
+  'log entries are kept by level and in order': async (executor) => {
     const source = `
       console.log('one', 1, { a: [1] }, undefined, null, 10n, new TypeError('x'))
       console.info('i'); console.warn('w'); console.error('e'); console.debug('d')
@@ -146,7 +146,7 @@ const cases: Record<string, ExecutorCase> = {
     same(failed.logs, [{ level: 'log', text: 'before' }], 'of one that failed')
   },
 
-  'one that waits for nothing ends at once': async (executor) => {
+  'a program that waits for a promise that never resolves fails at once': async (executor) => {
     const { code, message } = await failure(executor, 'await new Promise(() => {})')
     same(code, 'program-error')
     check(message.includes('never comes'), message)
@@ -154,7 +154,7 @@ const cases: Record<string, ExecutorCase> = {
     same((await failure(executor, 'await { then() {} }')).code, 'program-error', 'a thenable that does nothing')
   },
 
-  'errors have the lines of the program': async (executor) => {
+  'errors have the line numbers of the program': async (executor) => {
     const at = async (source: string) => {
       const { code, line } = await failure(executor, source)
       return [code, line]
@@ -172,7 +172,7 @@ const cases: Record<string, ExecutorCase> = {
     )
   },
 
-  'whatever is thrown has a message': async (executor) => {
+  'every thrown value has a message': async (executor) => {
     const said = async (thrown: string) => (await failure(executor, `throw ${thrown}`)).message
     same(await said("'text'"), 'text')
     same(await said('null'), 'null')
@@ -188,7 +188,7 @@ const cases: Record<string, ExecutorCase> = {
       check((await said(thrown)) !== '', thrown)
   },
 
-  'many run at once, each for itself': async (executor) => {
+  'many programs run in parallel without affecting each other': async (executor) => {
     const source = `
       let sum = 0
       for (let i = 0; i < 5; i++) sum += await kit.echo(input + i)
@@ -200,14 +200,14 @@ const cases: Record<string, ExecutorCase> = {
     )
   },
 
-  'it tells what was used': async (executor) => {
+  'the executor reports the resource usage of a program': async (executor) => {
     const { usage } = await run(executor, 'await kit.echo(); await kit.slow(); for (let i = 0; i < 3e5; i++);')
     same(usage.calls, 2)
     check(usage.wallMs > 0 && usage.cpuMs >= 0 && usage.cpuMs <= usage.wallMs + 50, JSON.stringify(usage))
     check(usage.memoryBytes === undefined || usage.memoryBytes > 0, 'the memory')
   },
 
-  'it is cancelled, whatever it does': async (executor) => {
+  'cancellation stops a program before it starts, while it waits and while it computes': async (executor) => {
     const before = AbortSignal.abort()
     same((await failure(executor, 'return 1', { signal: before })).code, 'cancelled')
     const never = () => new Promise<BridgeAnswer>(() => {})

@@ -24,7 +24,7 @@ const fn = (name: string, more: object = {}) => ({
 })
 
 describe('a scripted model', () => {
-  it('says the same streamed and not, through each API', async () => {
+  it('gives the same answer streamed and unstreamed through each API', async () => {
     const turn = { text: 'Let me look at the weather.', calls: [{ name: 'weather', arguments: { city: 'Ulm' } }] }
     const { server, anthropic, openai } = await start(() => turn)
     const whole = await anthropic.messages.create({ ...ask, tools: [weather] })
@@ -62,7 +62,7 @@ describe('a scripted model', () => {
     )
   })
 
-  it('goes through its steps, and says where they were not kept', async () => {
+  it('follows the steps of its script and reports unmet steps', async () => {
     const { server, anthropic } = await start([
       { answer: 'one' },
       { expect: ({ body }) => expect(body.max_tokens).toBe(7), answer: 'two' },
@@ -76,7 +76,7 @@ describe('a scripted model', () => {
     await expect(anthropic.messages.create(ask)).rejects.toThrow('It has 3 steps, and this is request 4.')
   })
 
-  it('calls nothing that it was not shown, unless it is told to make it up', async () => {
+  it('calls only tools from the request unless a call is marked as made up', async () => {
     const { server, anthropic } = await start([
       { answer: { calls: [{ name: 'gone' }] } },
       { answer: { calls: [{ name: 'gone', madeUp: true }] } },
@@ -86,7 +86,7 @@ describe('a scripted model', () => {
     expect(() => server.done()).toThrow("no tool 'gone'")
   })
 
-  it('answers raw what no API forms: outages, limits, half a stream', async () => {
+  it('returns raw responses such as outages, limits and partial streams', async () => {
     const { anthropic, openai } = await start([
       {
         answer: { raw: { status: 529, body: { type: 'error', error: { type: 'overloaded_error', message: 'busy' } } } },
@@ -104,7 +104,7 @@ describe('a scripted model', () => {
     expect(events).toEqual([{ type: 'ping' }])
   })
 
-  it('gives fields and blocks that have no word of their own, streamed and not', async () => {
+  it('returns custom fields and blocks, streamed and unstreamed', async () => {
     const program = { type: 'program', id: 'prog_1', call_id: 'call_1', code: 'return 1', fingerprint: 'f' }
     const code = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'code_execution', input: { code: 'x' } }
     const container = { id: 'container_1', expires_at: '2026-01-01T00:00:00Z' }
@@ -121,7 +121,7 @@ describe('a scripted model', () => {
       expect(response.output).toMatchObject([program, { type: 'message' }])
   })
 
-  it('notes who went away, and closes while a stream is open', async () => {
+  it('records a client disconnect and closes while a stream is open', async () => {
     const { server, anthropic } = await start(() => 'a long story '.repeat(50), { paceMs: 20 })
     for await (const event of anthropic.messages.stream(ask)) if (event.type === 'content_block_delta') break
     await expect.poll(() => server.requests[0]?.aborted).toBe(true)
@@ -131,7 +131,7 @@ describe('a scripted model', () => {
     await expect(left).rejects.toThrow()
   })
 
-  it('wants a key, the one that it was given, and the version of Anthropic', async () => {
+  it('requires the configured API key and the Anthropic version header', async () => {
     const { server } = await start(() => 'hello', { apiKey: 'right' })
     const wrong = new OpenAI({ apiKey: 'wrong', baseURL: server.baseUrl.openai, maxRetries: 0 })
     await expect(wrong.responses.create({ model: 'gpt', input: 'x' })).rejects.toMatchObject({ status: 401 })
@@ -146,14 +146,14 @@ describe('a scripted model', () => {
     expect((await post('/v2/other', {})).status).toBe(404)
   })
 
-  it('is refused a body that is no JSON, and one that is too large', async () => {
+  it('rejects a body that is invalid JSON or too large', async () => {
     const { server } = await start(() => 'hello', { maxBytes: 100 })
     const post = (body: string) => fetch(`${server.url}/v1/responses`, { method: 'POST', body })
     expect((await post('{')).status).toBe(400)
     expect((await post(JSON.stringify({ input: 'x'.repeat(200) }))).status).toBe(413)
   })
 
-  it('keeps what it said, and is reminded of it by an id', async () => {
+  it('stores its responses and resolves references to them by id', async () => {
     const { server, openai } = await start(() => 'hello')
     const first = await openai.responses.create({ model: 'gpt', input: 'one' })
     await openai.responses.create({ model: 'gpt', input: 'two', previous_response_id: first.id })

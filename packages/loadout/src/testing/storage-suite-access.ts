@@ -11,7 +11,7 @@ const BOB = { userId: 'bob' }
 const APP: Access = { caller: 'app-config', userId: APP_OWNER }
 
 export const accessCases: Record<string, CaseBody> = {
-  "another's row does not exist": async (storage) => {
+  'a row of another user is invisible and cannot be changed': async (storage) => {
     const row = threadRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     await storage.transaction(BOB, async (tx) => {
@@ -24,7 +24,7 @@ export const accessCases: Record<string, CaseBody> = {
     equal((await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)))?.title, row.title, 'what Ann has')
   },
 
-  'nobody writes a row in the name of another': async (storage) => {
+  'a user cannot write a row for another user': async (storage) => {
     await rejects(
       storage.transaction(BOB, (tx) => tx.insert('threads', threadRow('ann'))),
       'forbidden',
@@ -37,7 +37,7 @@ export const accessCases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.list('threads')), [], 'what Ann got')
   },
 
-  "a child cannot hang on another's parent": async (storage) => {
+  'a child row cannot reference a parent row of another user': async (storage) => {
     const config = configRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
     const foreign = storage.transaction({ caller: 'introspection', userId: 'bob' }, (tx) =>
@@ -46,7 +46,7 @@ export const accessCases: Record<string, CaseBody> = {
     await rejects(foreign, 'not-found', "a tool under another's config")
   },
 
-  'users read tools and do not write them': async (storage) => {
+  'users can read tools but not write them': async (storage) => {
     const config = configRow('ann')
     const tool = toolRow('ann', config.uscoId)
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
@@ -68,7 +68,7 @@ export const accessCases: Record<string, CaseBody> = {
     )
   },
 
-  'the audit is appended to and never changed': async (storage) => {
+  'audit entries can be appended but never changed or deleted': async (storage) => {
     const row = auditRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('audit', row))
     const change = storage.transaction(ANN, (tx) => tx.update('audit', row.auditId, { set: { outcome: 'denied' } }))
@@ -80,7 +80,7 @@ export const accessCases: Record<string, CaseBody> = {
     )
   },
 
-  "everyone reads the app's toolkits, operators alone write them": async (storage) => {
+  'every user can read the app toolkits and only operators can write them': async (storage) => {
     const row = configRow(APP_OWNER, { slug: 'shared' })
     await storage.transaction(APP, (tx) => tx.insert('userServerConfigs', row))
     equal(
@@ -111,7 +111,7 @@ export const accessCases: Record<string, CaseBody> = {
     )
   },
 
-  'a system caller reaches as far as its list, and no further': async (storage) => {
+  'a system caller has exactly the access on its list': async (storage) => {
     const mine = apiKeyRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('apiKeys', mine))
     await storage.transaction(BOB, (tx) => tx.insert('apiKeys', apiKeyRow('bob')))
@@ -142,9 +142,7 @@ export const accessCases: Record<string, CaseBody> = {
     )
   },
 
-  'what is outside the list of a caller, or beyond what any user may, is forbidden whether or not it is there': async (
-    storage,
-  ) => {
+  'access beyond the permitted operations is forbidden whether or not the row exists': async (storage) => {
     const row = threadRow('ann')
     const key = apiKeyRow('ann')
     await storage.transaction(ANN, async (tx) => {
@@ -172,7 +170,7 @@ export const accessCases: Record<string, CaseBody> = {
     await storage.transaction(introspection, (tx) => tx.list('appConfig'))
   },
 
-  'no user reads how people come in, not even their own; the callers that may do': async (storage) => {
+  'users cannot read sign-in data, not even their own, and permitted callers can': async (storage) => {
     const signIn: Access = { caller: 'sign-in' }
     const heard: unknown[] = []
     const stop = await storage.watch((change) => {
@@ -227,7 +225,7 @@ export const accessCases: Record<string, CaseBody> = {
     equal(heard.length >= 5, true, 'that they are told')
   },
 
-  'an access that names nobody is refused': async (storage) => {
+  'an access with an empty user id is forbidden': async (storage) => {
     await rejects(
       storage.transaction({ userId: '' }, (tx) => tx.list('threads')),
       'forbidden',
@@ -235,7 +233,7 @@ export const accessCases: Record<string, CaseBody> = {
     )
   },
 
-  'odd user ids stay apart': async (storage) => {
+  'users with unusual ids stay isolated': async (storage) => {
     const ids = [
       "o'brien",
       'a"b',

@@ -7,7 +7,7 @@ import type { CaseBody } from './suite-case.ts'
 const ANN = { userId: 'ann' }
 
 export const faultCases: Record<string, CaseBody> = {
-  'a transaction whose operation failed fails, also where its work caught the error': async (storage) => {
+  'a transaction with a failed operation fails, even when its work caught the error': async (storage) => {
     const heard: Change[] = []
     await storage.watch((change) => heard.push(change))
     const row = threadRow('ann')
@@ -35,7 +35,7 @@ export const faultCases: Record<string, CaseBody> = {
     )
   },
 
-  'a failed operation tells what is wrong inside its transaction too': async (storage) => {
+  'a failed operation rejects with its own error inside the transaction': async (storage) => {
     const row = threadRow('ann')
     const twice = storage.transaction(ANN, async (tx) => {
       await tx.insert('threads', row)
@@ -44,7 +44,7 @@ export const faultCases: Record<string, CaseBody> = {
     await rejects(twice, 'conflict', 'the transaction')
   },
 
-  'a value outside its list, or a field that nobody knows, is not stored': async (storage) => {
+  'a value outside its enum or an unknown field is not stored': async (storage) => {
     const insert = (row: Row<'grants'>) => storage.transaction(ANN, (tx) => tx.insert('grants', row))
     await rejects(insert(grantRow('ann', { decision: 'maybe' as never })), 'invalid-row', 'an unknown decision')
     await rejects(insert({ ...grantRow('ann'), extra: 1 } as never), 'invalid-row', 'an unknown field')
@@ -58,7 +58,7 @@ export const faultCases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.list('grants')), [stored], 'what is stored')
   },
 
-  'a text with a NUL is not stored, and finds nothing': async (storage) => {
+  'a text with a NUL character is not stored and matches nothing': async (storage) => {
     const insert = (given: Partial<Row<'threads'>>) =>
       storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', given)))
     await rejects(insert({ title: 'a\0b' }), 'invalid-row', 'a text')
@@ -78,7 +78,7 @@ export const faultCases: Record<string, CaseBody> = {
     })
   },
 
-  'a counter holds more than 32 bits': async (storage) => {
+  'a counter stores more than 32 bits': async (storage) => {
     const row = usageRow('ann', { value: 3_000_000_000 })
     await storage.transaction(ANN, (tx) => tx.insert('usage', row))
     equal(await storage.transaction(ANN, (tx) => tx.get('usage', row.usageId)), row, 'the stored counter')
@@ -87,7 +87,7 @@ export const faultCases: Record<string, CaseBody> = {
     equal(changed?.value, value, 'the changed counter')
   },
 
-  'an update of nothing gives the row as it is, and tells nothing': async (storage) => {
+  'an empty update returns the row unchanged and notifies no watcher': async (storage) => {
     const row = configRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', row))
     const heard: Change[] = []
@@ -101,7 +101,7 @@ export const faultCases: Record<string, CaseBody> = {
     equal(heard, [{ kind: 'live' }], 'what was told')
   },
 
-  'a watcher that throws fails nobody': async (storage, deadlineMs) => {
+  'a throwing watcher does not fail transactions or other watchers': async (storage, deadlineMs) => {
     await storage.watch(() => {
       throw new Error('a broken watcher')
     })

@@ -58,17 +58,17 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
       })
       return { transaction: (access, work) => work(single(access)) }
     }),
-    foundBy: 'a failed transaction leaves nothing',
+    foundBy: 'a failed transaction changes nothing',
   },
   'work that is not kept apart': {
     open: fromBackend(() => ({ exclusive: (work) => work() })),
-    foundBy: 'an update with a condition is compare and set',
+    foundBy: 'a conditional update is a compare-and-set',
   },
   'children that stay behind': {
     open: fromBackend((backend) => ({
       commit: (writes) => backend.commit(writes.filter((write) => write.row || write.collection !== 'userServerTools')),
     })),
-    foundBy: 'children need their parent, and go with it',
+    foundBy: 'child rows need their parent and are deleted with it',
   },
   'a unique key that is not looked at': {
     open: withTransaction((tx) => ({
@@ -78,7 +78,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         if (taken.length === 0) await tx.insert(collection, row)
       },
     })),
-    foundBy: 'a unique key is taken once per owner',
+    foundBy: 'a unique key can be used once per owner',
   },
   'a failure that is forgotten once the work caught it': {
     open: withTransaction((tx) => ({
@@ -88,7 +88,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         await tx.insert(collection, row)
       },
     })),
-    foundBy: 'a transaction whose operation failed fails, also where its work caught the error',
+    foundBy: 'a transaction with a failed operation fails, even when its work caught the error',
   },
   'an unknown field that is left out in silence': {
     open: withTransaction((tx) => ({
@@ -97,14 +97,14 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         return tx.insert(collection, known as typeof row)
       },
     })),
-    foundBy: 'a value outside its list, or a field that nobody knows, is not stored',
+    foundBy: 'a value outside its enum or an unknown field is not stored',
   },
   'a NUL that is cut out': {
     open: withTransaction((tx) => ({
       insert: (collection, row) =>
         tx.insert(collection, 'title' in row && row.title ? { ...row, title: row.title.replaceAll('\0', '') } : row),
     })),
-    foundBy: 'a text with a NUL is not stored, and finds nothing',
+    foundBy: 'a text with a NUL character is not stored and matches nothing',
   },
   'a counter of 32 bits': {
     open: withTransaction((tx) => ({
@@ -113,7 +113,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         await tx.insert(collection, row)
       },
     })),
-    foundBy: 'a counter holds more than 32 bits',
+    foundBy: 'a counter stores more than 32 bits',
   },
   'an update that wants something to set': {
     open: withTransaction((tx) => ({
@@ -122,7 +122,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         return tx.update(collection, id, change)
       },
     })),
-    foundBy: 'an update of nothing gives the row as it is, and tells nothing',
+    foundBy: 'an empty update returns the row unchanged and notifies no watcher',
   },
   'a watcher that can fail a transaction': {
     open: fromStorage((storage) => {
@@ -139,7 +139,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         },
       }
     }),
-    foundBy: 'a watcher that throws fails nobody',
+    foundBy: 'a throwing watcher does not fail transactions or other watchers',
   },
   'a storage that lives on after its end': {
     open: fromStorage(() => ({ close: async () => {} })),
@@ -149,8 +149,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
     open: withTransaction((tx, { caller }) => ({
       list: async (c, query) => (caller === 'sign-in' && c === 'threads' ? [] : tx.list(c, query)),
     })),
-    foundBy:
-      'what is outside the list of a caller, or beyond what any user may, is forbidden whether or not it is there',
+    foundBy: 'access beyond the permitted operations is forbidden whether or not the row exists',
   },
   'rows that stay alive in their readers': {
     open: fromStorage((storage) => {
@@ -173,7 +172,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
           ),
       }
     }),
-    foundBy: 'a row changed by its holder does not change the store',
+    foundBy: 'changing a returned row does not change the store',
   },
   'times that come back as text': {
     open: withTransaction((tx) => ({
@@ -189,17 +188,17 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
     open: withTransaction((tx) => ({
       insertAll: async (c, rows) => tx.insertAll(c, [...new Set(rows)]),
     })),
-    foundBy: 'many rows at once come back as they were stored, and all or none are',
+    foundBy: 'a bulk insert stores all rows as given or none of them',
   },
   'a time that is not looked at': {
     open: withTransaction((tx) => ({
       list: (c, { between: _, ...query } = {}) => tx.list(c, query as never),
     })),
-    foundBy: 'a list takes what lies between two times',
+    foundBy: 'a list returns the rows between two times',
   },
   'a condition that is ignored': {
     open: withTransaction((tx) => ({ update: (c, id, { set }) => tx.update(c, id, { set }) })),
-    foundBy: 'an update with a condition is compare and set',
+    foundBy: 'a conditional update is a compare-and-set',
   },
   'a watch that says nothing': {
     open: fromStorage(() => ({
@@ -208,18 +207,18 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
         return () => {}
       },
     })),
-    foundBy: 'watchers are told of committed changes only',
+    foundBy: 'watchers receive only committed changes',
   },
   'a caller with every right': {
     open: fromStorage((storage) => ({
       transaction: (access, work) =>
         storage.transaction(access.caller === 'sign-in' && access.userId ? { userId: access.userId } : access, work),
     })),
-    foundBy: 'a system caller reaches as far as its list, and no further',
+    foundBy: 'a system caller has exactly the access on its list',
   },
 }
 
-describe('the storage suite finds a driver that is broken on purpose', () => {
+describe('the storage suite detects', () => {
   for (const [name, { open, foundBy }] of Object.entries(BROKEN)) {
     it(name, async () => {
       const finder = storageSuite(open, { deadlineMs: 200 }).find((suiteCase) => suiteCase.name === foundBy)
@@ -227,7 +226,7 @@ describe('the storage suite finds a driver that is broken on purpose', () => {
     })
   }
 
-  it('and has nothing to say of the whole one', async () => {
+  it('no fault in a correct driver', async () => {
     for (const suiteCase of storageSuite(fromBackend(() => ({})))) await suiteCase.run()
   })
 })

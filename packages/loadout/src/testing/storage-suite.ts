@@ -31,7 +31,7 @@ const cases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.delete('threads', 'nothing')), false, 'a deletion of nothing')
   },
 
-  'an update changes what it names and nothing else': async (storage) => {
+  'an update changes only the fields that it names': async (storage) => {
     const row = threadRow('ann', { settingsJson: { a: 1 } })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const changed = await storage.transaction(ANN, (tx) =>
@@ -41,7 +41,7 @@ const cases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.get('threads', row.threadId)), changed, 'what is stored')
   },
 
-  'an update with a condition is compare and set': async (storage) => {
+  'a conditional update is a compare-and-set': async (storage) => {
     const row = threadRow('ann', { title: 'one' })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     const change = (from: string, to: string) =>
@@ -52,7 +52,7 @@ const cases: Record<string, CaseBody> = {
     equal(outcomes.filter((outcome) => outcome !== undefined).length, 1, 'how many of two racing changes won')
   },
 
-  'a row changed by its holder does not change the store': async (storage) => {
+  'changing a returned row does not change the store': async (storage) => {
     const row = threadRow('ann', { settingsJson: { list: [1] } })
     await storage.transaction(ANN, (tx) => tx.insert('threads', row))
     ;(row.settingsJson.list as number[]).push(2)
@@ -79,7 +79,7 @@ const cases: Record<string, CaseBody> = {
     equal(await ids({ after: 't2', order: 'desc' }), ['t1', 't0'], 'a page backwards')
   },
 
-  'many rows at once come back as they were stored, and all or none are': async (storage) => {
+  'a bulk insert stores all rows as given or none of them': async (storage) => {
     const rows = Array.from({ length: 40 }, (_, i) =>
       configRow('ann', {
         configJson: { type: 'stdio', command: `it's "${i}"`, args: ['ü', '漢😀', '\\n\n'], env: { N: 1.5, no: null } },
@@ -121,7 +121,7 @@ const cases: Record<string, CaseBody> = {
     equal((await storage.transaction(ANN, (tx) => tx.list('userServerConfigs'))).length, 40, 'how many there are')
   },
 
-  'a list takes what lies between two times': async (storage) => {
+  'a list returns the rows between two times': async (storage) => {
     const at = (ms: number) => new Date(1_700_000_000_000 + ms)
     const rows = [0, 1, 2, 3].map((ms) => threadRow('ann', { threadId: `t${ms}`, createdAt: at(ms) }))
     await storage.transaction(ANN, (tx) => tx.insertAll('threads', rows))
@@ -134,7 +134,7 @@ const cases: Record<string, CaseBody> = {
     equal(await ids({ to: at(0) }), ['t0'], 'up to one')
   },
 
-  'a filter finds null and times': async (storage) => {
+  'a filter matches null and times': async (storage) => {
     const at = new Date('2026-01-02T03:04:05.678Z')
     const plain = configRow('ann')
     const dated = configRow('ann', { introspectedAt: at, introspectionStatus: 'success' })
@@ -171,7 +171,7 @@ const cases: Record<string, CaseBody> = {
     })
   },
 
-  'a failed transaction leaves nothing': async (storage) => {
+  'a failed transaction changes nothing': async (storage) => {
     const kept = threadRow('ann', { title: 'kept' })
     await storage.transaction(ANN, (tx) => tx.insert('threads', kept))
     const failing = storage.transaction(ANN, async (tx) => {
@@ -192,7 +192,7 @@ const cases: Record<string, CaseBody> = {
     )
   },
 
-  'a unique key is taken once per owner': async (storage) => {
+  'a unique key can be used once per owner': async (storage) => {
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', configRow('ann', { slug: 'fs', name: 'FS' })))
     const sameName = configRow('ann', { slug: 'other', name: 'FS' })
     await rejects(
@@ -215,7 +215,7 @@ const cases: Record<string, CaseBody> = {
     await rejects(rename, 'conflict', 'a rename onto a taken name')
   },
 
-  'the same id twice is a conflict, and two owners may share an id': async (storage) => {
+  'a duplicate id is a conflict for one owner and allowed across owners': async (storage) => {
     await storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' })))
     await rejects(
       storage.transaction(ANN, (tx) => tx.insert('threads', threadRow('ann', { threadId: 't' }))),
@@ -231,7 +231,7 @@ const cases: Record<string, CaseBody> = {
     )
   },
 
-  'a row that its schema refuses is not stored': async (storage) => {
+  'a row that violates its schema is not stored': async (storage) => {
     const wrongType = configRow('ann', { configType: 'mcp_pigeon' as never })
     await rejects(
       storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', wrongType)),
@@ -247,7 +247,7 @@ const cases: Record<string, CaseBody> = {
     await rejects(insert, 'invalid-row', 'an input schema that is not an object schema')
   },
 
-  'children need their parent, and go with it': async (storage) => {
+  'child rows need their parent and are deleted with it': async (storage) => {
     const config = configRow('ann')
     const asIntrospection = { caller: 'introspection', userId: 'ann' } as const
     const orphan = storage.transaction(asIntrospection, (tx) =>
@@ -261,7 +261,7 @@ const cases: Record<string, CaseBody> = {
     equal(await storage.transaction(ANN, (tx) => tx.list('userServerTools')), [], 'tools after')
   },
 
-  'watchers are told of committed changes only': async (storage, deadlineMs) => {
+  'watchers receive only committed changes': async (storage, deadlineMs) => {
     const heard: Change[] = []
     const stop = await storage.watch((change) => heard.push(change))
     equal(heard, [{ kind: 'live' }], 'what a watcher hears first')
@@ -284,7 +284,7 @@ const cases: Record<string, CaseBody> = {
     equal(heard.slice(1), [told, told], 'all that was told')
   },
 
-  'a removed config tells of its tools too': async (storage, deadlineMs) => {
+  'deleting a config also notifies watchers of its tools': async (storage, deadlineMs) => {
     const config = configRow('ann')
     await storage.transaction(ANN, (tx) => tx.insert('userServerConfigs', config))
     await storage.transaction({ caller: 'introspection', userId: 'ann' }, (tx) =>
@@ -298,7 +298,7 @@ const cases: Record<string, CaseBody> = {
     await eventually(tools, 'the tools of a removed config are told by its id', deadlineMs)
   },
 
-  'many transactions at once all happen': async (storage) => {
+  'concurrent transactions all commit': async (storage) => {
     const rows = Array.from({ length: 40 }, (_, i) => threadRow(`user${i % 4}`))
     await Promise.all(rows.map((row) => storage.transaction({ userId: row.userId }, (tx) => tx.insert('threads', row))))
     for (let i = 0; i < 4; i++) {

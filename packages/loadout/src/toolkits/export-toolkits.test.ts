@@ -46,7 +46,7 @@ async function valuesOf(host: Host): Promise<Record<string, string>> {
 const SECRET = 'sk-live-4f9aB2c8D1e7F6a5'
 
 describe('an export', () => {
-  it('has templates and hosts, and gives the same toolkits again', async () => {
+  it('contains templates and hosts and imports as the same toolkits', async () => {
     const [host, other] = [createHost(), createHost()]
     const toolkits = await register(host, [
       { name: 'boxed', command: 'npx', args: ['x'], hosts: ['api.example.com'] },
@@ -105,7 +105,7 @@ describe('an export', () => {
     })
   })
 
-  it('for VS Code has inputs that are asked for as passwords', async () => {
+  it('contains password inputs in the VS Code format', async () => {
     const host = createHost()
     const toolkits = await register(host, [{ name: 'github', command: 'npx', env: { GITHUB_TOKEN: 'a' } }])
     expect(exportToolkits(toolkits, { format: 'vscode' })).toEqual({
@@ -114,13 +114,13 @@ describe('an export', () => {
     })
   })
 
-  it('a text that looks like a variable does not become a secret by its name', async () => {
+  it('keeps a text that looks like a variable apart from a secret with the same name', async () => {
     const host = createHost()
     const toolkits = await register(host, [{ name: 'a', command: 'x', args: ['${TOKEN}'], env: { TOKEN: 's' } }])
     expect(exportToolkits(toolkits).mcpServers?.a).toMatchObject({ args: ['${TOKEN}'], env: { TOKEN: '${A_TOKEN}' } })
   })
 
-  it('says the sign-in as it is where headers cannot', async () => {
+  it('contains the auth settings when headers cannot express them', async () => {
     const host = createHost()
     const toolkits = await register(host, [
       { name: 'a', url: 'https://a.example', headers: { authorization: 'x' }, auth: { type: 'bearer', token: 'y' } },
@@ -201,9 +201,9 @@ const toolkits = fc.uniqueArray(
   { maxLength: 4, selector: (record) => record.name },
 )
 
-describe('what is exported and imported again', () => {
+describe('an exported and reimported config', () => {
   for (const format of ['mcpServers', 'vscode'] as const)
-    it(`is the same, with the values given (${format})`, async () => {
+    it(`yields the same toolkits when its values are given (${format})`, async () => {
       await fc.assert(
         fc.asyncProperty(toolkits, async (records) => {
           const host = createHost()

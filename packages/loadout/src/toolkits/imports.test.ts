@@ -11,7 +11,7 @@ const ids = async (host: ReturnType<typeof createHost>) =>
   (await host.toolkits.list('ann')).map(({ toolkit }) => toolkit.id).sort()
 
 describe('imports', () => {
-  it('a preview says what applying does, and writes nothing', async () => {
+  it('preview what applying them does and write nothing', async () => {
     const host = createHost()
     await host.toolkits.register({ name: 'files', command: 'old' }, ann)
     const config = {
@@ -38,7 +38,7 @@ describe('imports', () => {
     expect((await host.toolkits.find('ann', 'files')).toolkit.server).toMatchObject({ command: 'npx' })
   })
 
-  it('what was given goes to the credential store and into no report', async () => {
+  it('store given values as credentials and omit them from reports', async () => {
     const host = createHost()
     const config = { mcpServers: { github: { ...GITHUB, url: 'https://a.example/${PIN_KEY}/mcp' } } }
     const values = { GITHUB_TOKEN: 's3cret', PIN_KEY: 'plain' }
@@ -56,7 +56,7 @@ describe('imports', () => {
     })
   })
 
-  it('an import never takes a secret that is stored into another server', async () => {
+  it('never pass a stored secret to another server', async () => {
     const host = createHost()
     await host.toolkits.register({ name: 'github', command: 'good', args: ['--token', 's3cret'] }, ann)
     const { uscoId } = await host.toolkits.find('ann', 'github')
@@ -72,7 +72,7 @@ describe('imports', () => {
     expect(await host.credentials.open({ userId: 'ann', toolkit: uscoId })).toEqual({ 'args.0': 's3cret' })
   })
 
-  it('entries that meet in one id get another; those that meet in a name are told', async () => {
+  it('give entries with the same id a new id and reject entries with the same name', async () => {
     const host = createHost()
     const config = {
       mcpServers: { 'my kit': FILES, 'My Kit': FILES, a: { ...FILES, name: 'Same' }, b: { ...FILES, name: 'Same' } },
@@ -97,7 +97,7 @@ describe('imports', () => {
     ])
   })
 
-  it('one entry cannot undo another by an id; an id and a name of two toolkits are a conflict', async () => {
+  it('reject an entry that reuses the id of another or mixes the id and name of two toolkits', async () => {
     const host = createHost()
     await host.toolkits.register({ id: 'x', name: 'Ex', ...FILES }, ann)
     await host.toolkits.register({ id: 'y', name: 'Why', ...FILES }, ann)
@@ -112,7 +112,7 @@ describe('imports', () => {
     expect(await host.imports.apply(clash, ann)).toEqual(await host.imports.preview(clash, ann))
   })
 
-  it('an update changes what the config speaks of; what its user set beside the server stays', async () => {
+  it('update the fields in the config and keep other user settings', async () => {
     const host = createHost()
     await host.imports.apply({ kit: { ...FILES, env: { OLD: '1' } } }, ann)
     const overrides = { read: { enabled: false } }
@@ -129,7 +129,7 @@ describe('imports', () => {
     expect((await host.toolkits.find('ann', 'kit')).toolkit).toMatchObject({ enabled: true, overrides })
   })
 
-  it('only some entries, by name', async () => {
+  it('can be limited to entries by name', async () => {
     const host = createHost()
     const report = await host.imports.apply({ mcpServers: { a: FILES, b: FILES } }, ann, { only: ['b', 'c'] })
     expect(statuses(report)).toEqual([['b', 'b', 'added']])
@@ -137,7 +137,7 @@ describe('imports', () => {
     expect(await ids(host)).toEqual(['b'])
   })
 
-  it('a text is read with its comments; options are checked', async () => {
+  it('accept a text with comments and validate their options', async () => {
     const host = createHost()
     const text = '{\n  // mine\n  "servers": { "a": { "command": "x", }, },\n}'
     expect(statuses(await host.imports.preview(text, ann))).toEqual([['a', 'a', 'added']])
@@ -146,7 +146,7 @@ describe('imports', () => {
     await expect(host.imports.preview(text, ann, odd)).rejects.toMatchObject({ errors: [{ path: 'values.A' }] })
   })
 
-  it('belongs to its owner: a user, or the app', async () => {
+  it('belong to their owner, a user or the app', async () => {
     const host = createHost()
     await host.imports.apply({ a: FILES }, { tier: 'app' })
     expect(statuses(await host.imports.preview({ a: FILES }, { tier: 'app' }))[0]?.[2]).toBe('updated')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { redact } from './redact.ts'
 
-it('takes a secret out as it is, as JSON has it, and line by line', () => {
+it('redact removes a secret verbatim, JSON-escaped and line by line', () => {
   const pem = '-----BEGIN KEY-----\nabcdefgh\nijklmnop\n-----END KEY-----'
   expect(redact(`failed with ${pem} at`, [pem])).toBe('failed with ••• at')
   expect(redact(`failed with ${JSON.stringify(pem)}`, [pem])).toBe('failed with "•••"')
@@ -10,7 +10,7 @@ it('takes a secret out as it is, as JSON has it, and line by line', () => {
   expect(redact('short ones stay: on', ['on'])).toBe('short ones stay: on')
 })
 
-describe('written in another way', () => {
+describe('redaction of an encoded secret', () => {
   const secret = 'pass "word" & more+/é'
   const base64 = (text: string) => Buffer.from(text).toString('base64')
   it.each([
@@ -29,28 +29,28 @@ describe('written in another way', () => {
     expect(masked.length).toBeLessThan(`failed: ${told} at`.length)
   })
 
-  it('a secret that stands encoded in its URL is known as it is, too', () => {
+  it('covers the decoded form of a secret that is encoded in its URL', () => {
     expect(redact(`bad token ${secret}`, [encodeURIComponent(secret)])).toBe('bad token •••')
   })
 
-  it('what is secret within it: credentials of a header, the password of a URL', () => {
+  it('covers the credentials in a header and the password in a URL', () => {
     expect(redact('bad: abcdefghij', ['Bearer abcdefghij'])).toBe('bad: •••')
     expect(redact('bad: hunter22', [`Basic ${base64('ann:hunter22')}`])).toBe('bad: •••')
     expect(redact('bad: hunter22', ['postgres://ann:hunter22@db/x'])).toBe('bad: •••')
   })
 
-  it('what a cut left of it', () => {
+  it('covers a fragment that is left by truncation', () => {
     expect(redact('failed with 0123456789', ['0123456789abcdef'])).toBe('failed with •••')
     expect(redact('89abcdef failed', ['0123456789abcdef'])).toBe('••• failed')
     expect(redact('failed with 01', ['0123456789abcdef'])).toBe('failed with 01')
   })
 
-  it('short ones only as they are', () => {
+  it('matches a short secret only verbatim', () => {
     expect(redact('abcd and YWJjZA', ['abcd'])).toBe('••• and YWJjZA')
   })
 })
 
-it('a key by its form is nobody’s to tell', () => {
+it('redact removes a text that has the format of a key', () => {
   expect(redact(`no account for "ghp_${'a1'.repeat(18)}", sorry`, [])).toBe('no account for "•••", sorry')
   expect(redact('no account for ann', [])).toBe('no account for ann')
 })

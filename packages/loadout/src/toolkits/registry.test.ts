@@ -10,11 +10,11 @@ const names = async (host: ReturnType<typeof createHost>, userId: string) =>
   (await host.toolkits.list(userId)).map((stored) => `${stored.tier}:${stored.toolkit.id}`)
 
 describe('the registry', () => {
-  it('an empty host has no toolkits', async () => {
+  it('has no toolkits in an empty host', async () => {
     expect(await createHost().toolkits.list('ann')).toEqual([])
   })
 
-  it('registers, updates and removes at run time, and tells', async () => {
+  it('registers, updates and removes toolkits at runtime and emits events', async () => {
     const host = createHost()
     const events: HostEvent[] = []
     host.events.on((event) => events.push(event))
@@ -39,7 +39,7 @@ describe('the registry', () => {
     ])
   })
 
-  it('is changed by one of those who read the same, where they ask for that', async () => {
+  it('accepts only one of several updates that require the same version', async () => {
     const host = createHost()
     const { stored } = await host.toolkits.register(FILES, ann)
     const which = { id: 'files', unchangedSince: stored.row.updatedAt }
@@ -56,7 +56,7 @@ describe('the registry', () => {
     expect(next.stored.toolkit.name).toBe('last')
   })
 
-  it('upserts by id, then by name; a rename onto a taken name is a conflict and loses nothing', async () => {
+  it('upserts by id, then by name, and rejects a rename to a taken name without data loss', async () => {
     const host = createHost()
     await host.toolkits.register({ id: 'one', ...FILES }, ann)
     await host.toolkits.register({ ...FILES, name: 'Other' }, ann)
@@ -71,7 +71,7 @@ describe('the registry', () => {
     expect(await names(host, 'ann')).toEqual(['user:one', 'user:other'])
   })
 
-  it('first writers of one name or one id at once do not refuse each other', async () => {
+  it('accepts concurrent first registrations of one name or one id', async () => {
     const host = createHost()
     const same = await Promise.all(Array.from({ length: 8 }, () => host.toolkits.register(FILES, ann)))
     expect(new Set(same.map(({ stored }) => stored.uscoId)).size).toBe(1)
@@ -81,20 +81,20 @@ describe('the registry', () => {
     expect(new Set(alike.map(({ stored }) => stored.toolkit.id)).size).toBe(3)
   })
 
-  it('says when a given id is not used, because the name has another', async () => {
+  it('warns when it ignores a given id because the name has another', async () => {
     const host = createHost()
     await host.toolkits.register({ id: 'one', ...FILES }, ann)
     const { stored, warnings } = await host.toolkits.register({ id: 'two', ...FILES }, ann)
     expect([stored.toolkit.id, warnings]).toEqual(['one', [expect.stringContaining('"one"')]])
   })
 
-  it('makes a free id where two names give the same', async () => {
+  it('creates a free id when two names map to the same id', async () => {
     const host = createHost()
     await host.toolkits.register({ ...FILES, name: 'Git Hub' }, ann)
     expect((await host.toolkits.register({ ...FILES, name: 'Git-Hub!' }, ann)).stored.toolkit.id).toBe('git-hub-2')
   })
 
-  it('an id may begin as ours do; each is found by its own', async () => {
+  it('finds toolkits whose ids start with an internal prefix', async () => {
     const host = createHost()
     const { stored } = await host.toolkits.register({ ...FILES, name: 'usco_x' }, ann)
     await host.toolkits.register({ ...FILES, name: 'call_center' }, ann)
@@ -106,7 +106,7 @@ describe('the registry', () => {
     expect(await names(host, 'ann')).toEqual(['user:usco_x'])
   })
 
-  it('users have their own, and the app has its own', async () => {
+  it('separates the toolkits of each user and of the app', async () => {
     const host = createHost()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.register({ ...FILES, name: 'Mine' }, ann)
@@ -117,7 +117,7 @@ describe('the registry', () => {
     await expect(host.toolkits.update('mine', { enabled: false }, bob)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it("a user's toolkit hides the app's of the same id, visibly", async () => {
+  it('hides an app toolkit behind a user toolkit with the same id and marks it', async () => {
     const host = createHost()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.register(FILES, ann)
@@ -127,7 +127,7 @@ describe('the registry', () => {
     expect(await names(host, 'ann')).toEqual(['app:files'])
   })
 
-  it("a user switches the app's toolkit off for themselves alone", async () => {
+  it('lets a user turn off an app toolkit for themselves only', async () => {
     const host = createHost()
     await host.toolkits.register(FILES, { tier: 'app' })
     await host.toolkits.setEnabled('ann', 'files', false)
@@ -139,7 +139,7 @@ describe('the registry', () => {
     expect((await host.toolkits.find('ann', 'files')).enabled).toBe(false)
   })
 
-  it('keeps secrets apart from the record, through updates, and clears them with it', async () => {
+  it('stores secrets apart from the record, keeps them through updates and deletes them with it', async () => {
     const host = createHost()
     const { stored } = await host.toolkits.register({ ...FILES, env: { TOKEN: 's3cret', GONE: 'soon' } }, ann)
     const owner = { userId: 'ann', toolkit: stored.uscoId }
@@ -152,7 +152,7 @@ describe('the registry', () => {
     expect(await host.credentials.open(owner)).toEqual({})
   })
 
-  it('a record for the other tier is refused', async () => {
+  it('rejects a record for the other tier', async () => {
     const register = createHost().toolkits.register({ ...FILES, scope: 'app' }, ann)
     await expect(register).rejects.toMatchObject({
       code: 'invalid-input',
@@ -160,7 +160,7 @@ describe('the registry', () => {
     })
   })
 
-  it('storage that outlives the process needs a key ring that does too', () => {
+  it('requires a persistent key ring for persistent storage', () => {
     const lasting = { ...createHost().storage, name: 'pglite' }
     expect(() => createHost({ storage: lasting })).toThrow(expect.objectContaining({ code: 'config-invalid' }))
   })

@@ -4,7 +4,7 @@ import { isSecretField, secretValues } from './secret-values.ts'
 
 const KEY = 'ghp_16C7e42F292c6912E7710c838347Ae178B4a'
 
-describe('values of a toolkit that are masked in texts', () => {
+describe('secretValues', () => {
   it.each([
     ['env.GITHUB_TOKEN', KEY],
     ['env.ANYTHING', KEY],
@@ -57,7 +57,7 @@ describe('values of a toolkit that are masked in texts', () => {
   })
 })
 
-describe('names', () => {
+describe('secret names', () => {
   it.each([
     ...['apiKey', 'api_token', 'API_KEY', 'apikey', 'Authorization', 'client_secret', 'passwd', 'DB_PASSWORD', 'pwd'],
     ...['cookie', 'sessionId', 'ssh-key', 'OPENAI_KEY', '--token', 'X-Auth', 'dsn', 'signature', 'privateKey'],
@@ -68,7 +68,7 @@ describe('names', () => {
     ...['AUTH_MODE', 'path', 'KEY_PATH', 'secretName', 'design', 'assignee', 'compass', 'authority'],
   ])('%s names no secret', (name) => expect(isSecretName(name)).toBe(false))
 
-  it('hides an argument with a weak name only when the value looks like a key', () => {
+  it('hide an argument with a weak name only when the value looks like a key', () => {
     expect(isSecretArgument('issue_key', 'PROJ-1234')).toBe(false)
     expect(isSecretArgument('key', 'settings/theme')).toBe(false)
     expect(isSecretArgument('key', KEY)).toBe(true)
@@ -76,7 +76,7 @@ describe('names', () => {
     expect(isSecretArgument('useToken', true)).toBe(false)
   })
 
-  it('counts a stored field as a secret by its name', () => {
+  it('mark a stored field as a secret', () => {
     expect(['env.PATH', 'env.LOG_LEVEL', 'headers.X-Team'].map(isSecretField)).toEqual([false, false, false])
     expect(['env.API_KEY', 'headers.Authorization', 'auth.token', 'args.0'].map(isSecretField)).not.toContain(false)
   })

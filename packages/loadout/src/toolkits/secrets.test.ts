@@ -45,7 +45,7 @@ function normal(server: object): unknown {
   )
 }
 
-describe('secrets leave the record', () => {
+describe('takeSecrets', () => {
   for (const [name, input] of Object.entries(PLACES))
     it(name, () => {
       const server = readServer(input)
@@ -61,7 +61,7 @@ describe('secrets leave the record', () => {
       expect(again.kept.sort()).toEqual(Object.keys(taken.secrets).sort())
     })
 
-  it('ordinary arguments and urls stay readable', () => {
+  it('keeps ordinary arguments and URLs readable', () => {
     const args = [
       '-y',
       '@modelcontextprotocol/server-filesystem',
@@ -76,7 +76,7 @@ describe('secrets leave the record', () => {
     expect(takeSecrets(readServer({ url }), [])).toMatchObject({ server: { url }, secrets: {} })
   })
 
-  it('a new argument in front does not disturb a kept one', () => {
+  it('keeps a stored secret when a new argument is added in front of it', () => {
     const { server, secrets } = takeSecrets(readServer({ command: 'x', args: ['--token', SECRET] }), [])
     const moved = {
       ...server,
@@ -88,7 +88,7 @@ describe('secrets leave the record', () => {
     expect(Object.keys(again.secrets)).not.toEqual(Object.keys(secrets))
   })
 
-  it('two secrets in one url stay two, and short ones do not eat others', () => {
+  it('separates two secrets in one URL and does not replace other text with a short secret', () => {
     const server = readServer({ url: 'https://example.example/mcp?token=e&key=secret&other=e' })
     const taken = takeSecrets(server, [])
     expect(taken.server).toMatchObject({
@@ -97,19 +97,19 @@ describe('secrets leave the record', () => {
     expect(fillSecrets(taken.server, taken.secrets)).toEqual(server)
   })
 
-  it('a new secret beside a kept one is taken too', () => {
+  it('takes a new secret beside a kept one', () => {
     const { server } = takeSecrets(readServer({ url: 'https://a.example/mcp?token=${secret:url.0}&api_key=SECOND' }), [
       'url.0',
     ])
     expect(server).toMatchObject({ url: 'https://a.example/mcp?token=${secret:url.0}&api_key=${secret:url.1}' })
   })
 
-  it('takes few steps for a text that is made to be slow', () => {
+  it('needs few steps for an adversarial text', () => {
     const server = readServer({ command: 'x', args: Array(256).fill('-eyJ'.repeat(2048)) })
     work.within({ steps: 50_000, ms: 2000 }, () => takeSecrets(server, []))
   })
 
-  it('a placeholder is taken only where its secret stood', () => {
+  it('accepts a placeholder only at the place of its secret', () => {
     const stored = ['env.A', 'url.0']
     expect(() => takeSecrets(readServer({ command: 'x', env: { B: '${secret:env.A}' } }), stored)).toThrow(
       /names no secret/,
@@ -125,7 +125,7 @@ describe('secrets leave the record', () => {
     )
   })
 
-  it('filling without the secret says which', () => {
+  it('leaves a placeholder that fillSecrets names when its secret is missing', () => {
     const { server } = takeSecrets(readServer(PLACES['an environment value']), [])
     expect(() => fillSecrets(server, {})).toThrow(
       expect.objectContaining({ code: 'secret-missing', message: expect.stringContaining('env.PLAIN') }),
@@ -133,15 +133,15 @@ describe('secrets leave the record', () => {
   })
 })
 
-describe('secrets that are given beside the record', () => {
+describe('secrets given beside the record', () => {
   const server = (arg: string) => readServer({ command: 'x', args: ['--db', arg] })
 
-  it('stand behind its placeholders, however plain they are', () => {
+  it('fill the placeholders of the record, however plain their values are', () => {
     const { secrets, kept } = takeSecrets(server('--name=${secret:args.input0}'), [], { 'args.input0': 'x' })
     expect([secrets, kept]).toEqual([{ 'args.input0': 'x' }, []])
   })
 
-  it('are the only ones that it can name: nothing stored is kept', () => {
+  it('are the only secrets that the record can name, and stored ones are not kept', () => {
     const stored = ['args.0', 'env.A']
     for (const record of [server('${secret:args.0}'), readServer({ command: 'x', env: { A: '${secret:env.A}' } })]) {
       expect(takeSecrets(record, stored).kept).toHaveLength(1)

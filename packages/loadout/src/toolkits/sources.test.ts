@@ -45,8 +45,8 @@ const names = async () => (await host.toolkits.list('ann')).map(({ toolkit }) =>
 const soon = { timeout: 60_000, interval: 20 }
 const remote = { url: 'https://kb.example/mcp' }
 
-describe('a file', () => {
-  it('the first of its places that exists is used, for every user, read-only', async () => {
+describe('a config file', () => {
+  it('is the first existing path and provides read-only toolkits for every user', async () => {
     await write(home, { home: remote })
     open()
     expect(await names()).toEqual(['home'])
@@ -64,7 +64,7 @@ describe('a file', () => {
     expect((await host.views.list('ann'))[0]).toMatchObject({ readOnly: true, tier: 'app' })
   })
 
-  it('is read again when it changes, and its servers are connected anew', async () => {
+  it('is read again when it changes and updates its toolkits', async () => {
     await write(here, { kb: { ...remote, headers: { 'X-Key': 'old-secret' } } })
     open()
     const [before] = await host.toolkits.app()
@@ -81,7 +81,7 @@ describe('a file', () => {
     expect(await host.credentials.open({ userId: '', toolkit: before?.uscoId ?? '' })).toEqual({})
   })
 
-  it('broken, it keeps what it last said and says where it is broken', async () => {
+  it('keeps its last valid toolkits when it is broken and reports the line', async () => {
     await write(here, { kb: remote, other: remote })
     open()
     expect(await names()).toEqual(['kb', 'other'])
@@ -104,7 +104,7 @@ describe('a file', () => {
     await vi.waitFor(() => expect(host.sources.problems()).toEqual([]), soon)
   })
 
-  it('does not take over what an operator registered, and the operator keeps it when the file goes', async () => {
+  it('does not override the toolkit of an operator, which stays when the file is removed', async () => {
     open()
     await host.ready()
     await host.toolkits.register({ id: 'kb', name: 'Operator', url: 'https://operator.example' }, { tier: 'app' })
@@ -116,7 +116,7 @@ describe('a file', () => {
     expect((await host.toolkits.find('ann', 'kb')).toolkit.name).toBe('Operator')
   })
 
-  it('a file that is gone for a moment takes nothing away', async () => {
+  it('keeps its toolkits when it disappears for a moment', async () => {
     await write(here, { kb: remote })
     open()
     const [before] = await host.toolkits.app()
@@ -127,7 +127,7 @@ describe('a file', () => {
     expect((await host.toolkits.app()).map(({ uscoId }) => uscoId)).toEqual([before?.uscoId])
   })
 
-  it('another id in the file is another toolkit; two entries of one id are told', async () => {
+  it('creates another toolkit for a changed id and reports two entries with the same id', async () => {
     await write(here, { Files: remote })
     open()
     expect(await names()).toEqual(['files'])
@@ -137,7 +137,7 @@ describe('a file', () => {
     expect(await names()).toEqual(['files2', 'my-kb'])
   })
 
-  it('a host that is started elsewhere takes nothing away, and an operator may remove what nothing defines', async () => {
+  it('keeps its toolkits on a host without the file, where an operator can remove them', async () => {
     await write(here, { kb: remote })
     const storage = shared(memory())
     const keyRing = processKeyRing()
@@ -152,7 +152,7 @@ describe('a file', () => {
     await first.close()
   })
 
-  it('what it cannot look at is told, and keeps what it said', async () => {
+  it('keeps its toolkits and reports a problem when it cannot be read', async () => {
     await write(here, { kb: remote })
     open()
     expect(await names()).toEqual(['kb'])
@@ -162,7 +162,7 @@ describe('a file', () => {
     expect(await names()).toEqual(['kb'])
   })
 
-  it('read a second time without a change, nothing is written', async () => {
+  it('writes nothing when it is read again unchanged', async () => {
     await write(here, { kb: { ...remote, headers: { 'X-Key': 's' } } })
     const storage = shared(memory())
     const keyRing = processKeyRing()
@@ -180,8 +180,8 @@ function shared(storage: Storage) {
   return { one: (): Storage => ({ ...storage, close: async () => {} }) }
 }
 
-describe('code', () => {
-  it('createHost({ mcpServers }) serves every user from the first question on', async () => {
+describe('toolkits in code', () => {
+  it('serve every user from the first request with createHost({ mcpServers })', async () => {
     open({ drivers: nodeDrivers(), mcpServers: { everything: { command: process.execPath, args: [EVERYTHING] } } })
     const thread = host.thread({ userId: 'ann', threadId: 't' })
     const { tools } = await thread.loadout()
@@ -191,12 +191,12 @@ describe('code', () => {
     expect(await thread.call(call)).toMatchObject({ content: [{ text: 'Echo: hi' }] })
   })
 
-  it('an empty host has no servers', async () => {
+  it('are absent in an empty host', async () => {
     host = createHost()
     expect(await host.toolkits.list('ann')).toEqual([])
   })
 
-  it('functions are tools like others: validated, narrowed, their errors told as the tool’s own', async () => {
+  it('include functions with validated input, tool errors and cancellation', async () => {
     const seen: unknown[] = []
     const add = defineTool({
       name: 'add',
@@ -226,7 +226,7 @@ describe('code', () => {
     })
   })
 
-  it('a record of a user that points at a function of the app gets none', async () => {
+  it('give no app function to a user record that references it', async () => {
     open({ tools: [defineTool({ name: 'secret', execute: () => 'for the app only' })] })
     const tools = [{ name: 'secret', inputSchema: { type: 'object' }, execute: 'ref:host' }]
     await host.toolkits.register({ id: 'app', name: 'Mine', tools }, { tier: 'user', userId: 'eve' })
@@ -235,8 +235,8 @@ describe('code', () => {
   })
 })
 
-describe('what the app sets for everyone', () => {
-  it('defaults hold for records that say nothing, discovery needs an endpoint', async () => {
+describe('app settings', () => {
+  it('apply defaults to records without their own and require an endpoint for discovery', async () => {
     open({ app: { defaults: { deferLoading: false } } })
     const register = async (name: string, more = {}) =>
       (await host.toolkits.register({ name, ...remote, ...more }, { tier: 'app' })).stored.toolkit

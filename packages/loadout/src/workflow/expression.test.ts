@@ -94,7 +94,7 @@ describe('expressions', () => {
     expect(() => read(text)).toThrow(message)
   })
 
-  it('knows what it names, and not what it binds itself', () => {
+  it('report the names they use and not the names they bind', () => {
     const { names } = read('input.a.b + nodes["x"].output.map(item, item.c + other)[i].d')
     expect(names.map(({ path, isOpen }) => `${path.join('/')}${isOpen ? '*' : ''}`)).toEqual([
       'input/a/b',
@@ -105,7 +105,7 @@ describe('expressions', () => {
   })
 })
 
-describe('what would take for ever ends', () => {
+describe('expression limits', () => {
   const big = { list: Array.from({ length: 2000 }, (_, n) => n), text: 'x'.repeat(100_000) }
   it.each([
     ['list.map(a, list.map(b, list.map(c, a)))', 'takes too many steps'],
@@ -123,11 +123,11 @@ describe('what would take for ever ends', () => {
     })
   })
 
-  it('nor is more given than can be written down', () => {
+  it('reject a rendered value that is too large', () => {
     expect(() => render('{{ list.map(a, text) }}', big)).toThrow('makes too much text')
   })
 
-  it('data that is nested without end is a fault, not a crash', () => {
+  it('report deeply nested data as a fault instead of crashing', () => {
     let deep: unknown = 1
     for (let n = 0; n < 50_000; n++) deep = [deep]
     expect(() => get('deep == other', { deep, other: structuredCloneDeep(50_000) })).toThrow(ExpressionFault)
@@ -142,7 +142,7 @@ function structuredCloneDeep(levels: number): unknown {
 }
 
 describe('templates', () => {
-  it('alone it is the value, in text it is inserted; keys and the rest stay', () => {
+  it('return the value of a lone expression, insert others into text and keep keys and other text', () => {
     expect(
       render({
         '{{key}}': 1,
@@ -160,7 +160,7 @@ describe('templates', () => {
     })
   })
 
-  it('tells every problem with its place', () => {
+  it('report every problem with its path', () => {
     const { problems, template } = readTemplate({ a: '{{ 1 + }}', b: ['ok', 'x {{ open'], c: '{{ input.n }}' }, read)
     expect(problems).toEqual([
       { path: ['a'], message: expect.stringContaining('cannot be read: Unexpected token: its end (character 7') },
@@ -170,18 +170,18 @@ describe('templates', () => {
     expect(template.places).toEqual([['a'], ['b', '1'], ['c']])
   })
 
-  it('a fault of a value says which place of it', () => {
+  it('report the path of a failed expression', () => {
     const { template } = readTemplate({ to: ['{{ input.nobody }}'] }, read)
     expect(() => template.render(values)).toThrow("to.0: There is no 'nobody'")
   })
 
-  it('conditions may have braces or none', () => {
+  it('accept conditions with or without braces', () => {
     for (const text of ['input.n == 3', '{{ input.n == 3 }}', ' {{input.n==3}} '])
       expect(readCondition(text, read).template.render(values)).toBe(true)
   })
 })
 
-describe('whatever is written, and whatever it is about', () => {
+describe('any expression on any data', () => {
   const word = fc.constantFrom(
     ...['input', 'nodes', '__proto__', 'constructor', 'prototype', 'toString', 'a', 'x', '1', '"t"', 'null', 'true'],
     ...['.', '[', ']', '(', ')', '{', '}', ',', ':', '?', '+', '-', '*', '/', '%', '==', '<', '&&', '||', '!', ' in '],
@@ -200,7 +200,7 @@ describe('whatever is written, and whatever it is about', () => {
   )
   const before = JSON.stringify(Object.getOwnPropertyNames(Object.prototype))
 
-  it('it gives plain JSON or a fault, and changes nothing', () => {
+  it('returns plain JSON or a fault and changes nothing', () => {
     fc.assert(
       fc.property(text, hostile, (expression, data) => {
         const given = { input: data, nodes: { a: { output: data } } }
@@ -225,7 +225,7 @@ describe('whatever is written, and whatever it is about', () => {
     )
   })
 
-  it('no name reaches what is not the data’s own', () => {
+  it('cannot read inherited properties', () => {
     const inherited = [...Object.getOwnPropertyNames(Object.prototype), 'length', 'map', 'valueOf']
     for (const name of inherited) {
       expect(() => get(`x.${name.replace(/^__proto__$/, '__proto__')}`, { x: {} })).toThrow(ExpressionFault)

@@ -74,15 +74,18 @@ const CASES: Record<string, object[]> = {
   questions: [{ id: 'q', type: 'approval', message: 'Go on?' }, kit('b', 'get', { after: ['q'] })],
 }
 
-describe('from what is stored alone', () => {
-  it.each(Object.entries(CASES))('%s: each node as it was told where it was done', async (name, nodes) => {
-    if (name.startsWith('a failure') || name.startsWith('a node') || name.includes('fails'))
-      world.failing.set('get', name.includes('goes on') ? 2 : 1)
-    const run = await world.run(nodes, { input: { n: 2 } })
-    expect((await all(fromAfar(run.id))).sort()).toEqual(lastTold())
-  })
+describe('followRun from storage alone', () => {
+  it.each(Object.entries(CASES))(
+    'reports each node in the state that its host reported last: %s',
+    async (name, nodes) => {
+      if (name.startsWith('a failure') || name.startsWith('a node') || name.includes('fails'))
+        world.failing.set('get', name.includes('goes on') ? 2 : 1)
+      const run = await world.run(nodes, { input: { n: 2 } })
+      expect((await all(fromAfar(run.id))).sort()).toEqual(lastTold())
+    },
+  )
 
-  it('while it goes on: what is done runs, what is over is over, and the rest comes as it is written', async () => {
+  it('reports finished and running nodes at once and later states as they are stored', async () => {
     const gate = Promise.withResolvers<void>()
     world.gates.set('write', gate.promise)
     const definition = { name: 'w', nodes: CASES['tools in a row'] }
@@ -96,7 +99,7 @@ describe('from what is stored alone', () => {
     expect(told).toEqual(['a completed', 'b running', 'b completed'])
   })
 
-  it("ends where the signal says, and is nobody else's", async () => {
+  it('ends when its signal aborts and rejects another user', async () => {
     const { id } = await world.run([kit('a', 'ask_me')])
     const other = followRun(elsewhere(), { userId: 'bob', runId: id }, {})
     await expect(all(other)).rejects.toMatchObject({ code: 'not-found' })
@@ -104,7 +107,7 @@ describe('from what is stored alone', () => {
   })
 })
 
-describe('a map', () => {
+describe('a followed map', () => {
   const nodes = [
     { id: 'each', type: 'map', over: 'input.list', node: 'one' },
     kit('one', 'write', { arguments: { n: '{{ item }}' }, onError: { node: 'other' } }),
@@ -113,7 +116,7 @@ describe('a map', () => {
   const eventsOf = (node: string) =>
     world.events.flatMap((one) => (one.type === 'run-node' && one.node === node ? [wordsOf(one)] : []))
 
-  it('runs, tells how far it came, and ends; what it runs is told with it', async () => {
+  it('reports its own progress and no events for its inner nodes', async () => {
     world.failing.set('write', 1)
     const run = await world.run(nodes, { input: { list: [1, 2, 3] } })
     const told = ['each queued', ...[0, 1, 2, 3].map((n) => `each running ${n}/3`), 'each completed 3/3']
@@ -123,7 +126,7 @@ describe('a map', () => {
     expect(await all(world.host.workflows.follow('ann', run.id))).toEqual(['each completed 3/3'])
   })
 
-  it('that waits goes on where it was', async () => {
+  it('resumes its progress after a pause', async () => {
     const asks = [{ id: 'each', type: 'map', over: '[1, 2]', node: 'one' }, kit('one', 'ask_me')]
     const paused = await world.run(asks)
     expect(eventsOf('each')).toEqual(['each queued', 'each running 0/2', 'each paused 0/2'])
@@ -136,14 +139,14 @@ describe('a map', () => {
     expect(eventsOf('each').slice(3)).toEqual(['each running 1/2', 'each running 2/2', 'each completed 2/2'])
   })
 
-  it('of many items is told of in parts', async () => {
+  it('reports many items in fewer events', async () => {
     const run = await world.run(nodes, { input: { list: Array.from({ length: 450 }, (_, n) => n) } })
     expect(run.progress).toEqual({ each: { done: 450, total: 450 } })
     expect(eventsOf('each').length).toBe(153)
     expect(eventsOf('each')).toContain('each running 300/450')
   })
 
-  it('is followed alike where it is done and from afar, while it goes on', async () => {
+  it('reports the same progress locally and from storage while it runs', async () => {
     const gate = Promise.withResolvers<void>()
     const definition = { name: 'w', nodes: [nodes[0], kit('one', 'get', { arguments: { n: '{{ item }}' } })] }
     world.host.events.on('run-node', ({ done }) => {
@@ -167,7 +170,7 @@ describe('a map', () => {
   })
 })
 
-it('a run that was cancelled leaves no node running, here and from afar', async () => {
+it('a cancelled run leaves no node running, locally and from storage', async () => {
   world.gates.set('write', new Promise(() => {}))
   const nodes = [kit('a', 'get'), kit('b', 'write', { after: ['a'] }), kit('c', 'get', { after: ['b'] })]
   const { id } = await world.host.workflows.start('ann', { definition: { name: 'w', nodes } })
@@ -180,8 +183,8 @@ it('a run that was cancelled leaves no node running, here and from afar', async 
   expect(await all(fromAfar(id))).toEqual(['a completed', over])
 })
 
-describe('where it is done', () => {
-  it('is told every state once and in its order, from its beginning or from when it is followed', async () => {
+describe('follow in the process of the run', () => {
+  it('reports every state once and in order, from the start or from when following begins', async () => {
     const paused = await world.run([kit('a', 'ask_me'), kit('b', 'get'), kit('c', 'get', { after: ['a'] })])
     const { follow } = world.host.workflows
     expect((await all(follow('ann', paused.id))).sort()).toEqual(['a paused', 'b completed'])

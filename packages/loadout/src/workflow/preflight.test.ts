@@ -54,8 +54,8 @@ afterEach(async () => {
 const node = (id: string, ref: string, args: object = { path: 'x' }) => ({ id, type: 'tool', ref, arguments: args })
 const check = (nodes: object[]) => host.workflows.check('ann', { definition: { name: 'w', nodes } })
 
-describe('the look ahead', () => {
-  it('finds nothing where all is well, and starts nothing', async () => {
+describe('the preflight check', () => {
+  it('finds no problems in a valid workflow and sends no request', async () => {
     const [server] = servers
     const before = server?.requests.length
     const found = await check([node('a', 'filesystem.read_file', { path: '{{ input.p }}' })])
@@ -63,7 +63,7 @@ describe('the look ahead', () => {
     expect(server?.requests.length).toBe(before)
   })
 
-  it('nor does it look at a server of which what is known is old', async () => {
+  it('does not refresh a server with an expired tool cache', async () => {
     const server = await start({ tools: [listed('x')] })
     const old = createHost({
       drivers: nodeDrivers({ guard: { privateNetwork: true } }),
@@ -87,7 +87,7 @@ describe('the look ahead', () => {
     }
   })
 
-  it('finds each of twelve problems at once, by name, and has called no tool', async () => {
+  it('finds each of twelve problems at once by name and calls no tool', async () => {
     await register('off', { url: (await start({ tools: [listed('x')] })).url })
     await host.toolkits.update('off', { enabled: false }, ann)
     await register('broken', { url: 'http://127.0.0.1:9/mcp' })
@@ -145,7 +145,7 @@ describe('the look ahead', () => {
     expect(called()).toEqual([])
   })
 
-  it('a run ends with them before it calls anything', async () => {
+  it('fails a run before its first call', async () => {
     const definition = { name: 'w', nodes: [node('a', 'filesystem.write_file'), node('b', 'filesystem.gone2')] }
     const done = await host.workflows.run('ann', { definition })
     expect(done).toMatchObject({ status: 'failed', steps: [] })
@@ -157,7 +157,7 @@ describe('the look ahead', () => {
     expect(called()).toEqual([])
   })
 
-  it('what nobody looked at is named, not started; a run looks at it first', async () => {
+  it('lists undiscovered servers without contacting them, and a run discovers them first', async () => {
     const server = await start({ tools: [listed('x')] })
     await host.toolkits.register({ id: 'fresh', name: 'fresh', url: server.url }, ann)
     expect(await check([node('a', 'fresh.x')])).toMatchObject({ ok: true, unseen: ['fresh'] })

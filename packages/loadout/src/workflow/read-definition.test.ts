@@ -12,7 +12,7 @@ const told = (definition: unknown) =>
   readDefinition(definition).problems.map(({ path, message }) => `${path}: ${message}`)
 const withNodes = (...nodes: unknown[]) => told({ name: 'w', nodes })
 
-describe('a workflow that is right', () => {
+describe('a valid workflow', () => {
   const definition = defineWorkflow({
     name: 'report',
     input: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
@@ -34,7 +34,7 @@ describe('a workflow that is right', () => {
     output: { all: '{{ nodes.each.output }}', ok: '{{ nodes.ask.status }}' },
   })
 
-  it('is planned: who waits for whom, who chooses and who holds', () => {
+  it('is planned with its dependencies, branches and held nodes', () => {
     const plan = planOf(definition)
     const of = (id: string) => plan.nodes.get(id)
     expect([...(of('big')?.needs ?? [])]).toEqual(['fetch'])
@@ -46,13 +46,13 @@ describe('a workflow that is right', () => {
     expect([...downstreamOf(plan, 'big')].sort()).toEqual(['ask', 'big', 'each', 'small'])
   })
 
-  it('is the same out of the database', () => {
+  it('has the same definition after a JSON round trip', () => {
     expect(planOf(JSON.parse(JSON.stringify(definition))).definition).toEqual(planOf(definition).definition)
   })
 })
 
-describe('every problem at once, with its place', () => {
-  it('of a workflow in which everything is wrong', () => {
+describe('the problems of an invalid workflow', () => {
+  it('are all reported with their paths', () => {
     const problems = told({
       name: '',
       input: { type: 'array', properties: { a: { type: 'nothing' } } },
@@ -209,7 +209,7 @@ describe('every problem at once, with its place', () => {
     expect(withNodes(...nodes).join()).toContain(message)
   })
 
-  it('inputs that the schema leaves open are not refused', () => {
+  it('exclude inputs that the schema leaves open', () => {
     const nodes = [tool('a', { arguments: { x: '{{ input.anything.at.all }}' } })]
     expect(told({ name: 'w', nodes })).toEqual([])
     const properties = { known: { type: 'object', properties: { a: {} } } }
@@ -220,7 +220,7 @@ describe('every problem at once, with its place', () => {
     )
   })
 
-  it('reports a definition that is all wrong in bounded steps and at bounded length', () => {
+  it('are reported in bounded steps and at bounded length', () => {
     const all = Array.from({ length: isTiming ? 500 : 250 }, (_, n) => `n${n}`)
     const names = all.map((id) => `{{ nodes.${id}x.output }}`).join('')
     const definitions = {
@@ -245,7 +245,7 @@ describe('every problem at once, with its place', () => {
     }
   })
 
-  it('shows the short one of many cycles, and of a long one its ends', () => {
+  it('show the shortest of many cycles and shorten a long cycle', () => {
     const knot = [tool('a', { after: ['b'] }), tool('b', { after: ['c', 'a'] }), tool('c', { after: ['a'] })]
     expect(withNodes(...knot)).toEqual([
       'nodes.0.after: is in a cycle: a waits for b waits for a',
@@ -255,7 +255,7 @@ describe('every problem at once, with its place', () => {
     expect(withNodes(...long)).toEqual([expect.stringMatching(/n0 waits for .* n8 waits for 51 more waits for n0$/)])
   })
 
-  it('finds rings among many, and soon', () => {
+  it('include one cycle for a large ring and none for a long chain', () => {
     const edges = new Map(Array.from({ length: 500 }, (_, n) => [`n${n}`, new Set([`n${(n + 1) % 500}`])]))
     expect(findCycles(edges).cycles).toHaveLength(1)
     const chain = Array.from({ length: 500 }, (_, n) => tool(`n${n}`, n === 0 ? {} : { after: [`n${n - 1}`] }))

@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(() => world.host.close())
 
 describe('nodes', () => {
-  it('get what earlier ones gave, and the last ones are the output', async () => {
+  it('receive earlier outputs, and the last nodes form the output of the run', async () => {
     const done = await run(
       [
         kit('a', 'get', { arguments: { city: '{{ input.city }}' } }),
@@ -34,7 +34,7 @@ describe('nodes', () => {
     expect(told('b')).toEqual(['queued', 'running', 'completed'])
   })
 
-  it('run as soon as what they need is there', async () => {
+  it('run as soon as their dependencies are complete', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.set('slow', promise)
     const going = run([
@@ -51,7 +51,7 @@ describe('nodes', () => {
     expect(made.at(-1)).toBe('get{}')
   })
 
-  it('an output of its own; inputs with defaults, held against their schema', async () => {
+  it('support a custom output and inputs with defaults that are validated against the schema', async () => {
     const schema = { type: 'object', properties: { n: { type: 'number', default: 3 } } }
     const done = await run([kit('a', 'write', { arguments: { n: '{{ input.n }}' } })], {
       schema,
@@ -64,7 +64,7 @@ describe('nodes', () => {
     })
   })
 
-  it('a fault of an expression is the error of its node, with its field', async () => {
+  it('fail with the field name when an expression fails', async () => {
     const done = await run([kit('a', 'get', { arguments: { x: '{{ input.deep.er }}' } })], { input: { deep: 1 } })
     expect(done).toMatchObject({
       status: 'failed',
@@ -84,7 +84,7 @@ describe('branches', () => {
     kit('after_yes', 'get', { after: ['yes'] }),
     kit('join', 'list', { after: ['yes', 'no2'], arguments: { count: 1, was: '{{ nodes.yes.status }}' } }),
   ]
-  it('choose, skip what is not chosen with what waits for it, and meet again', async () => {
+  it('choose a side, skip the other side with its dependents and join again', async () => {
     const done = await run(nodes, { input: { n: 11 } })
     expect(done.status).toBe('completed')
     expect(made.map((one) => one.split('{')[0]).sort()).toEqual(['get', 'list', 'write'])
@@ -94,7 +94,7 @@ describe('branches', () => {
     expect(made).toEqual(['get{}', 'get{}', 'list{"count":1,"was":"skipped"}'])
   })
 
-  it('a condition that is none fails', async () => {
+  it('fail when their condition cannot be evaluated', async () => {
     expect(await run(nodes, { input: { n: 'x' } })).toMatchObject({
       status: 'failed',
       error: { node: 'big', reason: 'expression-failed' },
@@ -108,7 +108,7 @@ describe('maps', () => {
     { id: 'm', type: 'map', over: 'nodes.l.output.items', node: 'one', as: 'entry', concurrency: 3, ...more },
     kit('one', 'write', { arguments: { n: '{{ entry.n * 10 + index }}' }, ...body }),
   ]
-  it('give what came of each, in their order, so many at once', async () => {
+  it('return results in order and limit their concurrency', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.set('write', promise)
     const going = run(each(), { input: { count: 10 } })
@@ -119,7 +119,7 @@ describe('maps', () => {
     expect((await run(each(), { input: { count: 0 } })).output).toEqual([])
   })
 
-  it('an item that fails is null, has a value, or ends it', async () => {
+  it('return null or a value for a failed item, or fail', async () => {
     failing.set('write', 1)
     expect((await run(each({ concurrency: 1 }, { onError: 'continue' }), { input: { count: 2 } })).output).toEqual([
       null,
@@ -138,7 +138,7 @@ describe('maps', () => {
     expect(made).toHaveLength(2)
   })
 
-  it('over a long list, all of it; what is too large even for that is an error', async () => {
+  it('process a long list completely and fail when the list is too large', async () => {
     const list = (count: number) => kit('l', 'list', { arguments: { count, more: { text: 'x'.repeat(100) } } })
     const one = kit('one', 'get', { arguments: { n: '{{ entry.n }}' } })
     const [, map = {}] = each({ concurrency: 64 })
@@ -147,7 +147,7 @@ describe('maps', () => {
     expect(more).toMatchObject({ status: 'failed', error: { node: 'l', reason: 'response-too-large' } })
   })
 
-  it('of maps; and over what is no list', async () => {
+  it('can be nested and fail when their input is not a list', async () => {
     const nodes = [
       { id: 'm', type: 'map', over: 'input.rows', node: 'inner', as: 'row' },
       { id: 'inner', type: 'map', over: 'row', node: 'one', as: 'cell' },
@@ -164,8 +164,8 @@ describe('maps', () => {
   })
 })
 
-describe('what fails', () => {
-  it('is tried again as often as it says, each try a step', async () => {
+describe('a failed node', () => {
+  it('is retried up to its limit, with each attempt as a step', async () => {
     failing.set('write', 2)
     const done = await run([kit('a', 'write', { retry: { attempts: 3, backoffMs: 1 } })])
     expect(done).toMatchObject({ status: 'completed', output: { wrote: 0 } })
@@ -174,7 +174,7 @@ describe('what fails', () => {
     expect((await run([kit('a', 'write', { retry: { attempts: 2, backoffMs: 1 } })])).status).toBe('failed')
   })
 
-  it('goes on, has a value, or another node in its place', async () => {
+  it('continues, uses a value or runs another node, depending on onError', async () => {
     for (const [onError, output] of [
       ['continue', { out: null, code: 'tool-error', status: 'failed' }],
       [{ value: { none: true } }, { out: { none: true }, code: 'tool-error', status: 'completed' }],
@@ -195,7 +195,7 @@ describe('what fails', () => {
     }
   })
 
-  it('lets those under way come to their end, and begins no other', async () => {
+  it('lets running nodes finish and starts no others', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gates.set('slow', promise)
     failing.set('write', 1)
@@ -213,7 +213,7 @@ describe('what fails', () => {
     expect(made.some((one) => one.startsWith('get'))).toBe(false)
   })
 
-  it('a node that takes too long ends as that', async () => {
+  it('has the timeout as its error when it takes too long', async () => {
     gates.set('slow', new Promise(() => {}))
     const done = await run([kit('s', 'slow', { timeoutMs: 30, retry: { attempts: 3, backoffMs: 1 } })])
     expect(done).toMatchObject({ status: 'failed', error: { reason: 'server-timeout' } })

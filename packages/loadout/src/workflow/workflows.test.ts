@@ -48,7 +48,7 @@ const node = (id: string, ref: string, more: object = {}) => ({ id, type: 'tool'
 const definition = (more: object = {}) => ({ name: 'mine', brings: ['kit'], nodes: [node('a', 'kit.say')], ...more })
 
 describe('stored workflows', () => {
-  it('have versions that stay as they were, and are their user’s alone', async () => {
+  it('have immutable versions and belong to one user', async () => {
     const first = await host.workflows.create('ann', definition())
     expect(first).toMatchObject({ name: 'mine', version: 1, definition: { nodes: [{ id: 'a', onError: 'fail' }] } })
     const second = await host.workflows.update('ann', first.id, definition({ name: 'other', description: 'd' }))
@@ -71,7 +71,7 @@ describe('stored workflows', () => {
     await expect(host.workflows.get('ann', first.id)).rejects.toMatchObject({ code: 'not-found' })
   })
 
-  it('tell their user once they are saved or gone, and nobody where nothing became of it', async () => {
+  it('emit an event to their user when saved or deleted and none on failure', async () => {
     const told: unknown[] = []
     host.events.on('workflow-changed', ({ userId, workflowId }) => told.push([userId, workflowId]))
     const { id } = await host.workflows.create('ann', definition())
@@ -82,7 +82,7 @@ describe('stored workflows', () => {
     expect(told).toEqual([0, 1, 2].map(() => ['ann', id]))
   })
 
-  it('one name is one workflow; saves at once are both kept', async () => {
+  it('have a unique name per user and keep concurrent saves', async () => {
     const one = await host.workflows.create('ann', definition())
     await expect(host.workflows.create('ann', definition())).rejects.toMatchObject({ code: 'conflict' })
     await host.workflows.create('bob', definition())
@@ -94,7 +94,7 @@ describe('stored workflows', () => {
     expect((await host.workflows.versions('ann', one.id)).map(({ version }) => version)).toEqual([4, 3, 2, 1])
   })
 
-  it('are not saved over a version that was not seen, whoever comes first', async () => {
+  it('reject a save that is not based on the latest version', async () => {
     const { id } = await host.workflows.create('ann', definition())
     const which = { id, baseVersion: 1 }
     const saves = ['x', 'y', 'z'].map((description) => host.workflows.update('ann', which, definition({ description })))
@@ -110,7 +110,7 @@ describe('stored workflows', () => {
     expect((await host.workflows.update('ann', { id, baseVersion: 2 }, next)).version).toBe(3)
   })
 
-  it('are not saved with tools that are not there, programs that cannot be read, or arguments that cannot fit', async () => {
+  it('reject unknown tools, programs that cannot be parsed and invalid arguments', async () => {
     const server = await startFaultServer({
       tools: [
         { name: 'say', inputSchema: { type: 'object', required: ['text'], properties: { text: { type: 'string' } } } },
@@ -156,8 +156,8 @@ describe('stored workflows', () => {
   })
 })
 
-describe('what a call brings', () => {
-  it('serves that run alone: two users at once with the same name, each to its own server', async () => {
+describe('toolkits that a call brings', () => {
+  it('serve only that run, also when two users use the same name at once', async () => {
     const [one, two] = [await serve('say'), await serve('say')]
     const ids = await Promise.all(
       ['ann', 'bob'].map(async (userId) => (await host.workflows.create(userId, definition())).id),
@@ -179,7 +179,7 @@ describe('what a call brings', () => {
     })
   })
 
-  it('one that is broken is named, and the others serve', async () => {
+  it('are reported when they fail while the others work', async () => {
     const server = await serve('say')
     const mcpServers = { kit: { url: server.url }, bad: { url: 'http://127.0.0.1:9/mcp' } }
     const done = await host.workflows.run('ann', { definition: definition(), mcpServers })
@@ -195,7 +195,7 @@ describe('what a call brings', () => {
     expect(server.server.calls).toEqual(['say'])
   })
 
-  it('the first sixteen are kept and the rest is named; what is wrong is told at once', async () => {
+  it('are limited to sixteen with the rest reported, and invalid ones are rejected at once', async () => {
     const { url } = await serve('say')
     const mcpServers = Object.fromEntries(Array.from({ length: 18 }, (_, n) => [n === 0 ? 'kit' : `kit${n}`, { url }]))
     const done = await host.workflows.run('ann', { definition: definition(), mcpServers })
@@ -206,7 +206,7 @@ describe('what a call brings', () => {
     expect(host.connections.status()).toEqual([])
   })
 
-  it('outlives a restart of everything, sealed, and is gone with the end of the run', async () => {
+  it('survive a restart encrypted and are deleted when the run ends', async () => {
     const server = await serve('say', 'ask_first')
     const headers = { authorization: 'Bearer very-secret-token-1234567890' }
     const nodes = [
@@ -235,7 +235,7 @@ describe('what a call brings', () => {
     expect(await inputOf()).not.toContain('"toolkits"')
   })
 
-  it('a run that is cancelled is cancelled at the server too', async () => {
+  it('receive the cancellation of their run', async () => {
     const server = await startFaultServer({
       tools: [{ name: 'say', inputSchema: { type: 'object' } }],
       at: { 'tools/call': { do: 'hang' } },

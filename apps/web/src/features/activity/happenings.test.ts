@@ -7,8 +7,8 @@ const line = (id: string, more: Partial<AuditLine>): AuditLine => ({
   ...{ outcome: null, threadId: null, runId: null, callId: null, detail: {}, hash: '', ...more },
 })
 
-describe('what happened', () => {
-  it('has the two lines of a call as one, as it ended', () => {
+describe('the activity list', () => {
+  it('merges the two log entries of a call into its final state', () => {
     const found = happeningsOf([
       line('5', { callId: 'b', outcome: 'started', detail: { arguments: {} } }),
       line('4', { callId: 'a', outcome: 'ok', detail: { durationMs: 3 } }),
@@ -28,7 +28,7 @@ describe('what happened', () => {
     expect(found[3]?.toolkit).toBeUndefined()
   })
 
-  it('has words, also for what it does not know', () => {
+  it('has a label for every action, also an unknown one', () => {
     expect(['mcp_tool_call', 'order_paid', 'constructor'].map(actionWords)).toEqual([
       'Call',
       'Order paid',
@@ -36,7 +36,7 @@ describe('what happened', () => {
     ])
   })
 
-  it('says what matters of a change, without ids', () => {
+  it('summarizes a change without IDs', () => {
     const detail = { toolkit: 'kit', uscoId: 'usco_1', set: ['TOKEN', 'KEY'], cleared: [] }
     expect(summaryOf({ action: 'credential_set', detail })).toBe('toolkit: kit · set: TOKEN, KEY · cleared: ')
     expect(summaryOf({ action: 'mcp_tool_call', detail })).toBe('')

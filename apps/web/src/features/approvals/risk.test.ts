@@ -3,7 +3,7 @@ import type { Toolkit } from '../../api.ts'
 import { riskOf, toolOf } from './risk.ts'
 import { timeAgo, timeLeft } from './time-left.ts'
 
-it('says how dangerous a call is, and believes only who is trusted', () => {
+it('riskOf rates a call and trusts annotations of trusted servers only', () => {
   expect(riskOf({ readOnlyHint: true }, true).level).toBe('reads')
   expect(riskOf({ readOnlyHint: true }, false).level).toBe('unknown')
   expect(riskOf({ readOnlyHint: true, destructiveHint: true }, true).level).toBe('destroys')
@@ -16,7 +16,7 @@ it('says how dangerous a call is, and believes only who is trusted', () => {
   )
 })
 
-it('finds the tool of a question, also where it is gone', () => {
+it('toolOf finds the tool of an approval request, also a removed tool', () => {
   const kit = {
     id: 'kit',
     name: 'Kit',
@@ -32,7 +32,7 @@ it('finds the tool of a question, also where it is gone', () => {
   expect(toolOf('gone.x', [kit])).toMatchObject({ title: 'x', toolkitName: 'gone', risk: { level: 'unknown' } })
 })
 
-it('counts down', () => {
+it('timeLeft counts down', () => {
   const now = Date.parse('2026-01-01T00:00:00Z')
   const at = (seconds: number) => new Date(now + seconds * 1000).toISOString()
   expect([0, -5].map((seconds) => timeLeft(at(seconds), now))).toEqual([undefined, undefined])
@@ -50,7 +50,7 @@ it('counts down', () => {
   ])
 })
 
-it('does not take the question of a workflow for a tool that nobody knows', () => {
+it('toolOf does not treat a workflow approval request as an unknown tool', () => {
   expect(toolOf('workflow.ask', []).risk.level).toBe('asks')
   expect(toolOf('nobody.ask', []).risk.level).toBe('unknown')
 })

@@ -5,8 +5,8 @@ import { freeName, isDrawable, textOf, withField } from './custom-record.ts'
 const record = { tools: [{ name: 'a b', inputSchema: { type: 'object' }, execute: 'return (' }], secrets: { KEY: 'x' } }
 const text = textOf(record)
 
-describe('what the host says of a record', () => {
-  it('is drawn at its place in the text', () => {
+describe('a validation problem of a record', () => {
+  it('is marked at its position in the text', () => {
     const at = (path: string) => {
       const [found] = inRecordText(text, [{ path, message: 'is wrong' }])
       return text.slice(found?.from, found?.to)
@@ -21,11 +21,11 @@ describe('what the host says of a record', () => {
     expect(inRecordText(text, [{ path: 'name', message: 'must not be empty' }])).toEqual([])
   })
 
-  it('gives way to what is wrong with the text itself', () => {
+  it('is hidden while the text has a syntax error', () => {
     expect(inRecordText('{"tools": [}', [{ path: 'tools', message: 'x' }])).toMatchObject([{ from: 11 }])
   })
 
-  it('belongs to a field of a tool, or to none', () => {
+  it('belongs to a field of a tool, or to no tool', () => {
     const problems = placed([
       { path: 'server.tools.0.inputSchema.properties.x', message: 'is no schema' },
       { path: 'tools.10.name', message: 'is there twice' },
@@ -38,7 +38,7 @@ describe('what the host says of a record', () => {
     expect(otherProblems(problems).map(({ path }) => path)).toEqual(['secrets.a-b'])
   })
 
-  it('is drawn in code by line and column', () => {
+  it('is marked in code by line and column', () => {
     const code = 'const a = 1\nreturn ('
     const [found] = inCode(code, 'Unexpected token (line 2, column 8)')
     expect(code.slice(found?.from)).toBe('(')
@@ -48,19 +48,19 @@ describe('what the host says of a record', () => {
 })
 
 describe('a record in the form', () => {
-  it('keeps what the form does not know, and leaves out what is emptied', () => {
+  it('keeps unknown fields and removes emptied fields', () => {
     const tool = { name: 'a', hosts: ['x'], examples: ['more'] }
     expect(withField(tool, 'name', 'b')).toEqual({ name: 'b', hosts: ['x'], examples: ['more'] })
     expect(withField(tool, 'hosts', [])).toEqual({ name: 'a', examples: ['more'] })
   })
 
-  it('is drawn only where it has the form of one', () => {
+  it('is drawn only if it has the expected shape', () => {
     expect(isDrawable(record)).toBe(true)
     for (const other of [null, [], {}, { tools: {} }, { tools: ['x'] }, { tools: [], secrets: [] }])
       expect(isDrawable(other), JSON.stringify(other)).toBe(false)
   })
 
-  it('finds names that are free', () => {
+  it('gets a free name for a new tool', () => {
     expect(freeName([], 'new_tool')).toBe('new_tool')
     expect(freeName([{ name: 'new_tool' }, { name: 'new_tool_2' }], 'new_tool')).toBe('new_tool_3')
   })

@@ -10,7 +10,7 @@ const config = {
   customToolkits: { hosts: [] },
 }
 
-it('sends only what changed, with null where a limit was taken away', () => {
+it('the config form sends only changed fields, with null for a removed limit', () => {
   const before = draftOf(config)
   expect(patchOf(before, before)).toEqual({})
   const draft = {

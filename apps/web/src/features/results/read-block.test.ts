@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { jsonIn, readBlock, textOfResult } from './read-block.ts'
 
 describe('a content block', () => {
-  it('is a text, a picture, a sound or a link', () => {
+  it('is read as text, image, audio or link', () => {
     expect(readBlock({ type: 'text', text: 'x' })).toEqual({ kind: 'text', text: 'x' })
     expect(readBlock({ type: 'image', data: 'QQ==', mimeType: 'image/png' })).toMatchObject({ kind: 'image' })
     expect(readBlock({ type: 'audio', data: 'QQ==', mimeType: 'audio/wav' })).toMatchObject({ kind: 'audio' })
@@ -12,7 +12,7 @@ describe('a content block', () => {
     })
   })
 
-  it('is a file where it cannot be shown', () => {
+  it('is read as a file if it cannot be shown', () => {
     const blob = { uri: 'demo://x', blob: 'QQ==', mimeType: 'application/zip' }
     expect(readBlock({ type: 'resource', resource: blob })).toMatchObject({ kind: 'file', mimeType: 'application/zip' })
     expect(readBlock({ type: 'resource', resource: { uri: 'x', text: 't' } })).toEqual({ kind: 'text', text: 't' })
@@ -29,7 +29,7 @@ describe('a content block', () => {
     7,
   ]
   for (const block of HOSTILE)
-    it(`is shown as it came where it is not what it says: ${JSON.stringify(block)}`, () => {
+    it(`is shown unchanged if it does not match its type: ${JSON.stringify(block)}`, () => {
       expect(readBlock(block)).toEqual({ kind: 'other', value: block })
     })
 
@@ -39,13 +39,13 @@ describe('a content block', () => {
     })
 })
 
-it('knows JSON in a text', () => {
+it('jsonIn recognizes JSON in a text', () => {
   expect(jsonIn(' {"a": 1} ')).toEqual({ a: 1 })
   expect(jsonIn('42')).toBeUndefined()
   expect(jsonIn('{not')).toBeUndefined()
 })
 
-it('gives what can be copied', () => {
+it('textOfResult returns the text to copy', () => {
   expect(
     textOfResult(
       [

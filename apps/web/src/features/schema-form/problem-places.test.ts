@@ -2,14 +2,14 @@ import { expect, it } from 'vitest'
 import { asSentence, inText, keysOf, toErrorSchema } from './problem-places.ts'
 import { readJson } from './read-json.ts'
 
-it('follows a place through names that have dots in them', () => {
+it('keysOf follows a path through names with dots', () => {
   const value = { 'a.b': { c: [{ 'd.e': 1 }] }, a: 1 }
   expect(keysOf('a.b.c.0.d.e', value)).toEqual(['a.b', 'c', '0', 'd.e'])
   expect(keysOf('x.y', value)).toEqual(['x', 'y'])
   expect(keysOf('(root)', value)).toEqual([])
 })
 
-it('puts problems where the form looks for them', () => {
+it('toErrorSchema places problems at their form fields', () => {
   const problems = [
     { path: 'items.0.name', message: 'is required: a string' },
     { path: '(root)', message: 'must be an object' },
@@ -21,12 +21,12 @@ it('puts problems where the form looks for them', () => {
   })
 })
 
-it('never writes into a prototype', () => {
+it('toErrorSchema never writes into a prototype', () => {
   toErrorSchema([{ path: '__proto__.planted', message: 'x' }], {})
   expect(({} as { planted?: unknown }).planted).toBeUndefined()
 })
 
-it('finds the place in the text, and the nearest one for what is missing', () => {
+it('a problem is marked at its position in the text, or at the nearest one for a missing field', () => {
   const text = '{"items": [{"name": 5}]}'
   const read = readJson(text)
   if (!read.ok) throw new Error(read.message)
@@ -39,7 +39,7 @@ it('finds the place in the text, and the nearest one for what is missing', () =>
   expect(size).toEqual({ from: 11, to: 12, message: 'Size is required.' })
 })
 
-it('makes sentences of messages', () => {
+it('asSentence turns messages into sentences', () => {
   expect(asSentence('must be a number')).toBe('Must be a number.')
   expect(asSentence('Really?')).toBe('Really?')
 })

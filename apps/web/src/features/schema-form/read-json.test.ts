@@ -3,14 +3,14 @@ import { readJson } from './read-json.ts'
 
 const SAMPLES = ['{}', '[]', '"a\\u00e9\\n"', '-1.5e3', 'null', ' { "a" : [1, {"b": true}], "c.d": "x" } ', '[[],[[]]]']
 
-describe('JSON with its places', () => {
+describe('readJson', () => {
   for (const text of SAMPLES)
     it(`reads ${text} as JSON.parse does`, () => {
       const read = readJson(text)
       expect(read.ok && read.value).toEqual(JSON.parse(text))
     })
 
-  it('knows where each part stands', () => {
+  it('returns the position of each part', () => {
     const text = '{"a": [1, {"b": "deep"}]}'
     const read = readJson(text)
     if (!read.ok) throw new Error(read.message)
@@ -33,14 +33,14 @@ describe('JSON with its places', () => {
     ['['.repeat(5000), 200, /too deep/],
   ]
   for (const [text, at, message] of MISTAKES)
-    it(`finds the mistake in ${text.slice(0, 20) || 'nothing'}`, () => {
+    it(`finds the syntax error in ${text.slice(0, 20) || 'nothing'}`, () => {
       expect(() => JSON.parse(text)).toThrow()
       const read = readJson(text)
       expect(read).toMatchObject({ ok: false, at })
       expect(!read.ok && read.message).toMatch(message)
     })
 
-  it('keeps a name that objects have by themselves a name', () => {
+  it('keeps __proto__ as an ordinary name', () => {
     const read = readJson('{"__proto__": {"a": 1}}')
     expect(read.ok && Object.keys(read.value as object)).toEqual(['__proto__'])
     expect(({} as { a?: number }).a).toBeUndefined()

@@ -15,7 +15,7 @@ const field = (schema: unknown, required: string[] = []) =>
   (read({ type: 'object', properties: { x: schema }, required, $defs }).properties as Record<string, unknown>).x
 
 describe('a schema for the form', () => {
-  it('keeps references, also those that lead to themselves', () => {
+  it('keeps references, also recursive ones', () => {
     const schema = read({
       type: 'object',
       properties: { tree: { $ref: '#/$defs/Node' } },
@@ -27,7 +27,7 @@ describe('a schema for the form', () => {
     })
   })
 
-  it('reads a reference into any place, and makes one that leads nowhere a place for any JSON', () => {
+  it('resolves a reference to any path, and accepts any JSON for an unresolved one', () => {
     const schema = read({
       properties: { a: { type: 'string' }, b: { $ref: '#/properties/a' }, c: { $ref: 'https://elsewhere.example/x' } },
     })
@@ -35,7 +35,7 @@ describe('a schema for the form', () => {
     expect(schema.$defs?.ref0).toEqual({ type: 'string' })
   })
 
-  it('takes "this or nothing" as this, where it may be left away', () => {
+  it('treats "this or nothing" as an optional field if it is not required', () => {
     const either = { anyOf: [{ type: 'string', minLength: 2 }, { type: 'null' }], default: null, title: 'Name' }
     expect(field(either)).toEqual({ type: 'string', minLength: 2, title: 'Name' })
     expect(field(either, ['x'])).toMatchObject({
@@ -50,12 +50,12 @@ describe('a schema for the form', () => {
     })
   })
 
-  it('puts first what must be filled in', () => {
+  it('puts required fields first', () => {
     const { properties } = read({ properties: { a: {}, b: {}, c: {} }, required: ['c'] })
     expect(Object.keys(properties ?? {})).toEqual(['c', 'a', 'b'])
   })
 
-  it('makes several types a choice, with names', () => {
+  it('turns several types into a choice with names', () => {
     expect(field({ type: ['string', 'number', 'integer'], description: 'd' })).toEqual({
       description: 'd',
       anyOf: [
@@ -65,7 +65,7 @@ describe('a schema for the form', () => {
     })
   })
 
-  it('names choices by what tells them apart', () => {
+  it('names choices by their distinguishing part', () => {
     const oneOf = [
       { type: 'object', properties: { kind: { const: 'circle' } }, required: ['kind'] },
       { type: 'object', properties: { side: { type: 'number' } }, required: ['side'] },
@@ -77,20 +77,20 @@ describe('a schema for the form', () => {
     expect(choices.map(({ title }) => title)).toEqual(['circle', 'With side', '5', 'Point', 'Yes or no'])
   })
 
-  it('knows tuples by both spellings', () => {
+  it('reads tuples in both spellings', () => {
     const tuple = { items: [{ type: 'string' }, { type: 'number' }], additionalItems: false, type: 'array' }
     expect(field({ type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }] })).toEqual(tuple)
     expect(field({ items: [{ type: 'string' }, { type: 'number' }] })).toEqual(tuple)
   })
 
-  it('leaves away defaults that do not fit, and keywords that nobody knows', () => {
+  it('drops invalid defaults and unknown keywords', () => {
     expect(field({ type: 'integer', default: 'x', $id: 'StringField', 'ui:field': 'evil', minimum: 'no' })).toEqual({
       type: 'integer',
     })
     expect(field({ type: 'integer', default: 3 })).toEqual({ type: 'integer', default: 3 })
   })
 
-  it('gives free objects and unknown types an editor of JSON', () => {
+  it('uses a JSON editor for free objects and unknown types', () => {
     for (const free of [{}, true, { type: 'object' }, { description: 'd' }, 5])
       expect(field(free)).toHaveProperty('x-any-json')
   })
@@ -119,7 +119,7 @@ describe('a hostile schema', () => {
     list: [],
   }
   for (const [name, schema] of Object.entries(CASES))
-    it(`is refused in words: ${name}`, () => {
+    it(`is rejected with a message: ${name}`, () => {
       const outcome = work.within({ steps: 1_000_000, ms: 1000 }, () => readSchema(schema))
       expect(outcome.ok ? '' : outcome.reason).toMatch(/^[A-Z].*\.$/)
     })
@@ -141,7 +141,7 @@ describe('a hostile schema', () => {
     })
 })
 
-it('begins with the defaults that fit', () => {
+it('defaultsOf returns the valid defaults only', () => {
   const schema = {
     properties: {
       a: { type: 'integer', default: 3 },

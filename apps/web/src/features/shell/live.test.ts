@@ -6,14 +6,14 @@ const source = (path: string) =>
   readFile(new URL(`../../../../../packages/loadout/src/${path}`, import.meta.url), 'utf8')
 
 // A name that nobody sends would be a page that never learns.
-it('listens to collections that there are', async () => {
+it('the live updates listen only to existing collections', async () => {
   const collections = await source('storage/collections.ts')
   const known = new Set([...collections.matchAll(/^ {2}(\w+): spec\(/gm)].map(([, name]) => name))
   expect(known.size).toBeGreaterThan(20)
   expect(Object.keys(STORED).filter((name) => !known.has(name))).toEqual([])
 })
 
-it('listens to events that there are', async () => {
+it('the live updates listen only to existing events', async () => {
   const known = new Set([...(await source('events.ts')).matchAll(/type: '([a-z-]+)'/g)].map(([, name]) => name))
   expect(known.size).toBeGreaterThan(20)
   expect(Object.keys(CONCERNED).filter((name) => !known.has(name))).toEqual([])

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { problemWords } from './problem-words.ts'
 
-it('says of a conflict what happened, and of all else first what kind it is', () => {
+it('problemWords shows the detail of a conflict first, and the kind of every other problem first', () => {
   const told = { title: 'This meets something that is already there', detail: 'You are the last operator.' }
   const action = 'Make somebody else one first.'
   expect(problemWords({ ...told, type: 'urn:loadout:problem:conflict', action })).toEqual({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { budgetProblem, readOptions, stepsProblem } from './ask-options.ts'
 
-it('reads what was kept, the name alone of before, and leaves out what would be refused', () => {
+it('readOptions reads stored options and a bare model name, and drops invalid values', () => {
   const whole = { model: 'openai:gpt-5.6', programs: true, maxSteps: 5, budget: 1000 }
   expect(readOptions(JSON.stringify(whole))).toEqual(whole)
   expect(readOptions('openai:gpt-5.6')).toEqual({ model: 'openai:gpt-5.6' })
@@ -9,7 +9,7 @@ it('reads what was kept, the name alone of before, and leaves out what would be 
   for (const nothing of [null, '', 'null', '3', '[]']) expect(readOptions(nothing)).toEqual({})
 })
 
-it('says what the server would refuse', () => {
+it('the option checks report values that the server would reject', () => {
   expect([stepsProblem(undefined), stepsProblem(1), stepsProblem(100), budgetProblem(100_000_000)]).toEqual(
     Array.from({ length: 4 }),
   )

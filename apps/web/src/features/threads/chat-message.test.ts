@@ -7,7 +7,7 @@ const message = (id: string, role: 'user' | 'assistant', text: string): StoredMe
 })
 
 describe('stored messages', () => {
-  it('are put in their order, over pages, with their times', () => {
+  it('are shown in order across pages, with their times', () => {
     const pages = [
       { items: [message('4', 'assistant', 'D'), message('3', 'user', 'C')] },
       { items: [message('2', 'assistant', 'B'), message('1', 'user', 'A')] },
@@ -23,7 +23,7 @@ describe('stored messages', () => {
     expect(chatMessages([{ items }]).map(({ id }) => id)).toEqual(['1', '3', '4'])
   })
 
-  it('have data by its kind', () => {
+  it('return data parts by kind', () => {
     const parts: StoredMessage['parts'] = [
       { type: 'text', text: '' },
       { type: 'data-usage', data: { steps: 2, stopped: 'done' } },
@@ -34,8 +34,8 @@ describe('stored messages', () => {
   })
 })
 
-describe('what was saved', () => {
-  it('is a share of what is carried, never less than nothing', () => {
+describe('the saved share of tokens', () => {
+  it('is a fraction of the available tokens and never negative', () => {
     expect(savedShare({ before: 1000, after: 250 })).toBe(0.75)
     expect(savedShare({ before: 0, after: 0 })).toBe(0)
     expect(savedShare({ before: 100, after: 130 })).toBe(0)

@@ -11,7 +11,7 @@ const models: Models = {
   ],
 }
 
-it('offers names once, the operator’s first, and the beginnings of globs', () => {
+it('the model suggestions list each name once, the operator’s first, and the prefixes of globs', () => {
   expect(wholeNames(models)).toEqual(['openai:gpt-5.6', 'openai:gpt-5.6-mini', 'anthropic:', 'openai:o'])
   expect(namesOf(models, 'openai')).toEqual(['gpt-5.6', 'gpt-5.6-mini', 'o'])
   expect(namesOf(models, 'anthropic')).toEqual([])

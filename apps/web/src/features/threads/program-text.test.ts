@@ -4,14 +4,14 @@ import { callText } from './program-text.ts'
 const call = (toolkit: string, name: string, inputSchema: object = { type: 'object' }) =>
   callText({ toolkit, name, inputSchema: inputSchema as never })
 
-describe('a call in a program', () => {
+describe('the program text of a call', () => {
   it('names toolkit and tool as programs do', () => {
     expect(call('my-shop', 'list_orders')).toBe('await my_shop.list_orders({})')
     expect(call('kit', 'get-sum')).toBe('await kit["get-sum"]({})')
     expect(call('9lives', 'x')).toBe('await globalThis["9lives"].x({})')
   })
 
-  it('gives what must be given, as something of its type', () => {
+  it('fills required arguments with a value of their type', () => {
     const properties = {
       path: { type: 'string' },
       count: { type: 'integer', default: 5 },
@@ -24,7 +24,7 @@ describe('a call in a program', () => {
     )
   })
 
-  it('does not trip over names that objects have', () => {
+  it('handles built-in object property names', () => {
     expect(call('k', 't', { properties: { constructor: { type: 'constructor' } }, required: ['constructor'] })).toBe(
       'await k.t({ constructor: "" })',
     )

@@ -17,7 +17,7 @@ const keys = (parts: Partial<Parameters<typeof timelineOf>[0]>) =>
   )
 
 describe('the timeline of a thread', () => {
-  it('is in the order of time', () => {
+  it('is sorted by time', () => {
     const parts = {
       messages: [message('a', 1), message('b', 5)],
       runs: [run('r', 6), run('q', 3)],
@@ -26,7 +26,7 @@ describe('the timeline of a thread', () => {
     expect(keys(parts)).toEqual(['a', 'q', 'f', 'b', 'r'])
   })
 
-  it('keeps the order of what was said, and what streams at the end', () => {
+  it('keeps the message order and puts streaming messages last', () => {
     expect(keys({ messages: [message('a', 9), message('b', 5), message('c')], runs: [run('r', 7)] })).toEqual([
       'r',
       'a',
@@ -35,7 +35,7 @@ describe('the timeline of a thread', () => {
     ])
   })
 
-  it('leaves away workflows, and programs older than what is shown', () => {
+  it('omits workflows, and programs older than the shown messages', () => {
     const runs = [run('w', 6, 'workflow'), run('r', 7), run('old', 1)]
     expect(keys({ messages: [message('a', 5)], runs })).toEqual(['old', 'a', 'r'])
     expect(keys({ messages: [message('a', 5)], runs, hasOlder: true })).toEqual(['a', 'r'])

@@ -11,13 +11,13 @@ const models = (model: string | undefined, keys: Partial<Record<string, 'user' |
   })),
 })
 
-describe('which model is asked', () => {
-  it('says what is missing', () => {
+describe('the selected model', () => {
+  it('reports a missing model or key', () => {
     expect(modelState(models(undefined, {}), undefined)).toEqual({ status: 'missing', what: 'model' })
     expect(modelState(models('anthropic:a', {}), undefined)).toMatchObject({ what: 'key', provider: 'anthropic' })
   })
 
-  it('is the chosen one before the usual one', () => {
+  it('is the chosen model before the default model', () => {
     expect(modelState(models('anthropic:a', { openai: 'user' }), 'openai:b')).toEqual({
       status: 'ready',
       model: 'openai:b',
@@ -29,7 +29,7 @@ describe('which model is asked', () => {
     expect(modelState(models('anthropic:a', { anthropic: 'app' }), 'openai:b')).toMatchObject({ what: 'key' })
   })
 
-  it('may need no key at another address', () => {
+  it('needs no key at another address', () => {
     expect(modelState(models('openai-compatible:q', {}), undefined)).toMatchObject({ status: 'ready' })
   })
 })

@@ -36,8 +36,8 @@ const STDIO = {
   cwd: '/srv',
 }
 
-describe('a draft', () => {
-  it('goes back as it came when nothing is changed', () => {
+describe('a toolkit draft', () => {
+  it('is sent back unchanged if nothing is edited', () => {
     const servers: Toolkit['server'][] = [
       STDIO,
       {
@@ -65,7 +65,7 @@ describe('a draft', () => {
     for (const server of servers) expect(bodyOf(draftOf(shown(server)))).toEqual({ name: 'Notes', server })
   })
 
-  it('sends of the options what was changed, and nothing else', () => {
+  it('sends only the changed options', () => {
     const draft = draftOf(shown(STDIO))
     const options = { ...draft.options, exclude: 'delete_*\n\n drop_* ', callMs: '2.5' }
     expect(bodyOf({ ...draft, options })).toEqual({
@@ -76,21 +76,21 @@ describe('a draft', () => {
     expect(bodyOf({ ...draft, options: direct })).toMatchObject({ allowedCallers: ['direct', 'code'], untrusted: true })
   })
 
-  it('keeps an argument that holds a line break until the arguments are changed', () => {
+  it('keeps an argument with a line break until the arguments are edited', () => {
     const args = ['-c', 'import os\nprint(os.name)']
     const draft = draftOf(shown({ ...STDIO, args }))
     expect(bodyOf({ ...draft, command: 'python' }).server).toMatchObject({ args })
     expect(bodyOf({ ...draft, args: '-m\n\n  notes ' }).server).toMatchObject({ args: ['-m', 'notes'] })
   })
 
-  it('sends a replaced secret, and leaves a removed one out', () => {
+  it('sends a replaced secret and omits a removed one', () => {
     const draft = draftOf(shown(STDIO))
     const replaced = draft.env.map((row) => ({ ...row, value: { ...row.value, replaced: true, text: 'new' } }))
     expect(bodyOf({ ...draft, env: replaced }).server).toMatchObject({ env: { TOKEN: 'new', EMPTY: 'new' } })
     expect(bodyOf({ ...draft, env: [] }).server).toMatchObject({ env: {} })
   })
 
-  it('drops rows that nobody filled in, and fields of the other transport', () => {
+  it('drops empty rows and fields of the other transport', () => {
     const row = { key: 0, name: ' ', value: newSecret() }
     const body = bodyOf({
       ...emptyDraft('stdio'),
@@ -102,7 +102,7 @@ describe('a draft', () => {
     expect(body).toEqual({ name: 'fs', server: { type: 'stdio', command: 'npx', args: [], env: {} } })
   })
 
-  it('reads a server of an unexpected shape without falling over', () => {
+  it('reads a server with an unexpected shape without an error', () => {
     const draft = draftOf(shown({ type: 'custom', env: null, args: 'x', auth: 3, url: ['y'] }))
     const { options, storedOptions, ...rest } = emptyDraft('stdio')
     expect(draft).toMatchObject({ ...rest, name: 'Notes' })

@@ -6,7 +6,7 @@ const row = (key: number, name: string, text = 'x') => ({ key, name, value: { ..
 const draft = { ...emptyDraft('stdio'), env: [row(4, 'TOKEN'), row(7, 'A.B')] }
 
 describe('placeErrors', () => {
-  it('puts each error at the field it names, in a sentence', () => {
+  it('places each error at the field it names, as a sentence', () => {
     const errors = [
       { path: 'id', message: 'cannot be made from this name' },
       { path: 'name', message: 'must not be empty' },
@@ -30,7 +30,7 @@ describe('placeErrors', () => {
     expect(isPlaced(errors)).toBe(true)
   })
 
-  it('leaves what names no field of ours to the notice', () => {
+  it('ignores errors that name no field of the form', () => {
     const errors = [{ path: 'overrides.x', message: 'is not a known field' }]
     expect(placeErrors(errors, draft)).toEqual({})
     expect(isPlaced(errors)).toBe(false)
@@ -39,7 +39,7 @@ describe('placeErrors', () => {
 })
 
 describe('findMistakes', () => {
-  it('finds rows without a name and names that are there twice', () => {
+  it('finds rows without a name and duplicate names', () => {
     const env = [row(0, 'A'), row(1, ''), row(2, ' A '), row(3, '', '')]
     expect(findMistakes({ ...draft, env }, [])).toEqual({ 'env#1': 'Give it a name.', 'env#2': 'A is there twice.' })
     expect(findMistakes({ ...draft, env, type: 'http' }, [])).toEqual({})
@@ -47,7 +47,7 @@ describe('findMistakes', () => {
 })
 
 describe('withoutErrorsOf', () => {
-  it('forgets what is said of a changed field and of its rows', () => {
+  it('removes the errors of a changed field and of its rows', () => {
     const errors = { env: 'a', 'env#1': 'b', envelope: 'c' }
     expect(withoutErrorsOf(errors, ['env'])).toEqual({ envelope: 'c' })
   })

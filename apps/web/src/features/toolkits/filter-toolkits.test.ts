@@ -7,7 +7,7 @@ const failed = (server: object, tier = 'user') =>
   ({ name: 'a', id: 'a', tier, server, options: {}, tools: [], state: { status: 'error' } }) as unknown as Toolkit
 const rules = (policy: StdioRules['policy']): StdioRules => ({ policy, templates: [] })
 
-it('calls its user for what they can mend, and not for what the operator does not allow', () => {
+it('needsYou flags toolkits that the user can fix and not those that the operator does not allow', () => {
   const remote = failed({ type: 'http', url: 'https://a.example/' })
   const command = failed({ type: 'stdio', command: 'x' })
   const prepared = failed({ type: 'stdio', template: 'x' })

@@ -4,15 +4,15 @@ import { diffLines, nearChanges } from './line-diff.ts'
 const shown = (before: string, after: string) =>
   diffLines(before, after).map(({ kind, text }) => `${{ same: ' ', gone: '-', new: '+' }[kind]}${text}`)
 
-describe('what changed between two texts', () => {
-  it('keeps what both have, in its order', () => {
+describe('the line diff of two texts', () => {
+  it('keeps common lines in order', () => {
     expect(shown('a\nb\nc', 'a\nx\nc\nd')).toEqual([' a', '-b', '+x', ' c', '+d'])
     expect(shown('', 'a')).toEqual(['+a'])
     expect(shown('a\na', 'a')).toEqual([' a', '-a'])
     expect(shown('same', 'same')).toEqual([' same'])
   })
 
-  it('gives back both texts', () => {
+  it('reproduces both texts', () => {
     const [before, after] = ['q\nw\ne\nr\nt', 'w\nq\nr\ny\nt\nt']
     const lines = diffLines(before, after)
     const only = (not: string) =>
@@ -23,12 +23,12 @@ describe('what changed between two texts', () => {
     expect([only('new'), only('gone')]).toEqual([before, after])
   })
 
-  it('does not work itself to death', () => {
+  it('limits its work for long texts', () => {
     const long = Array.from({ length: 5000 }, (_, index) => index).join('\n')
     expect(diffLines(long, `${long}\nmore`)).toHaveLength(10_001)
   })
 
-  it('shows only what is near a change', () => {
+  it('shows only lines near a change', () => {
     const before = Array.from({ length: 9 }, (_, index) => `${index}`).join('\n')
     expect(nearChanges(diffLines(before, before.replace('8', 'x')), 1)).toEqual([
       'gap',

@@ -13,7 +13,7 @@ const kept = (value?: unknown) => {
 }
 const files = { command: 'npx', args: ['files'] }
 
-describe('what an older set-up left', () => {
+describe('a config from an older setup', () => {
   it('is found in each of its shapes', () => {
     const shapes = [
       { files },
@@ -29,12 +29,12 @@ describe('what an older set-up left', () => {
     }
   })
 
-  it('is not made up of anything else', () => {
+  it('is not detected in other data', () => {
     for (const other of [undefined, 'no json', '[]', {}, { theme: 'dark' }, { files: 'x' }, 'null'])
       expect(findOlderConfig(kept(other))).toBeUndefined()
   })
 
-  it('is offered once, and gone when it is removed', () => {
+  it('is offered once and deleted when it is removed', () => {
     const left = kept({ files })
     leaveOlderConfig(left)
     expect(findOlderConfig(left)).toBeUndefined()

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { pastedAddress } from './pasted-address.ts'
 
-it('reads the line or the URL of an entry, with comments and last commas where people left them', () => {
+it('pastedAddress reads the command line or the URL of an entry, with comments and trailing commas', () => {
   const text = `{
     // "files": { "command": "not this" },
     "mcpServers": {
@@ -14,13 +14,13 @@ it('reads the line or the URL of an entry, with comments and last commas where p
   expect(pastedAddress(text, 'constructor')).toBeUndefined()
 })
 
-it('reads a part of a config, servers by name, and one server alone', () => {
+it('pastedAddress reads a config fragment, servers by name, and a single server', () => {
   expect(pastedAddress('"mcpServers": { "a": { "command": "x" } }', 'a')).toBe('x')
   expect(pastedAddress('{ "a": { "url": "https://a.example/" } }', 'a')).toBe('https://a.example/')
   expect(pastedAddress('{ "name": "a", "command": "x", "args": ["1"] }', 'a')).toBe('x 1')
 })
 
-it('says nothing of what it cannot read', () => {
+it('pastedAddress returns undefined for unreadable text', () => {
   for (const text of ['', '{', '[]', '{"mcpServers": [1]}', '{"a": {"tools": []}}'])
     expect(pastedAddress(text, 'a')).toBeUndefined()
 })

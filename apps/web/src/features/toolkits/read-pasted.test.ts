@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { readPasted } from './read-pasted.ts'
 
-describe('what somebody pasted', () => {
-  it('is a config where it is JSON, whole or in part, with comments or broken', () => {
+describe('pasted text', () => {
+  it('is a config if it is JSON, complete or partial, with comments or syntax errors', () => {
     for (const text of [
       '{"mcpServers":{}}',
       '// mine\n{}',
@@ -15,7 +15,7 @@ describe('what somebody pasted', () => {
     expect(readPasted('  \n')).toEqual({ kind: 'nothing' })
   })
 
-  it('is a URL, or a command line with what goes into its environment', () => {
+  it('is a URL, or a command line with its environment variables', () => {
     expect(readPasted(' https://mcp.example.com/mcp ')).toEqual({ kind: 'url', url: 'https://mcp.example.com/mcp' })
     expect(readPasted('$ TOKEN="a b" npx -y server ./my\\ notes')).toMatchObject({
       ...{ kind: 'command', command: 'npx', env: [['TOKEN', 'a b']] },

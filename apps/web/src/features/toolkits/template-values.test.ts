@@ -18,9 +18,9 @@ const CASES: Array<[hole: TemplateHole, good: string[], bad: string[]]> = [
   ],
 ]
 
-describe('a value for a hole', () => {
+describe('a template value', () => {
   for (const [hole, good, bad] of CASES)
-    it(`of type ${hole.type} ${JSON.stringify(hole)}`, () => {
+    it(`is validated by type ${hole.type} ${JSON.stringify(hole)}`, () => {
       for (const value of good) expect(mistakeIn(hole, value), value).toBeUndefined()
       for (const value of bad) expect(mistakeIn(hole, value), value).toMatch(/^(Give|Choose|This)/)
     })
@@ -35,7 +35,7 @@ describe('the rows of a template', () => {
     ],
   }
 
-  it('are its holes in their order, with what is known of them', () => {
+  it('list its inputs in order with their stored values', () => {
     const known: SecretRow[] = [
       { key: 7, name: 'token', value: { stored: '${secret:values.token}', replaced: false, text: '' } },
     ]

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { claimsOf } from './tool-badges.tsx'
 
-it('tells each claim of a server, the worst first, also those that contradict each other', () => {
+it('claimsOf lists each annotation of a server, worst first, also contradictory ones', () => {
   const labels = (annotations: Parameters<typeof claimsOf>[0]) => claimsOf(annotations).map(({ label }) => label)
   expect(labels({ readOnlyHint: true, destructiveHint: true })).toEqual(['Destructive', 'Read-only'])
   expect(labels({ readOnlyHint: true, destructiveHint: false })).toEqual(['Read-only'])

@@ -12,14 +12,14 @@ const shown = (override: object) =>
   shownTool({ options: { overrides: { send: override } } } as unknown as Pick<Toolkit, 'options'>, tool)
 
 describe('a tool with an override', () => {
-  it('is shown with what holds, and says what is not its server’s', () => {
+  it('is shown with its effective values and marks those that are not the server’s', () => {
     expect(shown({ title: 'Mail', annotations: { readOnlyHint: false, destructiveHint: true } })).toMatchObject({
       tool: { title: 'Mail', description: 'Sends.', annotations: { readOnlyHint: false, destructiveHint: true } },
       changed: ['title', 'claims'],
     })
   })
 
-  it('is as its server says where the override changes nothing', () => {
+  it('is unchanged if the override has no effect', () => {
     // Less careful than the server, or the same as it says: neither holds.
     expect(shown({ annotations: { destructiveHint: false, openWorldHint: true }, enabled: false })).toEqual({
       tool,
@@ -29,12 +29,12 @@ describe('a tool with an override', () => {
   })
 })
 
-describe('what is sent', () => {
+describe('the override request', () => {
   const before = {
     send: { name: 'mail', title: 'Old', annotations: { title: 'T', readOnlyHint: false } },
     other: { title: 'O' },
   }
-  it('changes this tool and what is edited of it', () => {
+  it('changes only this tool and its edited fields', () => {
     const draft = { ...draftOf(before.send), title: ' New ', description: 'D' }
     expect([...draft.careful]).toEqual(['readOnlyHint'])
     expect(overridesWith(before, 'send', draft)).toEqual({
@@ -43,7 +43,7 @@ describe('what is sent', () => {
     })
   })
 
-  it('goes back to what the server says, and keeps the rest', () => {
+  it('restores the values of the server and keeps the rest', () => {
     expect(overridesWith(before, 'send', NOTHING)).toEqual({
       send: { name: 'mail', annotations: { title: 'T' } },
       other: { title: 'O' },

@@ -10,8 +10,8 @@ const grant = (ref: string, more: Partial<Grant> = {}): Grant => ({
   ...more,
 })
 
-describe('what somebody says of one tool', () => {
-  it('is their rule for it, or else their answer, or nothing', () => {
+describe('the own policy for one tool', () => {
+  it('is the rule for the tool, else the grant, else inherited', () => {
     expect(choiceOf('a.b', [], [])).toBe('inherit')
     expect(choiceOf('a.b', [rule('a.*', 'deny'), rule('a.b', 'ask', { caller: 'code' })], [])).toBe('inherit')
     expect(choiceOf('a.b', [rule('a.b', 'deny')], [grant('a.b')])).toBe('deny')
@@ -21,7 +21,7 @@ describe('what somebody says of one tool', () => {
     )
   })
 
-  it('goes before wider rules and leaves them as they are', () => {
+  it('comes before wider rules and leaves them unchanged', () => {
     const wide = rule('a.*', 'ask')
     expect(rulesWith([wide, rule('a.b', 'ask')], 'a.b', 'deny')).toEqual([{ pattern: 'a.b', decision: 'deny' }, wide])
     expect(rulesWith([wide, rule('a.b', 'ask')], 'a.b', 'inherit')).toEqual([wide])
@@ -29,12 +29,12 @@ describe('what somebody says of one tool', () => {
     expect(rulesWith([conditional], 'a.b', 'allow')).toEqual([conditional])
   })
 
-  it('means that tool alone, whatever its name', () => {
+  it('matches only that tool, whatever its name', () => {
     expect(patternOf('a.read_*')).toBe('a.read_[*]')
     expect(patternOf('a.[x]?{y}')).toBe('a.[[]x][?]?y}')
   })
 
-  it('never offers what would change nothing', () => {
+  it('never offers a choice without effect', () => {
     const inherited = { reason: '', allowRemember: true }
     expect(choicesFor({ ...inherited, decision: 'deny' })).toEqual(['inherit'])
     expect(choicesFor({ ...inherited, decision: 'allow' })).not.toContain('allow')

@@ -11,9 +11,9 @@ const word = { kind: 'activation', speaks: 'against', tier: 'user', detail: '' }
 const filtered = (tier: string) => ({ kind: 'filter', speaks: 'against', tier, detail: '' })
 const off = (name: string, ...reasons: object[]) => tool(name, { enabled: false, off: reasons })
 
-describe('of one’s own toolkit', () => {
+describe('a tool toggle in the user’s own toolkit', () => {
   const own = toolkit({ tools: [off('d', word)] })
-  it('the switch decides, unless something wider does', () => {
+  it('is enabled unless a wider setting decides', () => {
     expect(isSwitchable(own, tool('a'))).toBe(true)
     expect(isSwitchable(own, off('b', filtered('user')))).toBe(true)
     expect(isSwitchable(own, off('c'))).toBe(true)
@@ -23,7 +23,7 @@ describe('of one’s own toolkit', () => {
     expect(whyFixed(own, tool('a', { held: 'Not accepted.' }))).toBe('Not accepted.')
   })
 
-  it('it moves by the list, and takes back whatever else was said', () => {
+  it('updates the exclude list and removes other overrides', () => {
     expect(switchBody(own, ['a'], false)).toEqual({ exclude: ['old_*', 'b', 'a'] })
     expect(switchBody(own, ['b'], true)).toEqual({ exclude: ['old_*'] })
     expect(switchBody(own, ['c', 'd'], true)).toEqual({
@@ -34,9 +34,9 @@ describe('of one’s own toolkit', () => {
   })
 })
 
-describe('of a global toolkit', () => {
+describe('a tool toggle in a global toolkit', () => {
   const global = toolkit({ readOnly: true })
-  it('the switch is one’s own word, and stays where the operator decided', () => {
+  it('changes the user’s setting only and is fixed where the operator decided', () => {
     expect(isSwitchable(global, tool('a'))).toBe(true)
     expect(isSwitchable(global, off('a', word))).toBe(true)
     expect(isSwitchable(global, off('b', filtered('app')))).toBe(false)

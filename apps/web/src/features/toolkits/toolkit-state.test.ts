@@ -5,14 +5,14 @@ import { actionOf, lookOf } from './toolkit-state.tsx'
 const at = (status: string, type: string, toolCount: number) =>
   lookOf({ state: { status }, server: { type }, toolCount } as unknown as Toolkit).label
 
-it('what is not connected lacks something only where nothing of it is known', () => {
+it('a disconnected toolkit is shown as not connected only if none of its tools are known', () => {
   expect(at('disconnected', 'stdio', 0)).toBe('Not connected')
   expect(at('disconnected', 'stdio', 3)).toBe('On demand')
   expect(at('disconnected', 'custom', 3)).toBe('Ready')
   expect(at('error', 'custom', 3)).toBe('Failed')
 })
 
-it('sends nobody to look for words that stand below', () => {
+it('actionOf does not refer to output that is already shown', () => {
   const action = 'Read its last words in the detail; correct its command.'
   expect(actionOf({ status: 'error', action, output: 'x' })).toBe('Correct its command.')
   expect(actionOf({ status: 'error', action })).toBe(action)

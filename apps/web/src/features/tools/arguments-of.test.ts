@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
 import { argumentsOf } from './arguments-of.ts'
 
-it('a tool that names no argument takes none', () => {
+it('a tool without declared arguments takes none', () => {
   expect(argumentsOf({ type: 'object' })).toEqual({ type: 'object', properties: {} })
   expect(argumentsOf({})).toEqual({ type: 'object', properties: {} })
 })
 
-it('what says anything of its arguments stays as it is', () => {
+it('argumentsOf keeps a schema that describes its arguments', () => {
   for (const schema of [
     { properties: { a: {} } },
     { type: 'object', additionalProperties: true },

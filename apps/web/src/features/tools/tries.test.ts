@@ -14,8 +14,8 @@ const after = (...events: [event: string, data: object][]) =>
     reduceTries([], { type: 'begun', one }),
   )[0]
 
-describe('a try', () => {
-  it('goes on by its events to its end', () => {
+describe('a test run', () => {
+  it('follows its events to the end', () => {
     expect(after(['started', { callId: 'c' }], ['progress', { progress: 1, total: 3 }])).toMatchObject({
       callId: 'c',
       status: 'running',
@@ -31,19 +31,19 @@ describe('a try', () => {
     expect(after(['still-here', {}])).toEqual(one)
   })
 
-  it('is over once: what comes later changes nothing', () => {
+  it('ends once and ignores later events', () => {
     const over = reduceTries([one], { type: 'cancelled', id: 'a', at: 5 })
     expect(
       reduceTries(over, { type: 'failed', id: 'a', problem: { code: 'x', detail: '', action: '' }, at: 6 }),
     ).toEqual(over)
   })
 
-  it('is forgotten only when it is over', () => {
+  it('is removed only after it ended', () => {
     expect(reduceTries([one], { type: 'forget', ref: one.ref })).toHaveLength(1)
     expect(reduceTries([{ ...one, status: 'ok' }], { type: 'forget', ref: one.ref })).toHaveLength(0)
   })
 
-  it('says where in the arguments something is wrong', () => {
+  it('shows the path of invalid arguments', () => {
     const errors = [
       { path: 'arguments.items.0', message: 'm' },
       { path: 'arguments', message: 'r' },
@@ -55,12 +55,12 @@ describe('a try', () => {
     ])
   })
 
-  it('tells how long it took', () => {
+  it('shows its duration', () => {
     expect([12, 1500, 61_000].map(elapsed)).toEqual(['12 ms', '1.5 s', '1 min 1 s'])
   })
 })
 
-it('reads events however they are cut', async () => {
+it('the event reader handles events split at any position', async () => {
   const text = ': hello\n\nevent: progress\ndata: {"a":\ndata: 1}\n\nevent: result\r\ndata: ü\r\n\r\n'
   for (const size of [1, 3, 7, 1000]) {
     const bytes = new TextEncoder().encode(text)
@@ -83,7 +83,7 @@ it('reads events however they are cut', async () => {
   }
 })
 
-it('writes a command line that a shell reads as it was meant', () => {
+it('asCurl writes a command that a shell parses correctly', () => {
   const call = { origin: 'http://h', toolkit: 'kit', tool: 'a/b', arguments: { text: "it's $HOME" }, withKey: true }
   expect(asCurl(call)).toBe(
     [
@@ -95,7 +95,7 @@ it('writes a command line that a shell reads as it was meant', () => {
   )
 })
 
-it('lists tools under their toolkits, and finds one', () => {
+it('the tool list groups tools by toolkit and finds one', () => {
   const tool = (ref: string) => ({ ref })
   const kits = [
     { uscoId: 'u1', tools: [tool('a.x'), tool('a.y')] },
@@ -106,7 +106,7 @@ it('lists tools under their toolkits, and finds one', () => {
   expect(locate(kits, 'nobody')).toBeUndefined()
 })
 
-it('reads the address, and only what belongs there', () => {
+it('readTools keeps only known URL parameters', () => {
   expect(readTools({ q: 5, tool: 'a.b', strategy: 'bm25', evil: 1 })).toEqual({ q: '5', tool: 'a.b', strategy: 'bm25' })
   expect(readTools({ strategy: 'nonsense' })).toEqual({})
 })

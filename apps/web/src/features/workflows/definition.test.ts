@@ -29,8 +29,8 @@ const report: Definition = {
   output: { sent: '{{ nodes.send.output }}', found: '{{ nodes.find.output }}' },
 }
 
-describe('changes of a definition', () => {
-  it('renames a node wherever it is named, and no other', () => {
+describe('editing a definition', () => {
+  it('renames a node in every reference and no other node', () => {
     const renamed = renameNode(report, 'find', 'seek')
     expect(renamed.nodes.map(({ id }) => id)).toEqual(['seek', 'findings', 'each', 'page', 'other', 'ok', 'send'])
     expect(renamed.nodes[2]).toMatchObject({ over: 'nodes.seek.output.items' })
@@ -43,7 +43,7 @@ describe('changes of a definition', () => {
     expect(renameNode(report, 'send', 'post').nodes[5]).toMatchObject({ onTrue: ['post'], onFalse: ['findings'] })
   })
 
-  it('removes a node from every list, and leaves expressions for the check', () => {
+  it('removes a node from every list and leaves expressions to the check', () => {
     const without = removeNode(removeNode(report, 'send'), 'page')
     expect(without.nodes.find(({ id }) => id === 'ok')).toMatchObject({ onTrue: [] })
     expect(without.nodes.find(({ id }) => id === 'each')).toMatchObject({ node: '' })
@@ -51,7 +51,7 @@ describe('changes of a definition', () => {
     expect(without.output).toEqual(report.output)
   })
 
-  it('moves, adds and copies in place', () => {
+  it('moves, adds and copies nodes in place', () => {
     expect(
       moveNode(report, 'each', -1)
         .nodes.map(({ id }) => id)
@@ -66,13 +66,13 @@ describe('changes of a definition', () => {
     expect(freeId(report, '??')).toBe('node')
   })
 
-  it('finds the nodes that expressions name', () => {
+  it('finds the nodes that expressions reference', () => {
     expect(namedIn({ a: ['{{ nodes.x.output }} and {{ nodes["y"].output }}'], b: 'mynodes.z' })).toEqual(['x', 'y'])
   })
 })
 
 describe('the graph of a definition', () => {
-  it('has a line for what is waited for, chosen, run and fallen back to; one between two', () => {
+  it('has one edge between two nodes for dependency, branch, map and fallback', () => {
     const lines = edgesOf(report).map(({ from, to, kind }) => `${from} ${kind} ${to}`)
     expect(lines.sort()).toEqual([
       'each after ok',
@@ -97,7 +97,7 @@ describe('the graph of a definition', () => {
     expect([...behindOf(report, 'each')].sort()).toEqual(['findings', 'ok', 'other', 'page', 'send'])
   })
 
-  it('suggests what a node can read, and not what waits for it', () => {
+  it('suggests readable outputs, and not those of nodes that depend on the node', () => {
     const of = (id: string) => suggestionsFor(report, id, () => undefined).map(({ expression }) => expression)
     expect(of('ok')).toEqual([
       'input.city',
@@ -114,7 +114,7 @@ describe('the graph of a definition', () => {
     expect(known).toContainEqual({ expression: 'nodes.find.output.items', about: 'array' })
   })
 
-  it('leads an arrow key to the nearest node in its direction', () => {
+  it('moves to the nearest node in the direction of an arrow key', () => {
     const places = new Map([
       ['a', { x: 0, y: 0 }],
       ['b', { x: 200, y: 0 }],

@@ -14,12 +14,12 @@ const definition: Definition = {
 }
 const ids = (servers: ReadonlyArray<{ id: string }>) => servers.map(({ id }) => id)
 
-it('tells servers that a run names from those that it does without', () => {
+it('failedServers separates the servers that a run names from the others', () => {
   const { named, others } = failedServers(failed, definition)
   expect(ids(named)).toEqual(['mail', 'files', 'web', 'clock'])
   expect(ids(others)).toEqual(['dies'])
 })
 
-it('takes all of them as named where a program ran', () => {
+it('failedServers treats all servers as named after a program run', () => {
   expect(ids(failedServers(failed, undefined).named)).toHaveLength(5)
 })

@@ -8,19 +8,19 @@ const added = (definition: Definition, kind: 'tool' | 'map' | 'branch', chosen?:
 const order = ({ nodes }: Definition) => nodes.map(({ id, after }) => [id, ...(after ?? [])].join(' < '))
 const row = added(added(added(empty, 'tool'), 'tool'), 'tool')
 
-describe('the order of a list', () => {
-  it('is the one in which nodes are added', () => {
+describe('the node order of a list', () => {
+  it('follows the order in which nodes are added', () => {
     expect(order(row)).toEqual(['call', 'call_2 < call', 'call_3 < call_2'])
     expect(order(added(row, 'tool', 'call'))).toEqual(['call', 'call_4 < call', 'call_2 < call_4', 'call_3 < call_2'])
     expect(order(duplicateBelow(row, 'call_3').definition).at(-1)).toBe('call_3_copy < call_3')
   })
 
-  it('has no gap where a node is taken out', () => {
+  it('has no gap after a node is removed', () => {
     expect(order(removeInOrder(row, 'call_2'))).toEqual(['call', 'call_3 < call'])
     expect(order(removeInOrder(row, 'call'))).toEqual(['call_2', 'call_3 < call_2'])
   })
 
-  it('is left by what a map runs, and taken up again by what it runs no more', () => {
+  it('excludes the node that a map runs and includes it again afterwards', () => {
     const mapped = changeInOrder(added(row, 'map'), 'each', { node: 'call_2' })
     expect(order(mapped)).toEqual(['call', 'call_2', 'call_3 < call', 'each < call_3'])
     const late = added(mapped, 'tool')
@@ -29,7 +29,7 @@ describe('the order of a list', () => {
     ])
   })
 
-  it('puts what comes behind a map behind it, not behind what it runs', () => {
+  it('places a node after a map behind the map, not behind the mapped node', () => {
     const below = added(added(added(empty, 'tool'), 'map'), 'tool')
     const mapped = changeInOrder(below, 'each', { node: 'call_2' })
     expect(order(mapped)).toEqual(['call', 'each < call', 'call_2'])
@@ -40,7 +40,7 @@ describe('the order of a list', () => {
     expect(order(other)).toEqual(['call', 'each', 'call_2'])
   })
 
-  it('is that of each side of a branch', () => {
+  it('is separate for each side of a branch', () => {
     const both = added(added(added(empty, 'branch'), 'tool'), 'tool')
     expect(order(both)).toEqual(['decide', 'call < decide', 'call_2 < call'])
     const chosen = changeInOrder(changeInOrder(both, 'decide', { onTrue: ['call'] }), 'decide', { onFalse: ['call_2'] })

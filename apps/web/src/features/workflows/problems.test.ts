@@ -12,7 +12,7 @@ const problems = [
   { path: 'nodes.1', message: 'is in a cycle' },
 ]
 
-it('places problems at nodes and fields', () => {
+it('the problem list places problems at nodes and fields', () => {
   expect(ofWorkflow(problems).map(({ field }) => field)).toEqual(['name'])
   expect(atField(ofNode(problems, 0), 'arguments')).toBe("There is no 'input.town'.")
   expect(atField(ofWorkflow(problems), 'name')).toBe('Name must not be empty.')
@@ -21,7 +21,7 @@ it('places problems at nodes and fields', () => {
   expect(ofNode(problems, 10)).toHaveLength(1)
 })
 
-it('lets problems follow their nodes, and go with them', () => {
+it('problems move with their nodes and are removed with them', () => {
   const node = (id: string) => ({ id, type: 'code' as const, program: '' })
   const before: Definition = { name: '', nodes: [node('a'), node('b')] }
   const after: Definition = { name: '', nodes: [node('b'), node('a')] }
@@ -32,7 +32,7 @@ it('lets problems follow their nodes, and go with them', () => {
   expect(movedWith(problems.slice(1, 2), before, { name: '', nodes: [node('b')] })).toEqual([])
 })
 
-it('knows an expression that stands alone from text with expressions', () => {
+it('expressionIn distinguishes a single expression from text with expressions', () => {
   expect(expressionIn('{{ input.city }}')).toBe('input.city')
   expect(expressionIn('{{ a }} and {{ b }}')).toBeUndefined()
   expect(expressionIn('in {{ a }}')).toBeUndefined()
@@ -40,7 +40,7 @@ it('knows an expression that stands alone from text with expressions', () => {
   expect(inserted('ab', '{{ x }}', { from: 1, to: 1 })).toBe('a{{ x }}b')
 })
 
-it('reads inputs into rows and back, and leaves to JSON what rows cannot say', () => {
+it('inputs are converted to rows and back, and unsupported schemas stay in JSON', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -59,7 +59,7 @@ it('reads inputs into rows and back, and leaves to JSON what rows cannot say', (
   expect(rowsOf({ type: 'object', properties: { a: { $ref: '#/$defs/a' } } })).toBeUndefined()
 })
 
-it('reads the text of a definition, or says why not', () => {
+it('readDefinition parses the text of a definition or reports the reason', () => {
   expect(readDefinition('{')).toMatchObject({ problem: expect.stringContaining('not JSON') })
   expect(readDefinition('[]')).toMatchObject({ problem: expect.stringContaining('object') })
   expect(readDefinition('{"nodes":[{"id":"a","type":"dance"}]}')).toMatchObject({

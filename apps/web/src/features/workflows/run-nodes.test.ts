@@ -31,7 +31,7 @@ const states = (given: Run) => Object.fromEntries(runNodes(given, definition).ma
 const went = step('decide', 'completed', { kind: 'branch', output: true })
 const item = (place: string, status: Step['status']) => step(place, status, { request: { node: 'body', item: 0 } })
 
-it('has a state for each node while a run goes', () => {
+it('runNodes returns a state for each node of a running run', () => {
   expect(states(run('running', [went, step('a/names', 'completed', { kind: 'names', request: null })]))).toEqual({
     ...{ decide: 'completed', a: 'running', b: 'skipped', each: 'waiting', body: 'waiting', last: 'waiting' },
   })
@@ -46,7 +46,7 @@ it('has a state for each node while a run goes', () => {
   })
 })
 
-it('counts the items of a map, which is over with the last of them', () => {
+it('runNodes counts the items of a map and completes it with the last item', () => {
   const items = [item('each[0]', 'completed'), item('each[1]', 'completed')]
   const going = run('running', items, { progress: { each: { done: 2, total: 3 } } })
   expect(runNodes(going, definition).find(({ id }) => id === 'each')?.progress).toEqual({ done: 2, total: 3 })
@@ -56,7 +56,7 @@ it('counts the items of a map, which is over with the last of them', () => {
   expect(states(run('running', [], { progress: { each: { done: 0, total: 0 } } }))).toMatchObject({ each: 'completed' })
 })
 
-it('has one once it is over', () => {
+it('runNodes returns a state for each node of an ended run', () => {
   const failed = [went, step('a', 'failed', { error: { code: 'x', message: 'no' } })]
   expect(states(run('failed', failed, { error: { code: 'workflow-failed', message: '', node: 'a' } }))).toMatchObject({
     a: 'failed',
@@ -70,7 +70,7 @@ it('has one once it is over', () => {
   expect(states(run('completed', [step('a', 'failed'), step('a@2', 'completed')]))).toMatchObject({ a: 'completed' })
 })
 
-it('orders nodes by their beginning, and names steps by item and attempt', () => {
+it('nodes are sorted by start time and steps are named by item and attempt', () => {
   const given = run('running', [
     step('each[0]', 'completed', { startedAt: '2026-01-01T00:00:01.000Z' }),
     { ...went, startedAt: '2026-01-01T00:00:05.000Z' },

@@ -7,7 +7,7 @@ const step = (ref: string, code: string): Run['steps'][number] => ({
   error: { code, message: 'no' },
 })
 
-it('finds who wants a sign-in, ahead and in steps, once', () => {
+it('signInRefs lists each toolkit that needs a sign-in once, from the preflight check and from steps', () => {
   const steps = [step('mail.send', 'sign-in-needed'), step('mail.read', 'sign-in-needed'), step('b.c', 'denied')]
   expect(toolkitsOf(signInRefs({ steps }))).toEqual(['mail'])
   const problems = [

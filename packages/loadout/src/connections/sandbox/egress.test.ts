@@ -49,7 +49,7 @@ const connectTo = (authority: string) =>
   )
 
 describe('a sandbox with declared hosts', () => {
-  it('reaches them by fetch, which needs to know nothing of it', async () => {
+  it('reaches them with a plain fetch', async () => {
     expect(await get(`http://api.example:${port()}/a?b=c`)).toEqual({ value: [200, 'reached'] })
     expect(await getPlainly(`http://api.example:${port()}/plain`)).toEqual({ value: 200 })
     expect(seen).toContain(`GET api.example:${port()} /plain`)
@@ -58,7 +58,7 @@ describe('a sandbox with declared hosts', () => {
     expect(await inside.run(post)).toEqual({ value: 100_000 })
   })
 
-  it('and nothing else: not another name, another port, the address itself, or what is private', async () => {
+  it('reaches no other name, port, literal address or private host', async () => {
     const before = seen.length
     for (const url of [
       `http://other.example:${port()}/`,
@@ -85,13 +85,13 @@ describe('a sandbox with declared hosts', () => {
     expect(seen.length).toBe(before)
   })
 
-  it('by tunnel too, and what is not a request at all is closed', async () => {
+  it('reaches them by CONNECT tunnel and closes invalid requests', async () => {
     expect((await connectTo(`api.example:${port()}`)).value).toBe('HTTP/1.1 200 Connection established')
     for (const junk of ['', 'api.example', ':1', 'x:99999', '/etc/passwd:80'])
       expect([junk, (await connectTo(junk)).value]).toEqual([junk, expect.stringMatching(/^(HTTP\/1\.1 4|closed)/)])
   })
 
-  it('has no other way: the loopback inside is its own', async () => {
+  it('has no other way out because its loopback is separate', async () => {
     const tcp = createTcp((socket) => socket.end('reached'))
     await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
     const direct = `return new Promise((resolve, reject) => require('node:net').connect(${(tcp.address() as { port: number }).port}, '127.0.0.1').on('connect', () => resolve('reached')).on('error', reject))`
@@ -101,7 +101,7 @@ describe('a sandbox with declared hosts', () => {
     expect(files).toEqual({ value: ['proxy.sock'] })
   })
 
-  it('without any there is no relay', async () => {
+  it('has no relay if the list is empty', async () => {
     const other = await openInside(drivers)
     expect((await other.run(`return process.env.HTTPS_PROXY ?? 'none'`)).value).toBe('none')
     expect((await other.run(`return require('node:fs').existsSync('/run')`)).value).toBe(false)
@@ -109,11 +109,11 @@ describe('a sandbox with declared hosts', () => {
   })
 })
 
-describe('this machine', () => {
+describe('the host machine', () => {
   const addresses = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
   const own = addresses.find(({ internal, family }) => !internal && family === 'IPv4')?.address
 
-  it('is not reached from a sandbox, whatever it is called, although the private network is', async () => {
+  it('is not reachable from a sandbox under any name, even with privateNetwork', async () => {
     const open = sandboxed({ guard: { lookup, privateNetwork: true } })
     const names = ['127.0.0.1', 'localhost', 'x.localhost', '127.0.0.2', '0.0.0.0', 'api.example', own ?? '127.0.0.3']
     const greedy = await openInside(open, { hosts: names.map((name) => `${name}:${port()}`) })
@@ -126,7 +126,7 @@ describe('this machine', () => {
     await open.close()
   })
 
-  it('is reached where the operator allows it by name or address', async () => {
+  it('is reachable if the operator allows its name or address', async () => {
     for (const allow of [['127.0.0.0/8'], ['api.example']]) {
       const open = sandboxed({ guard: { lookup, allow } })
       const there = await openInside(open, { hosts: [`api.example:${port()}`] })

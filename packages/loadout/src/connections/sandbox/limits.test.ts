@@ -13,8 +13,8 @@ afterAll(() => drivers.close())
 const script = (lines: string) =>
   `const fs = require('node:fs'), { spawnSync } = require('node:child_process');${lines}`
 
-describe('a limit holds', () => {
-  it('for memory: who takes too much dies, and nobody else', async () => {
+describe('a sandbox limit', () => {
+  it('for memory stops only the sandbox that exceeds it', async () => {
     const [greedy, other] = [await openInside(drivers), await openInside(drivers)]
     const grab = `const all = []; for (let i = 0; i < 3000; i++) all.push(Buffer.alloc(1 << 20, 1)); return all.length`
     const outcome = await greedy.run(grab).catch((error) => ({ died: error.code }))
@@ -23,7 +23,7 @@ describe('a limit holds', () => {
     await Promise.all([greedy.connection.close(), other.connection.close()])
   })
 
-  it('for all of it together, where the kernel keeps accounts', async () => {
+  it('for total memory applies if the kernel supports cgroups', async () => {
     const account = await createCgroups().open(DEFAULT_LIMITS)
     await account?.remove()
     const small = sandboxed({ sandbox: { limits: { memoryBytes: 300 * MIB } } })
@@ -38,7 +38,7 @@ describe('a limit holds', () => {
     await small.close()
   })
 
-  it('for processes: a bomb is a dud', async () => {
+  it('for processes stops a fork bomb', async () => {
     const inside = await openInside(drivers)
     const bomb = script(
       `const { stdout } = spawnSync('/bin/sh', ['-c', 'n=0; for i in $(seq 200); do sleep 5 & n=$((n+1)); echo $n; done'], { timeout: 3000 }); return stdout.toString().trim().split('\\n').length`,
@@ -50,7 +50,7 @@ describe('a limit holds', () => {
     await other.connection.close()
   })
 
-  it('for one file, and for all of them', async () => {
+  it('for files applies to one file and to all files', async () => {
     const inside = await openInside(drivers)
     const big = script(
       `const f = fs.openSync('/tmp/big', 'w'); process.on('SIGXFSZ', () => {}); let n = 0; try { for (; n < 64; n++) fs.writeSync(f, Buffer.alloc(1 << 20)) } catch (e) { return e.code } return n`,
@@ -68,7 +68,7 @@ describe('a limit holds', () => {
     await inside.connection.close()
   })
 
-  it('for open files, and none is to be raised', async () => {
+  it('for open files applies, and no limit can be raised', async () => {
     const inside = await openInside(drivers)
     const open = script(
       `let n = 0; const all = []; try { for (; n < 1000; n++) all.push(fs.openSync('/dev/null', 'r')) } catch (e) { all.forEach((f) => fs.closeSync(f)); return e.code } return n`,
@@ -82,7 +82,7 @@ describe('a limit holds', () => {
   })
 })
 
-describe('where the kernel keeps no accounts', () => {
+describe('a sandbox without cgroups', () => {
   const limitsOf = async (cgroups: boolean, own = {}) => {
     const drivers = sandboxed({ sandbox: { cgroups, limits: own } })
     const inside = await openInside(drivers)
@@ -93,7 +93,7 @@ describe('where the kernel keeps no accounts', () => {
     return { bytes: soft('Max data size'), processes: soft('Max processes'), warnings }
   }
 
-  it('a process has less, and the operator is told', async () => {
+  it('gets lower process limits and a warning', async () => {
     expect(await limitsOf(false)).toEqual({
       bytes: 2048 * MIB,
       processes: 64,
@@ -106,7 +106,7 @@ describe('where the kernel keeps no accounts', () => {
   })
 
   // Nobody else than root has accounts of the kernel here.
-  it.runIf(process.getuid?.() === 0)('nothing runs where the operator wants them', async () => {
+  it.runIf(process.getuid?.() === 0)('does not start if the operator requires cgroups', async () => {
     const inside = new URL('../../../test/fixtures/inside.ts', import.meta.url).href
     const code = `const { openInside, sandboxed } = await import('${inside}'); for (const cgroups of ['required', true]) { const drivers = sandboxed({ sandbox: { cgroups } }); console.log(await openInside(drivers).then(() => 'ran', (error) => error.code + ' ' + error.message)); await drivers.close() }`
     const args = ['--input-type=module', '-e', code]

@@ -78,8 +78,8 @@ function room(packageBytes: number, packagesBytes: number) {
   }
 }
 
-describe('the folder of packages', () => {
-  it('takes no package that is larger than its share, however small it is packed', async () => {
+describe('the package folder', () => {
+  it('rejects a package above the size limit, however small its archive is', async () => {
     const { npx, kept, close } = room(8 * MIB, 100 * MIB)
     await expect(npx('huge')).rejects.toMatchObject({
       code: 'stdio-refused',
@@ -91,7 +91,7 @@ describe('the folder of packages', () => {
     await close()
   })
 
-  it('lets those go that nobody used for the longest time, and none that runs', async () => {
+  it('evicts the least recently used packages and none that runs', async () => {
     const { npx, kept, age, close } = room(4 * MIB, 7 * MIB)
     const one = await npx('one')
     const [first = ''] = kept()
@@ -114,7 +114,7 @@ describe('the folder of packages', () => {
     await close()
   })
 
-  it('lets go of what a killed host left half-done, and not of what another one is fetching', async () => {
+  it('removes leftovers of a killed host and keeps downloads of other hosts', async () => {
     const { npx, kept, age, leave, close } = room(4 * MIB, 100 * MIB)
     leave('new-of-a-dead-host')
     await age()

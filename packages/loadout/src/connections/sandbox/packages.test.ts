@@ -69,8 +69,8 @@ const url = () => `http://127.0.0.1:${(registry.address() as { port: number }).p
 const kept = () => join(tmpdir(), `loadout-kept-${process.pid}`)
 const npx = (...args: string[]) => openInside(drivers, { command: 'npx', args })
 
-describe('a package', () => {
-  it('is fetched with its scripts off and runs without a network, read-only', async () => {
+describe('a sandboxed package', () => {
+  it('is installed without scripts and runs read-only without network', async () => {
     const inside = await npx('-y', '@acme/server@1.0.0')
     expect(await inside.run('return process.env.VERSION')).toEqual({ value: '1.0.0' })
     expect(await inside.run(`return require('node:fs').existsSync('/packages/ran')`)).toEqual({ value: false })
@@ -83,7 +83,7 @@ describe('a package', () => {
     expect(existsSync(join(folder, 'script-ran'))).toBe(false)
   })
 
-  it('is fetched once, also when many want it at once, and its version stays', async () => {
+  it('is fetched once for concurrent requests and keeps its version', async () => {
     const before = asked.length
     const all = await Promise.all([npx('@acme/server'), npx('@acme/server'), npx('-y', '-p', '@acme/server', 'server')])
     expect(asked.slice(before).filter((path) => path.endsWith('.tgz'))).toEqual(['/@acme/server/-/server-1.1.0.tgz'])
@@ -95,7 +95,7 @@ describe('a package', () => {
     expect(readdirSync(kept())).toHaveLength(2)
   })
 
-  it('that is not there is told, and leaves nothing', async () => {
+  it('that does not exist is reported and leaves nothing behind', async () => {
     await expect(npx('@acme/missing')).rejects.toMatchObject({
       code: 'spawn-failed',
       message: expect.stringMatching(/@acme\/missing/),
@@ -103,7 +103,7 @@ describe('a package', () => {
     expect(readdirSync(kept())).toHaveLength(2)
   })
 
-  it('of Python is refused where there is no uv, with what to do', async () => {
+  it('of Python is rejected without uv', async () => {
     const uv = ['/usr/bin/uv', '/usr/local/bin/uv'].some((path) => existsSync(path))
     const refusal = { code: uv ? 'spawn-failed' : 'stdio-refused' }
     await expect(openInside(drivers, { command: 'uvx', args: ['loadout-no-such-package'] })).rejects.toMatchObject(
@@ -112,7 +112,7 @@ describe('a package', () => {
   })
 })
 
-describe('a command line with a package', () => {
+describe('a package command line', () => {
   const read = (command: string, ...args: string[]) => readPackageRun({ command, args, env: {} })
   it.each<[string[], object | undefined]>([
     [['npx', '-y', 'a@1.2.3', '--port', '1'], { from: 'npm', spec: 'a@1.2.3', args: ['--port', '1'] }],

@@ -41,8 +41,8 @@ afterAll(async () => {
 const port = () => (outside.address() as { port: number }).port
 const answerTo = async (code: string) => (await inside.run(code)).value
 
-describe('inside a sandbox there is', () => {
-  it('no network: not this machine, not its names, not a metadata service', async () => {
+describe('a sandboxed server', () => {
+  it('has no network to the host, its names or a metadata service', async () => {
     const reach = (host: string, at: number) =>
       inside.run(
         `return new Promise((resolve, reject) => { const s = require('node:net').connect({ host: '${host}', port: ${at}, timeout: 3000 }, () => resolve('reached')); s.on('error', reject); s.on('timeout', () => resolve('silence')) })`,
@@ -58,7 +58,7 @@ describe('inside a sandbox there is', () => {
     expect(connections).toEqual([])
   })
 
-  it('no abstract socket and no UDP to this machine', async () => {
+  it('cannot reach abstract sockets of the host', async () => {
     const name = `loadout-${process.pid}`
     const server = createServer((socket) => socket.end('reached'))
     await new Promise<void>((resolve) => server.listen(`\0${name}`, resolve))
@@ -69,7 +69,7 @@ describe('inside a sandbox there is', () => {
     expect(said.error).toBe('ECONNREFUSED')
   })
 
-  it('no file of this machine but programs', async () => {
+  it('sees no host files except programs', async () => {
     const list = (path: string) => answerTo(`return require('node:fs').readdirSync('${path}')`)
     const known = ['bin', 'dev', 'etc', 'home', 'lib', 'lib32', 'lib64', 'libx32', 'opt', 'proc', 'sbin', 'tmp', 'usr']
     expect(((await list('/')) as string[]).filter((name) => !known.includes(name))).toEqual([])
@@ -97,13 +97,13 @@ describe('inside a sandbox there is', () => {
       ]).toEqual([path, expect.stringMatching(/^(ENOENT|EACCES|EPERM)$/)])
   })
 
-  it('no process but its own, and no way to ours', async () => {
+  it('sees only its own processes and cannot signal host processes', async () => {
     const pids = (await answerTo(`return require('node:fs').readdirSync('/proc').filter((name) => +name)`)) as string[]
     expect(pids.length).toBeLessThan(5)
     expect((await inside.run(`return process.kill(${process.pid}, 0)`)).error).toBe('ESRCH')
   })
 
-  it('no environment of ours, not even in what started it', async () => {
+  it('has no host environment, not even in its parent processes', async () => {
     const env = (await answerTo('return process.env')) as Record<string, string>
     expect(Object.keys(env).sort()).toEqual(['HOME', 'LANG', 'LOGNAME', 'OWN', 'PATH', 'PWD', 'TMPDIR', 'USER'])
     const all = await answerTo(
@@ -112,7 +112,7 @@ describe('inside a sandbox there is', () => {
     expect(JSON.stringify(all)).not.toContain(CANARY)
   })
 
-  it('no privilege, and none to be had', async () => {
+  it('has no privileges and cannot gain any', async () => {
     const status = (await answerTo(`return require('node:fs').readFileSync('/proc/self/status', 'utf8')`)) as string
     expect(status).toMatch(/^NoNewPrivs:\s1$/m)
     for (const set of ['CapEff', 'CapPrm', 'CapBnd', 'CapAmb'])
@@ -130,7 +130,7 @@ describe('inside a sandbox there is', () => {
       expect([line, (await shell(line)).value]).not.toEqual([line, 0])
   })
 
-  it('no place to write but its home and /tmp, and those are gone with it', async () => {
+  it('can write only to its home and /tmp, which are deleted with it', async () => {
     for (const path of ['/x', '/usr/x', '/etc/x', '/dev/x', '/opt/loadout/bin/x', '/proc/sys/kernel/hostname'])
       expect([path, (await inside.run(`require('node:fs').writeFileSync('${path}', 'x')`)).error]).toEqual([
         path,
@@ -144,8 +144,8 @@ describe('inside a sandbox there is', () => {
   })
 })
 
-describe('what a record may ask for', () => {
-  it('a folder below its home, and no other', async () => {
+describe('a sandbox record', () => {
+  it('may use a working directory below its home and no other', async () => {
     const there = await openInside(drivers, { cwd: 'notes/deep' })
     expect(await there.run('return process.cwd()')).toEqual({ value: '/home/sandbox/notes/deep' })
     await there.connection.close()
@@ -153,7 +153,7 @@ describe('what a record may ask for', () => {
       await expect(openInside(drivers, { cwd })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 
-  it('a program of the machine by its name, our Node by its path, and no other file', async () => {
+  it('may run a machine program by name or the host Node by path and no other file', async () => {
     const same = await openInside(drivers, { command: process.execPath })
     expect(await same.run('return process.version')).toEqual({ value: process.version })
     await same.connection.close()
@@ -169,7 +169,7 @@ describe('what a record may ask for', () => {
     await expect(openInside(drivers, { command: 'no-such-program' })).rejects.toMatchObject({ code: 'server-crashed' })
   })
 
-  it('an environment that holds inside only', async () => {
+  it('sets environment variables that apply only inside the sandbox', async () => {
     // The loader of whatever starts with this writes what it does to that file.
     const env = { LD_DEBUG: 'libs', LD_DEBUG_OUTPUT: join(folder, 'loaded'), LD_PRELOAD: join(folder, 'x.so') }
     const other = await openInside(drivers, { env })
@@ -179,8 +179,8 @@ describe('what a record may ask for', () => {
   })
 })
 
-describe('without a sandbox', () => {
-  it('nothing runs, and what to do is said', async () => {
+describe('an unavailable sandbox', () => {
+  it('prevents the start and reports how to install bubblewrap', async () => {
     const marker = join(folder, 'ran')
     const without = sandboxed({ sandbox: { bwrap: join(folder, 'no-bwrap') } })
     const record = insideRecord({ args: ['-e', `require('node:fs').writeFileSync('${marker}', '')`] })
@@ -192,7 +192,7 @@ describe('without a sandbox', () => {
     await without.close()
   })
 
-  it('what is missing is looked for again the next time', async () => {
+  it('is checked again at the next start', async () => {
     const later = join(folder, 'later-bwrap')
     const drivers = sandboxed({ sandbox: { bwrap: later } })
     await expect(openInside(drivers)).rejects.toMatchObject({ code: 'stdio-refused' })
@@ -203,7 +203,7 @@ describe('without a sandbox', () => {
     await drivers.close()
   })
 
-  it('one that cannot make namespaces is a refusal too', async () => {
+  it('is also reported if bubblewrap cannot create namespaces', async () => {
     const broken = join(folder, 'broken-bwrap')
     writeFileSync(broken, '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n', {
       mode: 0o755,

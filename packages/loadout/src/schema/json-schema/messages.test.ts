@@ -31,7 +31,7 @@ const SHAPES = {
   ],
 }
 
-describe('messages tell a model what to mend', () => {
+describe('validation messages', () => {
   it.each<[string, unknown, unknown, string[]]>([
     [
       'a choice',
@@ -64,7 +64,7 @@ describe('messages tell a model what to mend', () => {
     expect(result.valid === false && result.errors.map(({ path, message }) => `${path}: ${message}`)).toEqual(expected)
   })
 
-  it('tells at most maxErrors, and shortens long literals', () => {
+  it('include at most maxErrors errors and shorten long literals', () => {
     const compiled = compileSchema({ items: { const: 'x'.repeat(5_000) } }, { maxErrors: 3 })
     const result = compiled.ok && compiled.validate(Array(50).fill(1))
     expect(result && result.valid === false && result.errors.length).toBe(3)

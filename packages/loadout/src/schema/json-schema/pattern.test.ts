@@ -9,7 +9,7 @@ function matches(source: string, text: string): boolean | string {
   return 'unsupported' in pattern ? pattern.unsupported : pattern.test(text, free)
 }
 
-describe('patterns', () => {
+describe('schema patterns', () => {
   it.each<[string, string, boolean]>([
     ['', '', true],
     ['a|b|', 'c', true],
@@ -45,7 +45,7 @@ describe('patterns', () => {
     expect(typeof matches(source, 'a')).toBe('string')
   })
 
-  it('agree with the native ones', () => {
+  it('agree with native regular expressions', () => {
     const atoms = [
       'a',
       'b',

@@ -132,14 +132,14 @@ const ROWS: Row[] = [
   ['unknown keywords', { 'x-thing': { type: 5 }, title: 'x' }, [1, null, {}], []],
 ]
 
-describe('keywords', () => {
+describe('schema keywords', () => {
   it.each(ROWS)('%s', (...[, schema, good, bad]) => {
     for (const value of good) expect([value, check(schema, value)]).toEqual([value, { valid: true }])
     for (const value of bad) expect([value, check(schema, value).valid]).toEqual([value, false])
   })
 })
 
-describe('schemas that are not ok', () => {
+describe('invalid schemas', () => {
   it.each<[string, unknown, string]>([
     ['a schema that is none', 5, '(root)'],
     ['null', null, '(root)'],

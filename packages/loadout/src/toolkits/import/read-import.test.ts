@@ -124,7 +124,7 @@ const SAMPLES: Record<string, [config: object, shape: string, server: object]> =
 }
 const VALUES = { API_KEY: 's3cret', userHome: '/home/ann', workspaceFolder: '/w', pathSeparator: '/' }
 
-describe('the shapes of other apps', () => {
+describe('readImport on configs of other apps', () => {
   for (const [name, [config, shape, server]] of Object.entries(SAMPLES))
     it(name, () => {
       const read = readImport(config, VALUES)
@@ -135,7 +135,7 @@ describe('the shapes of other apps', () => {
       expect(read.entries[0]?.read?.toolkit.server).toMatchObject(server)
     })
 
-  it('a bare server is named by itself, its host, its package or its program', () => {
+  it('names a bare server after its name, host, package or program', () => {
     const nameOf = (server: object) => readImport(server).entries[0]?.read?.toolkit.name
     expect(nameOf({ name: 'Mine', url: 'https://a.example' })).toBe('Mine')
     expect(nameOf({ url: 'https://mcp.linear.example/sse' })).toBe('mcp.linear.example')
@@ -143,21 +143,21 @@ describe('the shapes of other apps', () => {
     expect(nameOf({ command: '/usr/local/bin/my-server' })).toBe('my-server')
   })
 
-  it('both keys in one file are read, and other keys are told', () => {
+  it('reads both keys of one file and reports other keys', () => {
     const read = readImport({ mcpServers: { a: { command: 'x' } }, servers: { b: { command: 'x' } }, numStartups: 3 })
     expect(read.entries.map((entry) => entry.name)).toEqual(['a', 'b'])
     expect(read.warnings).toEqual(['Not read: "numStartups"'])
   })
 
-  it('what is no config is refused with what would be one', () => {
+  it('rejects an unknown format and names a valid one', () => {
     for (const config of [{}, [], null, 'x', 7, { mcpServers: [] }, { name: 'x', version: '1' }, { a: { b: 1 } }])
       expect(refused(config)).toMatchObject({ code: 'invalid-input', message: expect.stringContaining('mcpServers') })
     expect(readImport({ mcpServers: {} }).entries).toEqual([])
   })
 })
 
-describe('the quirks of an entry', () => {
-  it('approvals, files, commands and unknown fields are told, never followed', () => {
+describe('config entries with unusual fields', () => {
+  it('report approvals, files, commands and unknown fields without following them', () => {
     const { read, warnings } = one({
       command: 'x',
       disabled: true,
@@ -179,7 +179,7 @@ describe('the quirks of an entry', () => {
     ])
   })
 
-  it('timeouts are read in the unit that is meant, and that is told', () => {
+  it('use the intended unit of a timeout and report it', () => {
     const callMs = (entry: object) => one({ command: 'x', ...entry }).read?.toolkit.timeouts.callMs
     expect(callMs({ timeout: 60 })).toBe(60_000)
     expect(callMs({ timeout: 30_000 })).toBe(30_000)
@@ -188,7 +188,7 @@ describe('the quirks of an entry', () => {
     expect(one({ command: 'x', timeout: 60 }).warnings).toEqual(['"timeout" was read as 60 seconds for a call'])
   })
 
-  it('lists of tools', () => {
+  it('have tool lists that become include and exclude filters', () => {
     const kit = (entry: object) => one({ command: 'x', ...entry })
     expect(kit({ tools: ['a', 'b'], exclude_tools: ['c'] }).read?.toolkit).toMatchObject({
       include: ['a', 'b'],
@@ -200,7 +200,7 @@ describe('the quirks of an entry', () => {
     expect(kit({ alwaysLoad: true }).read?.toolkit.deferLoading).toBe(false)
   })
 
-  it('what is wrong is a problem of that entry alone, by its place', () => {
+  it('report a problem only for the affected entry and with its path', () => {
     const { entries } = readImport({
       mcpServers: {
         good: { command: 'x' },
@@ -224,8 +224,8 @@ describe('the quirks of an entry', () => {
   })
 })
 
-describe('inputs', () => {
-  it('every variable is one, with where it goes and whether it is a secret', () => {
+describe('import inputs', () => {
+  it('include every variable with its places and whether it is a secret', () => {
     const { inputs, missing, read } = one({
       command: '${BIN:-node}',
       args: ['${ROOT}', '--level=${LEVEL:-info}'],
@@ -242,7 +242,7 @@ describe('inputs', () => {
     expect(read).toBeUndefined()
   })
 
-  it('what a config declares of an input is told; its command is not run', () => {
+  it('show what the config declares about them and never run their commands', () => {
     const read = readImport({
       inputs: [
         { type: 'promptString', id: 'pw', description: 'The password', password: true, default: 'hunter2' },
@@ -261,7 +261,7 @@ describe('inputs', () => {
     expect(read.warnings).toEqual(['The input "made" is made by a command, which is not run; give its value'])
   })
 
-  it('one name is one value in all entries, and a secret in all if it is one in any', () => {
+  it('have one value in all entries and are secret everywhere if secret anywhere', () => {
     const { entries } = readImport(
       { mcpServers: { a: { command: 'x', env: { TOKEN: '${V}' } }, b: { command: 'x', args: ['${V}'] } } },
       { V: 'short' },
@@ -273,30 +273,30 @@ describe('inputs', () => {
     })
   })
 
-  it('a default may ask for more; only what is needed is missing', () => {
+  it('can default to other inputs, and only the needed ones are missing', () => {
     const entry = { command: 'x', args: ['${A:-${B:-${C}}}'] }
     expect(one(entry).missing).toEqual(['C'])
     expect(serverOf(entry, { B: 'b' })).toMatchObject({ args: ['b'] })
     expect(serverOf({ command: 'x', args: ['${A:-}'] })).toMatchObject({ args: [''] })
   })
 
-  it('a value is not read again', () => {
+  it('have values that are not expanded again', () => {
     expect(serverOf({ command: 'x', args: ['${A}'] }, { A: '${HOME} ${B}' })).toMatchObject({ args: ['${HOME} ${B}'] })
   })
 
-  it('values that nothing asks for are told by name', () => {
+  it('report given values that nothing uses by name', () => {
     const { warnings } = readImport({ mcpServers: { a: { command: 'x' } } }, { OTHER: 's3cret' })
     expect(warnings).toEqual(['Nothing asks for the values "OTHER"'])
   })
 
-  it('code and names are not texts with variables', () => {
+  it('exclude variables in code and names', () => {
     const tools = [{ name: 't', inputSchema: { type: 'object' }, execute: 'return `${input.x}`' }]
     const { entries } = readImport({ mcpServers: { '${k}': { tools } } })
     expect(entries[0]).toMatchObject({ inputs: [], missing: [], name: '${k}' })
     expect(entries[0]?.read?.toolkit.server).toMatchObject({ tools: [{ execute: 'return `${input.x}`' }] })
   })
 
-  it('an entry that is broken beside what it lacks is broken', () => {
+  it('do not hide other problems of an entry with missing values', () => {
     expect(one({ type: 'http', url: '${BASE}/mcp' }).problem).toBeUndefined()
     expect(one({ type: 'http', url: '${BASE}/mcp', headers: { 'bad name': 'x' } }).problem?.errors).toMatchObject([
       { path: 'headers.bad name' },
@@ -304,8 +304,8 @@ describe('inputs', () => {
   })
 })
 
-describe('secrets', () => {
-  it('a secret input in an argument or a URL is behind a placeholder, however plain its value is', () => {
+describe('import secrets', () => {
+  it('replace a secret input in an argument or URL with a placeholder, however plain its value', () => {
     const { record, secrets, problem } = one(
       { command: 'x', args: ['--db', 'pg://u:${DB_PASSWORD}@h/d', '${DB_PASSWORD}'] },
       { DB_PASSWORD: 'hunter2' },
@@ -318,7 +318,7 @@ describe('secrets', () => {
     expect(one({ url: '${KEY_HOST}/mcp' }, { KEY_HOST: 'https://a.example' }).record.url).toBe('https://a.example/mcp')
   })
 
-  it('a placeholder in a file is no secret of ours: it is asked for, by entry', () => {
+  it('are requested per entry for a placeholder in a file', () => {
     const { entries } = readImport({
       mcpServers: {
         a: { command: 'x', env: { T: '${secret:env.T}' } },
@@ -328,7 +328,7 @@ describe('secrets', () => {
     expect(entries.map((entry) => entry.missing)).toEqual([['a.env.T'], ['b.env.T']])
   })
 
-  it('no text can be put together to name a stored secret', () => {
+  it('cannot be referenced by a text composed from parts', () => {
     const tries: Array<[server: object, values: Record<string, string>]> = [
       [{ command: 'x', args: ['$${X:-{secret:args.0}}'] }, {}],
       [
@@ -345,7 +345,7 @@ describe('secrets', () => {
 })
 
 describe('hostile configs', () => {
-  it('keys of prototypes', () => {
+  it('cannot reach prototypes through their keys', () => {
     expect(refused(JSON.parse('{"mcpServers":{"__proto__":{"command":"x"}}}')).code).toBe('invalid-input')
     const { entries } = readImport(
       JSON.parse('{"mcpServers":{"constructor":{"command":"x"},"toString":{"command":"y"}}}'),
@@ -355,7 +355,7 @@ describe('hostile configs', () => {
     expect(missing).toEqual(['constructor', 'hasOwnProperty', '__proto__'])
   })
 
-  it('too many entries, too many inputs, a pit', () => {
+  it('are rejected for too many entries, too many inputs or deep nesting', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, i) => [`s${i}`, { command: 'x' }]))
     expect(refused({ mcpServers: many })).toMatchObject({ errors: [{ path: 'mcpServers' }] })
     const args = Array.from({ length: 51 }, (_, i) => `\${V${i}}`)
@@ -364,7 +364,7 @@ describe('hostile configs', () => {
     expect(refused({ mcpServers: { a: pit } }).code).toBe('invalid-input')
   })
 
-  it('a small config cannot become a large one', () => {
+  it('cannot expand from small to large', () => {
     const sizeOf = (config: object, values?: Record<string, string>) =>
       JSON.stringify(readImport(config, values)).length
     const long = 'x'.repeat(8192)
@@ -391,7 +391,7 @@ describe('hostile configs', () => {
     expect(one({ command: 'x', args: ['${}'] }).problem?.errors).toMatchObject([{ path: 'args.0' }])
   })
 
-  it('our environment and our files are not read, whatever is asked for', () => {
+  it('cannot read the environment or the files of the host', () => {
     process.env.LOADOUT_TEST_CANARY = 'canary-value'
     try {
       const names = ['${LOADOUT_TEST_CANARY}', '${env:LOADOUT_TEST_CANARY}', '${HOME}', '${userHome}', '${PATH}']

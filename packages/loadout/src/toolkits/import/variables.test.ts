@@ -4,7 +4,7 @@ import { readTemplate, variablesIn } from './variables.ts'
 const names = (text: string) => [...variablesIn(readTemplate(text).parts)].map((variable) => variable.name)
 
 describe('variables in a text', () => {
-  it('are read in the spellings of the apps', () => {
+  it('are read in the spellings of all supported apps', () => {
     expect(names('${GITHUB_TOKEN}')).toEqual(['GITHUB_TOKEN'])
     expect(names('Bearer ${env:TOKEN} ${input:api-key}')).toEqual(['TOKEN', 'api-key'])
     expect(names('${userHome}${/}${pathSeparator}${workspaceFolder}')).toEqual([
@@ -16,14 +16,14 @@ describe('variables in a text', () => {
     expect(names('$HOME $(x) {a} } $ { {{b}}')).toEqual([])
   })
 
-  it('a default is a text of its own', () => {
+  it('can have a default that contains other variables', () => {
     const [variable] = readTemplate('${BASE:-https://a.example/${ID:-7}}/x').parts
     expect(variable).toMatchObject({ name: 'BASE', fallback: ['https://a.example/', { name: 'ID', fallback: ['7'] }] })
     expect(readTemplate('${A:-}').parts).toMatchObject([{ name: 'A', fallback: [] }])
     expect(readTemplate('${A:-{"b":1}}').parts).toMatchObject([{ name: 'A', fallback: ['{"b":1'] }, '}'])
   })
 
-  it('what is not closed stays, and what is inside it is read', () => {
+  it('stay as text when unclosed, and variables inside are read', () => {
     expect(readTemplate('x ${ y ${A} z')).toMatchObject({
       unclosed: true,
       parts: ['x ', '${', ' y ', { name: 'A' }, ' z'],
@@ -31,13 +31,13 @@ describe('variables in a text', () => {
     expect(readTemplate('${').parts).toEqual(['${'])
   })
 
-  it('what names nothing has no name', () => {
+  it('have no name when the name is empty or invalid', () => {
     for (const text of ['${}', '${ }', '${${A}}', '${a${B}}', '${a\u200b}', `\${${'x'.repeat(201)}}`])
       expect([text, names(text)[0]]).toEqual([text, undefined])
     expect(names('${a:-'.repeat(20) + '}'.repeat(20)).filter((name) => name === undefined)).toHaveLength(1)
   })
 
-  it('a hostile text costs no more than its length', () => {
+  it('stay few in a long hostile text', () => {
     for (const text of ['${'.repeat(500_000), '${a:-'.repeat(200_000) + '}'.repeat(200_000), '}'.repeat(1_000_000)])
       expect([...variablesIn(readTemplate(text).parts)].length).toBeLessThan(10)
   })

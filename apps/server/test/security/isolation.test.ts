@@ -1,0 +1,106 @@
+/** Two users with the same ids never meet, on any route; and what looks for leaks finds those that are planted. */
+import { createHost, type Host, rule } from 'loadout'
+import { quickjs } from 'loadout/code-mode/quickjs'
+import { nodeDrivers } from 'loadout/node'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
+import { createApp } from '../../src/app.ts'
+import { findLeaks, type World } from '../support/isolation.ts'
+import { OPERATOR, USERS, type User } from '../support/isolation-routes.ts'
+
+let server: RunningServer
+let host: Host
+let world: World
+beforeAll(async () => {
+  server = await startHttpServer('modern')
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  host = createHost({
+    policy: [rule('*', 'allow')],
+    executor: quickjs(),
+    drivers: nodeDrivers({ stdio: 'on', guard: { privateNetwork: true } }),
+  })
+  const app = createApp({
+    host,
+    authenticate: ({ headers }) => {
+      const userId = headers.get('x-user') ?? ''
+      return { kind: 'session', userId, role: userId === OPERATOR ? 'operator' : 'user' }
+    },
+  })
+  world = {
+    serverUrl: server.url,
+    fetch: async (who, path, init) => app.request(path, { ...init, headers: { ...init.headers, 'x-user': who } }),
+  }
+})
+afterEach(() => host.close())
+
+describe('isolation in memory', () => {
+  for (const user of USERS)
+    it(`keeps ${user} from every resource of the other user on any route`, async () => {
+      const { findings, routes } = await findLeaks(world, user)
+      expect(findings).toEqual([])
+      expect(routes.length).toBeGreaterThan(40)
+    })
+})
+
+describe('the leak detector', () => {
+  /** Ann's request is answered as if Bob had sent it. */
+  const asBob = (leaky: (route: string) => boolean): World => ({
+    ...world,
+    fetch: (who, path, init) =>
+      world.fetch(who === 'ann' && leaky(`${init.method ?? 'GET'} ${path}`) ? 'bob' : who, path, init),
+  })
+  const LEAKS: Record<string, [leaky: (route: string) => boolean, found: RegExp, acting?: User]> = {
+    "a thing of the other's is shown": [(route) => route === 'GET /api/threads/thread-bob', /gave 200 instead of 404/],
+    "a list holds the other's": [(route) => route === 'GET /api/mcp', /GET \/api\/mcp told ann of bob/],
+    "the other's of the same id is deleted": [(route) => route === 'DELETE /api/threads/trip', /bob's .* changed/],
+    "the other's secret is used": [
+      (route) => route.startsWith('POST /api/tools/kit/get-env'),
+      /secret did not reach/,
+      'bob',
+    ],
+    "the other's events are heard": [(route) => route === 'GET /api/events', /an event told ann of bob/],
+  }
+  for (const [name, [leaky, found, acting = 'ann']] of Object.entries(LEAKS))
+    it(name, async () => {
+      const { findings } = await findLeaks(asBob(leaky), acting)
+      expect(findings.join('\n')).toMatch(found)
+    })
+
+  it('reports a different refusal that reveals that a resource exists', async () => {
+    const leaky: World = {
+      ...world,
+      fetch: (who, path, init) =>
+        who === 'ann' && path === '/api/threads/thread-bob'
+          ? Promise.resolve(Response.json({ code: 'not-found', detail: 'Not yours.' }, { status: 404 }))
+          : world.fetch(who, path, init),
+    }
+    expect((await findLeaks(leaky, 'ann')).findings.join('\n')).toMatch(/tells that it exists/)
+  })
+
+  it('reports a route without test data', async () => {
+    const more: World = {
+      ...world,
+      async fetch(who, path, init) {
+        const answer = await world.fetch(who, path, init)
+        if (path !== '/api/openapi.json') return answer
+        const document = await answer.json()
+        Object.assign(document.paths, {
+          '/api/jobs/{id}': { get: {} },
+          '/api/jobs': { post: {} },
+          '/api/threads/{id}/chat': { post: {} },
+          '/api/threads/{id}/runs/{runId}': { get: {} },
+        })
+        return Response.json(document)
+      },
+    }
+    const { findings } = await findLeaks(more, 'ann')
+    expect(findings.filter((finding) => finding.includes('say in')).sort()).toEqual([
+      '/api/jobs/{id}: say in PARAMS which things it names',
+      '/api/threads/{id}/runs/{runId}: say in PARAMS what stands for all of its names',
+      'POST /api/jobs: say in WRITES what is sent',
+      'POST /api/threads/{id}/chat: say in BODIES what is sent',
+    ])
+  })
+})

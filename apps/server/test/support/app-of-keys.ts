@@ -1,0 +1,49 @@
+/** An app in memory as it is in production: users have keys or sessions, and who has neither is the local user. */
+import { createHost, type Host, type HostOptions, rule } from 'loadout'
+import { createApiKeys } from '../../src/api-keys.ts'
+import { createApp } from '../../src/app.ts'
+import { byApiKey, LOCAL } from '../../src/authenticate.ts'
+import type { Ask, Body } from './app-of-users.ts'
+
+export interface AppOfKeys {
+  host: Host
+  local: Ask
+  session(userId: string): Ask
+  /** Makes a key for a user by the API; asks with it from then on. */
+  withKey(userId: string): Promise<Ask>
+}
+
+const BOOTSTRAP = 'bootstrap-key-of-a-test-0123456789abcdef'
+
+export function appOfKeys(options: HostOptions = {}): AppOfKeys {
+  const host = createHost({ policy: [rule('*', 'allow')], ...options })
+  const apiKeys = createApiKeys(host.storage)
+  const byKey = byApiKey(apiKeys, BOOTSTRAP)
+  const app = createApp({
+    host,
+    apiKeys,
+    authenticate: (request) => {
+      const userId = request.headers.get('x-user')
+      if (userId !== null) return { kind: 'session', userId, role: 'user' }
+      return request.headers.has('authorization') ? byKey(request) : LOCAL
+    },
+  })
+  const asking =
+    (who: Record<string, string>): Ask =>
+    async (route, body) => {
+      const [method = 'GET', path = ''] = route.split(' ')
+      const sent = { body: JSON.stringify(body), headers: { ...who, 'content-type': 'application/json' } }
+      const answer = await app.request(path, { method, ...(body === undefined ? { headers: who } : sent) })
+      const said = await answer.text()
+      return { status: answer.status, body: said === '' ? undefined : (JSON.parse(said) as Body) }
+    }
+  return {
+    host,
+    local: asking({}),
+    session: (userId) => asking({ 'x-user': userId }),
+    async withKey(userId) {
+      const { body } = await asking({ authorization: `Bearer ${BOOTSTRAP}` })('POST /api/keys', { name: 'k', userId })
+      return asking({ authorization: `Bearer ${body.key}` })
+    },
+  }
+}

@@ -1,0 +1,45 @@
+/** An app in memory whose users are a header, for tests that look at it as its users do. */
+import { createHost, type Host, type HostOptions, rule } from 'loadout'
+import { createApp } from '../../src/app.ts'
+
+/** The shapes of many routes, looked at by the assertions. */
+export type Body = ReturnType<typeof JSON.parse>
+export interface Answer {
+  status: number
+  body: Body
+}
+export type Ask = (route: `${string} ${string}`, body?: unknown) => Promise<Answer>
+
+export interface AppOfUsers {
+  host: Host
+  /** Asks as a user. */
+  as(userId: string, role?: 'user' | 'operator'): Ask
+}
+
+export function appOfUsers(options: HostOptions = {}): AppOfUsers {
+  const host = createHost({ policy: [rule('*', 'allow')], ...options })
+  const app = createApp({
+    host,
+    authenticate: ({ headers }) => {
+      const userId = headers.get('x-user')
+      const role = headers.get('x-role') === 'operator' ? ('operator' as const) : ('user' as const)
+      return userId === null ? undefined : { kind: 'session', userId, role }
+    },
+  })
+  return {
+    host,
+    as:
+      (userId, role = 'user') =>
+      async (route, body) => {
+        const [method = 'GET', path = ''] = route.split(' ')
+        const who = { 'x-user': userId, 'x-role': role }
+        const sent = {
+          body: typeof body === 'string' ? body : JSON.stringify(body),
+          headers: { ...who, 'content-type': 'application/json' },
+        }
+        const answer = await app.request(path, { method, ...(body === undefined ? { headers: who } : sent) })
+        const said = await answer.text()
+        return { status: answer.status, body: said === '' ? undefined : JSON.parse(said) }
+      },
+  }
+}

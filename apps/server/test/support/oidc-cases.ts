@@ -1,0 +1,357 @@
+/** What holds of sign-in by a provider, over any storage. The browser starts on one process and comes back to the other. */
+import { expect } from 'vitest'
+import type { OidcServer } from '../../../../test/oidc-server.ts'
+import type { SignInLimits } from '../../src/auth/sign-in.ts'
+import { type Browser, PASSWORD, type SignInWorld } from './sign-in-world.ts'
+
+interface Given {
+  world: SignInWorld
+  provider: OidcServer
+}
+export interface OidcCase {
+  signUp?: boolean
+  byPassword?: boolean
+  trustEmail?: boolean
+  limits?: Partial<SignInLimits>
+  run(given: Given): Promise<void>
+}
+
+const ANN = { sub: 'ann-there', email: 'ann@example.com', email_verified: true, name: 'Ann of There' }
+
+/** Where the browser ends up: through the provider and back. */
+export async function through(
+  { world }: Given,
+  browser: Browser,
+  change: (back: URL) => void = () => {},
+): Promise<string> {
+  const there = await browser.ask('GET /api/auth/oidc/start?returnTo=%2Ftools%3Fq%3Dx')
+  expect(there.status).toBe(302)
+  const provider = await fetch(there.headers.get('location') ?? '', { redirect: 'manual' })
+  const back = new URL(provider.headers.get('location') ?? '')
+  expect(back.pathname).toBe('/api/auth/oidc/callback')
+  change(back)
+  const end = await browser.ask(`GET ${back.pathname}${back.search}`, { at: 1 })
+  expect(end.status).toBe(302)
+  expect(end.headers.get('cache-control')).toBe('no-store')
+  expect(world.processes).toHaveLength(2)
+  return end.headers.get('location') ?? ''
+}
+
+const who = async (browser: Browser) => (await browser.ask('GET /api/auth/session')).body.user
+const people = ({ world }: Given) =>
+  world.storage.transaction({ caller: 'sign-in' }, async (tx) => ({
+    users: await tx.list('users'),
+    accounts: await tx.list('accounts'),
+    sessions: await tx.list('sessions'),
+  }))
+
+const invite = async ({ world }: Given, email: string): Promise<string> =>
+  (await (await world.operator()).ask('POST /api/users', { body: { email, name: 'Ann of Here' } })).body.user.id
+
+const REFUSED = '/sign-in?problem=sign-in-failed'
+const NO_ACCOUNT = '/sign-in?problem=no-account'
+
+export const OIDC_CASES: Record<string, OidcCase> = {
+  'who was invited comes in by their email, and is known by who they are from then on': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect((await browser.ask('GET /api/auth/session')).body.methods).toEqual({
+        password: true,
+        oidc: { name: 'Work' },
+      })
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toEqual({ id, name: 'Ann of Here', email: 'ann@example.com', operator: false })
+      expect((await browser.ask('GET /api/preferences', { at: 1 })).status).toBe(200)
+      // Another email there is the same person here.
+      provider.rules.claims = { ...ANN, email: 'ann.married@example.com' }
+      const later = world.browser()
+      expect(await through(given, later)).toBe('/tools?q=x')
+      expect((await who(later)).id).toBe(id)
+      const { accounts } = await people(given)
+      const own = accounts.filter(({ userId }) => userId === id)
+      expect(own).toMatchObject([{ provider: 'oidc', subject: 'ann-there', passwordHash: null }])
+      expect(JSON.stringify(accounts)).not.toMatch(/at-|rt-|eyJ/)
+      const listed = (await (await world.operator()).ask('GET /api/users')).body.items
+      expect(listed.find((one: { id: string }) => one.id === id).methods).toEqual(['oidc'])
+    },
+  },
+
+  'who was not invited has no account, and gets none': {
+    async run(given) {
+      const { world, provider } = given
+      await world.operator()
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe(NO_ACCOUNT)
+      expect(await who(browser)).toBeNull()
+      expect((await people(given)).users).toHaveLength(1)
+    },
+  },
+
+  'with sign-up on whoever the provider vouches for gets one, and nobody else': {
+    signUp: true,
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.claims = { ...ANN, email_verified: false }
+      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      expect((await people(given)).users).toEqual([])
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toMatchObject({ email: 'ann@example.com', name: 'Ann of There', operator: false })
+    },
+  },
+
+  'an email that the provider does not call verified leads to nobody': {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      for (const claims of [
+        { ...ANN, email_verified: false },
+        { ...ANN, email_verified: undefined },
+        { ...ANN, email_verified: 'true' },
+      ]) {
+        provider.rules.claims = claims
+        expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      }
+      provider.rules.claims = { sub: 'x' }
+      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=(no-account|sign-in-failed)$/)
+      expect((await people(given)).sessions).toHaveLength(1)
+    },
+  },
+
+  'unless the operator trusts the provider with it': {
+    trustEmail: true,
+    async run(given) {
+      const id = await invite(given, 'ann@example.com')
+      given.provider.rules.claims = { ...ANN, email_verified: undefined }
+      const browser = given.world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).id).toBe(id)
+    },
+  },
+
+  'a token that is not for us, not from there, not signed, over, or of another sign-in lets nobody in': {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const past = Math.floor(Date.now() / 1000) - 3600
+      const wrong: Array<Partial<typeof provider.rules>> = [
+        { token: { aud: 'another' } },
+        { token: { iss: 'https://another.example' } },
+        { token: { exp: past, iat: past - 60 } },
+        { token: { nonce: 'another' } },
+        { token: { nonce: undefined } },
+        { foreignKey: true },
+        { unsigned: true },
+      ]
+      for (const rules of wrong) {
+        Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false }, rules)
+        const browser = world.browser()
+        expect(await through(given, browser), JSON.stringify(rules)).toBe(REFUSED)
+        expect(await who(browser)).toBeNull()
+      }
+      Object.assign(provider.rules, { token: {}, foreignKey: false, unsigned: false })
+      expect(await through(given, world.browser())).toBe('/tools?q=x')
+    },
+  },
+
+  "somebody else's way back is not ours, and none is good twice": {
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      const [mine, theirs] = [world.browser(), world.browser()]
+      let back: URL | undefined
+      await through(given, theirs, (url) => {
+        back = new URL(url)
+        url.searchParams.set('error', 'interrupted')
+      })
+      const at = `${back?.pathname}${back?.search}`
+      const led = await mine.ask(`GET ${at}`)
+      expect(led.headers.get('location')).toBe('/sign-in?problem=sign-in-link-invalid')
+      expect(await who(mine)).toBeNull()
+      let used = ''
+      expect(
+        await through(given, mine, (url) => {
+          used = `${url.pathname}${url.search}`
+        }),
+      ).toBe('/tools?q=x')
+      const again = await world.browser().ask(`GET ${used}`)
+      expect(again.headers.get('location')).toMatch(/^\/sign-in\?problem=/)
+      for (const path of [
+        '/api/auth/oidc/callback',
+        '/api/auth/oidc/callback?code=x',
+        '/api/auth/oidc/callback?state=x&code=y',
+      ])
+        expect((await world.browser().ask(`GET ${path}`)).headers.get('location')).toMatch(/^\/sign-in\?problem=/)
+    },
+  },
+
+  'who says no there, or is disabled here, is not let in': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      provider.rules.denied = true
+      expect(await through(given, world.browser())).toBe(REFUSED)
+      provider.rules.denied = false
+      expect(await through(given, world.browser())).toBe('/tools?q=x')
+      await (await world.operator()).ask(`PATCH /api/users/${id}`, { body: { disabled: true } })
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe(REFUSED)
+      expect(await who(browser)).toBeNull()
+    },
+  },
+
+  'a provider that is down keeps nobody else out, and is asked again': {
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.down = true
+      await world.operator()
+      const browser = world.browser()
+      const refused = await browser.ask('GET /api/auth/oidc/start')
+      expect(refused).toMatchObject({ status: 502, body: { code: 'server-unreachable' } })
+      const page = await browser.ask('GET /api/auth/oidc/start', { headers: { accept: 'text/html' } })
+      expect(page.headers.get('location')).toBe('/sign-in?problem=server-unreachable')
+      provider.rules.down = false
+      provider.rules.discovery = { issuer: 'https://another.example' }
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(502)
+      provider.rules.discovery = { jwks_uri: undefined }
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(502)
+      provider.rules.discovery = {}
+      expect((await browser.ask('GET /api/auth/oidc/start')).status).toBe(302)
+    },
+  },
+
+  'the way back leads to pages of ours only': {
+    async run({ world }) {
+      for (const to of [
+        'https://evil.example',
+        '//evil.example',
+        '/\\evil.example',
+        'javascript:alert(1)',
+        'tools',
+        '/a%0d%0ab',
+      ]) {
+        const { status } = await world
+          .browser()
+          .ask(`GET /api/auth/oidc/start?returnTo=${encodeURIComponent(decodeURIComponent(to))}`)
+        expect(status, to).toBe(422)
+      }
+    },
+  },
+
+  'an email that is told at another address counts, of the same person': {
+    async run(given) {
+      const { world, provider } = given
+      const id = await invite(given, 'ann@example.com')
+      provider.rules.claims = { sub: ANN.sub }
+      provider.rules.basic = true
+      provider.rules.userinfo = { ...ANN, sub: 'somebody-else' }
+      expect(await through(given, world.browser())).toMatch(/^\/sign-in\?problem=/)
+      provider.rules.userinfo = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).id).toBe(id)
+    },
+  },
+
+  'without passwords the link names the first operator, who comes in by the provider; every other way is shut': {
+    byPassword: false,
+    async run(given) {
+      const { world, provider } = given
+      const link = () => world.processes[0].signIn.setupLink()
+      const { token = '' } = (await link()) ?? {}
+      const browser = world.browser()
+      const state = async () => (await browser.ask('GET /api/auth/session')).body
+      expect(await state()).toMatchObject({ methods: { password: false, oidc: { name: 'Work' } }, setupNeeded: true })
+      const name = (email: string, more = {}) =>
+        browser.ask('POST /api/auth/setup', { body: { token, email, name: 'Ann', ...more } })
+      expect((await name('ann@example.com', { password: PASSWORD })).body.code).toBe('forbidden')
+      // A slip of the pen: the link is still good, and who was named first is nobody.
+      expect((await name('bob@example.com')).status).toBe(202)
+      expect(await state()).toMatchObject({ user: null, setupNeeded: false })
+      expect((await link())?.token).toBe(token)
+      expect((await name('Ann@example.com')).status).toBe(202)
+      expect((await people(given)).users.map(({ email }) => email)).toEqual(['ann@example.com'])
+      provider.rules.claims = { ...ANN, email: 'bob@example.com', sub: 'bob' }
+      expect(await through(given, world.browser())).toBe(NO_ACCOUNT)
+      provider.rules.claims = ANN
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect(await who(browser)).toMatchObject({ email: 'ann@example.com', operator: true })
+      expect([await link(), (await name('eve@example.com')).body.code]).toEqual([undefined, 'sign-in-link-invalid'])
+      expect((await browser.ask('POST /api/auth/link', { body: { token } })).body.code).toBe('sign-in-link-invalid')
+
+      const invited = await browser.ask('POST /api/users', { body: { email: 'cy@example.com' } })
+      const theirs = { token: new URL(invited.body.link.url).hash.slice(1), password: PASSWORD }
+      for (const [route, body] of [
+        ['sign-in', { email: 'cy@example.com', password: PASSWORD }],
+        ['invite', theirs],
+        ['reset', theirs],
+        ['password', { current: PASSWORD, password: PASSWORD }],
+      ] as const)
+        expect((await browser.ask(`POST /api/auth/${route}`, { body })).body).toMatchObject({
+          ...{ code: 'forbidden', action: 'Sign in with Work.' },
+        })
+      const shown = await browser.ask('POST /api/auth/link', { body: { token: theirs.token } })
+      expect(shown.body).toMatchObject({ kind: 'invite', email: 'cy@example.com' })
+    },
+  },
+
+  'without passwords who came by sign-up can be named, too': {
+    byPassword: false,
+    signUp: true,
+    async run(given) {
+      const { world, provider } = given
+      provider.rules.claims = ANN
+      const browser = world.browser()
+      expect(await through(given, browser)).toBe('/tools?q=x')
+      expect((await who(browser)).operator).toBe(false)
+      const { token = '' } = (await world.processes[1].signIn.setupLink()) ?? {}
+      const body = { token, email: ANN.email, name: 'Ann' }
+      expect((await world.browser().ask('POST /api/auth/setup', { body })).status).toBe(202)
+      expect((await who(browser)).operator).toBe(true)
+      expect(await world.processes[1].signIn.setupLink()).toBeUndefined()
+    },
+  },
+
+  'who sets out too often waits, in whichever process, and reads why in a browser': {
+    limits: { starts: { most: 3, windowMs: 60_000 } },
+    async run({ world }) {
+      const browser = world.browser()
+      for (const at of [0, 1, 0] as const)
+        expect((await browser.ask('GET /api/auth/oidc/start', { at })).status).toBe(302)
+      const refused = await browser.ask('GET /api/auth/oidc/start', { at: 1 })
+      expect(refused).toMatchObject({ status: 429, body: { code: 'limit-reached' } })
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+      const page = await browser.ask('GET /api/auth/oidc/start', { headers: { accept: 'text/html,*/*' } })
+      expect([page.status, page.headers.get('location')]).toEqual([302, '/sign-in?problem=limit-reached'])
+      expect((await world.browser('192.0.2.2').ask('GET /api/auth/oidc/start')).status).toBe(302)
+    },
+  },
+
+  'who comes back too often without getting in waits; who gets in is not counted': {
+    limits: { address: { most: 3, windowMs: 60_000 } },
+    async run(given) {
+      const { world, provider } = given
+      await invite(given, 'ann@example.com')
+      provider.rules.claims = ANN
+      for (let n = 0; n < 5; n++) expect(await through(given, world.browser())).toBe('/tools?q=x')
+      const asked = provider.requests.length
+      const made = 'GET /api/auth/oidc/callback?state=x&code=y'
+      for (const at of [0, 1, 0] as const) expect((await world.browser().ask(made, { at })).status).toBe(302)
+      expect(await world.browser().ask(made, { at: 1 })).toMatchObject({ status: 429 })
+      expect(provider.requests).toHaveLength(asked)
+      // Whoever has a password still comes in.
+      const { status } = await world
+        .browser()
+        .ask('POST /api/auth/sign-in', { body: { email: 'olga@example.com', password: PASSWORD } })
+      expect(status).toBe(200)
+    },
+  },
+}

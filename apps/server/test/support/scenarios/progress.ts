@@ -1,0 +1,86 @@
+/** Progress: in order, over every transport; it keeps a call alive, and it does not flood. */
+import { expect } from 'vitest'
+import type { RpcMessage } from '../../../../../test/scenario-http.ts'
+import type { Scenario, Scenarios, World } from './world.ts'
+
+/** The API streams every step in order, and then the result; the server was asked for progress. */
+async function counts(world: World, calls: () => RpcMessage[]): Promise<void> {
+  const heard = world.follow('count', { to: 4, everyMs: 130 })
+  await heard.done
+  expect(heard.names()).toEqual(['started', 'progress', 'progress', 'progress', 'progress', 'result'])
+  const steps = [1, 2, 3, 4].map((progress) => ({ progress, total: 4, message: `step ${progress}` }))
+  expect(heard.all('progress')).toMatchObject(steps)
+  expect(heard.all('result')).toMatchObject([{ status: 'ok', content: [{ text: 'counted to 4' }] }])
+  expect(calls()).toHaveLength(1)
+  expect(calls()[0]?.params?._meta?.progressToken).toBeDefined()
+}
+
+async function overHttp(world: World, kind: 'legacy' | 'modern' | 'sse'): Promise<void> {
+  const server = await world.http(kind)
+  await counts(world, () => server.of('tools/call').map(({ message }) => message as RpcMessage))
+}
+
+async function overStdio(world: World, era: 'legacy' | 'modern'): Promise<void> {
+  const server = await world.stdio(era)
+  await counts(world, () => server.of('tools/call'))
+}
+
+const EVERY_WAY = {
+  'legacy HTTP': (world: World) => world.http('legacy'),
+  '2026-07-28 HTTP': (world: World) => world.http('modern'),
+  'HTTP+SSE': (world: World) => world.http('sse'),
+  'legacy stdio': (world: World) => world.stdio('legacy'),
+  '2026-07-28 stdio': (world: World) => world.stdio('modern'),
+} as const
+
+/** The answer comes right behind the last step, mostly in the same chunk: it must not overtake it. */
+const lastWords = Object.entries(EVERY_WAY).map(([way, start]): [string, Scenario] => [
+  `that came right before the answer is not lost over ${way}`,
+  async (world) => {
+    await start(world)
+    for (let i = 0; i < 5; i++) {
+      const heard = world.follow('count', { to: 20, everyMs: 0 })
+      await heard.done
+      expect(heard.all('progress').at(-1)).toMatchObject({ progress: 20 })
+      expect(heard.names().at(-1)).toBe('result')
+    }
+  },
+])
+
+const SHORT = { timeouts: { callMs: 500, totalMs: 10_000 } }
+
+export const PROGRESS: Scenarios = {
+  'arrives in order over legacy HTTP': (world) => overHttp(world, 'legacy'),
+  'arrives in order over 2026-07-28 HTTP': (world) => overHttp(world, 'modern'),
+  'arrives in order over legacy stdio': (world) => overStdio(world, 'legacy'),
+  'arrives in order over 2026-07-28 stdio': (world) => overStdio(world, 'modern'),
+  'arrives in order over HTTP+SSE': (world) => overHttp(world, 'sse'),
+
+  ...Object.fromEntries(lastWords),
+
+  async 'keeps a call alive far beyond its timeout, also where nobody listens'(world) {
+    const server = await world.http('modern', { record: SHORT })
+    const answer = await world.call('count', { to: 10, everyMs: 150 })
+    expect(answer).toMatchObject({ status: 200, body: { content: [{ text: 'counted to 10' }] } })
+    expect(server.notes).toEqual(['count'])
+  },
+
+  async 'without it the timeout holds, and the server is told'(world) {
+    const server = await world.http('legacy', { record: SHORT })
+    expect(await world.call('wait')).toMatchObject({ status: 502, body: { code: 'server-timeout' } })
+    await world.until(() => server.notes.includes('cancelled'))
+    // Not repeated, though it only reads.
+    expect(server.of('tools/call')).toHaveLength(1)
+  },
+
+  async 'a flood is calmed, and its last word is not lost'(world) {
+    await world.stdio('modern')
+    const heard = world.follow('count', { to: 2000, everyMs: 0 })
+    await heard.done
+    const told = heard.all('progress')
+    expect(told.length).toBeLessThan(200)
+    expect(told.at(-1)).toMatchObject({ progress: 2000 })
+    const order = told.map(({ progress }) => progress)
+    expect(order).toEqual(order.toSorted((a, b) => a - b))
+  },
+}

@@ -1,8 +1,0 @@
-import { it } from 'vitest'
-import { FILESYSTEM } from '../../../../test/real-servers.ts'
-import { MEGABYTES } from '../../test/fixtures/large-rows.ts'
-import { expectRead, runLarge } from '../../test/fixtures/large-run.ts'
-
-it(`keeps a result of ${MEGABYTES} MB in PGlite and gives the model a preview under 2 KB, over stdio and HTTP`, async () => {
-  expectRead(await runLarge(FILESYSTEM))
-})
