@@ -134,7 +134,7 @@ describe('`input_required`', () => {
   it.each([
     ['ask_model', 'sampling (`sampling/createMessage`)'],
     ['ask_roots', 'roots (`roots/list`)'],
-  ])('of %s names the missing feature', async (tool, feature) => {
+  ])('names the missing feature for %s', async (tool, feature) => {
     await http('modern')
     const outcome = await call(tool)
     expect(outcome.status).toBe('tool-error')

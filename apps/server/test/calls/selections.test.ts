@@ -43,7 +43,7 @@ describe('POST /api/threads/:id/resolve', () => {
     [{ prompt: 'x', limit: -1 }, 'limit'],
     [{ prompt: 'x', strategy: 'magic' }, 'strategy'],
     [{ prompt: 'x', histroy: [] }, 'histroy'],
-  ])('refuses %j with the place', async (input, path) => {
+  ])('rejects %j and names the path', async (input, path) => {
     const { status, body } = await ann()('POST /api/threads/t/resolve', input)
     expect([status, body.errors[0].path]).toEqual([422, path])
   })
@@ -88,7 +88,7 @@ describe('GET /api/tools?q=', () => {
     expect(JSON.stringify(body)).not.toContain('control characters')
   })
 
-  it.each(['hybrid', 'bm25', 'semantic', 'regex'])('finds by %s', async (strategy) => {
+  it.each(['hybrid', 'bm25', 'semantic', 'regex'])('finds tools by the %s strategy', async (strategy) => {
     const { body } = await ann()(`GET /api/tools?q=echo&strategy=${strategy}&limit=3&threadId=t`)
     expect(body.strategy).toBe(strategy)
     expect(refsOf(body)).toContain('everything.echo')

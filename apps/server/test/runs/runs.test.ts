@@ -62,7 +62,7 @@ describe('POST /api/threads/:id/run', () => {
     [{}, 'program'],
     [{ program: 'return 1', limits: { calls: 0 } }, 'limits.calls'],
     [{ program: 'return 1', langauge: 'x' }, 'langauge'],
-  ])('refuses %j with the place', async (input, path) => {
+  ])('rejects %j and names the path', async (input, path) => {
     const { status, body } = await ann()('POST /api/threads/t/run', input)
     expect([status, body.errors[0].path]).toEqual([422, path])
   })

@@ -159,7 +159,7 @@ describe('POST /api/workflow/invoke', () => {
     [{ definition, input: { n: 'x' } }, 'input.n'],
     [{ definition, input: { n: 1 }, mcpServers: { x: { url: 5 } } }, '"mcpServers.x.url"'],
     [{ definition: { name: 'w', nodes: [] } }, 'nodes'],
-  ])('%j is refused before it begins', async (sent, why) => {
+  ])('rejects %j before the run starts', async (sent, why) => {
     const { status, body } = await ann()('POST /api/workflow/invoke', sent)
     expect([status, body.code]).toEqual([422, 'invalid-input'])
     expect(JSON.stringify(body)).toContain(why)

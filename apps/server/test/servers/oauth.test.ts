@@ -181,7 +181,7 @@ describe('the OAuth callback', () => {
     ['a long code', `state=s&code=${'c'.repeat(8193)}`],
     ['a long error', `state=s&error=${'e'.repeat(201)}`],
     ['a doubled state', 'state=a&state=b&code=x'],
-  ])('with %s sees a page', async (_name, query) => {
+  ])('shows a page for a callback with %s', async (_name, query) => {
     const page = await come(new URL(`${BASE}/api/oauth/callback?${query}`))
     expect(page).toMatchObject({ status: 400, text: expect.stringContaining('The sign-in did not work') })
   })

@@ -161,7 +161,7 @@ describe('the log messages of a server', () => {
     expect((await streamed(app, 'shop')).events.map(([event]) => event)).toEqual(['started', 'result'])
   })
 
-  it.each(['legacy', 'modern'] as const)('comes of a server over HTTP, too (%s)', async (era) => {
+  it.each(['legacy', 'modern'] as const)('includes the log of a %s server over HTTP', async (era) => {
     const server = await startHttpServer(era, { logs: true })
     const world = appOfUsers({ drivers: nodeDrivers({ guard: { privateNetwork: true } }) })
     try {

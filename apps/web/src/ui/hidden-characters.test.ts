@@ -17,6 +17,6 @@ it.each([
   ['👩‍👧 family', '👩‍👧 family'],
   ['a\u200Db', 'a[\\u200d]b'],
   ['', ''],
-])('%j is shown as %j', (text, expected) => {
+])('shows %j as %j', (text, expected) => {
   expect(shown(text)).toBe(expected)
 })

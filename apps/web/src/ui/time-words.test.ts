@@ -15,7 +15,7 @@ describe('time formatting', () => {
     [86_400, 'yesterday'],
     [-7200, 'in 2 hours'],
     [86_400 * 29, '29 days ago'],
-  ])('%d seconds ago: %s', (seconds, words) => {
+  ])('writes %d seconds ago as %s', (seconds, words) => {
     expect(agoWords(before(seconds), now)).toBe(words)
   })
 

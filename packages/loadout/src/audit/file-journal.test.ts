@@ -185,7 +185,7 @@ describe('a file journal', () => {
     ['in the first', (text: string) => text.slice(10)],
     ['by zeros, as a machine that lost its power leaves them', (text: string) => `${text}${'\0'.repeat(500)}`],
     ['by another writer', (text: string) => `{"entryId":1}\nnull\n\n${text}`],
-  ])('a line that is torn %s is told, and costs no other', async (_, tear) => {
+  ])('reports an entry that is torn %s and loses no other entry', async (_, tear) => {
     const dead = start()
     for (const id of ['a', 'b', 'c']) dead.append(entry(id))
     killed()

@@ -69,7 +69,7 @@ const settle = async () => {
 }
 
 describe('removing a user with running calls', () => {
-  it.each(['slow', 'deaf', 'pay'])('in this process: %s', async (tool) => {
+  it.each(['slow', 'deaf', 'pay'])('ends a call in this process: %s', async (tool) => {
     const running = start(host, tool)
     const done = start(host, 'deaf')
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -84,7 +84,7 @@ describe('removing a user with running calls', () => {
     expect(await host.audit.verify()).toMatchObject({ ok: true })
   })
 
-  it.each(['slow', 'deaf', 'pay'])('in another process: %s', async (tool) => {
+  it.each(['slow', 'deaf', 'pay'])('ends a call in another process: %s', async (tool) => {
     await host.app.update({ limits: { maxCallsPerHour: 100, concurrencyPerUser: 5 } })
     const running = start(other, tool)
     await new Promise((resolve) => setTimeout(resolve, 20))

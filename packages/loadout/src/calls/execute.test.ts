@@ -51,7 +51,7 @@ it.each([{ readOnlyHint: true }, { idempotentHint: true }])(
 it.each([
   ['idempotentHint', { idempotentHint: false }],
   ['readOnlyHint', { readOnlyHint: false }],
-])('not where its record takes back %s', async (hint, tightened) => {
+])('does not repeat a call whose record revokes %s', async (hint, tightened) => {
   expect(await madeOf({ [hint]: true }, { more: { overrides: { echo: { annotations: tightened } } } })).toBe(1)
 })
 

@@ -250,7 +250,7 @@ describe('JSON paths', () => {
   it.each([
     ...['$..x', '$.list[?(@.x)]', '$.a[', '$.missing', '$.__proto__', `$${'.a'.repeat(60)}`],
     ...['$["\\x"]', '$["\\u12"]', '$["a\nb"]'],
-  ])('%s is refused', (path) => {
+  ])('rejects the path %s', (path) => {
     expect(() => selectPath(text, path)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
   })
   it('report an invalid part with its position', () => {

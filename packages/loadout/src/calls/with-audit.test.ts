@@ -81,7 +81,7 @@ describe('the audit log of a call', () => {
     { tool: 'break', outcomes: ['started', 'failed'], errorCode: 'server-timeout' },
     { tool: 'none', outcomes: ['failed'], errorCode: 'tool-not-found' },
     { toolkit: 'none', tool: 'x', outcomes: ['failed'], errorCode: 'not-found' },
-  ])('of $toolkit $tool ends as $outcomes', async ({ outcomes, errorCode, ...given }) => {
+  ])('records $toolkit $tool as $outcomes', async ({ outcomes, errorCode, ...given }) => {
     const host = hostWith()
     const { callId, outcome } = call(host, given)
     await outcome

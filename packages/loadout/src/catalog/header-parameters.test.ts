@@ -16,7 +16,7 @@ describe('header parameters', () => {
       schema({ o: { type: 'object', properties: { p: { type: 'string', 'x-mcp-header': 'P' } } } }),
     ],
     ['a property of that name', schema({ 'x-mcp-header': { type: 'string' } })],
-  ])('%s is good', (_name, value) => {
+  ])('accepts %s', (_name, value) => {
     expect(headerProblem(value)).toBeUndefined()
   })
 
@@ -39,7 +39,7 @@ describe('header parameters', () => {
     ['items', schema({ l: { type: 'array', items: { type: 'string', 'x-mcp-header': 'X' } } })],
     ['a branch', schema({}, { anyOf: [mirrored('X')] })],
     ['the whole', { ...schema({}), 'x-mcp-header': 'X' }],
-  ])('%s is not', (_name, value) => {
+  ])('rejects %s', (_name, value) => {
     expect(headerProblem(value)).toBeDefined()
   })
 

@@ -203,7 +203,7 @@ describe('schema size limits', () => {
         },
       },
     ],
-  ])('%s: more than its share', (_, schema) => {
+  ])('cuts the comment of a schema that is too large: %s', (_, schema) => {
     // A guard against the square.
     const { text, left } = work.within({ steps: 1_000_000, ms: 5_000 }, () =>
       all([tool('x.f', { inputSchema: schema as Schema, outputSchema: schema })]),

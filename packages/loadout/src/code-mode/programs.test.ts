@@ -191,7 +191,7 @@ describe('thread.run', () => {
     ['throw new Error("mine")', 'program-error'],
     ['for (;;) {}', 'cpu-limit'],
     ['for (let n = 0; n < 20; n++) await shop.get_rate({})', 'call-limit'],
-  ])('%s ends as %s', async (program, reason) => {
+  ])('ends %s as %s', async (program, reason) => {
     const done = await run(program, { limits: { cpuMs: 200, calls: 10 } })
     expect(done).toMatchObject({ status: 'failed', error: { code: 'program-failed', reason } })
   })

@@ -115,7 +115,7 @@ describe('a template', () => {
     ['a number out of range', { ...GITHUB, limit: '101' }],
     ['hidden characters', { ...GITHUB, token: 'a\u202eb' }],
     ['zero width', { ...GITHUB, token: 'a\u200bb' }],
-  ])('does not take %s', async (_, given) => {
+  ])('rejects %s', async (_, given) => {
     const values = JSON.parse(JSON.stringify(given))
     await expect(permit({ template: 'github', values })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
@@ -151,7 +151,7 @@ describe('a template', () => {
     `${root}/./one`,
     '~/x',
     '//etc',
-  ])('takes no path outside its folders: %s', async (dir) => {
+  ])('rejects a path outside its folders: %s', async (dir) => {
     await expect(permit({ template: 'files', values: { dir } })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 
@@ -162,7 +162,7 @@ describe('a template', () => {
     'https://u:p@a.example/',
     'https://a.example/ --exec',
     'ftp://a.example/',
-  ])('takes no such URL: %s', async (url) => {
+  ])('rejects the URL %s', async (url) => {
     await expect(permit({ template: 'web', values: { url } })).rejects.toMatchObject({ code: 'stdio-refused' })
   })
 
@@ -214,7 +214,7 @@ describe('the operator template list', () => {
     ['a pattern that is none', [one({ holes: { a: { type: 'string', pattern: '(' } } })]],
     ['two of one name', [one({}), one({})]],
     ['a field that is not known', [one({ shell: true })]],
-  ])('is refused with %s', (_, list) => {
+  ])('rejects a list with %s', (_, list) => {
     expect(stdioTemplates.safeParse(list).success).toBe(false)
   })
 })

@@ -31,7 +31,7 @@ it.each([
   ['kit', 'tool.with.dots', 'mcp_kit_tool_with_dots_62b43b67'],
   ['kit', '漢字', 'mcp_kit____018f6432'],
   ['kit', 't'.repeat(90), `mcp_kit_${'t'.repeat(47)}_45c970d9`],
-])('%s and %s are %s for ever', (toolkit, tool, name) => expect(modelName(toolkit, tool)).toBe(name))
+])('gives %s and %s the stable name %s', (toolkit, tool, name) => expect(modelName(toolkit, tool)).toBe(name))
 
 const odd = fc.oneof(
   fc.string({ unit: 'binary', minLength: 1, maxLength: 256 }),

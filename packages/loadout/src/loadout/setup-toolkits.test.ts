@@ -84,7 +84,7 @@ describe('setupToolkits acceptance', () => {
     expect(await host.toolkits.list('ann')).toEqual([])
   })
 
-  it.each(['session', 'api-key'] as const)('%s principals touch neither file nor environment', async (kind) => {
+  it.each(['session', 'api-key'] as const)('reads neither file nor environment for %s principals', async (kind) => {
     const server = await startHttpServer('modern')
     await host.close()
     await writeLocal('mcp-secret.json', { web: { url: 'http://127.0.0.1:1' }, elsewhere: files() })

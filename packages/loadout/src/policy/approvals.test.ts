@@ -253,7 +253,7 @@ describe('a grant', () => {
       ['another auth', { auth: { type: 'bearer', token: 't' } }],
       ['another transport', { type: 'sse' }],
       ['an override', { overrides: { send: { title: 'Sends' } } }],
-    ])('void by %s', async (_, change) => {
+    ])('is void after a change of %s', async (_, change) => {
       await host.toolkits.update('web', change, owner)
       expect(await remembered()).toBeUndefined()
     })
@@ -264,7 +264,7 @@ describe('a grant', () => {
       ['the switch', { enabled: false }],
       ['a timeout', { timeouts: { callMs: 5 } }],
       ['a rotated secret', { headers: { 'X-Key': 'second' } }],
-    ])('and not by %s', async (_, change) => {
+    ])('survives a change of %s', async (_, change) => {
       await host.toolkits.update('web', change, owner)
       expect(await remembered()).toBe('allow')
     })

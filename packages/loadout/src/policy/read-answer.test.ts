@@ -17,7 +17,7 @@ it.each([
   [{ type: 'maybe' }, 'decision'],
   [{ type: 'allow', decision: 'deny' }, 'type'],
   [undefined, '(body)'],
-])('what is none (%j) is refused by its field', (answer, path) => {
+])('rejects the answer %j and names its field', (answer, path) => {
   expect(() => readAnswer(['ann', 'appr_1', answer])).toThrow(
     expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path })] }),
   )

@@ -22,7 +22,7 @@ it.each([
   ['a[', 'a[', true],
   ['{a', '{a', true],
   ['a.b', 'axb', false],
-])('%s against %s is %s', (pattern, name, expected) => expect(matches(pattern, name)).toBe(expected))
+])('matches %s against %s: %s', (pattern, name, expected) => expect(matches(pattern, name)).toBe(expected))
 
 it('compileGlob agrees with a naive matcher', () => {
   const slow = (pattern: string, name: string): boolean => {

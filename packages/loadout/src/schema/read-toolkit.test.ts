@@ -36,7 +36,7 @@ describe('per-tool settings', () => {
     expect(custom.overrides).toEqual({})
   })
 
-  it.each([[['nobody']], [[]], ['code']])('%j is told, not dropped', (allowed_callers) => {
+  it.each([[['nobody']], [[]], ['code']])('reports the invalid callers %j', (allowed_callers) => {
     const record = { name: 'kit', url: 'https://a.example/mcp', tools: [{ name: 'a', inputSchema, allowed_callers }] }
     expect(() => readToolkit(record)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
   })

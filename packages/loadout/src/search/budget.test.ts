@@ -13,11 +13,17 @@ it('budgetOf converts a cost limit to tokens by the given price or the model pri
   expect(budgetOf({ costLimit: 0.001, maxTokens: 100, model: 'openai:gpt-5' }, PRICES)).toBe(100)
 })
 
-it.each([undefined, 'anthropic:x', 'free:x'])('where no price is known (%s) it is refused by its field', (model) => {
-  expect(() => budgetOf({ costLimit: 1, model }, PRICES)).toThrow(
-    expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path: 'pricePerMillion' })] }),
-  )
-})
+it.each([undefined, 'anthropic:x', 'free:x'])(
+  'a cost limit without a known price (%s) is rejected at its field',
+  (model) => {
+    expect(() => budgetOf({ costLimit: 1, model }, PRICES)).toThrow(
+      expect.objectContaining({
+        code: 'invalid-input',
+        errors: [expect.objectContaining({ path: 'pricePerMillion' })],
+      }),
+    )
+  },
+)
 
 it('a host uses the prices that its app sets', async () => {
   const tools = ['one', 'two', 'three'].map((name) =>

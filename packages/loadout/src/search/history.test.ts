@@ -15,7 +15,7 @@ describe('a message history', () => {
       ['mcp_a_b'],
     ],
     ['OpenAI responses', [{ type: 'function_call', name: 'mcp_a_b', arguments: '{}' }], ['mcp_a_b']],
-  ])('of %s tells which tools were called', (_name, history, called) => {
+  ])('lists the called tools of %s', (_name, history, called) => {
     expect([...hear(historyInput.parse(history)).called]).toEqual(called)
   })
 

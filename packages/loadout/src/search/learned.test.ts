@@ -219,7 +219,7 @@ describe('a call', () => {
   it.each([
     ['never reached its server', { reached: false }],
     ['is of a user who went', { isForgotten: true }],
-  ])('that %s is not learned from', async (_name, notes) => {
+  ])('learns nothing from a prompt that %s', async (_name, notes) => {
     expect(await made(callOf('write to bob', notes))).toBeUndefined()
   })
 })

@@ -24,7 +24,7 @@ describe('a plain tool list', () => {
     [[{ description: 'no name' }], '0.name'],
     [{ tools: [{ name: 7 }] }, 'tools.0.name'],
     [{ things: [] }, 'tools'],
-  ])('that is none (%j) says where', (json, path) => {
+  ])('names the path of the error in %j', (json, path) => {
     expect(() => readTools(json)).toThrow(
       expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path })] }),
     )

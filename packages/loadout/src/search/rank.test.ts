@@ -58,7 +58,7 @@ describe('search words', () => {
     ['メール', ['メー', 'ール']],
     ['ｻｰﾊﾞｰ', ['サー', 'ーバ', 'バー']],
     ['ส่ง', ['ส่', '่ง']],
-  ])('of %s are %j', (text, words) => expect(wordsOf(text)).toEqual(words))
+  ])('splits %s into %j', (text, words) => expect(wordsOf(text)).toEqual(words))
 
   it.each([
     ['이메일 보내기', 'mail.ko'],
@@ -66,7 +66,7 @@ describe('search words', () => {
     ['サーバーの再起動', 'server.ja'],
     ['票', 'ticket.zh'],
     ['火车票', 'ticket.zh'],
-  ])('of other scripts meet: %s', (text, ref) => {
+  ])('matches words of other scripts: %s', (text, ref) => {
     const tools = [
       ...[
         tool('mail.ko', '이메일을 보냅니다'),
@@ -119,7 +119,7 @@ describe('ranking', () => {
     ['will it rain in Paris? weather', 'weather.forecast'],
     ['城市天气', '地图.查询天气'],
     ['read_text_file', 'files.read_text_file'],
-  ])('%s → %s', (text, ref) => {
+  ])('ranks for %s first: %s', (text, ref) => {
     expect(find(text)[0]).toBe(ref)
   })
 

@@ -43,7 +43,7 @@ describe('the required literals of a pattern', () => {
     ['(ab){0,3}', []],
     ['x(ab)+', [['x'], ['ab']]],
     ['[a-z]+', []],
-  ])('%s: %j', (pattern, expected) => expect(needs(pattern)).toEqual(expected))
+  ])('needs for %s the words %j', (pattern, expected) => expect(needs(pattern)).toEqual(expected))
 
   it('are in every text that the pattern matches', () => {
     const piece = fc.constantFrom('a', 'b', 'ab', '.', '[ab]', '(a|b)', '(ab|c)', '(a|)', '^', '$', '\\b')

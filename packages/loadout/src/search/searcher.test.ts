@@ -81,7 +81,7 @@ describe('a search', () => {
     ['a long pattern', 'a'.repeat(300), 'regex'],
     ['half a pattern', '(((', 'regex'],
     ['meaning without vectors', 'x', 'semantic'],
-  ])('refuses %s with what is wrong', async (_name, text, strategy) => {
+  ])('rejects %s and says why', async (_name, text, strategy) => {
     await expect(refs(text, { strategy })).rejects.toMatchObject({ code: 'invalid-input' })
   })
 

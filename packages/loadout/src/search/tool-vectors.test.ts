@@ -127,7 +127,7 @@ describe('semantic search by an embedder', () => {
     ['gives what is not finite', { embed: async (texts) => texts.map(() => [1, Number.POSITIVE_INFINITY, 0, 0]) }],
     ['gives other dimensions', { embed: async (texts) => texts.map(() => [1, 2]) }],
     ['gives a text for a number', { embed: async (texts) => texts.map(() => ['1', 0, 0, 0] as never) }],
-  ])('that %s costs no search: words are used, and that is told', async (_name, given) => {
+  ])('falls back to words with a warning when the embedder %s', async (_name, given) => {
     const { searcher } = searching(given)
     for (let again = 0; again < 2; again++) {
       const { hits, warnings = [] } = await searcher.search(ENTRIES, 'a letter to the post')

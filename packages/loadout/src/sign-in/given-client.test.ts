@@ -23,7 +23,7 @@ describe('machine credentials', () => {
   it.each([
     ['a secret', { grant: 'client_credentials', clientId: 'm', clientSecret: 'machine-secret' }],
     ['an assertion', { grant: 'jwt_bearer', clientId: 'm', assertion: 'the-word-of-a-platform' }],
-  ])('%s of the app goes to no other authorization server, also when its token ended', async (name, auth) => {
+  ])('sends %s of the app to no other authorization server, also after its token expired', async (name, auth) => {
     const oauth = await server({ expiresIn: 1 })
     const evil = await server()
     const host = hostOf()
@@ -80,7 +80,7 @@ describe('a configured OAuth client', () => {
   it.each([
     ['memory', () => memory()],
     ['PostgreSQL’s rules', () => pglite()],
-  ] as const)('of the app belongs to one authorization server for all users (%s)', async (_name, storage) => {
+  ] as const)('binds the client of the app to one authorization server for all users (%s)', async (_name, storage) => {
     const { host, oauth, other } = await moved('app', { storage: storage(), keyRing: await masterKeyRing(KEY) })
     await expect(host.signIns.start('bob', 'mail')).rejects.toMatchObject({
       code: 'sign-in-failed',
@@ -93,7 +93,7 @@ describe('a configured OAuth client', () => {
     expect(textOf(await call(host, 'bob'))).toBe('bob')
   })
 
-  it.each(['app', 'user'] as const)('is let go by saving its secret again (%s)', async (tier) => {
+  it.each(['app', 'user'] as const)('releases the binding when its secret is saved again (%s)', async (tier) => {
     const { host, oauth, other } = await moved(tier)
     await expect(host.signIns.start('ann', 'mail')).rejects.toMatchObject({ code: 'sign-in-failed' })
     const owner = tier === 'app' ? APP : ANN

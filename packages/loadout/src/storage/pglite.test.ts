@@ -55,7 +55,7 @@ describe('a pglite folder', () => {
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1)
   })
 
-  it.runIf(process.platform === 'linux')('a lock of another process with the same pid is stale', async () => {
+  it.runIf(process.platform === 'linux')('treats the lock of another process with the same pid as stale', async () => {
     const dataDir = join(folder, 'reborn')
     const held = await lockFolder(dataDir)
     const mine = JSON.parse(await readFile(join(dataDir, 'lock'), 'utf8'))

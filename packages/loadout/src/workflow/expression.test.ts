@@ -74,7 +74,7 @@ describe('expressions', () => {
     ['1 / 0', 'It divides by zero'],
     ['input.n ? 1 : 2', 'Must be true or false, and is a number'],
     ['1e308 * 10', 'It gives no number'],
-  ])('%s fails, and says how', (text, message) => {
+  ])('reports why %s fails', (text, message) => {
     expect(() => get(text)).toThrow(ExpressionFault)
     expect(() => get(text)).toThrow(message)
   })
@@ -90,7 +90,7 @@ describe('expressions', () => {
     [`${'('.repeat(500)}1${')'.repeat(500)}`, 'it is too large'],
     [`${'1+'.repeat(450)}1`, 'is nested too deeply'],
     [`"${'x'.repeat(5000)}"`, 'is longer than 4000 characters'],
-  ])('%.60s is refused before it is run', (text, message) => {
+  ])('rejects %.60s before it runs', (text, message) => {
     expect(() => read(text)).toThrow(message)
   })
 

@@ -128,7 +128,7 @@ describe('the problems of an invalid workflow', () => {
     ],
     ['the item of no map', [tool('a', { arguments: { x: '{{ item }}' } })], "there is no 'item'"],
     ['an error where there is none', [tool('a', { arguments: { x: '{{ error.code }}' } })], "there is no 'error'"],
-  ])('an expression that names %s', (_, nodes, message) => {
+  ])('rejects an expression that names %s', (_, nodes, message) => {
     expect(withNodes(...nodes).join()).toContain(message)
   })
 

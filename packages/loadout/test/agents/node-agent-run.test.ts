@@ -212,7 +212,7 @@ it('the operator limit caps the node limit, and a lower node limit applies', asy
   expect(asked()).toBe(6)
 })
 
-it.each([0, 1.5, '300', 100_000_001])('a budget of %j is no budget', async (budget) => {
+it.each([0, 1.5, '300', 100_000_001])('a budget of %j is rejected', async (budget) => {
   await model([])
   await expect(world.run([{ ...node, budget }], { input: { what: 'it' } })).rejects.toMatchObject({
     ...{ code: 'invalid-input', errors: [{ path: 'nodes.0.budget', message: expect.any(String) }] },

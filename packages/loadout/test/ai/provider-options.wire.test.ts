@@ -90,7 +90,7 @@ describe('mixed strict and non-strict tools at OpenAI', () => {
     server.done()
   })
 
-  it.each(['responses', 'chat'] as const)('the AI SDK, %s', async (api) => {
+  it.each(['responses', 'chat'] as const)('reach the wire through the AI SDK (%s)', async (api) => {
     const server = await serve(strictScript())
     const model = createOpenAI({ apiKey: 'key', baseURL: server.baseUrl.openai })[api]('gpt-5.6')
     const selection = await selected(ofRead(STRICT))

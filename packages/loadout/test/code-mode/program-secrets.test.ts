@@ -11,7 +11,7 @@ const SECRET = 'planted-5f0c1c7e-of-the-toolkit'
 it.each([
   ['says', { content: [{ type: 'text', text: `the key ${SECRET} is not known` }], isError: true }],
   ['gives', { content: [], structuredContent: { why: `bad ${btoa(SECRET)}` }, isError: true }],
-])('a tool that %s it', async (_, result) => {
+])('redacts the secret of a tool that %s it', async (_, result) => {
   const server = await startFaultServer({ at: { 'tools/call': { do: 'result', result } } })
   await using host = createHost({
     ...{ executor: quickjs({ spares: 1 }), policy: [rule('*', 'allow')] },

@@ -81,7 +81,7 @@ it.each([
   ['objects', 'kit.echo({ all: Array.from({ length: 3_300 }, (_, n) => ({ n })) })'],
   ['names', 'kit.echo(Object.fromEntries(Array.from({ length: 4_990 }, (_, n) => ["name" + n, n])))'],
   ['text', 'kit.echo({ text: "ü".repeat(120_000) })'],
-])('as much as a call may take, fifteen times at once: %s', async (_, call) => {
+])('bounds fifteen parallel calls of the largest size: %s', async (_, call) => {
   const program = `return (await Promise.all(Array.from({ length: 15 }, () => ${call}))).length`
   const result = await work.perTurn(TURNS, () => run(program, {}))
   expect(result).toMatchObject({ status: 'completed', output: 15 })

@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.close())
 
-it.each(['everything.echo', 'mcp_everything_echo'])('%s is called at once', async (name) => {
+it.each(['everything.echo', 'mcp_everything_echo'])('a call of %s works right after the registration', async (name) => {
   const said = { status: 'ok', content: [{ type: 'text', text: 'Echo: hi' }] }
   expect(await thread().call({ name, arguments: { message: 'hi' } })).toMatchObject(said)
 })

@@ -167,7 +167,7 @@ describe('a sign-in link', () => {
   it.each([
     ['a wrong issuer', 'https://evil.example'],
     ['another path of it', 'x/y'],
-  ])('back from %s is refused', async (_name, iss) => {
+  ])('rejects a callback from %s', async (_name, iss) => {
     const oauth = await server({ iss })
     const host = hostOf()
     await register(host, oauth.url)
@@ -195,7 +195,7 @@ describe('a sign-in link', () => {
     'https://169.254.169.254/latest',
     'https://[::ffff:7f00:1]/authorize',
     'https://inside.test/authorize',
-  ])('into a private network (%s) is refused for a server of a user', async (authorizationEndpoint) => {
+  ])('rejects an endpoint in a private network (%s) for a user toolkit', async (authorizationEndpoint) => {
     const oauth = await server({ authorizationEndpoint })
     // The server itself may be reached, by its name alone.
     const guard = { allow: ['home.test'], lookup: async () => [{ address: '127.0.0.1', family: 4 }] }

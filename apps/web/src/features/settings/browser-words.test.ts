@@ -18,6 +18,6 @@ it.each([
   ['curl/8.5.0', 'curl/8.5.0'],
   ['x'.repeat(300), `${'x'.repeat(60)}…`],
   [null, 'Unknown browser'],
-])('%s is %s', (userAgent, words) => {
+])('names the browser of %s as %s', (userAgent, words) => {
   expect(browserWords(userAgent)).toBe(words)
 })

@@ -125,7 +125,7 @@ describe('a package command line', () => {
     [['uv', 'tool', 'run', 'a@latest'], { spec: 'a' }],
     [['node', 'x'], undefined],
     [['npm', 'run', 'x'], undefined],
-  ])('is read: %j', ([command = '', ...args], expected) => {
+  ])('reads %j', ([command = '', ...args], expected) => {
     const run = read(command, ...args)
     if (expected === undefined) expect(run).toBeUndefined()
     else expect(run).toMatchObject(expected)
@@ -161,7 +161,7 @@ describe('a package command line', () => {
     [['uvx', 'git+https://evil.test/x']],
     [['uvx', '--from', 'git+https://evil.test/x', 'a']],
     [['uvx', '--python', '/x', 'a']],
-  ])('is refused: %j', ([command = '', ...args]) => {
+  ])('rejects %j', ([command = '', ...args]) => {
     expect(() => read(command, ...args)).toThrow(expect.objectContaining({ code: 'stdio-refused' }))
   })
 })

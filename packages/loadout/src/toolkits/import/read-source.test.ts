@@ -228,7 +228,7 @@ describe('variables of other apps', () => {
       '{ "mcpServers": { "a": { "httpUrl": "https://a.example/mcp", "headers": { "X-Key": "$A_KEY" } } } }',
       'A_KEY',
     ],
-  ])('are inputs: %s', async (_, text, name) => {
+  ])('become inputs: %s', async (_, text, name) => {
     expect((await entryOf(text)).missing).toEqual([name])
     expect(JSON.stringify(await serverOf(text, { [name]: 's3cret-value' }))).toContain('s3cret-value')
   })
@@ -262,7 +262,7 @@ describe('placeholders', () => {
     'ACCESS_TOKEN',
     '***',
   ]
-  it.each(PLACEHOLDERS)('%s is an input to fill in', async (text) => {
+  it.each(PLACEHOLDERS)('turn %s into an input to fill in', async (text) => {
     const entry = await entryOf(JSON.stringify({ mcpServers: { kit: { command: 'kit', env: { KIT_TOKEN: text } } } }))
     expect(entry.missing).toEqual(['KIT_TOKEN'])
     expect(entry.inputs).toMatchObject([{ name: 'KIT_TOKEN', secret: true, places: ['env.KIT_TOKEN'] }])

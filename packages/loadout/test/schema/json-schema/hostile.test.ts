@@ -177,7 +177,7 @@ describe('JavaScript property names', () => {
     ['{"$ref":"#/$defs/__proto__","$defs":{"__proto__":{"type":"number"}}}', '"x"', false],
     ['{"__proto__":{"type":"number"}}', '"x"', true],
     ['{"unevaluatedProperties":false,"properties":{"a":true}}', '{"valueOf":1}', false],
-  ])('%s with %s', (schema, value, expected) => {
+  ])('decides %s with %s', (schema, value, expected) => {
     expect(result(schema, value)).toBe(expected)
   })
 
