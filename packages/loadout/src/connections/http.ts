@@ -111,9 +111,27 @@ function onceOnly(fetch: FetchLike, onEnd: () => void): FetchLike {
     const response = await fetch(input, init)
     if (!response.ok || response.body === null) return response
     opened = true
-    const watched = response.body.pipeThrough(new TransformStream({ flush: onEnd }))
-    return new Response(watched, { status: response.status, headers: response.headers })
+    return new Response(watched(response.body, onEnd), { status: response.status, headers: response.headers })
   }
+}
+
+/** The same stream. `onEnd` hears of its end, and of a break, at once: the SDK would wait for seconds before it reads again. */
+function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        onEnd()
+        controller.close()
+      } catch (error) {
+        onEnd()
+        controller.error(error)
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
 }
 
 /** A server may ask to be reconnected at once, for ever; after a few times it is asked less and less often. */

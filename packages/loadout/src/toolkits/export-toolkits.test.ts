@@ -189,6 +189,8 @@ const options = fc.record(
     exclude: fc.array(word, { maxLength: 2 }),
     overrides: fc.dictionary(word, fc.record({ description: fc.constantFrom('d', 'a ${b} c') }), { maxKeys: 2 }),
     timeouts: fc.record({ callMs: fc.integer({ min: 1, max: 1000 }) }),
+    protocol: fc.constantFrom('legacy', 'modern'),
+    logLevel: fc.constantFrom('debug', 'error'),
     account: fc.constantFrom('work', '${home}'),
     tools: fc.constant([{ name: 't', inputSchema: { type: 'object' } }]),
   },

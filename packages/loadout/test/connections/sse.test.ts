@@ -79,3 +79,18 @@ it('47, 48 an SSE stream that drops fails the call at once and is not reopened e
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(gets).toBeLessThan(5)
 })
+
+it('reconnects for the first call after the server broke the stream and came back (G5)', async () => {
+  // A server that asks for a long pause before the stream is read again.
+  const first = (stream: ServerResponse) =>
+    void open(stream).write('retry: 600000\nevent: endpoint\ndata: /message\n\n')
+  const look = await start({ first })
+  await look()
+  const states: string[] = []
+  host.events.on('state-changed', ({ state }) => states.push(state.status))
+  // As at a restart: the connections break, and the address answers again.
+  server.closeAllConnections()
+  await expect.poll(() => states, { timeout: 10_000 }).toContain('disconnected')
+  expect(await call()).toMatchObject({ status: 'ok' })
+  expect(gets).toBe(2)
+})

@@ -8,6 +8,7 @@ import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { addressOf, kindOf, storedSecrets } from './server-kind.tsx'
 import { ServerOutput } from './server-output.tsx'
 import { SignInActions, signInEnds, signInFact } from './sign-in-actions.tsx'
+import { StartProgress } from './start-progress.tsx'
 import { ToolkitDetails } from './toolkit-details.tsx'
 import { RowMenu } from './toolkit-menu.tsx'
 import { StateBadge, StateReason } from './toolkit-state.tsx'
@@ -52,6 +53,7 @@ export function ToolkitRow({ toolkit, open, actions }: ToolkitRowProps) {
           )}
           <RowFacts toolkit={toolkit} />
           <StateReason state={toolkit.state} />
+          <StartProgress toolkit={toolkit} />
           {toolkit.state.output && (
             <div className="mt-1.5">
               <ServerOutput output={toolkit.state.output} of={toolkit.name} />

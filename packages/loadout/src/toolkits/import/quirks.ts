@@ -178,6 +178,8 @@ export const PORTABLE_FIELDS = [
   'timeouts',
   'shared',
   'account',
+  'protocol',
+  'logLevel',
   'tools',
 ] as const
 const OWN_FIELDS: readonly string[] = ['id', 'name', ...PORTABLE_FIELDS]
