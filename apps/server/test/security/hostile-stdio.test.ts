@@ -18,8 +18,10 @@ import { type Canary, type HostileRecord, hostileRecords, plant, TEMPLATES } fro
 
 const AT_ONCE = 12
 const TOOL = { name: 'go', inputSchema: { type: 'object' } }
-// Long enough for every one of them to do its worst, and not longer: most never answer.
-const TIMES = { timeouts: { introspectMs: 700, connectMs: 700, callMs: 700 } }
+/** Most never answer: the control gives them time to do their worst, and where nothing may run they need none. */
+const [CONTROL_MS, DEADLINE_MS] = [700, process.env.LOADOUT_PROVE === 'full' ? 700 : 250]
+const timesOf = (ms: number) => ({ timeouts: { introspectMs: ms, connectMs: ms, callMs: ms } })
+let times = timesOf(DEADLINE_MS)
 
 let folder: string
 let listener: Server
@@ -65,7 +67,7 @@ interface Visit {
 /** A record that is there already, with its tools, so that nobody has to look at its server first. */
 async function stored({ host, userId, name, record }: Visit): Promise<string> {
   const given = await host.toolkits.register(
-    { name, ...record, options: { tools: [TOOL] }, ...TIMES },
+    { name, ...record, options: { tools: [TOOL] }, ...times },
     { tier: 'user', userId },
   )
   return given.stored.toolkit.id
@@ -73,7 +75,7 @@ async function stored({ host, userId, name, record }: Visit): Promise<string> {
 
 const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
   'POST /api/mcp': async ({ ask, name, record }) => {
-    const { body } = await ask('POST /api/mcp', { name, ...record, ...TIMES })
+    const { body } = await ask('POST /api/mcp', { name, ...record, ...times })
     if (body.id) await ask(`POST /api/mcp/${body.id}/introspect`)
   },
   'POST /api/mcp, spelled otherwise': async ({ ask, name, record }) => {
@@ -81,18 +83,18 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
       name,
       transport: { type: 'stdio', spec: record },
       scope: 'global',
-      ...TIMES,
+      ...times,
     })
     if (body.id) await ask(`POST /api/mcp/${body.id}/introspect`)
   },
   'POST /api/mcp/config': async ({ ask, name, record }) => {
-    const { body } = await ask('POST /api/mcp/config', { name, config_json: { ...record, ...TIMES } })
+    const { body } = await ask('POST /api/mcp/config', { name, config_json: { ...record, ...times } })
     if (body.usco_id) await ask('POST /api/mcp/config/introspect', { uscoId: body.usco_id })
   },
   'PATCH /api/mcp/{id}': async ({ ask, name, record }) => {
     const harmless = { name, tools: [{ ...TOOL, execute: 'return 1' }] }
     const { body } = await ask('POST /api/mcp', harmless)
-    const changed = await ask(`PATCH /api/mcp/${body.id}`, { server: { type: 'stdio', ...record }, ...TIMES })
+    const changed = await ask(`PATCH /api/mcp/${body.id}`, { server: { type: 'stdio', ...record }, ...times })
     if (changed.status === 200) await ask(`POST /api/mcp/${body.id}/introspect`)
   },
   'POST /api/mcp/import': async ({ ask, name, record }) => {
@@ -126,7 +128,7 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
   },
   'an invocation that carries it': async ({ host, userId, record }) => {
     const principal = { kind: 'session' as const, userId }
-    const context = createExecutionContext({ principal, toolkits: { carried: { ...record, ...TIMES } } })
+    const context = createExecutionContext({ principal, toolkits: { carried: { ...record, ...times } } })
     await using run = await host.setupToolkits(undefined, { context })
     expect(run.loadout.tools ?? []).toEqual([])
   },
@@ -135,7 +137,7 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
     await visit.host.warm({ userId: visit.userId })
   },
   'POST /api/app/toolkits': async ({ ask, name, record }) => {
-    const { status } = await ask('POST /api/app/toolkits', { name, ...record, ...TIMES })
+    const { status } = await ask('POST /api/app/toolkits', { name, ...record, ...times })
     expect(status).toBe(403)
   },
 }
@@ -178,7 +180,10 @@ describe('hostile stdio records', () => {
     const records = hostileRecords(canary)
     expect(Object.keys(records).length).toBeGreaterThan(100)
     calls.length = 0
-    await visit({ stdio: 'on', templates: TEMPLATES }, records, ['POST /api/mcp'])
+    times = timesOf(CONTROL_MS)
+    await visit({ stdio: 'on', templates: TEMPLATES }, records, ['POST /api/mcp']).finally(() => {
+      times = timesOf(DEADLINE_MS)
+    })
     const found = marks(canary)
     process.stdout.write(`${Object.keys(records).length} records; ${found.length} marks where commands may be run\n`)
     expect(found.length).toBeGreaterThan(40)

@@ -1,4 +1,4 @@
-/** The laws of the overlay, each with 10,000 random cases, and the cases that people meet. */
+/** The laws of the overlay, each with 1,000 random cases (10,000 in `npm run prove:properties`), and the cases that people meet. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { EXCLUSIVE } from '../schema/activation.ts'
@@ -7,7 +7,7 @@ import { type ActivationRule, exclusively, type Layer } from './layers.ts'
 import { narrow } from './narrow.ts'
 import { type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
 
-const RUNS = { numRuns: 10_000 }
+const RUNS = { numRuns: process.env.LOADOUT_PROVE === 'full' ? 10_000 : 1_000 }
 const TOOLKITS = ['github', 'git', 'linkedin', 'files', 'a_b']
 const TOOLS = ['read', 'read_all', 'delete_repo', 'delete', 'x.y']
 

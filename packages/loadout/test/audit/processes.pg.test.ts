@@ -37,9 +37,9 @@ describe('one log with several processes', () => {
     for (let round = 0; round < TIMES; round++) {
       const options = { folder, masterKey, url: database.url }
       await Promise.all([
-        callAndKill({ ...options, from: round * 100_000 }, 1500 + Math.random() * 1000),
-        callAndKill({ ...options, from: 50_000_000 + round * 100_000 }, 500 + Math.random() * 500),
-        callAndKill({ ...options, from: 90_000_000 + round * 100_000, strict: true }, 1000),
+        callAndKill({ ...options, from: round * 100_000 }, 200 + Math.random() * 100),
+        callAndKill({ ...options, from: 50_000_000 + round * 100_000 }, 60 + Math.random() * 60),
+        callAndKill({ ...options, from: 90_000_000 + round * 100_000, strict: true }, 100),
       ])
       const numbers = await received(folder)
       expect(numbers.length).toBeGreaterThan(100)

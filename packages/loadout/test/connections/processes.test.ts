@@ -16,7 +16,7 @@ import { sweepOrphans } from '../../src/connections/orphans.ts'
 import { pidsOf, stubbornHost } from '../fixtures/host-process.ts'
 
 const FULL = process.env.LOADOUT_PROVE === 'full'
-const TIMES = FULL ? 100 : 3
+const TIMES = FULL ? 100 : 1
 const AT_ONCE = FULL ? 5 : 3
 const GONE_MS = 2000
 const LONG = 900_000
