@@ -18,7 +18,13 @@ export const toolkits = defineCommand({
         kit.state.status,
         `${kit.toolCount} tools`,
       ])
-      const text = rows.length > 0 ? table(rows) : 'There are no toolkits yet. Add one in the web UI: loadout start'
+      const failed = items.flatMap(({ id, state }) =>
+        state.status === 'error' ? [`${id} failed (${state.code}): ${state.reason} ${state.action}`] : [],
+      )
+      const text =
+        rows.length > 0
+          ? [table(rows), ...failed].join('\n')
+          : 'There are no toolkits yet. Add one in the web UI: loadout start'
       return { data: { toolkits: items }, text }
     }),
 })

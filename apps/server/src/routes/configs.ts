@@ -145,15 +145,16 @@ function viewTool({ manifest, inactive }: CatalogTool): z.infer<typeof storedToo
   return { ...manifest, is_active: inactive === undefined, ...(inactive === undefined ? {} : { reason: inactive }) }
 }
 
-function viewConfig({ uscoId, toolkit, row }: StoredToolkit): z.infer<typeof config> {
-  const { introspectionStatus, introspectionReason, introspectedAt } = row
+function viewConfig({ uscoId, toolkit, row, lastFailure }: StoredToolkit): z.infer<typeof config> {
+  const { introspectionStatus, introspectedAt } = row
+  const reason = lastFailure ? `${lastFailure.code}: ${lastFailure.reason}` : row.introspectionReason
   return {
     usco_id: uscoId,
     name: toolkit.name,
     config_type: row.configType,
     introspection: {
       status: introspectionStatus ?? 'pending',
-      ...(introspectionReason === null ? {} : { reason: introspectionReason }),
+      ...(reason === null ? {} : { reason }),
       ...(introspectedAt === null ? {} : { at: introspectedAt.toISOString() }),
     },
   }

@@ -12,6 +12,7 @@ import type { AppConfig } from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
+import { failureText } from '../toolkits/last-failure.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { isTrusted } from '../toolkits/trust.ts'
 import type { CatalogTool } from './catalog-tool.ts'
@@ -253,7 +254,7 @@ class StoredCatalog implements Catalog {
       const error = HostError.from(thrown)
       // That it was not even tried says nothing new of the server.
       if (error.code !== 'cooling-down' && !stored.carried && !isOwn && !isOnlyTheirs(stored, userId, error))
-        await storeFailure(storage, stored, `${error.code}: ${openWords(error).message}`).catch(() => {})
+        await storeFailure(storage, stored, failureText(openWords(error))).catch(() => {})
       throw error
     }
   }

@@ -32,7 +32,8 @@ export function closedFor(error: unknown, { tier, toolkit, carried }: StoredTool
 }
 
 /** What was said before it was closed, for those who may read it. */
-export const openWords = (error: HostError): HostError => (HostError.is(error.cause) ? error.cause : error)
+export const openWords = (error: HostError): HostError =>
+  HostError.is(error.cause) && error.cause.code === error.code ? error.cause : error
 
 export function closedState(state: ToolkitState): ToolkitState {
   const { output: _, lastLine: __, ...open } = state

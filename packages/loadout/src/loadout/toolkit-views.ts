@@ -8,6 +8,7 @@ import type { Tier } from '../schema/scope.ts'
 import type { SignInView } from '../schema/sign-in.ts'
 import type { ListedToolkit, Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
 import type { SignIns } from '../sign-in/sign-ins.ts'
+import type { LastFailure } from '../toolkits/last-failure.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { secretFieldsOf } from '../toolkits/secret-values.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
@@ -205,7 +206,7 @@ interface Live {
 
 /** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
 function stateOf(
-  { enabled, row }: StoredToolkit,
+  { enabled, lastFailure }: StoredToolkit,
   tools: readonly CatalogTool[],
   { live, closed, unaccepted }: Live,
 ): ToolkitState {
@@ -215,16 +216,17 @@ function stateOf(
   const changed = tools.filter((tool) => tool.changed !== undefined).map((tool) => tool.manifest.name)
   if (changed.length > 0) return toAccept('Changed since accepted', changed, 'Review the change and accept it.')
   // A connection that stands is no help where its tools cannot be had.
-  const failedLook = row.introspectionStatus === 'error'
-  const standing = live && live.status !== 'disconnected' && !(failedLook && live.status === 'connected')
+  const standing = live && live.status !== 'disconnected' && !(lastFailure && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
   const open = live && closed ? closedState(live) : live
-  if (standing && live.status === 'connecting' && failedLook)
-    return { ...open, ...lastFailure(row, closed), status: 'connecting' }
+  const failed = lastFailure && failedState(lastFailure, closed)
+  // The last reason stays while the server is tried again.
+  if (standing && live.status === 'connecting' && failed?.status === 'error')
+    return { ...open, code: failed.code, reason: failed.reason, action: failed.action, status: 'connecting' }
   if (standing && live.status !== 'connected') return open ?? live
   // A start that was cancelled is no failure of the server.
   if (live?.status === 'disconnected' && live.code === 'cancelled') return live
-  if (failedLook) return { status: 'error', ...lastFailure(row, closed) }
+  if (failed) return failed
   if (unaccepted.length > 0)
     return toAccept(
       'Off until accepted, because the server is not trusted',
@@ -234,11 +236,11 @@ function stateOf(
   return standing ? live : { status: 'disconnected' }
 }
 
-/** Why the last look failed; it stays while the server is tried again. */
-const lastFailure = ({ introspectionReason }: StoredToolkit['row'], closed: boolean) => ({
-  reason: (closed ? undefined : introspectionReason) ?? 'The last look at its tools failed.',
-  action: 'Correct the toolkit, or refresh its tools.',
-})
+function failedState({ code, reason, action }: LastFailure, closed: boolean): ToolkitState {
+  if (code === 'sign-in-needed') return { status: code, reason, action }
+  const failed = { status: 'error' as const, code, reason, action }
+  return closed ? closedState(failed) : failed
+}
 
 const SHOWN = 20
 

@@ -94,9 +94,7 @@ export const STATES = [
   'disabled',
 ] as const
 export const START_PHASES = ['installing', 'starting', 'probing', 'listing'] as const
-export const toolkitState = z.object({
-  status: z.enum(STATES),
-  /** Of an error: which of the table it is. */
+const stateDetails = {
   code: z.string().optional(),
   reason: z.string().optional(),
   action: z.string().optional(),
@@ -104,9 +102,17 @@ export const toolkitState = z.object({
   /** Of a server that is connecting: how far its start is, and what it printed last. */
   phase: z.enum(START_PHASES).optional(),
   lastLine: z.string().optional(),
-  /** What its process printed last, where it failed and this is who may read it. */
+  /** Its process's last output, where it failed and the reader may see it. */
   output: z.string().optional(),
-})
+}
+/** A failed server always says which error of the table it is, why, and what to do: wherever it failed. */
+export const toolkitState = z.discriminatedUnion('status', [
+  z.object({
+    ...{ ...stateDetails, status: z.literal('error') },
+    ...{ code: z.string(), reason: z.string(), action: z.string() },
+  }),
+  z.object({ ...stateDetails, status: z.enum(STATES).exclude(['error']) }),
+])
 export type ToolkitState = z.infer<typeof toolkitState>
 
 /** A tool as the API shows it. */

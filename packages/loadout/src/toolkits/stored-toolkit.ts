@@ -5,6 +5,7 @@ import type { JsonObject } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
 import { configTypeOf, type Server } from '../schema/server.ts'
 import { type Toolkit, type ToolkitOptions, toolkitOptions } from '../schema/toolkit.ts'
+import { type LastFailure, lastFailureOf } from './last-failure.ts'
 
 /** A toolkit with its place: whose it is, at which tier, and since when. Its secrets are placeholders. */
 export interface StoredToolkit {
@@ -14,6 +15,8 @@ export interface StoredToolkit {
   tier: Extract<Tier, 'app' | 'user' | 'call'>
   toolkit: Toolkit
   row: UserServerConfigRow
+  /** Why the last refresh of its tools failed, where it did. */
+  lastFailure?: LastFailure | undefined
   /** For an app toolkit seen by a user: what that user switched. Else as the toolkit says. */
   enabled: boolean
   /** Not stored: its secrets, and the transport that the app built for it, are in this process alone. */
@@ -37,6 +40,7 @@ export function fromRow(row: UserServerConfigRow): StoredToolkit {
     tier: row.userId === APP_OWNER ? 'app' : 'user',
     toolkit,
     row,
+    lastFailure: lastFailureOf(row),
     enabled,
   }
 }

@@ -1,7 +1,7 @@
 /** Everything that would stop one call: whether its toolkit and its tool are there, may be used, and take what they are given. */
 
 import type { CatalogTool } from '../catalog/catalog.ts'
-import { closedState } from '../connections/closed-words.ts'
+import { CLOSED_REASON, closedState } from '../connections/closed-words.ts'
 import { callersOf } from '../loadout/allowed-callers.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/loadout-entry.ts'
@@ -155,15 +155,10 @@ async function checkConnection(
   const isClosed = stored.tier === 'app'
   const shown = live?.status === 'error' && isClosed ? closedState(live) : live
   if (shown?.status === 'error')
-    return tell(
-      'server-unreachable',
-      `The server of '${toolkit}' does not work: ${shown.reason ?? 'the last try failed'}`,
-      shown.action ?? 'Correct the toolkit, or reconnect it.',
-    )
-  if (stored.row.introspectionStatus === 'error' && live?.status !== 'connected') {
-    const reason = isClosed
-      ? 'The last look at its tools failed.'
-      : (stored.row.introspectionReason ?? 'The last look at its tools failed.')
+    return tell('server-unreachable', `The server of '${toolkit}' does not work: ${shown.reason}`, shown.action)
+  const { lastFailure } = stored
+  if (lastFailure && live?.status !== 'connected') {
+    const reason = isClosed ? CLOSED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
     return tell(
       'server-unreachable',
       `The server of '${toolkit}' does not work: ${reason}`,

@@ -30,8 +30,8 @@ export async function lookAgain(
 export function brokenAmong(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
   return toolkits
     .filter((one) => one.enabled && isBroken(one))
-    .map(({ toolkit: { id }, tier, row }) => {
-      const why = tier === 'app' ? CLOSED_REASON : (row.introspectionReason ?? 'nobody knows why.')
+    .map(({ toolkit: { id }, tier, lastFailure }) => {
+      const why = tier === 'app' || !lastFailure ? CLOSED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
       const action = 'Correct the toolkit, or refresh its tools.'
       return { id, code: 'server-unreachable', reason: `The last look at its tools failed: ${why}`, action }
     })

@@ -5,6 +5,8 @@ import { actionOf, lookOf } from './toolkit-state.tsx'
 const at = (status: string, type: string, toolCount: number) =>
   lookOf({ state: { status }, server: { type }, toolCount } as unknown as Toolkit).label
 
+const FAILED = { status: 'error', code: 'server-crashed', reason: 'It ended.' } as const
+
 it('a disconnected toolkit is shown as not connected only if none of its tools are known', () => {
   expect(at('disconnected', 'stdio', 0)).toBe('Not connected')
   expect(at('disconnected', 'stdio', 3)).toBe('On demand')
@@ -14,6 +16,6 @@ it('a disconnected toolkit is shown as not connected only if none of its tools a
 
 it('actionOf does not refer to output that is already shown', () => {
   const action = 'Read its last words in the detail; correct its command.'
-  expect(actionOf({ status: 'error', action, output: 'x' })).toBe('Correct its command.')
-  expect(actionOf({ status: 'error', action })).toBe(action)
+  expect(actionOf({ ...FAILED, action, output: 'x' })).toBe('Correct its command.')
+  expect(actionOf({ ...FAILED, action })).toBe(action)
 })

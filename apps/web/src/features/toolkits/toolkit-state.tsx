@@ -86,12 +86,8 @@ export function StateReason({ state }: { state: Toolkit['state'] }) {
 export const actionOf = ({ action, output }: Toolkit['state']): string | undefined =>
   output === undefined ? action : action?.replace(/^Read its last words in the detail; c/, 'C')
 
-/**
- * Why, in a sentence. What is stored of a failure begins with its code, which says nothing that the words do not; what the
- * server printed is shown by itself, with its lines.
- */
+/** Why, in a sentence. The process's output is shown by itself, with its lines. */
 export function reasonOf({ reason = '', output }: Toolkit['state']): string {
-  const text = reason.replace(/^[a-z]+(-[a-z]+)+: /, '')
-  const own = output === undefined ? text : (text.split(' It said: ')[0] ?? text)
+  const own = output === undefined ? reason : (reason.split(' It said: ')[0] ?? reason)
   return own === '' || /[.!?…]$/.test(own) ? own : `${own}.`
 }

@@ -1,0 +1,32 @@
+/**
+ * Why the last refresh of a toolkit's tools failed, as one text in its row: the code, the reason and, after a separator that no
+ * reason holds, the action. Rows without an action are read with the table's.
+ */
+import { ERRORS, type ErrorCode, type HostError } from '../errors.ts'
+import type { UserServerConfigRow } from '../schema/catalog.ts'
+
+export interface LastFailure {
+  code: ErrorCode
+  reason: string
+  action: string
+}
+
+const SEPARATOR = '\u001e'
+const CODE = /^([a-z]+(?:-[a-z]+)*): /
+
+export function failureText({ code, message, action }: HostError): string {
+  // A sign-in link is good for minutes, and for one user: it is not kept.
+  const kept = URL.canParse(action) ? ERRORS[code].action : action
+  return `${code}: ${message.replaceAll(SEPARATOR, ' ')}${SEPARATOR}${kept}`
+}
+
+type Outcome = Pick<UserServerConfigRow, 'introspectionStatus' | 'introspectionReason'>
+
+export function lastFailureOf({ introspectionStatus, introspectionReason }: Outcome): LastFailure | undefined {
+  if (introspectionStatus !== 'error') return undefined
+  const [text = '', action] = (introspectionReason ?? '').split(SEPARATOR)
+  const named = CODE.exec(text)?.[1] ?? ''
+  const code = Object.hasOwn(ERRORS, named) ? (named as ErrorCode) : 'server-unreachable'
+  const reason = code === named ? text.slice(named.length + 2) : text
+  return { code, reason: reason || ERRORS[code].title, action: action ?? ERRORS[code].action }
+}
