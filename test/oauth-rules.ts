@@ -26,6 +26,8 @@ export interface OAuthRules {
   registrationEndpoint: string | undefined
   /** The address by which it is known, where that is another than its own. */
   at: string | undefined
+  /** How registered clients authenticate at the token and revocation endpoints; a secret is registered unless `none`. */
+  clientAuth: 'none' | 'client_secret_basic' | 'client_secret_post'
   /** Whether calls fail with the token in the error's words. */
   tells: boolean
   /** Whether each user has a tool that only they have. */
@@ -47,6 +49,7 @@ export const RULES: OAuthRules = {
   register: true,
   registrationEndpoint: undefined,
   at: undefined,
+  clientAuth: 'none',
   tells: false,
   personal: false,
 }

@@ -9,6 +9,8 @@ import { type OAuthRules, RULES } from './oauth-rules.ts'
 
 export type { OAuthRules } from './oauth-rules.ts'
 
+const CLIENT_SECRET = 'secret-of-the-registered-client'
+
 interface Message {
   id?: number
   method: string
@@ -87,7 +89,7 @@ export class OAuthServer {
     if (url.pathname === '/register') return this.#register(response, body)
     if (url.pathname === '/authorize') return this.#authorize(url, response, issuer)
     if (url.pathname === '/token') return this.#token(request, response, new URLSearchParams(body))
-    if (url.pathname === '/revoke') return this.#revoke(response, new URLSearchParams(body))
+    if (url.pathname === '/revoke') return this.#revoke(request, response, new URLSearchParams(body))
     if (url.pathname === '/mcp') return this.#mcp(request, response, body)
     return send(response, 404, { error: 'not_found' })
   }
@@ -119,7 +121,8 @@ export class OAuthServer {
     send(response, 201, {
       ...JSON.parse(body),
       client_id: `client-${this.counts.registered}`,
-      token_endpoint_auth_method: 'none',
+      token_endpoint_auth_method: this.rules.clientAuth,
+      ...(this.rules.clientAuth === 'none' ? {} : { client_secret: CLIENT_SECRET }),
     })
   }
 
@@ -202,12 +205,22 @@ export class OAuthServer {
     })
   }
 
-  #revoke(response: ServerResponse, params: URLSearchParams): void {
+  #revoke(request: IncomingMessage, response: ServerResponse, params: URLSearchParams): void {
+    if (!this.#isClient(request, params)) return void send(response, 401, { error: 'invalid_client' })
     this.counts.revoked++
     const token = params.get('token') ?? ''
     this.#access.delete(token)
     this.#refresh.delete(token)
     response.writeHead(200).end()
+  }
+
+  /** Whether the client authenticates exactly as it was registered to. */
+  #isClient(request: IncomingMessage, params: URLSearchParams): boolean {
+    const { clientAuth } = this.rules
+    const shown = { basic: basicOf(request)[1], post: params.get('client_secret') ?? undefined }
+    if (clientAuth === 'client_secret_basic') return shown.basic === CLIENT_SECRET && shown.post === undefined
+    if (clientAuth === 'client_secret_post') return shown.post === CLIENT_SECRET && shown.basic === undefined
+    return true
   }
 
   #mcp(request: IncomingMessage, response: ServerResponse, body: string): void {

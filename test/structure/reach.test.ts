@@ -30,6 +30,7 @@ const FETCHES: Record<string, string> = {
   'packages/loadout/src/connections/http.ts': 'given: that of the drivers',
   'packages/loadout/src/connections/origin-headers.ts': 'given: wraps it',
   'packages/loadout/src/connections/rate-limit.ts': 'given: wraps it',
+  'packages/loadout/src/connections/redirects.ts': 'given: wraps it',
   'packages/loadout/src/connections/streamable-transport.ts': 'given: wraps it',
   'packages/loadout/src/connections/web-drivers.ts': "the runtime's own, where there is no other: in a browser",
   'packages/loadout/src/search/fetch-vectors.ts':

@@ -7,7 +7,7 @@ import { createHost, type Host } from '../src/host.ts'
 import { toolkitState } from '../src/schema/toolkit.ts'
 import { memory } from '../src/storage/memory.ts'
 import type { Storage } from '../src/storage/storage.ts'
-import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../src/testing/fault-http.ts'
+import { type HttpFaultServer, type HttpFaults, startFaultServer } from './fixtures/fault-http.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const NO_SERVER = fileURLToPath(new URL('./no-such-file.ts', import.meta.url))

@@ -7,6 +7,7 @@ import type { OpenLine } from './direct-post.ts'
 import { otherEraOnly } from './eras.ts'
 import { withOriginHeaders } from './origin-headers.ts'
 import { tellRateLimits } from './rate-limit.ts'
+import { tellRedirects } from './redirects.ts'
 import { openSession } from './session.ts'
 import { StreamableTransport } from './streamable-transport.ts'
 
@@ -71,7 +72,8 @@ async function openStreamable({ target, hooks, options }: Opening): Promise<Conn
 
 async function openSse({ target, hooks, options }: Opening): Promise<Connection> {
   const server = target.server as RemoteServer
-  const fetch = tellRateLimits(withAuth(withSecrets(options.fetch, server.url, secretsOf(server)), target.auth))
+  const signed = withAuth(withSecrets(options.fetch, server.url, secretsOf(server)), target.auth)
+  const fetch = tellRateLimits(tellRedirects(signed))
   const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
     // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
     fetch: onceOnly(fetch, () => void transport.close().catch(() => {})),

@@ -42,8 +42,20 @@ export function networkError(error: unknown, origin: string): HostError {
       detail: `${origin}: the compressed answer is damaged (${code}).`,
       cause: error,
     })
-  return new HostError('server-unreachable', { detail: `${origin}: ${reason(code)}`, cause: error })
+  return new HostError('server-unreachable', {
+    detail: `${origin}: ${reason(code)}`,
+    ...(UNKNOWN_ISSUER.has(code) ? { action: TRUST_ISSUER } : {}),
+    cause: error,
+  })
 }
+
+/** Certificates that no authority known here has signed. */
+const UNKNOWN_ISSUER = new Set([
+  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+])
+const TRUST_ISSUER =
+  'If you trust it, put the certificate of its issuer into a file and start Loadout with NODE_EXTRA_CA_CERTS set to that file.'
 
 function reason(code: string): string {
   if (code === 'ENOTFOUND' || code === 'ENODATA') return 'DNS does not know the name.'
@@ -51,6 +63,7 @@ function reason(code: string): string {
   if (code === 'ECONNREFUSED') return 'the connection was refused.'
   if (RESET.has(code)) return 'the connection was reset before the answer was complete.'
   if (NO_ROUTE.has(code)) return `there is no route to it (${code}).`
+  if (UNKNOWN_ISSUER.has(code)) return `its certificate is self-signed or of an unknown issuer (${code}).`
   if (TLS.test(code)) return `TLS failed (${code}).`
   return code ? `the connection failed (${code}).` : 'the connection failed.'
 }

@@ -7,6 +7,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import { redact } from '../toolkits/redact.ts'
 import { lines, plain } from './failures.ts'
+import { lastWords } from './last-words.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
 import { MAX_RESPONSE_BYTES } from './response-limit.ts'
 import { createRing } from './ring.ts'
@@ -14,7 +15,6 @@ import { createRing } from './ring.ts'
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024
 const STDERR_BYTES = 64 * 1024
 const NEWLINE = 0x0a
-const WORDS = 500
 const LINE_BYTES = 2000
 
 export interface StdioTransportOptions {
@@ -171,8 +171,7 @@ export class StdioTransport implements Transport {
 
 function crashed(code: number | null, signal: string | null, stderr: string): HostError {
   const how = signal === null ? `with code ${code}` : `by ${signal}`
-  // The end is where the reason stands.
-  const words = plain(stderr.trim().slice(-WORDS))
+  const words = plain(lastWords(stderr))
   const output = lines(stderr)
   return new HostError('server-crashed', {
     detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,

@@ -136,7 +136,7 @@ const CASES: Record<string, { answer: Answer; came: unknown; sent?: string[]; se
   'an error of the protocol': {
     answer: ({ id }, response) =>
       json(response, JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_602, message: 'no' } })),
-    came: failed('protocol-error'),
+    came: failed('refused-by-server'),
   },
   'a stream with line ends of all kinds, and a character cut in two': {
     async answer(message, response) {

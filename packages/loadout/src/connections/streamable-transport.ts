@@ -21,6 +21,7 @@ import type { OpenLine } from './direct-post.ts'
 import { STREAM_ENDED } from './failures.ts'
 import type { GuardedInit } from './guarded-init.ts'
 import { tellRateLimits } from './rate-limit.ts'
+import { tellRedirects } from './redirects.ts'
 
 export interface StreamableOptions extends StreamableHTTPClientTransportOptions {
   /** Adds the server's secrets by itself. */
@@ -60,7 +61,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
 
   constructor(url: URL, { openLine, secrets, auth, fetch, unsigned, ...options }: StreamableOptions) {
     const answers = new Answers()
-    super(url, { ...options, fetch: tellRateLimits(answers.watch(fetch)) })
+    super(url, { ...options, fetch: tellRateLimits(tellRedirects(answers.watch(fetch))) })
     this.#answers = answers
     this.#lines = openLine && new DirectLines(url, openLine, secrets)
     this.#auth = auth

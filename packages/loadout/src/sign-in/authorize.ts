@@ -9,7 +9,7 @@ import {
   validateAuthorizationResponseIssuer,
 } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
-import { signInError } from './failures.ts'
+import { signInError, tokenNeeded } from './failures.ts'
 import type { SignInFlow } from './flow.ts'
 import { FlowProvider, type FlowProviderParts } from './flow-provider.ts'
 import { givenClient } from './given-client.ts'
@@ -54,7 +54,7 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
     const { resourceMetadataUrl } = challenge
     await auth(provider, { serverUrl, fetchFn, ...defined({ scope, resourceMetadataUrl }) })
   } catch (error) {
-    throw signInError(error)
+    throw offersNoSignIn(provider, begin) ? tokenNeeded(error) : signInError(error)
   }
   const { url, verifier, discovery, client, resource } = provider.learned
   const usedClient = client ?? (await provider.clientInformation({ issuer: issuerOf(discovery) }))
@@ -75,6 +75,13 @@ export async function beginFlow(begin: Begin): Promise<SignInFlow> {
     dpopKey: await exportKey(key),
     expiresAt: Date.now() + FLOW_MS,
   }
+}
+
+/** Whether the server answered 401 and nothing at its origin describes a sign-in: neither for the resource, nor for a client. */
+function offersNoSignIn({ learned }: FlowProvider, { challenge, target }: Begin): boolean {
+  const { resourceMetadata, authorizationServerMetadata } = learned.discovery ?? {}
+  const isDescribed = resourceMetadata !== undefined || authorizationServerMetadata !== undefined
+  return learned.discovery !== undefined && !isDescribed && !challenge.resourceMetadataUrl && !target.settings.clientId
 }
 
 /** What the person brings back. */

@@ -19,8 +19,12 @@ export function signInError(thrown: unknown): HostError {
   if (known) return known
   const failed = (detail: string, action?: string) =>
     new HostError('sign-in-failed', { detail, cause: thrown, ...(action ? { action } : {}) })
-  if (thrown instanceof IssuerMismatchError || thrown instanceof AuthorizationServerMismatchError)
-    return failed('The answer comes from another authorization server than the one that was asked.')
+  if (thrown instanceof IssuerMismatchError) return failed(...mismatch(thrown))
+  if (thrown instanceof AuthorizationServerMismatchError)
+    return failed(
+      `The client was registered at issuer ${shown(thrown.recordedIssuer)}, but the server now names ${shown(thrown.currentIssuer)}.`,
+      'If the server moved, remove the client ID and secret from the toolkit or replace them with those of the new issuer.',
+    )
   if (thrown instanceof InsecureTokenEndpointError)
     return failed('The authorization server takes secrets without encryption (http).')
   if (thrown instanceof RegistrationRejectedError)
@@ -33,6 +37,36 @@ export function signInError(thrown: unknown): HostError {
     'The server offers no sign-in that can be used.',
     'Give the toolkit a token or a header, if it takes one.',
   )
+}
+
+/** The server wants credentials, and describes no way to sign in: a token is all that can help. */
+export const tokenNeeded = (cause: unknown) =>
+  new HostError('sign-in-failed', {
+    detail: 'The server answered 401 and offers no sign-in.',
+    action: 'Add a token or header to this server.',
+    cause,
+  })
+
+/** Which two issuers differ, and who can correct it: signing in again gives the same answer. */
+function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: string, action: string] {
+  if (kind === 'metadata')
+    return [
+      `The sign-in metadata at ${shown(expected)} names another issuer: ${shown(received)}.`,
+      `Ask whoever runs the server to set \`issuer\` to ${shown(expected)}; signing in again does not help.`,
+    ]
+  return [
+    `The sign-in was started at issuer ${shown(expected)}, but the answer names ${shown(received)}.`,
+    'Do not use that answer: it may come from another server. Report it to whoever runs the authorization server.',
+  ]
+}
+
+const LONGEST_ISSUER = 200
+
+/** An issuer is a server's own text: only a URL of ordinary characters is repeated. */
+function shown(issuer: string | undefined): string {
+  if (issuer === undefined) return 'none'
+  const url = issuer.length <= LONGEST_ISSUER ? URL.parse(issuer) : null
+  return url?.protocol.startsWith('http') ? `\`${url.origin}${url.pathname}\`` : 'a text that is no URL'
 }
 
 const PASSING = new Set<string>([

@@ -1,5 +1,5 @@
 /** Tells the authorization server that tokens are no longer wanted (RFC 7009). Best effort: they are forgotten here anyway. */
-import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client'
+import { type AuthorizationServerMetadata, selectClientAuthMethod } from '@modelcontextprotocol/client'
 import type { SignInSession } from './session.ts'
 import type { SignInTarget } from './target.ts'
 
@@ -18,18 +18,20 @@ export async function revoke(target: SignInTarget, session: SignInSession): Prom
 
 async function tell(
   { fetch }: SignInTarget,
-  { client }: SignInSession,
+  { client, metadata }: SignInSession,
   { endpoint, hint, token }: { endpoint: URL; hint: string; token: string },
 ): Promise<boolean> {
   const body = new URLSearchParams({ token, token_type_hint: hint })
   const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
-  const { client_id, client_secret } = client
-  if (client_secret === undefined) body.set('client_id', client_id)
-  else
+  const { client_id, client_secret = '' } = client
+  const method = selectClientAuthMethod(client, methodsOf(metadata))
+  if (method === 'client_secret_basic')
     headers.set(
       'authorization',
       `Basic ${btoa(`${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`)}`,
     )
+  else body.set('client_id', client_id)
+  if (method === 'client_secret_post') body.set('client_secret', client_secret)
   try {
     const response = await fetch(endpoint, { method: 'POST', headers, body: body.toString() })
     await response.body?.cancel().catch(() => {})
@@ -37,6 +39,14 @@ async function tell(
   } catch {
     return false
   }
+}
+
+/** How clients authenticate at the revocation endpoint: as at the token endpoint, unless the server says otherwise (RFC 8414). */
+function methodsOf(metadata: AuthorizationServerMetadata | undefined): string[] {
+  const { revocation_endpoint_auth_methods_supported: own, token_endpoint_auth_methods_supported: usual } = (metadata ??
+    {}) as Record<string, unknown>
+  const named = own ?? usual
+  return Array.isArray(named) ? named.filter((one) => typeof one === 'string') : []
 }
 
 function endpointOf(metadata: AuthorizationServerMetadata | undefined): URL | undefined {

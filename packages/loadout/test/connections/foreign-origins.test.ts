@@ -72,7 +72,7 @@ describe('50 a redirect to another origin', () => {
       script.http = { 'server/discover': moved(), initialize: moved(), GET: moved() }
       const by = await newToolkit(LOCAL, { url: home.url })
       expect(await look(by)).toBe('protocol-error')
-      expect(carries(home)).toEqual([true, true, true])
+      expect(carries(home)).toEqual([true, true])
       await awayIsThere(by)
     })
 

@@ -298,7 +298,7 @@ describe('an access token', () => {
     await register(host, oauth.url)
     await signIn(host)
     const outcome = await call(host)
-    expect(outcome).toMatchObject({ status: 'failed' })
+    expect(outcome).toMatchObject({ status: 'tool-error' })
     expect(textOf(outcome)).toContain('no: ')
     expect(textOf(outcome)).not.toMatch(/access-ann/)
     expect(JSON.stringify(await host.audit.list({ userId: 'ann' }))).not.toMatch(/access-ann|refresh-ann/)
@@ -422,4 +422,16 @@ describe('disconnect', () => {
     expect(actions).toContain('signed_in')
     expect(actions).toContain('signed_out')
   })
+
+  it.each(['client_secret_post', 'client_secret_basic'] as const)(
+    'revokes with the method that the client is registered with, %s',
+    async (clientAuth) => {
+      const oauth = await server({ clientAuth })
+      const host = hostOf()
+      await register(host, oauth.url)
+      await signIn(host)
+      expect(await host.signIns.disconnect('ann', 'mail')).toEqual({ revoked: true })
+      expect(oauth.counts.revoked).toBe(2)
+    },
+  )
 })

@@ -5,6 +5,8 @@ import type { Toolkit, ToolkitStatus } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { needsYou } from './filter-toolkits.ts'
 import type { StdioRules } from './queries.ts'
+import { AddToken } from './sign-in-actions.tsx'
+import { needsToken } from './toolkit-state.tsx'
 import { useSignIn } from './use-sign-in.ts'
 import { useLook } from './use-tools.ts'
 
@@ -42,7 +44,9 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
           >
             <span className="min-w-0 wrap-anywhere">
               <span className="font-medium">{toolkit.name}</span>{' '}
-              <span className="text-ink-muted">{REASONS[toolkit.state.status]}</span>
+              <span className="text-ink-muted">
+                {needsToken(toolkit) ? 'needs a token' : REASONS[toolkit.state.status]}
+              </span>
             </span>
             <Act toolkit={toolkit} {...on} />
           </li>
@@ -93,6 +97,7 @@ function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 
         onClick={() => signIn(toolkit)}
       />
     )
+  if (needsToken(toolkit)) return <AddToken toolkit={toolkit} />
   const busy = look.isPending
   return (
     <ActButton

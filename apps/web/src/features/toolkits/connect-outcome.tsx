@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { ServerOutput } from './server-output.tsx'
-import { actionOf, reasonOf } from './toolkit-state.tsx'
+import { actionOf, needsToken, reasonOf } from './toolkit-state.tsx'
 import { useCopySignInLink, useSignIn } from './use-sign-in.ts'
 
 const SLOW_MS = 3000
@@ -43,7 +43,7 @@ export function ConnectFailure({ toolkit: saved }: { toolkit: Toolkit }) {
         <CircleCheck aria-hidden className="size-4 shrink-0" /> {name} is connected, with {counted(toolCount, 'tool')}.
       </p>
     )
-  if (state.status === 'sign-in-needed')
+  if (state.status === 'sign-in-needed' && !needsToken(toolkit))
     return (
       <div
         role="status"

@@ -7,6 +7,7 @@ import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { QuestionDialog } from './question-dialog.tsx'
 import { menuId, openerId } from './row-actions.ts'
 import { ToolkitDialog } from './toolkit-dialog.tsx'
+import { needsToken } from './toolkit-state.tsx'
 import type { useOlderConfig } from './use-older-config.ts'
 
 const route = getRouteApi('/shell/connectors')
@@ -44,7 +45,7 @@ export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
     <ToolkitDialog
       key={toolkit.uscoId}
       isGone={!isThere}
-      initial={draftOf(toolkit)}
+      initial={needsToken(toolkit) ? { ...draftOf(toolkit), authType: 'bearer' } : draftOf(toolkit)}
       door={doorOf(toolkit)}
       toolkit={toolkit}
       others={yours.filter((other) => other !== toolkit)}

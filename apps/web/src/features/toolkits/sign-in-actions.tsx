@@ -1,6 +1,8 @@
-import { ExternalLink, Link2, LogOut } from 'lucide-react'
+import { useNavigate } from '@tanstack/react-router'
+import { ExternalLink, KeyRound, Link2, LogOut } from 'lucide-react'
 import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
+import { needsToken } from './toolkit-state.tsx'
 import { useCopySignInLink, useSignIn, useSignOut } from './use-sign-in.ts'
 
 /** Sign in, in this browser or on another device; and out again. */
@@ -12,6 +14,12 @@ export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
   if (!enabled) return null
   // Where the server's own words have no link, signing in is nothing that would help.
   const mayHelp = state.url !== undefined || current !== undefined
+  if (needsToken(toolkit))
+    return (
+      <div className="mt-2 flex flex-wrap gap-2">
+        <AddToken toolkit={toolkit} variant="primary" />
+      </div>
+    )
   if (state.status === 'sign-in-needed' && mayHelp)
     return (
       <div className="mt-2 flex flex-wrap gap-2">
@@ -33,6 +41,18 @@ export function SignInActions({ toolkit }: { toolkit: Toolkit }) {
         <LogOut aria-hidden /> Disconnect
       </Button>
     </div>
+  )
+}
+
+/** Opens the form at the token: the server wants credentials, and offers no sign-in. */
+export function AddToken({ toolkit, variant }: { toolkit: Toolkit; variant?: 'primary' }) {
+  const navigate = useNavigate()
+  const { uscoId, name } = toolkit
+  const open = () => navigate({ to: '/connectors', search: (old) => ({ ...old, edit: uscoId }), resetScroll: false })
+  return (
+    <Button size="small" variant={variant} aria-label={`Add token to ${name}`} onClick={open}>
+      <KeyRound aria-hidden /> Add token
+    </Button>
   )
 }
 

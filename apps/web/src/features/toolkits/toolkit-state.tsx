@@ -33,11 +33,24 @@ const LOOKS: Record<ToolkitStatus, StateLook> = {
   disabled: { label: 'Disabled', icon: CirclePause, className: OFF },
 }
 
-type Shown = Pick<Toolkit, 'state' | 'server' | 'toolCount'>
+type Shown = Pick<Toolkit, 'state' | 'server' | 'toolCount' | 'signIn' | 'readOnly'>
+
+/** Whether a token is what helps: the server wants credentials, none are set, and there is no sign-in to offer. */
+export const needsToken = ({ state, server, signIn, readOnly }: Shown): boolean =>
+  state.status === 'sign-in-needed' &&
+  state.url === undefined &&
+  signIn === undefined &&
+  !readOnly &&
+  takesToken(server)
+
+const takesToken = ({ type, auth }: Toolkit['server']): boolean =>
+  (type === 'http' || type === 'sse') && (auth as { type?: unknown } | undefined)?.type === 'none'
 
 /** What is not connected may lack nothing: a custom toolkit has no server, and another is reached when it is needed. */
-export function lookOf({ state, server, toolCount }: Shown): StateLook {
+export function lookOf(toolkit: Shown): StateLook {
+  const { state, server, toolCount } = toolkit
   const look = LOOKS[state.status]
+  if (needsToken(toolkit)) return { ...look, label: 'Token needed' }
   if (state.status !== 'disconnected') return look
   if (server.type === 'custom') return { ...LOOKS.connected, label: 'Ready' }
   return toolCount > 0 ? { ...look, label: 'On demand' } : look
