@@ -6,6 +6,7 @@ import { HostError } from 'loadout'
 import { parse, parseJson } from 'loadout/schema'
 import { z } from 'zod'
 import { assertOk, type Client, connect } from '../client.ts'
+import { followStarts } from '../follow-starts.ts'
 import { COMMON, configFrom } from '../options.ts'
 import { print, table } from '../print.ts'
 
@@ -28,10 +29,13 @@ export const importConfig = defineCommand({
       const only = repeated(rawArgs, 'only')
       const { preview } = args
       await using connection = await connect(configFrom(args))
-      const answer = await connection.client.api.mcp.import.$post({
-        query: {},
-        json: { text, values, preview, ...(only.length > 0 ? { only } : {}) },
-      })
+      const { client } = connection
+      const json = { text, values, preview, ...(only.length > 0 ? { only } : {}) }
+      const answer = await followStarts(
+        client,
+        (line) => void (args.json || console.error(line)),
+        () => client.api.mcp.import.$post({ query: {}, json }),
+      )
       await assertOk(answer)
       const report = (await answer.json()) as Report
       const isWhole = report.entries.every(({ status }) => status === 'added' || status === 'updated')

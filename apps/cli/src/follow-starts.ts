@@ -1,0 +1,50 @@
+/** Prints how servers start while a command waits for them. */
+import type { Client } from './client.ts'
+
+/** Runs the work; each new phase or line of a server that starts meanwhile is written. */
+export async function followStarts<T>(
+  client: Client,
+  write: (line: string) => void,
+  work: () => Promise<T>,
+): Promise<T> {
+  const response: Response = await client.api.events.$get()
+  const reader = response.body?.getReader()
+  const following = reader && response.ok ? read(reader, startLines(write)) : Promise.resolve()
+  try {
+    return await work()
+  } finally {
+    await reader?.cancel().catch(() => {})
+    await following.catch(() => {})
+  }
+}
+
+async function read(reader: ReadableStreamDefaultReader<Uint8Array>, tell: (event: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+    const events = `${rest}${decoder.decode(chunk.value, { stream: true })}`.split('\n\n')
+    rest = events.pop() ?? ''
+    for (const event of events) tell(event)
+  }
+}
+
+interface StateChanged {
+  toolkit: string
+  state: { status: string; phase?: string; lastLine?: string }
+}
+
+/** The lines of events as server-sent events have them, without those that say the same again. */
+export function startLines(write: (line: string) => void): (event: string) => void {
+  const last = new Map<string, string>()
+  return (event) => {
+    const fields = event.split('\n')
+    const data = fields.find((field) => field.startsWith('data:'))
+    if (data === undefined || !fields.includes('event: state-changed')) return
+    const { toolkit, state } = JSON.parse(data.slice('data:'.length)) as StateChanged
+    if (state.status !== 'connecting' || state.phase === undefined) return
+    const line = `${toolkit}: ${state.phase}${state.lastLine ? ` (${state.lastLine})` : ''}`
+    if (last.get(toolkit) === line) return
+    last.set(toolkit, line)
+    write(line)
+  }
+}
