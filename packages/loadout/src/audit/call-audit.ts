@@ -32,6 +32,8 @@ export interface KnownOfCall {
   stored?: StoredToolkit | undefined
   inputSchema?: JsonObject | undefined
   decision?: Decision | undefined
+  /** Of its arguments. */
+  warnings?: readonly string[] | undefined
   /** In bytes, where somebody measured them. */
   argumentSize?: number | undefined
 }
@@ -84,6 +86,7 @@ export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit 
     caller: call.caller.type,
     ...(call.caller.toolId === undefined ? {} : { toolId: call.caller.toolId.slice(0, 200) }),
     ...(known.decision ? { decision: known.decision.decision, reason: known.decision.reason.slice(0, 500) } : {}),
+    ...(known.warnings ? { warnings: known.warnings } : {}),
     arguments: masked(call.arguments, known, values),
     argumentSize: known.argumentSize ?? jsonSize(call.arguments),
   })

@@ -60,6 +60,8 @@ export interface CallNotes {
   /** The names of the tool, once it was found. */
   found?: { toolkit: string; tool: string }
   decision?: Decision
+  /** What is sent although it differs from an annotation of the schema. */
+  warnings?: readonly string[]
   /** The call once its tool was found. */
   resolved?: ResolvedCall
   /** Its intent is recorded: from here on a server may have seen it. */

@@ -43,13 +43,22 @@ const jsonOf = (what: string, value: unknown): Said => ({
   isJson: true,
 })
 
-/** Servers say structured content once more as text: as its JSON, or as the one text that it holds. */
-function withStructured(blocks: readonly Said[], value: unknown): Said[] {
+/** Whether a text block says the structured content once more: as its JSON, or as the one text that it holds. */
+export const isRepeated = (content: readonly JsonObject[], structuredContent: unknown): boolean =>
+  sameIndex(content.slice(0, MOST_BLOCKS).map(blockOf), structuredContent) >= 0
+
+function sameIndex(blocks: readonly Said[], value: unknown): number {
   const field = onlyText(value)
-  const same = blocks.findIndex(({ what, text, isJson }) => {
+  return blocks.findIndex(({ what, text, isJson }) => {
     if (what !== 'text' || isJson) return false
     return field ? field.text === text : isJsonOf(text, value)
   })
+}
+
+/** Servers say structured content once more as text: as its JSON, or as the one text that it holds. */
+function withStructured(blocks: readonly Said[], value: unknown): Said[] {
+  const field = onlyText(value)
+  const same = sameIndex(blocks, value)
   if (same < 0) return [...blocks, jsonOf('structuredContent', value)]
   const told = field ? { field: field.name } : { what: 'structuredContent', isJson: true }
   return blocks.map((block, index) => (index === same ? { ...block, ...told } : block))

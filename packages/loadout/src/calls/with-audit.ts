@@ -77,8 +77,14 @@ async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: H
 }
 
 /** What stages noted of a call. */
-export function known({ notes: { resolved, decision, argumentSize } }: ToolCall): KnownOfCall {
-  return { stored: resolved?.stored, inputSchema: resolved?.found.manifest.inputSchema, decision, argumentSize }
+export function known({ notes: { resolved, decision, argumentSize, warnings } }: ToolCall): KnownOfCall {
+  return {
+    warnings,
+    stored: resolved?.stored,
+    inputSchema: resolved?.found.manifest.inputSchema,
+    decision,
+    argumentSize,
+  }
 }
 
 function told({ notes }: ToolCall, outcome: CallOutcome) {

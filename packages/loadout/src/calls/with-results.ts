@@ -5,6 +5,7 @@ import type { ResultSection } from '../schema/result.ts'
 import type { Caller } from '../schema/tool.ts'
 import type { CallOutcome } from './call.ts'
 import type { Stage } from './compose.ts'
+import { isRepeated } from './result-sections.ts'
 import type { KeptResult, Results } from './results.ts'
 import { isLargerThan, sizeOf } from './size-of.ts'
 
@@ -37,8 +38,13 @@ const isBinary = ({ type }: JsonObject) => type === 'image' || type === 'audio'
 
 function isTooLarge({ content, structuredContent }: Done, most: number): boolean {
   const words = content.filter((block) => !isBinary(block))
-  return isLargerThan(most, words, structuredContent) || sizeOf(content.filter(isBinary)) > BINARY_BYTES
+  return isOver(most, words, structuredContent) || sizeOf(content.filter(isBinary)) > BINARY_BYTES
 }
+
+/** A text that a server repeats as structured content counts once. */
+const isOver = (most: number, words: readonly JsonObject[], structuredContent: unknown): boolean =>
+  isLargerThan(most, words, structuredContent) &&
+  (structuredContent === undefined || !isRepeated(words, structuredContent) || isLargerThan(most, words))
 
 function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: KeptResult): string {
   const paths = isJson ? ', or a path into its JSON' : ''

@@ -44,8 +44,18 @@ export async function readManifests(items: readonly unknown[]): Promise<ReadMani
     if ('reason' in outcome) read.setAside.push({ name, reason: outcome.reason })
     else read.manifests.push(outcome.manifest)
   }
+  if (items.length > 0 && read.manifests.length === 0) read.warnings.unshift(noneUsable(items.length))
   return read
 }
+
+/** What a toolkit says whose server lists tools, of which none can be used. */
+export const noneUsable = (count: number) =>
+  count === 1
+    ? 'The only tool that the server lists is invalid.'
+    : `All ${count} tools that the server lists are invalid.`
+
+export const isNoneUsable = (text: string) =>
+  /^(All \d+ tools|The only tool) that the server lists (are|is) invalid\.$/.test(text)
 
 function nameOf(item: unknown, index: number): string {
   const name = typeof item === 'object' && item !== null ? (item as JsonObject).name : undefined
@@ -60,7 +70,7 @@ function readOne(item: unknown, name: string, warnings: string[]): { manifest: T
     ...raw,
     ...cleanWords(raw, name, warnings),
     ...annotationsOf(raw, name, warnings),
-    ...cleanSchemas(raw, name, warnings),
+    ...withType(cleanSchemas(raw, name, warnings)),
   })
   if (!parsed.success) return { reason: invalidInput(parsed.error).message }
   const problem = schemaProblem(parsed.data.inputSchema)
@@ -68,6 +78,14 @@ function readOne(item: unknown, name: string, warnings: string[]): { manifest: T
   const header = headerProblem(parsed.data.inputSchema)
   if (header !== undefined) return { reason: `its parameters cannot be sent in headers: ${header}` }
   return { manifest: withUsableOutput(parsed.data, warnings) }
+}
+
+/** An input schema without a type describes an object: a tool takes nothing else. */
+function withType({ inputSchema, ...rest }: JsonObject): JsonObject {
+  const isUntyped = typeof inputSchema === 'object' && inputSchema !== null && !('type' in inputSchema)
+  return inputSchema === undefined
+    ? rest
+    : { ...rest, inputSchema: isUntyped ? { type: 'object', ...inputSchema } : inputSchema }
 }
 
 function cleanWords(raw: JsonObject, name: string, warnings: string[]): JsonObject {

@@ -1,5 +1,7 @@
 /** Toolkits as people see them: the record, the state of its connection, its tools and what they cost. */
+
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
+import { isNoneUsable } from '../catalog/read-manifests.ts'
 import { closedState } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
 import type { JsonObject } from '../schema/json.ts'
@@ -233,7 +235,14 @@ function stateOf(
       unaccepted,
       'Look at them and accept them.',
     )
-  return standing ? live : { status: 'disconnected' }
+  const state: ToolkitState = standing ? live : { status: 'disconnected' }
+  return tools.length === 0 ? { ...state, ...noTools(row) } : state
+}
+
+/** A server that lists tools, none of which can be used, looks as if it worked. */
+function noTools({ introspectionStatus, introspectionReason }: StoredToolkit['row']) {
+  const [first = ''] = introspectionStatus === 'success' ? (introspectionReason ?? '').split('\n') : []
+  return isNoneUsable(first) ? { reason: first, action: 'Read why in the skipped tools of the server.' } : {}
 }
 
 function failedState({ code, reason, action }: LastFailure, closed: boolean): ToolkitState {

@@ -6,7 +6,7 @@ import type { Template } from './template.ts'
 
 const ROOT = '(root)'
 export function checkStatic(template: Template, args: JsonObject, schema: JsonObject): FieldError[] {
-  const compiled = compileSchema(schema)
+  const compiled = compileSchema(schema, { assertFormats: false })
   if (!compiled.ok) return []
   const result = compiled.validate(args)
   if (result.valid !== false) return []

@@ -19,6 +19,7 @@ export interface CompileLimits {
   maxDepth: number
   maxNodes: number
   maxErrors: number
+  assertFormats: boolean
 }
 
 /** All patterns of one schema together: what they may hold in memory, and how many we read. */
@@ -64,7 +65,7 @@ export class SchemaCompilation implements Compilation {
   readonly errors: FieldError[] = []
   readonly notes: FieldError[] = []
   readonly meter: Meter
-  private readonly limits: CompileLimits
+  readonly limits: CompileLimits
   private readonly references: References
   private readonly nodes = new Map<object, Node>()
   private readonly queue: { node: Node; target: Target }[] = []

@@ -12,6 +12,7 @@ import type { Check } from './run.ts'
 /** What a spot needs from the compilation it is part of. */
 export interface Compilation {
   readonly meter: Meter
+  readonly limits: { assertFormats: boolean }
   compile(schema: unknown, at: SubPlace): Check
   /** The check behind a reference, which may not be compiled yet; undefined if it leads nowhere that we know. */
   follow(reference: string, from: Resource, dynamic: boolean): Check | undefined

@@ -29,6 +29,8 @@ export interface SchemaLimits {
   maxSteps?: number
   /** Errors and notes that are told. @default 20 */
   maxErrors?: number
+  /** Whether a known `format` is asserted; else it is an annotation, as in JSON Schema 2020-12. @default true */
+  assertFormats?: boolean
 }
 
 export type Compiled =
@@ -63,6 +65,7 @@ const DEFAULT_LIMITS: Required<SchemaLimits> = {
   maxNodes: 10_000,
   maxSteps: 200_000,
   maxErrors: 20,
+  assertFormats: true,
 }
 
 /** Saying why is worth less time than deciding whether. */
