@@ -1,24 +1,26 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Plus } from 'lucide-react'
+import { ListChecks, Plus, RefreshCw } from 'lucide-react'
 import { useState } from 'react'
 import { type Toolkit, toolkitsQuery } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { Attention } from './attention.tsx'
+import { BulkBar } from './bulk-bar.tsx'
 import { ConnectorDialogs } from './connector-dialogs.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
 import type { DialogSearch } from './dialog-search.ts'
 import { EmptyState } from './empty-state.tsx'
-import { filterToolkits } from './filter-toolkits.ts'
+import { failedFirst, filterToolkits } from './filter-toolkits.ts'
 import { ADD_BUTTON, focusFirst, YOURS } from './focus-places.ts'
 import { OlderOffer } from './older-offer.tsx'
 import { type StdioRules, stdioQuery } from './queries.ts'
 import { Review, useReview } from './review.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { Toolbar } from './toolbar.tsx'
-import { LoadingList, Section, ToolkitList } from './toolkit-list.tsx'
+import { LoadingList, Section, type Selected, ToolkitList } from './toolkit-list.tsx'
+import { type Bulk, useBulk } from './use-bulk.ts'
 import { useOlderConfig } from './use-older-config.ts'
 import { useSignInNews } from './use-sign-in.ts'
 import { useSwitchToolkit } from './use-toolkits.ts'
@@ -128,10 +130,12 @@ interface SectionsProps {
 function Sections({ toolkits, rules, actions }: SectionsProps) {
   const { open, q, status } = route.useSearch()
   const navigate = route.useNavigate()
-  const found = filterToolkits(toolkits, { q, status, rules })
+  const found = failedFirst(filterToolkits(toolkits, { q, status, rules }))
   const isFiltered = q !== undefined || status !== undefined
   const own = toolkits.filter(({ tier }) => tier !== 'app')
   const [yours, global] = [found.filter(({ tier }) => tier !== 'app'), found.filter(({ tier }) => tier === 'app')]
+  const bulk = useBulk()
+  const { selected, uscoIds, setUscoIds } = useSelected()
   return (
     <>
       {(toolkits.length > MANY || isFiltered) && (
@@ -139,11 +143,22 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
           q={q ?? ''}
           status={status}
           onChange={(search) => navigate({ search: { open, ...search }, replace: true, resetScroll: false })}
+        >
+          <BulkDoors toolkits={found} bulk={bulk} isSelecting={uscoIds !== undefined} onSelecting={setUscoIds} />
+        </Toolbar>
+      )}
+      {uscoIds && (
+        <BulkBar
+          shown={found}
+          selected={found.filter(({ uscoId }) => uscoIds.has(uscoId))}
+          bulk={bulk}
+          onSelect={(ids) => setUscoIds(new Set(ids))}
+          onDone={() => setUscoIds(undefined)}
         />
       )}
       <Section id={YOURS} title="Your servers" count={yours.length}>
-        {yours.length > 0 && <ToolkitList toolkits={yours} open={open} actions={actions} />}
-        {yours.length === 0 && (own.length > 0 ? <Nothing>None of yours fits.</Nothing> : <EmptyState />)}
+        {yours.length > 0 && <ToolkitList toolkits={yours} open={open} actions={actions} selected={selected} />}
+        {yours.length === 0 && (own.length > 0 ? <Nothing>No server matches.</Nothing> : <EmptyState />)}
       </Section>
       <Section
         id="global-servers"
@@ -152,11 +167,52 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
         note="Provided by the operator for everyone. You can switch them, and their tools, on or off for yourself."
       >
         {global.length === 0 ? (
-          <Nothing>{isFiltered ? 'None of them fits.' : 'There are none.'}</Nothing>
+          <Nothing>{isFiltered ? 'No server matches.' : 'There are none.'}</Nothing>
         ) : (
-          <ToolkitList toolkits={global} open={open} actions={actions} />
+          <ToolkitList toolkits={global} open={open} actions={actions} selected={selected} />
         )}
       </Section>
+    </>
+  )
+}
+
+/** Undefined while no servers are selected for an action over many. */
+function useSelected() {
+  const [uscoIds, setUscoIds] = useState<ReadonlySet<string>>()
+  const selected: Selected | undefined = uscoIds && {
+    uscoIds,
+    onSelect: (uscoId, isSelected) => {
+      const next = new Set(uscoIds)
+      if (isSelected) next.add(uscoId)
+      else next.delete(uscoId)
+      setUscoIds(next)
+    },
+  }
+  return { selected, uscoIds, setUscoIds }
+}
+
+interface BulkDoorsProps {
+  toolkits: readonly Toolkit[]
+  bulk: Bulk
+  isSelecting: boolean
+  onSelecting: (uscoIds: ReadonlySet<string> | undefined) => void
+}
+
+function BulkDoors({ toolkits, bulk, isSelecting, onSelecting }: BulkDoorsProps) {
+  const { progress } = bulk
+  return (
+    <>
+      <Button aria-pressed={isSelecting} onClick={() => onSelecting(isSelecting ? undefined : new Set())}>
+        <ListChecks aria-hidden /> Select
+      </Button>
+      <Button
+        aria-label="Refresh tools of all servers"
+        aria-disabled={progress !== undefined}
+        onClick={() => void bulk.run('refresh', toolkits)}
+      >
+        <RefreshCw aria-hidden className={progress === undefined ? undefined : 'motion-safe:animate-spin'} />
+        <span role="status">{isSelecting ? 'Refresh all' : (progress ?? 'Refresh all')}</span>
+      </Button>
     </>
   )
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Toolkit } from '../../api.ts'
-import { filterToolkits, needsYou } from './filter-toolkits.ts'
+import { failedFirst, filterToolkits, needsYou } from './filter-toolkits.ts'
 import type { StdioRules } from './queries.ts'
 
 const failed = (server: object, tier = 'user') =>
@@ -18,4 +18,20 @@ it('needsYou flags toolkits that the user can fix and not those that the operato
   expect(called('off')).toEqual([remote, global])
   expect(called('templates')).toEqual([remote, prepared, global])
   expect(filterToolkits(all, { status: 'needs-you', rules: rules('off') })).toEqual([remote, global])
+})
+
+it('shows failed servers first, also while they are tried again, and then those that need their user', () => {
+  const of = (name: string, state: object, enabled = true) =>
+    ({ ...failed({ type: 'http' }), name, state, enabled }) as Toolkit
+  const all = [
+    of('fine', { status: 'connected' }),
+    of('off', { status: 'disabled' }, false),
+    of('first try', { status: 'connecting' }),
+    of('sign in', { status: 'sign-in-needed' }),
+    of('failed', { status: 'error', reason: 'It is away.' }),
+    of('again', { status: 'connecting', reason: 'It is away.' }),
+  ]
+  const names = failedFirst(all).map(({ name }) => name)
+  expect(names).toEqual(['failed', 'again', 'sign in', 'fine', 'off', 'first try'])
+  expect(filterToolkits(all, { status: 'failed' }).map(({ name }) => name)).toEqual(['failed', 'again'])
 })

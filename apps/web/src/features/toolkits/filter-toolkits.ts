@@ -3,10 +3,11 @@ import type { Toolkit, ToolkitStatus } from '../../api.ts'
 import type { StdioRules } from './queries.ts'
 import { addressOf } from './server-kind.tsx'
 
-export const FILTERS = ['needs-you', 'connected', 'off'] as const
+export const FILTERS = ['failed', 'needs-you', 'connected', 'off'] as const
 export type Filter = (typeof FILTERS)[number]
 
 export const FILTER_WORDS: Record<Filter, string> = {
+  failed: 'Failed',
   'needs-you': 'Need you',
   connected: 'Connected',
   off: 'Off or not connected',
@@ -16,6 +17,7 @@ export const FILTER_WORDS: Record<Filter, string> = {
 const NEEDS_YOU: readonly ToolkitStatus[] = ['sign-in-needed', 'input-needed', 'changed', 'error']
 
 const STATES: Record<Filter, readonly ToolkitStatus[]> = {
+  failed: ['error'],
   'needs-you': NEEDS_YOU,
   connected: ['connected', 'connecting'],
   off: ['disabled', 'disconnected'],
@@ -39,11 +41,23 @@ interface Wanted {
 export function filterToolkits(toolkits: readonly Toolkit[], { q = '', status, rules }: Wanted): Toolkit[] {
   const words = q.toLowerCase().split(/\s+/).filter(Boolean)
   return toolkits.filter((toolkit) => {
-    if (status && !STATES[status].includes(toolkit.state.status)) return false
+    const isTriedAgain = status === 'failed' && hasFailed(toolkit)
+    if (status && !isTriedAgain && !STATES[status].includes(toolkit.state.status)) return false
     if (status === 'needs-you' && !needsYou(toolkit, rules)) return false
     const text = `${toolkit.name} ${toolkit.id} ${addressOf(toolkit)} ${toolkit.options.account ?? ''}`.toLowerCase()
     const has = (word: string) =>
       text.includes(word) || toolkit.tools.some(({ name }) => name.toLowerCase().includes(word))
     return words.every(has)
   })
+}
+
+/** A server that failed and is tried again keeps the reason, and its place. */
+export const hasFailed = ({ state }: Pick<Toolkit, 'state'>): boolean =>
+  state.status === 'error' || (state.status === 'connecting' && state.reason !== undefined)
+
+/** Failed servers first, then those that need their user, then the rest, each in the given order. */
+export function failedFirst(toolkits: readonly Toolkit[]): Toolkit[] {
+  const rankOf = (toolkit: Toolkit) =>
+    !toolkit.enabled ? 2 : hasFailed(toolkit) ? 0 : NEEDS_YOU.includes(toolkit.state.status) ? 1 : 2
+  return toolkits.toSorted((a, b) => rankOf(a) - rankOf(b))
 }

@@ -1,4 +1,5 @@
 import { Search } from 'lucide-react'
+import type { ReactNode } from 'react'
 import { Input, Select } from '../../ui/input.tsx'
 import { FILTER_WORDS, FILTERS, type Filter } from './filter-toolkits.ts'
 
@@ -6,10 +7,12 @@ interface ToolbarProps {
   q: string
   status: Filter | undefined
   onChange: (search: { q?: string | undefined; status?: Filter | undefined }) => void
+  /** The buttons beside it. */
+  children?: ReactNode
 }
 
 /** For who has many servers. What is typed and chosen stands in the address. */
-export function Toolbar({ q, status, onChange }: ToolbarProps) {
+export function Toolbar({ q, status, onChange, children }: ToolbarProps) {
   return (
     <search className="flex flex-wrap gap-2">
       <div className="relative min-w-52 flex-1">
@@ -39,6 +42,7 @@ export function Toolbar({ q, status, onChange }: ToolbarProps) {
           ))}
         </Select>
       </div>
+      {children}
     </search>
   )
 }

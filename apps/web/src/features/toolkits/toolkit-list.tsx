@@ -1,5 +1,7 @@
-import type { ReactNode } from 'react'
+import { defaultRangeExtractor, useWindowVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
+import { cn } from '../../ui/cn.ts'
 import { Skeleton } from '../../ui/skeleton.tsx'
 import type { RowActions } from './row-actions.ts'
 import { ToolkitRow } from './toolkit-row.tsx'
@@ -31,23 +33,90 @@ export function Section({ id, title, note, count, children }: SectionProps) {
 
 const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
 
+/** Which servers are selected for an action over many. */
+export interface Selected {
+  uscoIds: ReadonlySet<string>
+  onSelect: (uscoId: string, isSelected: boolean) => void
+}
+
 interface ToolkitListProps {
   toolkits: readonly Toolkit[]
   open: string | undefined
   actions: RowActions
+  selected?: Selected | undefined
 }
 
-export function ToolkitList({ toolkits, open, actions }: ToolkitListProps) {
-  return (
+/** More rows are drawn only where they are in sight. */
+const DRAWN_WHOLE = 30
+const ROW_PX = 116
+
+export function ToolkitList(props: ToolkitListProps) {
+  return props.toolkits.length > DRAWN_WHOLE ? (
+    <ManyToolkits {...props} />
+  ) : (
     <ul className={card}>
-      {toolkits.map((toolkit) => (
-        <ToolkitRow
-          key={toolkit.uscoId}
-          toolkit={toolkit}
-          open={open === toolkit.uscoId || open === toolkit.id}
-          actions={actions}
-        />
+      {props.toolkits.map((toolkit) => (
+        <ToolkitRow key={toolkit.uscoId} {...rowOf(toolkit, props)} />
       ))}
+    </ul>
+  )
+}
+
+const isOpen = ({ uscoId, id }: Toolkit, open: string | undefined) => open === uscoId || open === id
+
+function rowOf(toolkit: Toolkit, { open, actions, selected }: ToolkitListProps) {
+  const { uscoId } = toolkit
+  return {
+    toolkit,
+    open: isOpen(toolkit, open),
+    actions,
+    selection: selected && {
+      isSelected: selected.uscoIds.has(uscoId),
+      onSelect: (next: boolean) => selected.onSelect(uscoId, next),
+    },
+  }
+}
+
+/** Scrolls with the page. The open row stays drawn, so that nothing typed in it is lost. */
+function ManyToolkits(props: ToolkitListProps) {
+  const { toolkits, open } = props
+  const list = useRef<HTMLUListElement>(null)
+  const [top, setTop] = useState(0)
+  const opened = toolkits.findIndex((toolkit) => isOpen(toolkit, open))
+  const rows = useWindowVirtualizer({
+    count: toolkits.length,
+    estimateSize: () => ROW_PX,
+    getItemKey: (index) => toolkits[index]?.uscoId ?? index,
+    overscan: 6,
+    scrollMargin: top,
+    rangeExtractor: (range) => {
+      const drawn = defaultRangeExtractor(range)
+      return opened < 0 || drawn.includes(opened) ? drawn : [...drawn, opened].sort((a, b) => a - b)
+    },
+  })
+  useLayoutEffect(() => {
+    const now = Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY)
+    if (now !== top) setTop(now)
+  })
+  // A row that is opened from elsewhere is brought into sight.
+  useLayoutEffect(() => {
+    if (opened >= 0 && document.activeElement === document.body) rows.scrollToIndex(opened, { align: 'start' })
+  }, [rows, opened])
+  return (
+    <ul ref={list} className={cn(card, 'relative divide-y-0')} style={{ height: rows.getTotalSize() }}>
+      {rows.getVirtualItems().map(({ index, start }) => {
+        const toolkit = toolkits[index]
+        if (!toolkit) return null
+        const place = {
+          ref: rows.measureElement,
+          'data-index': index,
+          'aria-setsize': toolkits.length,
+          'aria-posinset': index + 1,
+          style: { transform: `translateY(${start - top}px)` },
+          className: 'absolute inset-x-0 top-0 min-w-0 border-b',
+        }
+        return <ToolkitRow key={toolkit.uscoId} {...rowOf(toolkit, props)} place={place} />
+      })}
     </ul>
   )
 }

@@ -1,7 +1,9 @@
 import { ChevronRight, LockKeyhole } from 'lucide-react'
+import type { CSSProperties } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { cn } from '../../ui/cn.ts'
+import type { RowPlace } from '../../ui/long-list.tsx'
 import { Switch } from '../../ui/switch.tsx'
 import { counted } from '../../ui/time-words.ts'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
@@ -17,18 +19,31 @@ interface ToolkitRowProps {
   toolkit: Toolkit
   open: boolean
   actions: RowActions
+  /** Whether it is selected, while servers are selected. */
+  selection?: { isSelected: boolean; onSelect: (isSelected: boolean) => void } | undefined
+  /** Which of how many it is, where not all of them are drawn. */
+  place?: (RowPlace & { style: CSSProperties; className: string }) | undefined
 }
 
-export function ToolkitRow({ toolkit, open, actions }: ToolkitRowProps) {
+export function ToolkitRow({ toolkit, open, actions, selection, place }: ToolkitRowProps) {
   const { icon: Icon, label } = kindOf(toolkit)
   const address = addressOf(toolkit)
   return (
-    <li className="min-w-0">
+    <li className="min-w-0" {...place}>
       <div className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 p-4 sm:grid-cols-[auto_minmax(0,1fr)_auto_auto] sm:px-5">
         <span className="row-span-2 hidden size-9 items-center justify-center rounded-lg border bg-sunken text-ink-muted sm:flex">
           <Icon aria-hidden className="size-4" strokeWidth={1.75} />
         </span>
         <div className="flex min-h-9 min-w-0 flex-wrap items-center gap-x-2.5">
+          {selection && (
+            <input
+              type="checkbox"
+              aria-label={`Select ${toolkit.name}`}
+              checked={selection.isSelected}
+              onChange={(event) => selection.onSelect(event.target.checked)}
+              className="size-4 shrink-0 accent-accent"
+            />
+          )}
           <h3 className="min-w-0 font-medium wrap-anywhere">
             <Opener toolkit={toolkit} open={open} onOpen={(next) => actions.onOpen(toolkit, next)} />
           </h3>
