@@ -158,7 +158,7 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
       )}
       <Section id={YOURS} title="Your servers" count={yours.length}>
         {yours.length > 0 && <ToolkitList toolkits={yours} open={open} actions={actions} selected={selected} />}
-        {yours.length === 0 && (own.length > 0 ? <Nothing>No server matches.</Nothing> : <EmptyState />)}
+        {yours.length === 0 && (own.length > 0 ? <Nothing>None of your servers match.</Nothing> : <EmptyState />)}
       </Section>
       <Section
         id="global-servers"
@@ -167,7 +167,7 @@ function Sections({ toolkits, rules, actions }: SectionsProps) {
         note="Provided by the operator for everyone. You can switch them, and their tools, on or off for yourself."
       >
         {global.length === 0 ? (
-          <Nothing>{isFiltered ? 'No server matches.' : 'There are none.'}</Nothing>
+          <Nothing>{isFiltered ? 'No global server matches.' : 'There are none.'}</Nothing>
         ) : (
           <ToolkitList toolkits={global} open={open} actions={actions} selected={selected} />
         )}
