@@ -46,7 +46,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   await makeDataDir(config.dataDir)
   const keyRing = await openKeyRing(config)
   const onListenerError = (err: unknown) => log.error({ err }, 'A listener failed')
-  const drivers = openDrivers(config)
+  const drivers = openDrivers(config, log)
   const host: Host = createHost({
     agent: agentOf(() => modelsOf(host, config)),
     around: ambientContext,
@@ -159,7 +159,7 @@ function openKeyRing({ masterKey, dataDir }: Config): Promise<KeyRing> {
   return masterKey === undefined ? keyFileRing(join(dataDir, 'keys.json')) : masterKeyRing(masterKey)
 }
 
-function openDrivers(config: Config) {
+function openDrivers(config: Config, log: Log) {
   const { stdio, stdioTemplates, sandbox, privateNetwork, commandEnv, dataDir, proxy, certificates } = config
   const { maxResponseBytes, privateHosts: allow } = config
   return nodeDrivers({
@@ -167,6 +167,9 @@ function openDrivers(config: Config) {
     templates: stdioTemplates,
     sandbox,
     baseEnv: commandEnv,
+    onLeftProcesses: (left) => {
+      for (const one of left) log.warn(one, 'A stdio server left a detached process running; end it by its pid')
+    },
     processDir: join(dataDir, 'processes'),
     ...(maxResponseBytes === undefined ? {} : { maxResponseBytes }),
     guard: {

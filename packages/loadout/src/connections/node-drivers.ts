@@ -5,6 +5,7 @@ import { type StdioTemplateInput, stdioTemplates } from '../schema/stdio-templat
 import { createDrivers, type Drivers, type OpenCommand } from './drivers.ts'
 import { createGuardedFetch, type GuardOptions } from './guarded-fetch.ts'
 import { httpConnections } from './http.ts'
+import type { LeftProcess } from './left-processes.ts'
 import { sweepOrphans } from './orphans.ts'
 import { createProcessGroups } from './process-group.ts'
 import { realPath } from './real-path.ts'
@@ -30,6 +31,8 @@ export interface NodeDriverOptions {
   maxResponseBytes?: number
   /** How long a command may leave the first question of the new era unanswered before the older one is asked as well. @default 3000 */
   probeMs?: number
+  /** Told of processes that a command without a sandbox detached and that outlive it. */
+  onLeftProcesses?: (left: readonly LeftProcess[]) => void
   clientVersion?: string
 }
 
@@ -44,13 +47,14 @@ export function nodeDrivers({
   guard = {},
   maxResponseBytes = guard.maxResponseBytes ?? MAX_RESPONSE_BYTES,
   probeMs,
+  onLeftProcesses,
   clientVersion = '0.1.0',
 }: NodeDriverOptions = {}): Drivers {
   // More than the pool has places, so that streams that stay open leave room for calls.
   const bounded = { maxSocketsPerHost: MAX_SOCKETS_PER_HOST, ...guard, maxResponseBytes }
   const forUsers = createGuardedFetch(bounded)
   const forApp = createGuardedFetch({ ...bounded, privateNetwork: true })
-  const groups = createProcessGroups({ noteDir: processDir })
+  const groups = createProcessGroups({ noteDir: processDir, onLeft: onLeftProcesses })
   const sandbox = createSandbox({ ...sandboxOptions, groups, guard })
   const running = { groups, clientVersion, maxResponseBytes, probeMs }
   const swept = processDir === undefined ? Promise.resolve(0) : sweepOrphans(processDir)

@@ -7,6 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 import { HostError } from '../errors.ts'
+import { type LeftProcess, leftProcesses, newMark } from './left-processes.ts'
 import { type GroupNote, noteGroup, signalGroup } from './orphans.ts'
 
 const TERM_MS = 1500
@@ -60,12 +61,20 @@ export interface ProcessGroups {
 export interface ProcessGroupsOptions {
   /** A folder to note running groups in, so that the next start can sweep what a crash of the machine's making left. */
   noteDir?: string | undefined
+  /** Told of processes that a command detached and that outlive it. Sandboxed commands leave none: their namespace ends with them. */
+  onLeft?: ((left: readonly LeftProcess[]) => void) | undefined
 }
 
-export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): ProcessGroups {
+export function createProcessGroups({ noteDir, onLeft }: ProcessGroupsOptions = {}): ProcessGroups {
   const running = new Set<ProcessGroup>()
   const watcher = createWatcher(() => [...running].flatMap(({ child }) => child.pid ?? []))
   let closed = false
+  const looks = new Set<Promise<void>>()
+  const tellLeft = (mark: Record<string, string>, command: string) => {
+    const look = leftProcesses(mark, command).then((left) => void (left.length > 0 && onLeft?.(left)))
+    looks.add(look)
+    return look.finally(() => looks.delete(look))
+  }
 
   return {
     async start(spec) {
@@ -75,7 +84,8 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
       }
       // The watcher is there before the process is, so that no moment is unwatched.
       watcher.start()
-      const child = spawnLeader(spec)
+      const mark = onLeft ? newMark() : undefined
+      const child = spawnLeader(mark ? { ...spec, env: { ...spec.env, ...mark } } : spec)
       if (child.pid === undefined) await started(child, spec)
       const group: ProcessGroup = { child, end: onceOnly(() => endGroup(child)) }
       let note: Promise<GroupNote | undefined> | undefined
@@ -88,6 +98,7 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
         running.delete(group)
         watcher.tell(`del ${child.pid}`)
         spec.onEnd?.()
+        if (mark) void tellLeft(mark, spec.command)
         note?.then((noted) => noted?.remove()).catch(() => {})
       })
       await started(child, spec)
@@ -99,6 +110,7 @@ export function createProcessGroups({ noteDir }: ProcessGroupsOptions = {}): Pro
     async close() {
       closed = true
       await Promise.all([...running].map((group) => group.end()))
+      await Promise.all(looks)
       watcher.close()
     },
   }
