@@ -23,6 +23,29 @@ const cases: Record<string, CaseBody> = {
     check(found?.createdAt instanceof Date, 'a time comes back as a Date')
   },
 
+  'a schema keeps the order of its properties': async (storage) => {
+    const config = configRow('ann')
+    const property = { type: 'string', description: 'd', minLength: 1 }
+    const schema = {
+      type: 'object',
+      properties: { zone: property, a: property, path: property },
+      required: ['zone', 'a'],
+    }
+    const tool = (name: string) =>
+      toolRow('ann', config.uscoId, { name, inputSchemaJson: schema, outputSchemaJson: schema })
+    await storage.transaction({ caller: 'introspection', userId: 'ann' }, async (tx) => {
+      await tx.insert('userServerConfigs', config)
+      await tx.insert('userServerTools', tool('one'))
+      await tx.insertAll('userServerTools', [tool('many')])
+    })
+    const rows = await storage.transaction(ANN, (tx) => tx.list('userServerTools'))
+    equal(rows.length, 2, 'the number of tools')
+    for (const { name, inputSchemaJson, outputSchemaJson } of rows) {
+      equal(JSON.stringify(inputSchemaJson), JSON.stringify(schema), `the input schema of ${name}`)
+      equal(JSON.stringify(outputSchemaJson), JSON.stringify(schema), `the output schema of ${name}`)
+    }
+  },
+
   'an absent row is undefined': async (storage) => {
     const found = await storage.transaction(ANN, (tx) => tx.get('threads', 'nothing'))
     equal(found, undefined, 'a row that is not there')

@@ -89,7 +89,7 @@ export class SqlTransaction implements Transaction {
       sql`, `,
     )
     await this.#db.execute(sql`insert into ${table} (${names})
-      select ${names} from jsonb_populate_recordset(null::${table}, ${JSON.stringify(rows.map(named))}::jsonb)`)
+      select ${names} from json_populate_recordset(null::${table}, ${JSON.stringify(rows.map(named))}::json)`)
     for (const row of rows) this.#tell(collection, row)
   }
 

@@ -1,6 +1,6 @@
 /** Columns and keys that every table is made of. */
 import { sql } from 'drizzle-orm'
-import { check, jsonb, type PgColumn, pgSchema, primaryKey, text, timestamp, unique } from 'drizzle-orm/pg-core'
+import { check, json, jsonb, type PgColumn, pgSchema, primaryKey, text, timestamp, unique } from 'drizzle-orm/pg-core'
 import type { JsonObject } from '../../../schema/json.ts'
 
 export const mcp = pgSchema('mcp')
@@ -9,6 +9,8 @@ export const at = (name: string) => timestamp(name, { withTimezone: true, precis
 export const created = () => at('created_at').notNull().defaultNow()
 export const updated = () => at('updated_at').notNull().defaultNow()
 export const object = (name: string) => jsonb(name).$type<JsonObject>()
+/** JSON that keeps the order of its keys, which jsonb does not: models read the arguments of a tool in the server's order. */
+export const ordered = (name: string) => json(name).$type<JsonObject>()
 export const owner = () => text('user_id').notNull()
 
 /** `user_server_configs__user_id__name`: the name tells the fields, so that a violation can too. */
@@ -16,4 +18,4 @@ export const uniqueOn = (table: string, columns: [PgColumn, ...PgColumn[]]) =>
   unique([table, ...columns.map((column) => column.name)].join('__')).on(...columns)
 export const key = (table: string, columns: [PgColumn, ...PgColumn[]]) => primaryKey({ name: `${table}_pkey`, columns })
 export const objectSchemaCheck = (table: string, column: PgColumn) =>
-  check(`${table}_input_schema_check`, sql`jsonb_typeof(${column}) = 'object' AND (${column}->>'type') = 'object'`)
+  check(`${table}_input_schema_check`, sql`json_typeof(${column}) = 'object' AND (${column}->>'type') = 'object'`)

@@ -1,6 +1,6 @@
 /** What is the same for everyone: marketplace servers with their tools, and the app's configuration. */
 import { boolean, foreignKey, text } from 'drizzle-orm/pg-core'
-import { created, key, mcp, object, objectSchemaCheck, uniqueOn, updated } from './columns.ts'
+import { created, key, mcp, object, objectSchemaCheck, ordered, uniqueOn, updated } from './columns.ts'
 
 export const servers = mcp.table(
   'servers',
@@ -43,7 +43,7 @@ export const tools = mcp.table(
     name: text('name').notNull(),
     title: text('title'),
     description: text('description'),
-    inputSchemaJson: object('input_schema_json').notNull(),
+    inputSchemaJson: ordered('input_schema_json').notNull(),
     createdAt: created(),
     updatedAt: updated(),
   },

@@ -1,7 +1,7 @@
 /** Who has which server: configs, their discovered tools, pins, credentials and sign-ins. */
 import { sql } from 'drizzle-orm'
 import { boolean, check, foreignKey, index, integer, type PgColumn, text } from 'drizzle-orm/pg-core'
-import { at, created, key, mcp, object, objectSchemaCheck, owner, uniqueOn, updated } from './columns.ts'
+import { at, created, key, mcp, object, objectSchemaCheck, ordered, owner, uniqueOn, updated } from './columns.ts'
 
 export const userServerConfigs = mcp.table(
   'user_server_configs',
@@ -13,7 +13,7 @@ export const userServerConfigs = mcp.table(
     configType: text('config_type', { enum: ['mcp_stdio', 'mcp_http', 'mcp_marketplace', 'custom'] })
       .notNull()
       .default('mcp_stdio'),
-    configJson: object('config_json').notNull(),
+    configJson: ordered('config_json').notNull(),
     optionsJson: object('options_json').notNull(),
     serverId: text('server_id'),
     enabled: boolean('enabled').notNull().default(true),
@@ -58,8 +58,8 @@ export const userServerTools = mcp.table(
     name: text('name').notNull(),
     title: text('title'),
     description: text('description'),
-    inputSchemaJson: object('input_schema_json').notNull(),
-    outputSchemaJson: object('output_schema_json'),
+    inputSchemaJson: ordered('input_schema_json').notNull(),
+    outputSchemaJson: ordered('output_schema_json'),
     annotationsJson: object('annotations_json'),
     fingerprint: text('fingerprint').notNull(),
     discoveredAt: at('discovered_at').notNull().defaultNow(),
@@ -86,9 +86,9 @@ export const pins = mcp.table(
     uscoId: text('usco_id').notNull(),
     name: text('name').notNull(),
     fingerprint: text('fingerprint').notNull(),
-    manifestJson: object('manifest_json').notNull(),
+    manifestJson: ordered('manifest_json').notNull(),
     changedFingerprint: text('changed_fingerprint'),
-    changedManifestJson: object('changed_manifest_json'),
+    changedManifestJson: ordered('changed_manifest_json'),
     acceptedBy: text('accepted_by').notNull(),
     acceptedAt: at('accepted_at').notNull(),
   },
@@ -122,7 +122,7 @@ export const personalCatalogs = mcp.table(
     personalCatalogId: text('personal_catalog_id').notNull(),
     userId: owner(),
     uscoId: text('usco_id').notNull(),
-    toolsJson: object('tools_json').notNull(),
+    toolsJson: ordered('tools_json').notNull(),
     introspectedAt: at('introspected_at').notNull(),
     recordAt: at('record_at').notNull(),
     version: integer('version').notNull(),
