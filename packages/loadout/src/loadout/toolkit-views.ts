@@ -208,7 +208,7 @@ interface Live {
 
 /** The truth, as far as it is known: switched off, changed behind our back, the live connection, the last look. */
 function stateOf(
-  { enabled, lastFailure }: StoredToolkit,
+  { enabled, lastFailure, row }: StoredToolkit,
   tools: readonly CatalogTool[],
   { live, closed, unaccepted }: Live,
 ): ToolkitState {
