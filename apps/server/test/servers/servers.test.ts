@@ -110,7 +110,7 @@ describe('adding, introspecting, calling and removing a real server', () => {
         ref: `kit.${tool}`,
         modelName: `mcp_kit_${tool}`,
         enabled: true,
-        pin: expect.stringMatching(/^[0-9a-f]{64}$/),
+        pin: expect.stringMatching(/^2:[0-9a-f]{64}$/),
       })
       if (era) expect(host.connections.status()[0]?.info.era).toBe(era)
 

@@ -290,6 +290,7 @@ class LiveConnector implements Connector {
   #onChange(key: PoolKey, change: PoolChange): void {
     const id = stateKey(key.toolkit, key.userId)
     if (change.status !== 'connected') this.#outputs.end(id)
+    if (change.status !== 'connected' && change.status !== 'connecting') this.#startups.closed(id)
     if (change.status !== 'connecting') this.#startups.over(id)
     this.#states.set(id, stateFrom(change))
     this.#tell({ uscoId: key.toolkit, userId: key.userId })

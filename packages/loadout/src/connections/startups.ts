@@ -12,6 +12,8 @@ const LONGEST_LINE = 200
 export class Startups {
   readonly #progress = new Map<string, StartProgress>()
   readonly #listing = new Map<string, number>()
+  /** Connections whose first list has arrived: a later refresh is no start. */
+  readonly #listed = new Set<string>()
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
   readonly #tell: (id: string) => void
 
@@ -25,7 +27,12 @@ export class Startups {
   }
 
   isListing(id: string): boolean {
-    return this.#listing.has(id)
+    return this.#listing.has(id) && !this.#listed.has(id)
+  }
+
+  /** The connection has closed, so its next list is a first one again. */
+  closed(id: string): void {
+    this.#listed.delete(id)
   }
 
   moved(id: string, { phase, lastLine }: StartProgress, secrets: readonly string[]): void {
@@ -51,7 +58,9 @@ export class Startups {
   async whileListing<T>(id: string, work: () => Promise<T>): Promise<T> {
     this.#listing.set(id, (this.#listing.get(id) ?? 0) + 1)
     try {
-      return await work()
+      const result = await work()
+      this.#listed.add(id)
+      return result
     } finally {
       const left = (this.#listing.get(id) ?? 1) - 1
       if (left > 0) this.#listing.set(id, left)

@@ -172,7 +172,7 @@ describe('a faulty stdio server', () => {
     expect((await view()).state).toEqual({
       status: 'error',
       code: 'server-timeout',
-      reason: 'The server did not answer within 800 ms.',
+      reason: 'The server did not answer within 0.8 s.',
       action: expect.stringContaining('timeout'),
     })
     await expect.poll(() => runningWith(log), SOON).toEqual([])
@@ -473,6 +473,7 @@ describe('a faulty stdio server', () => {
     expect(introspectionReason).not.toContain('CANARY')
     expect(JSON.parse(introspectionReason?.match(/\{.*\}/)?.[0] ?? '{}')).toEqual({
       PATH: '/usr/bin:/bin',
+      PYTHONHASHSEED: '0',
       MINE: 'yes',
     })
   })
