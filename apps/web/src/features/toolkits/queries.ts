@@ -2,6 +2,7 @@
 import { queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../api.ts'
+import type { OfferedItem } from './offered.ts'
 
 export type Grant = InferResponseType<typeof client.api.grants.$get, 200>['items'][number]
 export type Rule = InferResponseType<typeof client.api.policy.own.$get, 200>['rules'][number]
@@ -60,4 +61,33 @@ export const offeredQuery = (toolkit: string, kind: Offered) =>
     queryFn: async ({ signal }) =>
       (await answer(client.api.mcp[':id'][kind].$get({ param: { id: toolkit } }, { init: { signal } }))).items,
     retry: false,
+  })
+
+export const templatesQuery = (toolkit: string) =>
+  queryOptions({
+    queryKey: ['toolkits', 'templates', toolkit],
+    queryFn: async ({ signal }) =>
+      (await answer(client.api.mcp[':id'].resources.templates.$get({ param: { id: toolkit } }, { init: { signal } })))
+        .items,
+    retry: false,
+  })
+
+interface PartialArgument {
+  argument: { name: string; value: string }
+  arguments: Record<string, string>
+}
+
+/** What the server suggests while an argument is typed. A server that refuses suggests nothing. */
+export const suggestionsQuery = (id: string, item: OfferedItem, partial: PartialArgument) =>
+  queryOptions({
+    queryKey: ['toolkits', 'suggestions', id, item, partial],
+    queryFn: async ({ signal }) => {
+      if (item.kind === 'resource') return []
+      const ref = item.kind === 'prompt' ? { prompt: item.name } : { uriTemplate: item.uriTemplate }
+      const json = { ref, ...partial }
+      return (await answer(client.api.mcp[':id'].complete.$post({ param: { id }, json }, { init: { signal } }))).values
+    },
+    placeholderData: (old) => old,
+    retry: false,
+    staleTime: 60_000,
   })

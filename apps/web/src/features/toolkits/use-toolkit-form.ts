@@ -42,7 +42,8 @@ interface Options {
 /** A server that cannot be reached stays in the form: it is stored, and what is wrong is mended where it was written. */
 export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): ToolkitForm {
   const [draft, setDraft] = useState(initial)
-  const [base, setBase] = useState(initial)
+  // A form can open with a change already made, such as the token that a server asks for.
+  const [base, setBase] = useState(() => (toolkit ? draftOf(toolkit) : initial))
   const [stored, setStored] = useState(toolkit)
   const [failed, setFailed] = useState(false)
   const [errors, setErrors] = useState<FieldErrors>({})

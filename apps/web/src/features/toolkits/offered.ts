@@ -1,0 +1,47 @@
+/** Resources, URI templates and prompts as a form needs them, out of a server's own listing. */
+
+export interface Argument {
+  name: string
+  description: string
+  required: boolean
+}
+
+/** What is asked for when a form is sent, and for which suggestions are asked while it is filled in. */
+export type OfferedItem =
+  | { kind: 'resource'; uri: string }
+  | { kind: 'template'; uriTemplate: string }
+  | { kind: 'prompt'; name: string }
+
+const MOST_ARGUMENTS = 50
+
+const text = (value: unknown) => (typeof value === 'string' ? value : '')
+
+/** An expression has an operator, names separated by commas, and marks for lists and lengths (RFC 6570). */
+const EXPRESSION = /\{[+#./;?&]?([^{}]*)\}/g
+
+export function templateArguments(uriTemplate: string): Argument[] {
+  const names = [...uriTemplate.matchAll(EXPRESSION)].flatMap(([, list = '']) =>
+    list.split(',').map((name) => name.replace(/(\*|:\d+)$/, '').trim()),
+  )
+  const unique = [...new Set(names)].filter((name) => name !== '')
+  return unique.slice(0, MOST_ARGUMENTS).map((name) => ({ name, description: '', required: true }))
+}
+
+export function promptArguments(listed: unknown): Argument[] {
+  if (!Array.isArray(listed)) return []
+  return listed
+    .filter((one) => typeof one === 'object' && one !== null && text(one.name) !== '')
+    .slice(0, MOST_ARGUMENTS)
+    .map(({ name, description, required }) => ({
+      name: String(name),
+      description: text(description),
+      required: required === true,
+    }))
+}
+
+/** The blocks of an answer: contents of a resource, messages of a prompt. */
+export function blocksOf(answer: Record<string, unknown>): unknown[] {
+  if (Array.isArray(answer.contents)) return answer.contents.map((resource) => ({ type: 'resource', resource }))
+  if (!Array.isArray(answer.messages)) return []
+  return answer.messages.map((message) => (message as { content?: unknown } | null)?.content)
+}
