@@ -8,10 +8,9 @@ import { changedAt, etagOf, ifMatch } from '../etag.ts'
 import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import type { Env } from '../variables.ts'
+import { withWarnings } from '../with-warnings.ts'
 
-const toolkit = toolkitView
-  .extend({ source: z.string().optional(), warnings: z.array(z.string()).optional() })
-  .openapi('AppToolkit')
+const toolkit = toolkitView.extend({ source: z.string().optional() }).openapi('AppToolkit')
 const problem = z
   .object({ source: z.string(), entry: z.string().optional(), line: z.number().optional(), message: z.string() })
   .openapi('SourceProblem')
@@ -124,7 +123,7 @@ const ownerOf = (c: Context<Env>) => ({ tier: 'app' as const, ...actorOf(c) })
 export function appRoutes(host: Host, { offered: _, ...settings }: StartSettings = {}) {
   const viewOf = async (stored: StoredToolkit, warnings: string[] = []) => {
     const view = await host.views.asOperator(stored)
-    return { ...view, ...(warnings.length > 0 ? { warnings } : {}) }
+    return withWarnings(view, warnings)
   }
   const afterLook = async (stored: StoredToolkit, warnings: string[]) => {
     // A failure is in the state of the view; the record is saved all the same.

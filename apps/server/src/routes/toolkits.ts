@@ -7,8 +7,9 @@ import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
 import { problemResponses } from '../problem.ts'
 import { switchTools } from '../switch-tools.ts'
 import type { Env } from '../variables.ts'
+import { withWarnings } from '../with-warnings.ts'
 
-export const toolkit = libraryView.extend({ warnings: z.array(z.string()).optional() }).openapi('Toolkit')
+export const toolkit = libraryView.extend({}).openapi('Toolkit')
 
 const listed = named(listedToolkit, 'ListedToolkit')
 
@@ -135,7 +136,7 @@ export function toolkitRoutes(host: Host) {
       const { userId } = c.var.principal
       const { stored, created, warnings } = await host.toolkits.register(c.req.valid('json'), { tier: 'user', userId })
       const view = await viewAfterLook(userId, stored)
-      return c.json({ ...view, ...(warnings.length > 0 ? { warnings } : {}) }, created ? 201 : 200)
+      return c.json(withWarnings(view, warnings), created ? 201 : 200)
     })
     .openapi(show, async (c) => {
       const { userId } = c.var.principal
@@ -158,7 +159,7 @@ export function toolkitRoutes(host: Host) {
       const view = touchesServer(changes)
         ? await viewAfterLook(userId, stored)
         : await host.views.one(userId, stored.uscoId)
-      return c.json({ ...view, ...(warnings.length > 0 ? { warnings } : {}) }, 200)
+      return c.json(withWarnings(view, warnings), 200)
     })
     .openapi(remove, async (c) => {
       const { userId } = c.var.principal

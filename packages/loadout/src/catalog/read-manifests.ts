@@ -6,11 +6,10 @@
 import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
 import { compileSchema } from '../schema/json-schema/validator.ts'
-import { type ToolManifest, toolManifest } from '../schema/tool.ts'
+import { MAX_DESCRIPTION, MODEL_DESCRIPTION, type ToolManifest, toolManifest } from '../schema/tool.ts'
 import { headerProblem } from './header-parameters.ts'
 
 export const MAX_TOOLS = 2000
-export const MAX_DESCRIPTION = 8192
 const MAX_NAME = 256
 const TURN_MS = 20
 
@@ -100,6 +99,10 @@ function cleanWords(raw: JsonObject, name: string, warnings: string[]): JsonObje
     const { text, hidden } = cleanText(value.slice(0, limit * 2))
     if (hidden) warnings.push(`The ${field} of "${name}" held hidden characters; they were taken out.`)
     if (value.length > limit) warnings.push(`The ${field} of "${name}" is longer than ${limit} characters; it was cut.`)
+    else if (field === 'description' && text.length > MODEL_DESCRIPTION)
+      warnings.push(
+        `The description of "${name}" has ${text.length} characters; models get its sentences up to ${MODEL_DESCRIPTION}.`,
+      )
     words[field] = text.slice(0, limit)
   }
   return words

@@ -86,3 +86,30 @@ it('a catalog lists many tools in server order even if all are written at the sa
   const names = known.map(({ name }) => name).filter((name) => name.startsWith('tool-'))
   expect(names).toEqual(script.tools.map(({ name }) => name))
 })
+
+describe('a long list or description', () => {
+  it('keeps a long description for people, and gives models whole sentences of it', async () => {
+    const description = 'It reads one more file of the folder that you name. '.repeat(250).trim()
+    script.tools = [tool('long', { description, annotations: { readOnlyHint: true } })]
+    await look()
+    const { tools, warnings } = await host.views.one('ann', 'kit')
+    expect(tools[0]?.description).toBe(description)
+    expect(warnings).toEqual([
+      expect.stringContaining(`The description of "long" has ${description.length} characters`),
+    ])
+    const selection = await host
+      .thread({ userId: 'ann', threadId: 't' })
+      .resolve({ prompt: 'read the file of the folder' })
+    const given = selection.tools.find(({ entry }) => entry.ref === 'kit.long')?.entry.manifest.description ?? ''
+    expect(given.length).toBeLessThanOrEqual(8192)
+    expect(given).toMatch(/you name\.…$/)
+  })
+
+  it('warns in the view when a server lists more tools than are kept', async () => {
+    script.tools = Array.from({ length: 2002 }, (_, index) => tool(`tool-${index}`))
+    await look()
+    const { toolCount, warnings } = await host.views.one('ann', 'kit')
+    expect(toolCount).toBe(2000)
+    expect(warnings).toContain('The server lists 2002 tools; the first 2000 are kept.')
+  })
+})

@@ -13,7 +13,7 @@ import type { ToolManifest } from '../schema/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
-import { currentFingerprint, fingerprintOf } from './fingerprint.ts'
+import { currentFingerprint, fingerprintOf, isSameMeaning } from './fingerprint.ts'
 import type { ReadManifests } from './read-manifests.ts'
 
 /** Who accepted a tool that no person did: the trust in its server, or nobody. No user's id is empty. */
@@ -214,6 +214,7 @@ class CatalogWriter {
     const own = await currentFingerprint(existing.fingerprint, existing.manifestJson)
     const same = { changedFingerprint: null, changedManifestJson: null }
     if (own === fingerprint) return { fingerprint: own, ...same }
+    if (isCutBefore(existing, manifest)) return { fingerprint, manifestJson: manifest as JsonObject, ...same }
     const said = manifest as JsonObject
     // Nobody accepted what it was before, so there is no difference to show.
     if (existing.acceptedBy === NOBODY && !this.#trusted) return { fingerprint, manifestJson: said, ...same }
@@ -253,6 +254,16 @@ const isDescribed = (row: UserServerToolRow, described: Described): boolean =>
   Object.entries(described).every(
     ([field, value]) => JSON.stringify(row[field as keyof UserServerToolRow]) === JSON.stringify(value),
   )
+
+/** Long descriptions were stored only up to this length: the rest of one that is otherwise the same is no change. */
+const CUT_BEFORE = 8192
+
+function isCutBefore({ fingerprint, manifestJson }: PinRow, manifest: ToolManifest): boolean {
+  const { description } = manifestJson
+  if (fingerprint.includes(':') || typeof description !== 'string' || description.length !== CUT_BEFORE) return false
+  const isLonger = manifest.description?.startsWith(description) === true
+  return isLonger && isSameMeaning({ ...manifest, description }, manifestJson)
+}
 
 /** Tools are listed by their ids, in the order in which the server lists them; ids of one moment have none. */
 const idsInOrder = (kind: 'tool' | 'pin', count: number): string[] =>

@@ -7,6 +7,7 @@ import type { CustomTool } from '../schema/server.ts'
 import type { Toolkit, ToolOverride } from '../schema/toolkit.ts'
 import type { ToolTransformer } from '../schema/transformer.ts'
 import { callersOf } from './allowed-callers.ts'
+import { modelDescription } from './model-description.ts'
 import { modelName } from './model-name.ts'
 import type { Candidate } from './overlay.ts'
 import { tighten } from './tighten.ts'
@@ -51,11 +52,12 @@ function offered(
   const defined = definitionOf(toolkit, manifest.name)
   const annotations = tighten(manifest.annotations, override.annotations)
   const examples = override.examples ?? defined?.examples
+  const description = override.description ?? manifest.description
   const shown = {
     ...manifest,
     name: override.name ?? manifest.name,
     ...(override.title === undefined ? {} : { title: override.title }),
-    ...(override.description === undefined ? {} : { description: override.description }),
+    ...(description === undefined ? {} : { description: modelDescription(description) }),
     ...(annotations === undefined ? {} : { annotations }),
   }
   return {

@@ -143,11 +143,18 @@ function viewOf(stored: StoredToolkit, seen: Seen): ToolkitView {
     toolCount: shown.length,
     ...(discoveredAt ? { discoveredAt: discoveredAt.toISOString() } : {}),
     tokens: shown.reduce((sum, { manifest }) => sum + (entryOf.get(manifest.name)?.tokens ?? tokensOf(manifest)), 0),
+    ...warningsOf(stored.row, closed),
     setAside: tools.flatMap(({ manifest, inactive }) =>
       inactive === undefined ? [] : [{ name: manifest.name, reason: inactive }],
     ),
     ...(shadows === undefined ? {} : { shadows }),
   }
+}
+
+/** A look that succeeded notes its warnings where one that failed notes its reason. */
+function warningsOf({ introspectionStatus, introspectionReason }: StoredToolkit['row'], closed: boolean) {
+  if (closed || introspectionStatus !== 'success' || !introspectionReason) return {}
+  return { warnings: introspectionReason.split('\n') }
 }
 
 /** A server may be on the line with a token that has ended: then nobody is signed in, whatever the line says. */

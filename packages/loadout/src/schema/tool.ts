@@ -11,13 +11,17 @@ export const annotations = z.object({
 })
 export type Annotations = z.infer<typeof annotations>
 
+/** Characters of a description that are kept for people, and those that a model gets. */
+export const MAX_DESCRIPTION = 65_536
+export const MODEL_DESCRIPTION = 8192
+
 export const toolName = z.string().min(1).max(256)
 
 /** What a server says of one tool. */
 export const toolManifest = z.object({
   name: toolName,
   title: z.string().max(500).optional(),
-  description: z.string().max(8192).optional(),
+  description: z.string().max(MAX_DESCRIPTION).optional(),
   inputSchema: objectSchema,
   outputSchema: jsonObject.optional(),
   annotations: annotations.optional(),

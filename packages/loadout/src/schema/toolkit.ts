@@ -152,6 +152,8 @@ export const toolkitView = z.object({
   /** When its server was last asked for them, or its definition read. */
   discoveredAt: z.iso.datetime().optional(),
   tokens: z.number(),
+  /** What was changed or left out when its tools were read. */
+  warnings: z.array(z.string()).optional(),
   /** Tools that cannot be used, and why. */
   setAside: z.array(z.object({ name: z.string(), reason: z.string() })),
   /** The tier of the toolkit that this one hides, where it hides one. */

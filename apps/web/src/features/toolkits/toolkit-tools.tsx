@@ -1,4 +1,4 @@
-import { CircleOff, Search, Wrench } from 'lucide-react'
+import { CircleOff, Search, TriangleAlert, Wrench } from 'lucide-react'
 import { useDeferredValue, useState } from 'react'
 import type { Toolkit } from '../../api.ts'
 import { Button } from '../../ui/button.tsx'
@@ -71,6 +71,7 @@ export function ToolkitTools({ toolkit }: { toolkit: Toolkit }) {
       ) : (
         <p className="py-2 text-sm text-ink-muted">No tool fits. Clear the search to see all of them.</p>
       )}
+      <Warnings toolkit={toolkit} />
       <SetAside toolkit={toolkit} />
     </div>
   )
@@ -97,6 +98,25 @@ function ShownSwitch({ toolkit, shown }: { toolkit: Toolkit; shown: Toolkit['too
     >
       Switch {names.length.toLocaleString('en')} {on ? 'on' : 'off'}
     </Button>
+  )
+}
+
+function Warnings({ toolkit: { warnings = [], name } }: { toolkit: Toolkit }) {
+  if (warnings.length === 0) return null
+  return (
+    <details className="rounded-lg border bg-sunken/50 text-[0.8125rem]">
+      <summary className="flex min-h-9 cursor-pointer items-center gap-2 rounded-lg px-3 text-ink-muted">
+        <TriangleAlert aria-hidden className="size-3.5 shrink-0" />
+        {counted(warnings.length, 'warning')}
+      </summary>
+      <ul aria-label={`Warnings of ${name}`} className="grid gap-2 border-t px-3 py-2.5 text-ink-muted">
+        {warnings.map((warning) => (
+          <li key={warning} className="wrap-anywhere">
+            {warning}
+          </li>
+        ))}
+      </ul>
+    </details>
   )
 }
 

@@ -1,0 +1,12 @@
+/** The part of a description that a model gets: all of it, or whole sentences up to a limit, with "…" at the end. */
+import { MODEL_DESCRIPTION } from '../schema/tool.ts'
+
+export function modelDescription(text: string): string {
+  if (text.length <= MODEL_DESCRIPTION) return text
+  const cut = text.slice(0, MODEL_DESCRIPTION - 1)
+  const sentence = Math.max(...['. ', '.\n', '! ', '? ', '\n'].map((end) => cut.lastIndexOf(end) + 1))
+  const word = cut.lastIndexOf(' ')
+  // A text without sentences is cut at a word, and one without words where it must.
+  const at = [sentence, word].find((place) => place > cut.length / 2) ?? cut.length
+  return `${cut.slice(0, at).toWellFormed().trimEnd()}…`
+}
