@@ -19,7 +19,10 @@ import { type Canary, type HostileRecord, hostileRecords, plant, TEMPLATES } fro
 const AT_ONCE = 12
 const TOOL = { name: 'go', inputSchema: { type: 'object' } }
 /** Most never answer: the control gives them time to do their worst, and where nothing may run they need none. */
-const [CONTROL_MS, DEADLINE_MS] = [700, process.env.LOADOUT_PROVE === 'full' ? 700 : 250]
+const isFull = process.env.LOADOUT_PROVE === 'full'
+const [CONTROL_MS, DEADLINE_MS] = [700, isFull ? 700 : 250]
+/** Each record takes every fourth route, another set than the record before; `npm run prove:stdio` takes all of them. */
+const EVERY = isFull ? 1 : 4
 const timesOf = (ms: number) => ({ timeouts: { introspectMs: ms, connectMs: ms, callMs: ms } })
 let times = timesOf(DEADLINE_MS)
 
@@ -98,7 +101,7 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
     if (changed.status === 200) await ask(`POST /api/mcp/${body.id}/introspect`)
   },
   'POST /api/mcp/import': async ({ ask, name, record }) => {
-    const config = { mcpServers: { [name]: record } }
+    const config = { mcpServers: { [name]: { ...record, ...times } } }
     await ask('POST /api/mcp/import?preview=true', { config })
     const { body } = await ask('POST /api/mcp/import', { config })
     const id = body.entries?.[0]?.id
@@ -145,10 +148,16 @@ const DOORS: Record<string, (visit: Visit) => Promise<unknown>> = {
 type Options = Parameters<typeof nodeDrivers>[0]
 
 /** Brings every record through these doors, each as a user of its own. */
-async function visit(options: Options, records: Record<string, HostileRecord>, doors: string[]): Promise<void> {
+async function visit(
+  { every = 1, ...options }: NonNullable<Options> & { every?: number },
+  records: Record<string, HostileRecord>,
+  doors: string[],
+): Promise<void> {
   const drivers = nodeDrivers({ ...options, baseEnv: { PATH: '/usr/local/bin:/usr/bin:/bin' } })
   const { host, as } = appOfUsers({ drivers })
-  const work = Object.values(records).flatMap((record, index) => doors.map((door) => ({ record, door, index })))
+  const work = Object.values(records).flatMap((record, index) =>
+    doors.map((door, at) => ({ record, door, index, at })).filter(({ at }) => (at + index) % every === 0),
+  )
   const next = async (): Promise<void> => {
     const one = work.shift()
     if (!one) return
@@ -207,7 +216,7 @@ describe('hostile stdio records', () => {
     calls.length = 0
     const from = performance.now()
     await visit(
-      { stdio: 'sandbox', sandbox: { npmRegistry: 'http://127.0.0.1:9', cgroups: false } },
+      { stdio: 'sandbox', sandbox: { npmRegistry: 'http://127.0.0.1:9', cgroups: false }, every: EVERY },
       hostileRecords(canary),
       Object.keys(DOORS),
     )

@@ -105,7 +105,17 @@ describe('a sandboxed server', () => {
 
   it('has no host environment, not even in its parent processes', async () => {
     const env = (await answerTo('return process.env')) as Record<string, string>
-    expect(Object.keys(env).sort()).toEqual(['HOME', 'LANG', 'LOGNAME', 'OWN', 'PATH', 'PWD', 'TMPDIR', 'USER'])
+    expect(Object.keys(env).sort()).toEqual([
+      'HOME',
+      'LANG',
+      'LOGNAME',
+      'OWN',
+      'PATH',
+      'PWD',
+      'PYTHONHASHSEED',
+      'TMPDIR',
+      'USER',
+    ])
     const all = await answerTo(
       `const fs = require('node:fs'); return fs.readdirSync('/proc').filter((name) => +name).map((pid) => { try { return fs.readFileSync('/proc/' + pid + '/environ', 'utf8') + fs.readFileSync('/proc/' + pid + '/cmdline', 'utf8') } catch (e) { return e.code } })`,
     )
