@@ -72,7 +72,8 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          maxWorkers: 2,
+          // These tests wait for pages and processes about a third of the time.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
