@@ -72,8 +72,8 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          // These tests wait for pages and processes about a third of the time.
-          maxWorkers: 3,
+          // These tests wait for pages and processes half of the time.
+          maxWorkers: 4,
           sequence: { groupOrder: 0 },
         },
       },

@@ -6,6 +6,12 @@ import { type OpenApp, openApp, wear } from './open-app.ts'
 import { PAGES } from './screens/index.ts'
 
 export const WIDTHS = [360, 1280]
+/** The pages by test file, so that workers share them. */
+export const GROUPS = {
+  servers: ['connectors', 'custom', 'tools'],
+  threads: ['threads', 'approvals', 'workflows', 'doors'],
+  operation: ['activity', 'settings', 'operator'],
+}
 /** As many as a short look has of a page; `npm run prove:looks` has all of them. */
 const FEW = 4
 

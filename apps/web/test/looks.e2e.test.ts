@@ -1,9 +1,9 @@
-/** Every screen of every page, half of them here; `npm run prove:looks` looks at all of them in both themes and widths. */
+/** The screens of the server pages, and the first visit. `npm run prove:looks` checks every screen in both themes and widths. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { check, lookAt, WIDTHS } from './look-at.ts'
+import { check, GROUPS, lookAt, WIDTHS } from './look-at.ts'
 import { type OpenApp, openApp } from './open-app.ts'
 
-lookAt(['connectors', 'custom', 'tools', 'doors', 'approvals'], process.env.LOADOUT_PROVE === 'full')
+lookAt(GROUPS.servers, process.env.LOADOUT_PROVE === 'full')
 
 describe('the first visit and the theme', () => {
   let app: OpenApp

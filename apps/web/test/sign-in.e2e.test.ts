@@ -102,12 +102,12 @@ describe('a server that needs a sign-in', () => {
     await fetch(`${app.url}/api/mcp/post`, { method: 'DELETE' })
   })
 
-  it('reports the error when no sign-in link is available', async () => {
+  it('asks for a token when no sign-in link is available', async () => {
     oauth.rules.authorizationEndpoint = 'javascript:alert(1)'
     page = await app.open()
     await fetch(`${app.url}/api/mcp/mail/introspect`, { method: 'POST' })
     await page.reload()
-    await row().getByText('Sign-in needed').waitFor()
+    await row().getByText('Token needed').waitFor()
     expect(await page.content()).not.toContain('javascript:')
     oauth.rules.authorizationEndpoint = undefined
   })
