@@ -291,10 +291,10 @@ describe('a faulty stdio server', () => {
     expect(described.get('hidden-inside')?.inputSchema.properties).toEqual({
       a: { type: 'string', description: 'A word.' },
     })
-    expect(described.get('long')?.description?.length).toBe(8192)
+    expect(described.get('long')?.description).toHaveLength(50_000)
     expect(described.get('bad-annotations')?.annotations).toBeUndefined()
     const { introspectionReason } = (await host.toolkits.find('ann', 'faulty')).row
-    for (const told of ['listed twice', 'hidden characters', 'was cut', 'annotations'])
+    for (const told of ['listed twice', 'hidden characters', 'models get its sentences', 'annotations'])
       expect(introspectionReason).toContain(told)
     expect({}.constructor).toBe(Object)
   })
