@@ -9,6 +9,15 @@ const PROGRAMS = './test/programs.ts'
 /** A deadline for something that never happens. No load on a machine that works reaches it. */
 const PATIENCE_MS = 180_000
 const POLL = { poll: { timeout: 60_000 } }
+/** Tests of modules without I/O and without state: the files of a worker share what it has loaded. */
+const PURE = ['schema', 'ai', 'search', 'policy', 'toolkits/import']
+  .map((folder) => `packages/loadout/src/${folder}/**/*.test.ts`)
+  .concat('apps/web/src/**/*.test.ts')
+const OTHER_KINDS = [
+  '**/node_modules/**',
+  '**/dist/**',
+  ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
+]
 
 export default defineConfig({
   test: {
@@ -17,14 +26,22 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: tests('.test'),
-          exclude: [
-            '**/node_modules/**',
-            '**/dist/**',
-            ...['pg', 'browser', 'e2e'].map((kind) => `**/*.${kind}.test.ts`),
-          ],
+          exclude: [...OTHER_KINDS, ...PURE],
           setupFiles: './test/seed.ts',
           globalSetup: PROGRAMS,
-          // A structure test forbids module state, so files can share the modules that a worker has loaded.
+          testTimeout: PATIENCE_MS,
+          hookTimeout: PATIENCE_MS,
+          expect: POLL,
+          maxWorkers: 2,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'pure',
+          include: PURE,
+          exclude: OTHER_KINDS,
+          setupFiles: './test/seed.ts',
           isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
@@ -38,7 +55,6 @@ export default defineConfig({
           name: 'postgres',
           include: tests('.pg.test'),
           globalSetup: [POSTGRES, PROGRAMS],
-          isolate: false,
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
@@ -72,8 +88,8 @@ export default defineConfig({
           testTimeout: PATIENCE_MS,
           hookTimeout: PATIENCE_MS,
           expect: POLL,
-          // These tests wait for pages and processes half of the time.
-          maxWorkers: 4,
+          // These tests wait for pages and processes a third of the time.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

@@ -44,7 +44,7 @@ const BROKEN: Record<string, { open: () => Storage; foundBy: string }> = {
       get: async (collection, _owner, id) =>
         (await backend.scan(collection)).find((row) => Object.values(row).includes(id)),
     })),
-    foundBy: "another's row does not exist",
+    foundBy: 'a row of another user is invisible and cannot be changed',
   },
   'a commit in pieces': {
     open: fromStorage((storage) => {
