@@ -162,7 +162,7 @@ describe('TLS certificates', () => {
     await trusting(url).then((response) => response.text())
     expect(server.sockets).toHaveLength(1)
     const unknown = guard({ privateNetwork: true, lookup })(url).catch((error) => error.message)
-    expect(await unknown).toMatch(/TLS failed \((UNABLE_TO_VERIFY|SELF_SIGNED)/)
+    expect(await unknown).toMatch(/is self-signed or of an unknown issuer \((UNABLE_TO_VERIFY|SELF_SIGNED)/)
     const wrongName = trusting(`https://other.test:${server.port}/`).catch((error) => error.message)
     expect(await wrongName).toContain('TLS failed (ERR_TLS_CERT_ALTNAME_INVALID)')
     await sleep(10)
