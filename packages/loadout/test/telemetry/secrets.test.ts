@@ -77,7 +77,7 @@ it('telemetry contains no secret from arguments, results, headers, URLs, environ
   closing.push(() => host.close())
   const outcomes: string[] = []
   for (const id of await registerAll(host)) outcomes.push((await callOnce(host, id)).status)
-  expect(new Set(outcomes)).toEqual(new Set(['ok', 'failed']))
+  expect(new Set(outcomes)).toEqual(new Set(['ok', 'tool-error', 'failed']))
   const toolkits = { mine: { command: process.execPath, args: [FAULT_STDIO, scriptFile({})], env: { TOKEN: plant() } } }
   const context = createExecutionContext({ principal: { kind: 'session', userId: 'ann' }, toolkits })
   await using run = await host.setupToolkits(undefined, { context })
