@@ -3,7 +3,7 @@
  * source tree, and behaves like it: `import.meta.url` still names the source file, so files beside it are found.
  */
 import { existsSync, readdirSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -39,6 +39,8 @@ export default async function bundlePrograms(): Promise<() => Promise<void>> {
   const cache = join(ROOT, 'node_modules/.cache')
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'loadout-programs-'))
+  // Tests start programs as another user too.
+  await chmod(folder, 0o755)
   await bundle(folder)
   process.env.LOADOUT_TEST_PROGRAMS = folder
   // Every process that a test starts compiles the same files.
