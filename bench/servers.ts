@@ -1,6 +1,6 @@
 /**
- * Eighty servers of ours over stdio with 2,310 tools: how long it takes to discover all of them and to list them after a restart,
- * what the host and its processes need. `npm run bench:servers [servers]`.
+ * Eighty test servers over stdio with 2,310 tools: the time to discover all of them and to list them after a restart,
+ * and the memory of the host and its processes. `npm run bench:servers [servers]`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A server of few lines with as many tools as it is told: `node many-tools-stdio.ts <number> <tools>`. No SDK, so that it starts fast. */
+/** A small server with a given number of tools: `node many-tools-stdio.ts <number> <tools>`. No SDK, so that it starts fast. */
 import { createInterface } from 'node:readline'
 
 const WORDS =

@@ -40,7 +40,7 @@ afterAll(async () => {
   await new Promise((resolve) => locked.close(resolve))
 })
 
-/** What the browser would suggest for a field. */
+/** The suggestions that the browser offers for a field. */
 const suggestions = (label: string) =>
   row('Cities')
     .getByRole('combobox', { name: label })

@@ -7,7 +7,7 @@ import { counted } from '../../ui/time-words.ts'
 import { type Bulk, type BulkAction, meantBy } from './use-bulk.ts'
 
 interface BulkBarProps {
-  /** What the filter shows. */
+  /** The toolkits that match the filter. */
   shown: readonly Toolkit[]
   selected: readonly Toolkit[]
   bulk: Bulk
@@ -24,7 +24,7 @@ const ACTIONS: ReadonlyArray<{ action: BulkAction; label: string; icon: ReactNod
   { action: 'delete', label: 'Delete', icon: <Trash2 aria-hidden /> },
 ]
 
-/** What can be done to the selected servers at once. */
+/** Actions on all selected servers. */
 export function BulkBar({ shown, selected, bulk, onSelect, onDone }: BulkBarProps) {
   const [isAsking, setAsking] = useState(false)
   const isAll = selected.length === shown.length

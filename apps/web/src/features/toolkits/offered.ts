@@ -6,7 +6,7 @@ export interface Argument {
   required: boolean
 }
 
-/** What is asked for when a form is sent, and for which suggestions are asked while it is filled in. */
+/** The resource, template or prompt that a form fills in. The server suggests values for its arguments. */
 export type OfferedItem =
   | { kind: 'resource'; uri: string }
   | { kind: 'template'; uriTemplate: string }

@@ -77,7 +77,7 @@ interface PartialArgument {
   arguments: Record<string, string>
 }
 
-/** What the server suggests while an argument is typed. A server that refuses suggests nothing. */
+/** The server's suggestions for an argument. A server that refuses gives an empty list. */
 export const suggestionsQuery = (id: string, item: OfferedItem, partial: PartialArgument) =>
   queryOptions({
     queryKey: ['toolkits', 'suggestions', id, item, partial],
