@@ -15,7 +15,10 @@ interface Told {
   execute(input: { id: string }): unknown
 }
 const tool = (name: string, { description, output, execute }: Told) => ({
-  ...{ name, description, annotations: { readOnlyHint: true }, execute },
+  name,
+  description,
+  annotations: { readOnlyHint: true },
+  execute,
   inputSchema: { type: 'object', properties: { id: { ...text, description: 'The id' } } },
   outputSchema: { type: 'object', properties: output },
 })

@@ -129,8 +129,12 @@ async function measure(name: string, storage: Storage): Promise<string[]> {
 try {
   const rows = [
     [
-      ...['storage', 'to the first node, ms p50 · p99', 'whole run, ms p50 · p99', `runs a second, ${WIDE} wide`],
-      ...['the same three calls without a run', 'ratio'],
+      'storage',
+      'to the first node, ms p50 · p99',
+      'whole run, ms p50 · p99',
+      `runs a second, ${WIDE} wide`,
+      'the same three calls without a run',
+      'ratio',
     ],
   ]
   for (const [name, storage] of Object.entries(STORAGES)) rows.push(await measure(name, storage()))

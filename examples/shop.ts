@@ -5,13 +5,17 @@ const order = { type: 'object', properties: { order: { type: 'string' } }, requi
 const ORDERS = [
   { name: 'orders', description: 'Lists orders.', inputSchema: { type: 'object' }, execute: () => ['a-1', 'b-2'] },
   {
-    ...{ name: 'refund', description: 'Gives the money of an order back.', inputSchema: order },
+    name: 'refund',
+    description: 'Gives the money of an order back.',
+    inputSchema: order,
     execute: ({ order: id }: { order: string }) => `${id} is paid back.`,
   },
 ]
 const SALES = [
   {
-    ...{ name: 'sales', description: 'The sales of a region.', inputSchema: { type: 'object' } },
+    name: 'sales',
+    description: 'The sales of a region.',
+    inputSchema: { type: 'object' },
     outputSchema: { type: 'object', properties: { total: { type: 'number' } }, required: ['total'] },
     execute: ({ region }: { region: string }) => ({ total: region === 'west' ? 3 : 2 }),
   },

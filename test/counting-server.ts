@@ -58,7 +58,10 @@ export async function startCountingServer(name: string, tools: CountedTool[], po
   })
   await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve))
   const running: CountingServer = {
-    ...{ url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`, tools, calls: [], requests: 0 },
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    tools,
+    calls: [],
+    requests: 0,
     close: () =>
       new Promise<void>((resolve) => {
         http.close(() => resolve())

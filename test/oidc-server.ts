@@ -34,8 +34,15 @@ interface Code {
 }
 
 const RULES: OidcRules = {
-  ...{ claims: {}, token: {}, foreignKey: false, unsigned: false, discovery: {}, down: false, denied: false },
-  ...{ userinfo: undefined, basic: false },
+  claims: {},
+  token: {},
+  foreignKey: false,
+  unsigned: false,
+  discovery: {},
+  down: false,
+  denied: false,
+  userinfo: undefined,
+  basic: false,
 }
 
 export class OidcServer {
@@ -142,8 +149,11 @@ export class OidcServer {
     if (verifier !== code.challenge) return refuse('another verifier')
     if (!this.#isClient(form, request.headers.authorization)) return refuse('another client')
     send(response, 200, {
-      ...{ access_token: `at-${randomBytes(16).toString('hex')}`, token_type: 'Bearer', expires_in: 60 },
-      ...{ refresh_token: `rt-${randomBytes(16).toString('hex')}`, id_token: this.#idToken(code.nonce) },
+      access_token: `at-${randomBytes(16).toString('hex')}`,
+      token_type: 'Bearer',
+      expires_in: 60,
+      refresh_token: `rt-${randomBytes(16).toString('hex')}`,
+      id_token: this.#idToken(code.nonce),
     })
   }
 
@@ -156,7 +166,12 @@ export class OidcServer {
   #idToken(nonce: string): string {
     const now = Math.floor(Date.now() / 1000)
     const payload = {
-      ...{ iss: this.issuer, aud: this.clientId, iat: now, exp: now + 300, nonce, sub: 'someone' },
+      iss: this.issuer,
+      aud: this.clientId,
+      iat: now,
+      exp: now + 300,
+      nonce,
+      sub: 'someone',
       ...this.rules.claims,
       ...this.rules.token,
     }

@@ -79,7 +79,9 @@ export async function startScenarioHttp(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    ...{ seen, notes, of },
+    seen,
+    notes,
+    of,
     dropStreams: () => void [...open].map((response) => response.end()),
     close: () =>
       new Promise<void>((resolve) => {

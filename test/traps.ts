@@ -16,8 +16,18 @@ const OF_PROMISES = [
   'copyFile',
 ] as const
 const PLAIN = [
-  ...['readFileSync', 'writeFileSync', 'appendFileSync', 'openSync', 'statSync', 'existsSync', 'mkdirSync'],
-  ...['readFile', 'writeFile', 'open', 'createReadStream', 'createWriteStream'],
+  'readFileSync',
+  'writeFileSync',
+  'appendFileSync',
+  'openSync',
+  'statSync',
+  'existsSync',
+  'mkdirSync',
+  'readFile',
+  'writeFile',
+  'open',
+  'createReadStream',
+  'createWriteStream',
 ] as const
 
 export interface Traps {

@@ -12,7 +12,11 @@ const LONGEST_EXAMPLE = 1000
 export function indexOf(tools: readonly BenchTool[]) {
   const read = readTools(
     tools.map(({ id, server, name, description, inputSchema, examples }) => ({
-      ...{ id, server, name, description, inputSchema },
+      id,
+      server,
+      name,
+      description,
+      inputSchema,
       ...(examples && examples.length > 0 ? { examples: examples.map((one) => one.slice(0, LONGEST_EXAMPLE)) } : {}),
     })),
   )

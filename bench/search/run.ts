@@ -41,15 +41,13 @@ export async function measure({ name, ours, build }: Contender, { tools, reporte
     }
   for (const one of [times, all]) one.sort((a, b) => a - b)
   return {
-    ...{
-      contender: name,
-      ours,
-      megabytes,
-      buildMs: Math.min(first, second),
-      p50: at(times, 0.5),
-      p95: at(times, 0.95),
-      plainP95: at(all, 0.95),
-    },
+    contender: name,
+    ours,
+    megabytes,
+    buildMs: Math.min(first, second),
+    p50: at(times, 0.5),
+    p95: at(times, 0.95),
+    plainP95: at(all, 0.95),
     ...qualityOf(reported, found),
   }
 }

@@ -21,7 +21,9 @@ async function registerAll(host: Host, tools: readonly BenchTool[]): Promise<Map
   const idOf = new Map<string, string>()
   for (const [server, own] of Map.groupBy(tools, (tool) => tool.server)) {
     const functions = own.map(({ name, description = '', inputSchema = { type: 'object' } }) => ({
-      ...{ name, description, inputSchema },
+      name,
+      description,
+      inputSchema,
       execute: () => '',
     }))
     const { stored } = await host.toolkits.register({ name: server, tools: functions }, { tier: 'app' })

@@ -16,7 +16,9 @@ import { createModels, nodeAgent } from 'loadout/agents'
 const agent = nodeAgent({ models: { open: (...given) => models.open(...given) } })
 await using host: Host = createHost({ agent, tools, policy: [rule('*', 'allow')] })
 const models = createModels({
-  ...{ ...host, baseUrls, keys: { anthropic: 'sk-of-the-app' } },
+  ...host,
+  baseUrls,
+  keys: { anthropic: 'sk-of-the-app' },
   model: 'anthropic:claude-sonnet-4-5',
   appModels: ['anthropic:claude-haiku-*'], // what the app's key is for beside it
   ceiling: { maxSteps: 20, budget: 50_000 }, // of each answer, whoever asks for how much

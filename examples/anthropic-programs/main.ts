@@ -23,7 +23,10 @@ let container: string | undefined
 for (;;) {
   const { tools } = toAnthropic(selection, { messages, programs: 'code_execution_20260120' })
   const message = await client.messages.create({
-    ...{ model: 'claude-opus-5-5', max_tokens: 1000, tools, messages },
+    model: 'claude-opus-5-5',
+    max_tokens: 1000,
+    tools,
+    messages,
     ...(container ? { container } : {}), // a program that waits needs it
   })
   messages.push({ role: 'assistant', content: message.content })

@@ -37,7 +37,9 @@ let selection = await thread.resolve({ prompt: 'Which orders are there?', limit:
 for (;;) {
   const { tools } = toAnthropic(selection, { messages })
   const { content } = await client.messages.create({
-    ...{ model: 'claude-opus-5-5', max_tokens: 1000, tools },
+    model: 'claude-opus-5-5',
+    max_tokens: 1000,
+    tools,
     // Without references to tools that are gone by now.
     messages: withoutLost(messages, tools),
   })

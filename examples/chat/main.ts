@@ -27,7 +27,10 @@ const models = createModels({ ...host, ...options })
 async function POST(request: Request, userId: string): Promise<Response> {
   const { message } = await request.json()
   return streamChat({
-    ...{ userId, threadId: 'support', messages: host.messages, approvals: host.approvals },
+    userId,
+    threadId: 'support',
+    messages: host.messages,
+    approvals: host.approvals,
     tools: host.thread({ userId, threadId: 'support' }),
     model: await models.open(userId),
     said: [{ type: 'text', text: message }],

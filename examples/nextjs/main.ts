@@ -36,8 +36,10 @@ const steps = ['Ann', 'Bob'].flatMap((name) => [
 ])
 const model = await startModelServer(steps)
 Object.assign(process.env, {
-  ...{ SESSION_SECRET: 'a secret of the app', PRIVATE_NETWORK: 'on' },
-  ...{ MODEL: 'anthropic:claude-opus-5-5', MODEL_URL: model.baseUrl.aiSdkAnthropic },
+  SESSION_SECRET: 'a secret of the app',
+  PRIVATE_NETWORK: 'on',
+  MODEL: 'anthropic:claude-opus-5-5',
+  MODEL_URL: model.baseUrl.aiSdkAnthropic,
 })
 
 const { DELETE, GET, POST, PUT } = await import('./app/api/[...path]/route.ts')

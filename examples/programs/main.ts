@@ -6,7 +6,9 @@ import { quickjs } from 'loadout/code-mode/quickjs'
 
 const orders = Array.from({ length: 200 }, (_, n) => ({ id: `a-${n}`, cents: n * 100 }))
 const tool = (name: string, execute: (input: { id: string }) => unknown) => ({
-  ...{ name, description: `The tool ${name}.`, execute },
+  name,
+  description: `The tool ${name}.`,
+  execute,
   inputSchema: { type: 'object', properties: { id: { type: 'string' } } },
 })
 const shop = [tool('list_orders', () => ({ orders })), tool('refund', ({ id }) => `${id} is paid back`)]

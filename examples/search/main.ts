@@ -8,7 +8,9 @@ await using host = createHost({ policy: [rule('*', 'allow')], search: { vectors:
 
 // A toolkit waits until it is needed; this one has two hundred tools.
 const tool = (name: string, description: string) => ({
-  ...{ name, description, inputSchema: { type: 'object', properties: { text: { type: 'string' } } } },
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
   execute: () => `did ${name}`,
 })
 const reports = Array.from({ length: 200 }, (_, n) => tool(`report_${n}`, `Makes the report number ${n}.`))

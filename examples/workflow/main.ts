@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { createHost, defineWorkflow, rule } from 'loadout'
 
 const tool = (name: string, execute: (input: Record<string, unknown>) => unknown) => ({
-  ...{ name, description: `The tool ${name}.`, execute, inputSchema: { type: 'object' } },
+  name,
+  description: `The tool ${name}.`,
+  execute,
+  inputSchema: { type: 'object' },
 })
 const web = [
   tool('search', ({ query }) => ({ items: [1, 2, 3].map((n) => ({ url: `https://a.example/${query}/${n}` })) })),

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
 
-const LONGEST_FILE = 400
 const sources = ['packages', 'apps'].flatMap((folder) =>
   sourcesIn(`${ROOT}/${folder}`).map((file) => ({ ...file, path: `${folder}/${file.path}` })),
 )
@@ -41,11 +40,6 @@ describe('the source code', () => {
         SILENCED,
       ),
     ).toEqual([])
-  })
-
-  it(`has no file over ${LONGEST_FILE} lines`, () => {
-    const long = sources.filter(({ text }) => text.split('\n').length > LONGEST_FILE).map(({ path }) => path)
-    expect(long).toEqual([])
   })
 
   it('fails these checks when a violation is planted', () => {

@@ -40,7 +40,9 @@ export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>,
 /** A key gives nothing that its user has lost: who is disabled has none, who does not operate any more operates by none. */
 export function heldToUser(byKey: Authenticate, storage: Storage): Authenticate {
   const remembered = rememberRows<UserRow>(storage, {
-    ...{ collection: 'users', isAbout: (key, _, id) => key === id, keepMissing: true },
+    collection: 'users',
+    isAbout: (key, _, id) => key === id,
+    keepMissing: true,
   })
   const find = (userId: string) =>
     remembered.get(userId, () => storage.transaction({ caller: 'sign-in' }, (tx) => tx.get('users', userId)))

@@ -35,7 +35,8 @@ describe('the settings', () => {
       LOADOUT_OIDC_CLIENT_SECRET: 's',
     }
     expect(readConfig({ ...MULTI, ...provider, LOADOUT_SIGN_UP: 'on', LOADOUT_PROXIES: '1' })).toMatchObject({
-      ...{ proxies: 1, signUp: true },
+      proxies: 1,
+      signUp: true,
       oidc: { issuer: 'https://login.example', clientId: 'loadout', name: 'login.example', trustEmail: false },
     })
     const said = (env: Record<string, string>) => () => readConfig({ ...MULTI, ...env })
@@ -49,7 +50,9 @@ describe('the settings', () => {
     expect(readConfig({}).models).toEqual([])
     const LOADOUT_MODELS = 'anthropic:claude-*, openai:{gpt-5,gpt-5-mini},openai-compatible:qwen/*'
     expect(readConfig({ LOADOUT_MODELS }).models).toEqual([
-      ...['anthropic:claude-*', 'openai:{gpt-5,gpt-5-mini}', 'openai-compatible:qwen/*'],
+      'anthropic:claude-*',
+      'openai:{gpt-5,gpt-5-mini}',
+      'openai-compatible:qwen/*',
     ])
   })
 

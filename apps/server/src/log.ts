@@ -22,8 +22,21 @@ export interface LineFields {
 export const silentLog: Log = pino({ level: 'silent' })
 
 const SECRET_FIELDS = new Set([
-  ...['authorization', 'cookie', 'set-cookie', 'token', 'password', 'secret', 'secrets', 'key', 'apikey', 'api_key'],
-  ...['headers', 'env', 'arguments', 'content', 'structuredcontent'],
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'password',
+  'secret',
+  'secrets',
+  'key',
+  'apikey',
+  'api_key',
+  'headers',
+  'env',
+  'arguments',
+  'content',
+  'structuredcontent',
 ])
 const CENSORED = '[redacted]'
 const DEEPEST = 8

@@ -93,8 +93,16 @@ export function modelsOf(host: Host, { model, models, modelUrl, modelKey, ceilin
   const of = <T>(value: T | undefined) => (provider === undefined || value === undefined ? {} : { [provider]: value })
   const { credentials, storage, tokens, fetchFor, app } = host
   return createModels({
-    ...{ credentials, storage, tokens, fetchFor, app, model, ceiling },
-    ...{ appModels: models, baseUrls: of(modelUrl), keys: of(modelKey) },
+    credentials,
+    storage,
+    tokens,
+    fetchFor,
+    app,
+    model,
+    ceiling,
+    appModels: models,
+    baseUrls: of(modelUrl),
+    keys: of(modelKey),
   })
 }
 

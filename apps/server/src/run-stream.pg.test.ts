@@ -17,15 +17,19 @@ beforeAll(async () => {
   for (const place of ['first', 'second']) {
     const tool = (name: string, annotations: object) =>
       defineTool({
-        ...{ name, description: `Does ${name}.`, annotations, inputSchema: { type: 'object' } },
+        name,
+        description: `Does ${name}.`,
+        annotations,
+        inputSchema: { type: 'object' },
         execute: async () => {
           await gates.get(name)?.promise
           return place
         },
       })
     const host = createHost({
-      ...{ storage: postgres({ url: database.url }), keyRing: await masterKeyRing(KEY) },
-      ...{ tools: [tool('look', { readOnlyHint: true }), tool('write', {}), tool('ask', {})] },
+      storage: postgres({ url: database.url }),
+      keyRing: await masterKeyRing(KEY),
+      tools: [tool('look', { readOnlyHint: true }), tool('write', {}), tool('ask', {})],
       policy: [rule('app.ask', 'ask'), rule('*', 'allow')],
     })
     hosts.push(host)

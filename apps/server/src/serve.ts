@@ -126,7 +126,13 @@ async function openSignIn(config: Config, { host, log, address }: SignInParts): 
     log.warn('LOADOUT_PUBLIC_URL is not set: cookies are not marked as for https, and links lead to this machine')
   const { createSignIn, signInSecret } = await import('./auth/sign-in.ts')
   return createSignIn({
-    ...{ storage: host.storage, secret: signInSecret(masterKey), sessionMs, signUp, byPassword, oidc, log },
+    storage: host.storage,
+    secret: signInSecret(masterKey),
+    sessionMs,
+    signUp,
+    byPassword,
+    oidc,
+    log,
     reach: { ...(proxy ? { proxy } : {}), ...(ca === undefined ? {} : { ca }) },
     baseUrl: () => publicUrl ?? address() ?? 'http://localhost',
     record: host.audit.record,

@@ -61,7 +61,10 @@ describe('a tool of a global toolkit', () => {
   it('is matched literally, even if its name looks like a pattern', async () => {
     const named = ['a*', 'ab', '{x,y}', 'x'].map((name) => ({ name, inputSchema: { type: 'object' } }))
     await app.as('olga', 'operator')('POST /api/app/toolkits', {
-      ...{ name: 'odd', url: 'https://odd.example/mcp', tools: named, enabled: false },
+      name: 'odd',
+      url: 'https://odd.example/mcp',
+      tools: named,
+      enabled: false,
     })
     const { body } = await ann()('PATCH /api/mcp/odd', { switches: { 'a*': false, '{x,y}': false } })
     const on = body.tools.filter(({ enabled }: ToolSeen) => enabled).map(({ name }: ToolSeen) => name)

@@ -6,9 +6,18 @@ import { usageHistory } from './usage-history.ts'
 
 const now = new Date('2026-05-05T10:30:00Z')
 const line = (minutesAgo: number, outcome: string, detail: Record<string, number> = {}): AuditView => ({
-  ...{ id: `${minutesAgo}-${outcome}`, userId: 'ann', action: 'mcp_tool_call', source: 'mcp:kit', outcome, detail },
+  id: `${minutesAgo}-${outcome}`,
+  userId: 'ann',
+  action: 'mcp_tool_call',
+  source: 'mcp:kit',
+  outcome,
+  detail,
   at: new Date(now.getTime() - minutesAgo * 60_000).toISOString(),
-  ...{ ref: outcome === 'ok' ? 'kit.good' : 'kit.bad', threadId: null, runId: null, callId: null, hash: '' },
+  ref: outcome === 'ok' ? 'kit.good' : 'kit.bad',
+  threadId: null,
+  runId: null,
+  callId: null,
+  hash: '',
 })
 /** As the log answers: within the time, the newest first, by pages. */
 const logOf = (lines: AuditView[], pageSize = 1000) => ({
@@ -39,7 +48,13 @@ describe('usage over time', () => {
     expect(total).toEqual({ calls: 4, errors: 1, refused: 1, resultBytes: 150, p50: 20, p95: 30 })
     expect(buckets).toHaveLength(24)
     expect(buckets.at(-1)).toEqual({
-      ...{ at: '2026-05-05T10:00:00.000Z', calls: 1, errors: 0, refused: 0, resultBytes: 100, p50: 10, p95: 10 },
+      at: '2026-05-05T10:00:00.000Z',
+      calls: 1,
+      errors: 0,
+      refused: 0,
+      resultBytes: 100,
+      p50: 10,
+      p95: 10,
     })
     expect(buckets.at(-2)).toMatchObject({ at: '2026-05-05T09:00:00.000Z', calls: 3, errors: 1, refused: 1 })
     expect(buckets[0]).toEqual({ at: '2026-05-04T11:00:00.000Z', calls: 0, errors: 0, refused: 0, resultBytes: 0 })
@@ -69,7 +84,9 @@ describe('usage over time', () => {
 
   it('is returned by its route to each user for their own calls', async () => {
     const hello = defineTool({
-      ...{ name: 'hello', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+      name: 'hello',
+      inputSchema: { type: 'object' },
+      annotations: { readOnlyHint: true },
       execute: () => 'hello',
     })
     const { host, as } = appOfUsers({ tools: [hello] })

@@ -51,7 +51,9 @@ export async function usageHistory(audit: Pick<Audit, 'list'>, { userId, range, 
   } while (cursor !== undefined && looked < MOST_LINES)
   const most = [...tools].sort(([, a], [, b]) => b.calls - a.calls).slice(0, MOST_TOOLS)
   return {
-    ...{ from: new Date(start).toISOString(), bucketMs, complete: cursor === undefined },
+    from: new Date(start).toISOString(),
+    bucketMs,
+    complete: cursor === undefined,
     total: total.view(),
     buckets: buckets.map((tally, index) => ({ at: new Date(start + index * bucketMs).toISOString(), ...tally.view() })),
     tools: most.map(([name, tally]) => {
@@ -86,7 +88,10 @@ class Tally {
     const sorted = [...this.#durations].sort((a, b) => a - b)
     const [p50, p95] = [percentile(sorted, 0.5), percentile(sorted, 0.95)]
     return {
-      ...{ calls: this.calls, errors: this.#errors, refused: this.#refused, resultBytes: this.#resultBytes },
+      calls: this.calls,
+      errors: this.#errors,
+      refused: this.#refused,
+      resultBytes: this.#resultBytes,
       ...(p50 === undefined ? {} : { p50 }),
       ...(p95 === undefined ? {} : { p95 }),
     }

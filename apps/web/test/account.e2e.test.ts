@@ -36,7 +36,9 @@ describe('the account page', () => {
     const database = await createDatabase(inject('postgresUrl'))
     drop = database.drop
     app = await openApp(undefined, {
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', DATABASE_URL: database.url },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
       LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
     })
     page = await app.open({ colorScheme: 'light' })

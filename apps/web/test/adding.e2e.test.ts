@@ -114,7 +114,9 @@ describe('adding a server when commands are allowed', () => {
     const names = ['One', 'Two', 'Three', 'Four', 'Five']
     for (const name of names)
       await fetch(`${app.url}/api/mcp`, {
-        ...{ method: 'POST', headers, body: JSON.stringify({ name, command: 'no-such-command' }) },
+        method: 'POST',
+        headers,
+        body: JSON.stringify({ name, command: 'no-such-command' }),
       })
     await page.goto('/connectors')
     const banner = page.getByRole('region', { name: '5 servers need you' })

@@ -142,7 +142,8 @@ describe('a real server over stdio', () => {
       .getByText(/^12 of 14 tools on/)
       .waitFor()
     expect((await request('GET /api/mcp/files')).body.options).toMatchObject({
-      ...{ exclude: ['move_*', 'edit_*'], timeouts: { totalMs: 30_000 } },
+      exclude: ['move_*', 'edit_*'],
+      timeouts: { totalMs: 30_000 },
     })
   })
 

@@ -7,9 +7,22 @@ import { fill as fillThreads } from './screens/threads.ts'
 import { fill as fillWorkflows } from './screens/workflows.ts'
 
 const PATHS = [
-  ...['/connectors', '/connectors/custom/new', '/connectors/custom/prices', '/connectors/custom/nobody'],
-  ...['/tools', '/threads', '/threads/screens-empty', '/approvals', '/workflows', '/workflows/new'],
-  ...['/activity', '/activity?tab=usage', '/settings', '/operator', '/runs/nobody', '/nowhere'],
+  '/connectors',
+  '/connectors/custom/new',
+  '/connectors/custom/prices',
+  '/connectors/custom/nobody',
+  '/tools',
+  '/threads',
+  '/threads/screens-empty',
+  '/approvals',
+  '/workflows',
+  '/workflows/new',
+  '/activity',
+  '/activity?tab=usage',
+  '/settings',
+  '/operator',
+  '/runs/nobody',
+  '/nowhere',
 ]
 
 describe('page frames', () => {

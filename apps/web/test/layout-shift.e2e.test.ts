@@ -8,8 +8,14 @@ import { fill as fillActivity } from './screens/activity.ts'
 import { fill as fillWorkflows } from './screens/workflows.ts'
 
 const PATHS = [
-  ...['/connectors', '/tools', '/threads', '/approvals', '/workflows'],
-  ...['/activity', '/activity?tab=usage', '/settings'],
+  '/connectors',
+  '/tools',
+  '/threads',
+  '/approvals',
+  '/workflows',
+  '/activity',
+  '/activity?tab=usage',
+  '/settings',
 ]
 /** All that a page waits for, after the first script; events have no end. */
 const SLOW = /\/api\/(?!events)|\/assets\/[\w-]+-(page|tab)-/
@@ -48,7 +54,8 @@ describe('layout shift', () => {
     const { items } = await (await fetch(`${app.url}/api/workflows`)).json()
     const { id } = items.find(({ name }: { name: string }) => name === 'Squares')
     const response = await fetch(`${app.url}/api/workflow/invoke`, {
-      ...{ method: 'POST', headers: { 'content-type': 'application/json' } },
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ workflowId: id }),
     })
     const run = await response.json()

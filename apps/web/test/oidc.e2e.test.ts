@@ -24,9 +24,13 @@ describe('sign-in with a provider', () => {
     const database = await createDatabase(inject('postgresUrl'))
     drop = database.drop
     app = await openApp(undefined, {
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', DATABASE_URL: database.url },
-      ...{ LOADOUT_OIDC_ISSUER: provider.issuer, LOADOUT_OIDC_CLIENT_ID: provider.clientId },
-      ...{ LOADOUT_OIDC_CLIENT_SECRET: provider.clientSecret, LOADOUT_OIDC_NAME: 'Example ID' },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
+      LOADOUT_OIDC_ISSUER: provider.issuer,
+      LOADOUT_OIDC_CLIENT_ID: provider.clientId,
+      LOADOUT_OIDC_CLIENT_SECRET: provider.clientSecret,
+      LOADOUT_OIDC_NAME: 'Example ID',
       LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
     })
     operator = await app.open()
@@ -94,9 +98,14 @@ describe('sign-in with a provider only', () => {
     const database = await createDatabase(inject('postgresUrl'))
     drop = database.drop
     app = await openApp(undefined, {
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', DATABASE_URL: database.url, LOADOUT_PASSWORDS: 'off' },
-      ...{ LOADOUT_OIDC_ISSUER: provider.issuer, LOADOUT_OIDC_CLIENT_ID: provider.clientId },
-      ...{ LOADOUT_OIDC_CLIENT_SECRET: provider.clientSecret, LOADOUT_OIDC_NAME: 'Example ID' },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
+      LOADOUT_PASSWORDS: 'off',
+      LOADOUT_OIDC_ISSUER: provider.issuer,
+      LOADOUT_OIDC_CLIENT_ID: provider.clientId,
+      LOADOUT_OIDC_CLIENT_SECRET: provider.clientSecret,
+      LOADOUT_OIDC_NAME: 'Example ID',
       LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
     })
   })

@@ -26,12 +26,12 @@ describe('adding a server from a template', () => {
     folder = await mkdtemp(join(tmpdir(), 'loadout-templates-'))
     const file = join(folder, 'templates.json')
     const notes = {
-      ...{ id: 'notes', title: 'Shared notes', description: 'Files in a folder of the team.' },
-      ...{
-        command: process.execPath,
-        args: [FILESYSTEM, '{folder}'],
-        env: { OPERATORS: 'own-key-51f0', TOKEN: '{token}' },
-      },
+      id: 'notes',
+      title: 'Shared notes',
+      description: 'Files in a folder of the team.',
+      command: process.execPath,
+      args: [FILESYSTEM, '{folder}'],
+      env: { OPERATORS: 'own-key-51f0', TOKEN: '{token}' },
       holes: {
         folder: { type: 'path', title: 'Folder', roots: [folder] },
         token: { type: 'string', title: 'Token', description: 'From your profile.' },

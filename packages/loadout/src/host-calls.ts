@@ -122,7 +122,9 @@ export function createCallWay(base: CallBase, way: CallWay) {
   const records = createCallRecords({ storage, calls, presence: base.presence, results: use.results })
   const cancel = createCancel({ storage, records, calls })
   const departures = createDepartures({
-    ...{ storage, leaving, calls: withRuns(calls, way.runs) },
+    storage,
+    leaving,
+    calls: withRuns(calls, way.runs),
     forget: (userId) => {
       use.budgets.forget(userId)
       records.forget(userId)
@@ -131,7 +133,10 @@ export function createCallWay(base: CallBase, way: CallWay) {
     removeRows: (userId, collections) => removeUserRowsIn(storage, userId, collections),
   })
   const users = createUsers({
-    ...{ storage, connector, audit, endCalls: departures.end },
+    storage,
+    connector,
+    audit,
+    endCalls: departures.end,
     removeRows: (userId) => removeUserRows(storage, userId),
   })
   const look: CallHandler = resolveTool(
@@ -166,7 +171,12 @@ function createPolicies(base: CallBase, { options, audit, catalog }: CallWay) {
   }
   const grants = createGrants({ storage, cache, events, fingerprinter, offered })
   const approvals = createApprovals({
-    ...{ storage, events, grants, presence, credentials, check: checkEdited },
+    storage,
+    events,
+    grants,
+    presence,
+    credentials,
+    check: checkEdited,
     expireMs: options.approvalMs,
   })
   const policy = createPolicy({ rules, grants, app })

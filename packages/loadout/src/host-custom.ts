@@ -37,7 +37,13 @@ export function createCustom(parts: CustomParts, { executor, programs }: HostOpt
     runCode:
       executor &&
       createCustomCode({
-        ...{ executor, limits: { ...executor?.limits, ...programs?.limits }, calls, app, secrets, loadouts, catalog },
+        executor,
+        limits: { ...executor?.limits, ...programs?.limits },
+        calls,
+        app,
+        secrets,
+        loadouts,
+        catalog,
         send: fetchFor('user'),
       }),
     tryTool: (scope, given) => tryTool({ calls, registry, check, secrets }, scope, given),

@@ -41,7 +41,9 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
   const { toolCacheTtlMs: ttlMs, pool, startup, drivers = webDrivers() } = options
   const fetchFor: Reach['fetchFor'] = (tier) => drivers.fetch?.(tier) ?? NO_FETCH
   const signIns = createSignIns({
-    ...{ storage, events, options: options.signIn ?? {} },
+    storage,
+    events,
+    options: options.signIn ?? {},
     store: createSessionStore({ storage, cache, credentials }),
     fetchFor,
     assertAllowed: async (url, tier) => drivers.assertAllowed?.(url, tier),
@@ -51,14 +53,23 @@ export function createReach(parts: ReachParts, options: HostOptions, telemetry: 
   })
   events.on('toolkit-removed', ({ uscoId }) => void signIns.forgetToolkit(uscoId).catch(() => {}))
   const connector: Connector = createConnector({
-    ...{ drivers, events, telemetry, ask: inputs.ask, startup, ...(pool ? { pool } : {}) },
+    drivers,
+    events,
+    telemetry,
+    ask: inputs.ask,
+    startup,
+    ...(pool ? { pool } : {}),
     secrets: (owner) => credentials.open(owner),
     auth: (stored, userId, server) => signIns.authFor(stored, userId, server),
     tokens: (stored, userId) => signIns.secretsOf(stored, userId),
     onToolsChanged: (stored, userId) => void catalog.changed(stored, userId).catch(() => {}),
   })
   const catalog: Catalog = createCatalog({
-    ...{ storage, cache, connector, events, app },
+    storage,
+    cache,
+    connector,
+    events,
+    app,
     isSignedIn: async (stored, userId) => (await signIns.view(stored, userId))?.status === 'signed-in',
     ...(ttlMs === undefined ? {} : { ttlMs }),
   })

@@ -62,14 +62,17 @@ export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
   const { executor, programs, processLeaseMs, around = notAround } = options
   const { storage, presence, approvals, events, loadouts } = parts
   const provided = createProviderRuns({
-    ...{ storage, presence },
+    storage,
+    presence,
     show: (userId, { manifest: { inputSchema } }, args) =>
       parts.audit.show({ userId, arguments: args }, { inputSchema }),
   })
   const limits = { ...executor?.limits, ...programs?.limits }
   const program = executor && createProgramWork({ ...parts, executor, limits })
   const engine = createEmbeddedEngine({
-    ...{ storage, presence, progressOf },
+    storage,
+    presence,
+    progressOf,
     works: {
       workflow: parts.workflow,
       // It has no context, nor that of somebody else whose end made room for it.

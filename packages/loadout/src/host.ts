@@ -174,7 +174,11 @@ export function createHost(options: HostOptions = {}): Host {
   const seen = { catalog, connector, signIns, loadouts, preferences, searcher, audit: audit.calls }
   const flows = createHostWorkflows(
     {
-      ...{ ...base, ...seen, ...policy, threads, budgets: use.budgets },
+      ...base,
+      ...seen,
+      ...policy,
+      threads,
+      budgets: use.budgets,
       engine: () => runs.engine,
       setup: (...given) => setup(...given),
     },
@@ -191,9 +195,27 @@ export function createHost(options: HostOptions = {}): Host {
   const setup: Host['setupToolkits'] = (names, how) =>
     invoke({ ...started, calls: withRules(withContext(calls, how.context, around), how.context.rules) }, names, how)
   return {
-    ...{ storage, events, credentials, inputs, sources, app: base.app, catalog, calls, audit, users },
-    ...{ threads, messages: createMessages(kept), activations, loadouts, preferences, ...policy },
-    ...{ results: use.results, budgets: use.budgets, tokens: use.tokens, records: cancel.records, fetchFor },
+    storage,
+    events,
+    credentials,
+    inputs,
+    sources,
+    app: base.app,
+    catalog,
+    calls,
+    audit,
+    users,
+    threads,
+    messages: createMessages(kept),
+    activations,
+    loadouts,
+    preferences,
+    ...policy,
+    results: use.results,
+    budgets: use.budgets,
+    tokens: use.tokens,
+    records: cancel.records,
+    fetchFor,
     toolkits: registry,
     runs: runs.engine,
     tryTool: custom.tryTool,
@@ -264,7 +286,12 @@ function createBase(options: HostOptions, known: CustomCheckParts['known']) {
   const check = createCustomCheck({ app, functions, runsCode: options.executor !== undefined, known })
   const given = sourcesOf(options)
   const registry: Registry = createRegistry({
-    ...{ storage, cache, events, functions, check, secrets: credentials },
+    storage,
+    cache,
+    events,
+    functions,
+    check,
+    secrets: credentials,
     defaults: async () => toolkitDefaults(await app.get()),
     ready: given.length === 0 ? undefined : () => sources.ready(),
     isDefined: (source, id) => sources.defines(source, id),

@@ -176,8 +176,12 @@ describe('the loadout of a thread', () => {
     await using asking = createHost({ storage: host.storage })
     const ask = () =>
       asking.calls.start({
-        ...{ ...ann, toolkit: 'github', tool: 'delete_repo', arguments: {} },
-        ...{ caller: { type: 'direct' as const }, signal: AbortSignal.timeout(2000) },
+        ...ann,
+        toolkit: 'github',
+        tool: 'delete_repo',
+        arguments: {},
+        caller: { type: 'direct' as const },
+        signal: AbortSignal.timeout(2000),
       })
     await asking.threads.create('ann', { id: 'jobs' })
     await asking.rules.set(ann, [{ pattern: 'linkedin.apply', decision: 'deny' }])

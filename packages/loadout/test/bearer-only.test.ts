@@ -32,7 +32,8 @@ const state = async () => (await host.views.one('ann', 'kit')).state
 it('says that a token is needed, and is no server to sign in to', async () => {
   expect(await look()).toMatchObject({ code: 'sign-in-needed', status: 409, action: ADD })
   expect(await state()).toEqual({
-    ...{ status: 'sign-in-needed', action: ADD },
+    status: 'sign-in-needed',
+    action: ADD,
     reason: 'The server answered 401 and offers no sign-in.',
   })
   await expect(host.signIns.start('ann', 'kit')).rejects.toMatchObject({ code: 'sign-in-failed', action: ADD })

@@ -85,7 +85,9 @@ it('reads failures that were stored without an action', async () => {
     }),
   )
   expect((await host.views.one('ann', 'kit')).state).toEqual({
-    ...{ status: 'error', code: 'server-timeout', reason: 'It took too long.' },
+    status: 'error',
+    code: 'server-timeout',
+    reason: 'It took too long.',
     action: ERRORS['server-timeout'].action,
   })
 })

@@ -166,8 +166,10 @@ describe.each(['legacy', 'modern'] as const)('resources and prompts (%s)', (era)
     const broken = await failure(host.resources.read('ann', 'kit', 'docs://broken'))
     const breaks = await failure(host.prompts.get('ann', 'kit', { name: 'breaks', arguments: {} }))
     expect([broken.code, broken.status, breaks.code, breaks.status]).toEqual([
-      ...['refused-by-server', 502],
-      ...['refused-by-server', 502],
+      'refused-by-server',
+      502,
+      'refused-by-server',
+      502,
     ])
     expect([broken.message, breaks.message]).toEqual([
       'The server refused the request (-32603): The disk is full',

@@ -10,7 +10,9 @@ import { rule } from '../src/policy/rule.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
 const tool = (name: string, description: string, properties = {}) => ({
-  ...{ name, description, inputSchema: { type: 'object', properties, required: Object.keys(properties).slice(0, 1) } },
+  name,
+  description,
+  inputSchema: { type: 'object', properties, required: Object.keys(properties).slice(0, 1) },
   execute: () => `did ${name}`,
 })
 const text = { type: 'string', description: 'What it is about' }

@@ -61,7 +61,12 @@ type How = Parameters<ToolIndex['search']>[1]
 async function one(index: ToolIndex, query: string | undefined, how: How) {
   const { hits, strategy, warnings = [] } = await index.search(asked(query), how)
   const found = hits.map(({ id, ref, score, reasons, tool }) => ({
-    ...{ id, ref, name: tool.name, toolkit: tool.toolkit, score, reasons },
+    id,
+    ref,
+    name: tool.name,
+    toolkit: tool.toolkit,
+    score,
+    reasons,
     ...(tool.description === undefined ? {} : { description: tool.description }),
   }))
   return { data: { tools: found, strategy, warnings }, text: textOf({ tools: found, warnings }) }

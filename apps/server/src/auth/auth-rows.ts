@@ -32,7 +32,10 @@ const MODELS = {
     collection: 'accounts',
     id: 'accountId',
     fields: {
-      ...{ id: 'accountId', providerId: 'provider', accountId: 'subject', password: 'passwordHash' },
+      id: 'accountId',
+      providerId: 'provider',
+      accountId: 'subject',
+      password: 'passwordHash',
       ...same('userId', 'createdAt', 'updatedAt'),
     },
   },
@@ -40,7 +43,9 @@ const MODELS = {
     collection: 'sessions',
     id: 'sessionId',
     fields: {
-      ...{ id: 'sessionId', token: 'tokenHash', ipAddress: 'address' },
+      id: 'sessionId',
+      token: 'tokenHash',
+      ipAddress: 'address',
       ...same('userId', 'expiresAt', 'userAgent', 'createdAt', 'updatedAt'),
     },
   },

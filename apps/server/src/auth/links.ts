@@ -214,9 +214,16 @@ export async function holdOperators(tx: Transaction): Promise<void> {
 export function newUser({ email, name, role }: Pick<UserRow, 'email' | 'name' | 'role'>): UserRow {
   const now = new Date()
   return {
-    ...{ userId: newId('user'), email: email.toLowerCase(), name, role },
+    userId: newId('user'),
+    email: email.toLowerCase(),
+    name,
+    role,
     // An operator vouches for it; a provider that knows the same email leads to the same person.
-    ...{ emailVerified: true, disabledAt: null, lastSignInAt: null, createdAt: now, updatedAt: now },
+    emailVerified: true,
+    disabledAt: null,
+    lastSignInAt: null,
+    createdAt: now,
+    updatedAt: now,
   }
 }
 
@@ -226,8 +233,13 @@ async function setPassword(tx: Transaction, userId: string, passwordHash: string
   if (account) await tx.update('accounts', account.accountId, { set: { passwordHash, updatedAt } })
   else
     await tx.insert('accounts', {
-      ...{ accountId: newId('account'), userId, provider: 'credential', subject: userId, passwordHash },
-      ...{ createdAt: updatedAt, updatedAt },
+      accountId: newId('account'),
+      userId,
+      provider: 'credential',
+      subject: userId,
+      passwordHash,
+      createdAt: updatedAt,
+      updatedAt,
     })
 }
 

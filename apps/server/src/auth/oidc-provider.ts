@@ -59,8 +59,12 @@ export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvi
   const url = `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
   const described = description.parse(await jsonOf(ask(url, { signal: soon() })))
   const provider: OAuthProvider<Claims> = {
-    ...{ id: OIDC, name: settings.name, issuer: described.issuer, requiresIdTokenNonce: true },
-    ...{ disableSignUp: !parts.signUp, options: { disableSignUp: !parts.signUp } },
+    id: OIDC,
+    name: settings.name,
+    issuer: described.issuer,
+    requiresIdTokenNonce: true,
+    disableSignUp: !parts.signUp,
+    options: { disableSignUp: !parts.signUp },
     idToken: {
       jwks: providerKeys(() => ask(described.jwks_uri, { signal: soon() }).then(jsonOf)),
       issuer: described.issuer,
@@ -70,8 +74,13 @@ export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvi
     accountSubject: ({ profile }) => profile.sub,
     createAuthorizationURL: ({ state, codeVerifier, redirectURI, idTokenNonce }) =>
       createAuthorizationURL({
-        ...{ id: OIDC, options: clientOf(parts), authorizationEndpoint: described.authorization_endpoint },
-        ...{ state, codeVerifier, redirectURI, scopes: SCOPES },
+        id: OIDC,
+        options: clientOf(parts),
+        authorizationEndpoint: described.authorization_endpoint,
+        state,
+        codeVerifier,
+        redirectURI,
+        scopes: SCOPES,
         ...(idTokenNonce === undefined ? {} : { nonce: idTokenNonce }),
       }),
     validateAuthorizationCode: (given) => tokensFor(given, described, parts),
@@ -85,7 +94,9 @@ export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvi
 }
 
 const clientOf = ({ settings: { clientId, clientSecret }, redirectUri }: ProviderParts) => ({
-  ...{ clientId, clientSecret, redirectURI: redirectUri },
+  clientId,
+  clientSecret,
+  redirectURI: redirectUri,
 })
 
 interface GivenCode {
@@ -97,7 +108,10 @@ interface GivenCode {
 async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, described: Description, parts: ProviderParts) {
   const methods = described.token_endpoint_auth_methods_supported ?? ['client_secret_post']
   const { body, headers } = await authorizationCodeRequest({
-    ...{ code, redirectURI, options: clientOf(parts), tokenEndpoint: described.token_endpoint },
+    code,
+    redirectURI,
+    options: clientOf(parts),
+    tokenEndpoint: described.token_endpoint,
     ...(codeVerifier === undefined ? {} : { codeVerifier }),
     authentication: methods.includes('client_secret_post') ? 'post' : 'basic',
   })
@@ -123,7 +137,8 @@ async function profileOf(idToken: string, { accessToken, described, ask }: More)
 }
 
 const userOf = ({ email, email_verified, name }: Claims, { trustEmail }: OidcSettings) => ({
-  ...{ email, emailVerified: trustEmail || email_verified === true },
+  email,
+  emailVerified: trustEmail || email_verified === true,
   name: String(name ?? email ?? ''),
 })
 

@@ -96,7 +96,14 @@ function rowOf({ id: userId, email, name, emailVerified, createdAt, updatedAt, .
   const { disabledAt = null, lastSignInAt = null } = rest
   const operates = rest.role === 'operator'
   return {
-    ...{ userId, email, name, emailVerified, createdAt, updatedAt, disabledAt, lastSignInAt },
+    userId,
+    email,
+    name,
+    emailVerified,
+    createdAt,
+    updatedAt,
+    disabledAt,
+    lastSignInAt,
     role: operates ? 'operator' : 'user',
   }
 }

@@ -42,11 +42,12 @@ describe('sign-in on complete servers', () => {
   beforeAll(async () => {
     database = await createDatabase(inject('postgresUrl'))
     const config = readConfig({
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url },
-      ...{
-        LOADOUT_MASTER_KEY: MASTER,
-        LOADOUT_DATA_DIR: dataDir,
-      },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      LOADOUT_MASTER_KEY: MASTER,
+      LOADOUT_DATA_DIR: dataDir,
     })
     const log = createLog('trace', { write: (line: string) => void logged.push(line) })
     servers = await Promise.all([startServer(config, { log }), startServer(config, { log })])
@@ -140,8 +141,12 @@ describe('two started server programs', () => {
     const database = await createDatabase(inject('postgresUrl'))
     const dataDir = join(tmpdir(), `loadout-sign-in-${randomBytes(4).toString('hex')}`)
     const env = {
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url },
-      ...{ LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'), LOADOUT_DATA_DIR: dataDir },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      PORT: '0',
+      DATABASE_URL: database.url,
+      LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
+      LOADOUT_DATA_DIR: dataDir,
     }
     const run = () => start(['apps/server/src/main.ts'], env)
     const programs = [run(), run()]

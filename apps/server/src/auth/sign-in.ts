@@ -99,7 +99,11 @@ export function signInSecret(masterKey: string): string {
 export function createSignIn(options: SignInOptions): SignIn {
   const { storage, secret, passwords = SCRYPT, byPassword = true, record = () => {}, log = silentLog } = options
   const authOptions = (): AuthOptions => ({
-    ...{ storage, secret, passwords, log, baseUrl: options.baseUrl() },
+    storage,
+    secret,
+    passwords,
+    log,
+    baseUrl: options.baseUrl(),
     secure: options.secure ?? options.baseUrl().startsWith('https:'),
     sessionMs: options.sessionMs ?? SESSION_MS,
   })
@@ -119,7 +123,9 @@ export function createSignIn(options: SignInOptions): SignIn {
 
   const ways = passwordWays({ open, counted, links, record }, byPassword ? undefined : noPasswords(options.oidc?.name))
   return {
-    ...{ oidc, byPassword, ...ways },
+    oidc,
+    byPassword,
+    ...ways,
     get sessions() {
       return open().sessions
     },

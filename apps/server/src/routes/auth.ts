@@ -142,8 +142,12 @@ export function authRoutes(parts: AuthParts) {
       const { user, sessionId } = await signedInOf(c, parts)
       const rows = await signInOf(parts).sessions.list(user.userId)
       const items = rows.map((row) => ({
-        ...{ id: row.sessionId, current: row.sessionId === sessionId, address: row.address, userAgent: row.userAgent },
-        ...{ createdAt: row.createdAt.toISOString(), lastSeenAt: row.updatedAt.toISOString() },
+        id: row.sessionId,
+        current: row.sessionId === sessionId,
+        address: row.address,
+        userAgent: row.userAgent,
+        createdAt: row.createdAt.toISOString(),
+        lastSeenAt: row.updatedAt.toISOString(),
         expiresAt: row.expiresAt.toISOString(),
       }))
       unkept(c)

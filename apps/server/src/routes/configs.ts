@@ -95,7 +95,8 @@ export function configRoutes(host: Host) {
       const record = { ...config_json, ...(uscoId === undefined ? {} : { id: undefined }), name }
       const options = {
         ...(uscoId === undefined ? {} : { uscoId }),
-        ...{ serverId: server_id, configType: config_type },
+        serverId: server_id,
+        configType: config_type,
       }
       const { stored, warnings } = await host.toolkits.register(record, { tier: 'user', userId }, options)
       // Behind: the caller asks for the outcome when they want it.

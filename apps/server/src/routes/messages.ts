@@ -86,8 +86,18 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
       // Loaded with the first that is said: who only looks at tools needs none of it.
       const { streamChat } = await import('loadout/agents')
       const response = await streamChat({
-        ...{ userId, threadId, tools, messages: host.messages, approvals: host.approvals, model: opened, said, again },
-        ...{ system, maxSteps, budget, signal: AbortSignal.any([c.req.raw.signal, stopping]) },
+        userId,
+        threadId,
+        tools,
+        messages: host.messages,
+        approvals: host.approvals,
+        model: opened,
+        said,
+        again,
+        system,
+        maxSteps,
+        budget,
+        signal: AbortSignal.any([c.req.raw.signal, stopping]),
         resolve: {
           ...(most === undefined ? {} : { limit: most }),
           ...(tokens === undefined ? {} : { maxTokens: tokens }),

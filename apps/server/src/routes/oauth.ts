@@ -120,8 +120,10 @@ export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick
         remember(c, { name: CONFIRM_COOKIE, value: word, sameSite: 'Strict' })
         return c.html(
           confirmPage({
-            ...{ account: (await people?.find(userId)) ?? { userId }, name },
-            ...{ action: `${COOKIE_PATH}/confirm`, fields: { ...brought, word } },
+            account: (await people?.find(userId)) ?? { userId },
+            name,
+            action: `${COOKIE_PATH}/confirm`,
+            fields: { ...brought, word },
           }),
           200,
         )

@@ -14,7 +14,10 @@ const selected = z
     modelName: z.string(),
     toolkit: z.string(),
     ...toolManifest.pick({ name: true, title: true, description: true, inputSchema: true, annotations: true }).shape,
-    ...{ by, score, reasons, tokens },
+    by,
+    score,
+    reasons,
+    tokens,
   })
   .openapi('SelectedTool')
 const selection = z
@@ -98,7 +101,11 @@ export function selectionRoutes(host: Host) {
 
 function view({ tools: chosen, deferred: rest, threadId, dropped, tokens: cost, strategy, warnings }: Selection) {
   return {
-    ...{ threadId, dropped, tokens: cost, strategy, warnings },
+    threadId,
+    dropped,
+    tokens: cost,
+    strategy,
+    warnings,
     tools: chosen.map(toolView),
     deferred: rest.length,
   }
@@ -108,7 +115,12 @@ function toolView({ entry, ...why }: SelectedTool) {
   const { ref, modelName, toolkit, manifest } = entry
   const { name, title, description, inputSchema, annotations } = manifest
   return {
-    ...{ ref, modelName, toolkit, name, inputSchema, ...why },
+    ref,
+    modelName,
+    toolkit,
+    name,
+    inputSchema,
+    ...why,
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(annotations === undefined ? {} : { annotations }),

@@ -37,7 +37,8 @@ const search = createRoute({
       z.object({
         items: z.array(found),
         tools: z.array(found).openapi({ description: 'The same as `items`' }),
-        ...{ strategy: z.string(), warnings: z.array(z.string()) },
+        strategy: z.string(),
+        warnings: z.array(z.string()),
       }),
       'Best first',
     ),
@@ -99,7 +100,11 @@ export function toolRoutes(host: Host) {
     // What is known already: who looks at a page waits for no server.
     const { entries } = await host.loadouts.of({ userId: c.var.principal.userId }, { behind: true })
     const items = entries.map(({ ref, modelName, tier, tokens, included, reasons }) => ({
-      ...{ ref, modelName, tier, tokens, included },
+      ref,
+      modelName,
+      tier,
+      tokens,
+      included,
       reasons: [...reasons],
     }))
     return c.json({ items }, 200)

@@ -98,7 +98,8 @@ const remove = createRoute({
 export function userRoutes(host: Host, signIn?: SignIn) {
   const people = () => signInOf({ signIn }).people
   const linkOf = (made: Parameters<SignIn['urlOf']>[0]) => ({
-    ...{ url: signInOf({ signIn }).urlOf(made), expiresAt: made.expiresAt.toISOString() },
+    url: signInOf({ signIn }).urlOf(made),
+    expiresAt: made.expiresAt.toISOString(),
   })
   const record = (userId: string, action: string, detail: Record<string, string | boolean>) =>
     host.audit.record({ userId, action, detail })
@@ -153,7 +154,12 @@ export function userRoutes(host: Host, signIn?: SignIn) {
 function viewOf(person: Person): z.infer<typeof user> {
   const { userId: id, email: to, name, methods } = person
   return {
-    ...{ id, email: to, name, operator: person.role === 'operator', disabled: person.disabledAt !== null, methods },
+    id,
+    email: to,
+    name,
+    operator: person.role === 'operator',
+    disabled: person.disabledAt !== null,
+    methods,
     createdAt: person.createdAt.toISOString(),
     lastSignInAt: person.lastSignInAt?.toISOString() ?? null,
   }

@@ -97,8 +97,12 @@ const check = createRoute({
           ok: z.boolean(),
           problems: z.array(
             z.object({
-              ...{ path: z.string(), code: z.string(), message: z.string(), action: z.string() },
-              ...{ node: z.string().optional(), ref: z.string().optional() },
+              path: z.string(),
+              code: z.string(),
+              message: z.string(),
+              action: z.string(),
+              node: z.string().optional(),
+              ref: z.string().optional(),
             }),
           ),
           warnings: z.array(z.string()),
@@ -278,7 +282,11 @@ function invocationOf(run: RunView): z.infer<typeof invoked> {
     steps,
   } = run
   return {
-    ...{ runId, status, failedToolkits, droppedToolkits, usage },
+    runId,
+    status,
+    failedToolkits,
+    droppedToolkits,
+    usage,
     ...(output === undefined ? {} : { output }),
     ...(error === undefined ? {} : { error }),
     ...(warnings === undefined ? {} : { warnings }),

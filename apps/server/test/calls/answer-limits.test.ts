@@ -29,7 +29,9 @@ beforeEach(async () => {
     agent: agentOf(() => modelsOf(host, config)),
   })
   app = createApp({
-    ...{ host, models: modelsOf(host, config), settings: settingsOf(config) },
+    host,
+    models: modelsOf(host, config),
+    settings: settingsOf(config),
     authenticate: ({ headers }) => ({
       kind: 'session',
       userId: 'ann',
@@ -65,21 +67,23 @@ async function node(more: object): Promise<{ detail: string; action: string }> {
 
 it('a chat gets the requested steps and tokens up to the allowed maximum', async () => {
   expect(await chat({ budget: 200 })).toMatchObject({
-    ...{ steps: 2, stopped: 'budget' },
+    steps: 2,
+    stopped: 'budget',
     limit: 'The answer used its budget of 200 tokens before it had an answer. Raise "budget", or ask for less.',
   })
   expect(await chat({ budget: 100_000 })).toMatchObject({
-    ...{ steps: 4, stopped: 'budget', limit: expect.stringMatching(/400 tokens.* a higher maxTokensPerAnswer\.$/) },
+    steps: 4,
+    stopped: 'budget',
+    limit: expect.stringMatching(/400 tokens.* a higher maxTokensPerAnswer\.$/),
   })
   expect((await allow({ maxStepsPerAnswer: 3, maxTokensPerAnswer: 1000 })).limits).toMatchObject({
-    ...{ maxStepsPerAnswer: 3, maxTokensPerAnswer: 1000 },
+    maxStepsPerAnswer: 3,
+    maxTokensPerAnswer: 1000,
   })
   expect(await chat({ maxSteps: 100 })).toMatchObject({
-    ...{
-      steps: 3,
-      stopped: 'max-steps',
-      limit: expect.stringMatching(/after 3 steps.* a higher maxStepsPerAnswer\.$/),
-    },
+    steps: 3,
+    stopped: 'max-steps',
+    limit: expect.stringMatching(/after 3 steps.* a higher maxStepsPerAnswer\.$/),
   })
   expect(await chat({ maxSteps: 2 })).toMatchObject({ steps: 2, limit: expect.stringContaining('Raise "maxSteps"') })
   // What operators store does not undo what the server was started with.
@@ -121,7 +125,9 @@ it('the preflight check warns about each node field above the limit and names th
 it('operators see the configured models and limits without the key, and other users get 403', async () => {
   const shown = async (headers: Record<string, string>) => (await app.request('/api/app/settings', { headers })).text()
   expect(JSON.parse(await shown({ 'x-op': '1' }))).toMatchObject({
-    ...{ model: 'openai:gpt-5.6', models: ['openai:gpt-*', 'anthropic:*'], ceiling: { maxSteps: 5, budget: 400 } },
+    model: 'openai:gpt-5.6',
+    models: ['openai:gpt-*', 'anthropic:*'],
+    ceiling: { maxSteps: 5, budget: 400 },
   })
   expect(await shown({ 'x-op': '1' })).not.toContain('key-of-the-app')
   expect(JSON.parse(await shown({})).code).toBe('forbidden')

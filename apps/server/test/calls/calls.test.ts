@@ -235,7 +235,8 @@ describe('a cancelled call', () => {
     expect((await show(body.callId)).status).toBe(200)
     const waited = await call('pay')
     expect(await cancel(waited.body.callId)).toMatchObject({
-      ...{ status: 409, body: { action: expect.stringContaining('end the request') } },
+      status: 409,
+      body: { action: expect.stringContaining('end the request') },
     })
   })
 })

@@ -20,7 +20,8 @@ const kit = {
 
 beforeAll(async () => {
   app = appOfUsers({
-    ...{ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs() },
+    drivers: nodeDrivers({ stdio: 'on' }),
+    executor: quickjs(),
     policy: [rule('kit.always_asked', { allowRemember: false }, 'ask'), rule('kit.never', 'deny')],
   })
   await app.host.ready()
@@ -84,7 +85,10 @@ it('validating a record returns the path of every error and stores nothing', asy
 it('a failed process shows its output line by line without its secrets', async () => {
   const script = `process.stderr.write('\\u001b[31mfirst\\u001b[0m\\nkey ' + process.env.KEY + '\\n', () => process.exit(3))`
   const { body } = await ann()('POST /api/mcp', {
-    ...{ name: 'Broken', command: process.execPath, args: ['-e', script], env: { KEY: 'planted-8d1e77' } },
+    name: 'Broken',
+    command: process.execPath,
+    args: ['-e', script],
+    env: { KEY: 'planted-8d1e77' },
   })
   expect(body.state).toMatchObject({ status: 'error', reason: expect.stringContaining('code 3') })
   expect(body.state.output).toBe('first\nkey •••')

@@ -28,7 +28,10 @@ afterEach(async () => {
 })
 
 const MODELS = [
-  ...['anthropic:claude-opus-5-5', 'openai:gpt-5.6', 'google:gemini-3-pro-preview', 'openai-compatible:qwen3'],
+  'anthropic:claude-opus-5-5',
+  'openai:gpt-5.6',
+  'google:gemini-3-pro-preview',
+  'openai-compatible:qwen3',
 ] as const
 
 /** All of them are on the app's key here. */
@@ -43,7 +46,9 @@ async function start(
   host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')], approvalMs: 5000 })
   const inputSchema = { type: 'object', properties: { order: { type: 'string' } } }
   const tool = (name: string, description: string, answer: unknown) => ({
-    ...{ name, description, inputSchema },
+    name,
+    description,
+    inputSchema,
     execute: () => {
       called.push(name)
       return answer
@@ -56,7 +61,8 @@ async function start(
   const baseUrls = { anthropic, openai, google, 'openai-compatible': openai }
   const models = createModels({ ...host, model, keys, baseUrls, appModels: APP_MODELS })
   app = createApp({
-    ...{ host, models },
+    host,
+    models,
     authenticate: (request) => ({ kind: 'session', userId: request.headers.get('x-user') ?? 'ann' }),
   })
   await ask('POST', '/api/threads', { id: 't' })
@@ -111,7 +117,9 @@ describe('a chat', () => {
     server.done()
     expect(textOf(message)).toBe('One: a-1.')
     expect(message.parts.find(({ type }) => type === 'dynamic-tool')).toMatchObject({
-      ...{ toolName: 'mcp_shop_orders', state: 'output-available', output: { status: 'ok' } },
+      toolName: 'mcp_shop_orders',
+      state: 'output-available',
+      output: { status: 'ok' },
     })
     const [selection] = dataOf(message, 'data-selection')
     expect(selection).toMatchObject({

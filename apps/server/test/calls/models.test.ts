@@ -28,9 +28,11 @@ beforeEach(async () => {
   })
   const models = modelsOf(host, config)
   app = createApp({
-    ...{ host, models },
+    host,
+    models,
     authenticate: ({ headers }) => ({
-      ...{ kind: 'session', userId: headers.get('x-user') ?? '' },
+      kind: 'session',
+      userId: headers.get('x-user') ?? '',
       role: headers.get('x-user') === 'op' ? 'operator' : 'user',
     }),
   })
@@ -69,7 +71,9 @@ describe('the app model key', () => {
   it('allows a chat with the models that the operator lists, and with no other', async () => {
     const refused = await say('ann', 'openai:the-most-expensive')
     expect(refused.json()).toMatchObject({
-      ...{ status: 409, code: 'model-unavailable', detail: expect.stringContaining(OTHERS) },
+      status: 409,
+      code: 'model-unavailable',
+      detail: expect.stringContaining(OTHERS),
       action: expect.stringMatching(/PUT \/api\/models\/openai\/key.*LOADOUT_MODELS/),
     })
     expect([server.requests.length, (await host.messages.list('ann', 't', { limit: 10 })).length]).toEqual([0, 0])
@@ -93,7 +97,9 @@ describe('the app model key', () => {
   it('is checked by preflight for each workflow node, and nothing is called', async () => {
     const { id } = (await ask('ann', 'POST /api/workflows', workflow('openai:the-most-expensive'))).json()
     const problem = {
-      ...{ node: 'ask', path: 'nodes.1.model', code: 'model-unavailable' },
+      node: 'ask',
+      path: 'nodes.1.model',
+      code: 'model-unavailable',
       message: expect.stringContaining(`Node 'ask': ${OTHERS}`),
       action: expect.stringContaining('LOADOUT_MODELS'),
     }

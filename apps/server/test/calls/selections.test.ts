@@ -22,7 +22,10 @@ describe('POST /api/threads/:id/resolve', () => {
     expect(status).toBe(200)
     expect(refsOf(body)).toEqual([expect.stringContaining('everything.'), expect.anything(), 'loadout.search_tools'])
     expect(body.tools[0]).toMatchObject({
-      ...{ ref: 'everything.get-sum', modelName: 'mcp_everything_get-sum', name: 'get-sum', by: 'search' },
+      ref: 'everything.get-sum',
+      modelName: 'mcp_everything_get-sum',
+      name: 'get-sum',
+      by: 'search',
       inputSchema: { type: 'object' },
     })
     expect(body.tools[0].reasons.length).toBeGreaterThan(0)

@@ -56,7 +56,11 @@ const asking =
   }
 
 const note = (id: string, after: string[]) => ({
-  ...{ id, type: 'tool', ref: 'counting.note', after, arguments: { at: id, for: '{{ input.who }}' } },
+  id,
+  type: 'tool',
+  ref: 'counting.note',
+  after,
+  arguments: { at: id, for: '{{ input.who }}' },
 })
 /** One question of a node and one of the policy, with effects before, between and after them. */
 const workflow = () => ({
@@ -67,7 +71,10 @@ const workflow = () => ({
     { id: 'ok', type: 'approval', message: 'Go on for {{ input.who }}?', after: ['before'] },
     note('between', ['ok']),
     {
-      ...{ id: 'write', type: 'tool', ref: 'files.write_file', after: ['before'] },
+      id: 'write',
+      type: 'tool',
+      ref: 'files.write_file',
+      after: ['before'],
       arguments: { path: join(folder, 'out.txt'), content: 'for {{ input.who }}' },
     },
     note('after', ['between', 'write']),
@@ -138,9 +145,14 @@ describe('a run that waits for approval', () => {
   it('continues after a restart on PostgreSQL in multi-user mode', async () => {
     const database = await createDatabase(inject('postgresUrl'))
     const env = {
-      ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', DATABASE_URL: database.url, LOADOUT_STDIO: 'on' },
-      ...{ LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'), LOADOUT_BOOTSTRAP_KEY: BOOTSTRAP },
-      ...{ LOADOUT_DATA_DIR: join(folder, 'data'), LOADOUT_PRIVATE_NETWORK: '1' },
+      LOADOUT_MODE: 'multi-user',
+      HOST: '127.0.0.1',
+      DATABASE_URL: database.url,
+      LOADOUT_STDIO: 'on',
+      LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
+      LOADOUT_BOOTSTRAP_KEY: BOOTSTRAP,
+      LOADOUT_DATA_DIR: join(folder, 'data'),
+      LOADOUT_PRIVATE_NETWORK: '1',
     }
     let key: string | undefined
     const open = async () => {

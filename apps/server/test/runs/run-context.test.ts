@@ -10,7 +10,9 @@ let app: AppOfUsers
 afterEach(() => app.host.close())
 
 const who = {
-  ...{ name: 'who', description: 'Says whose run it is.', inputSchema: { type: 'object' } },
+  name: 'who',
+  description: 'Says whose run it is.',
+  inputSchema: { type: 'object' },
   async execute() {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
     const { principal, runId, toolkits = {} } = getExecutionContext() ?? {}

@@ -115,7 +115,10 @@ it('a process with another master key does not start and reports the fix', async
   const start = (more: object) =>
     startServer(
       readConfig({
-        ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: databaseUrl },
+        LOADOUT_MODE: 'multi-user',
+        HOST: '127.0.0.1',
+        PORT: '0',
+        DATABASE_URL: databaseUrl,
         LOADOUT_DATA_DIR: join(tmpdir(), 'loadout-never-made'),
         ...more,
       }),

@@ -29,7 +29,9 @@ function formsOf(secret: string): Record<string, string> {
     json: JSON.stringify(secret).slice(1, -1),
     url: encodeURIComponent(secret),
     form: new URLSearchParams({ a: secret }).toString().slice(2),
-    ...{ base64: base64(0), 'base64 after one': base64(1), 'base64 after two': base64(2) },
+    base64: base64(0),
+    'base64 after one': base64(1),
+    'base64 after two': base64(2),
     base64url: Buffer.from(secret).toString('base64url').slice(0, -2),
   }
 }
@@ -46,8 +48,18 @@ function leaksIn(told: Told, secrets: ReadonlyMap<string, string> = planted): st
 
 /** What all of it must have come to: else a server did not misbehave as it should. */
 const CODES = [
-  ...['invalid-input', 'invalid-json', 'secret-missing', 'unauthenticated', 'conflict', 'denied', 'spawn-failed'],
-  ...['server-crashed', 'server-unreachable', 'protocol-error', 'credentials-refused', 'rate-limited'],
+  'invalid-input',
+  'invalid-json',
+  'secret-missing',
+  'unauthenticated',
+  'conflict',
+  'denied',
+  'spawn-failed',
+  'server-crashed',
+  'server-unreachable',
+  'protocol-error',
+  'credentials-refused',
+  'rate-limited',
 ]
 
 let server: TellingServer

@@ -60,7 +60,8 @@ const BODIES: Record<string, (kit: string) => unknown[]> = {
     { config_json: COMMAND, tool: 'go' },
     { config_json: ADDRESS, tool: 'go' },
     {
-      ...{ tool: 'go', allow: true },
+      tool: 'go',
+      allow: true,
       config_json: {
         tools: [{ ...TOOLS[0], execute: 'return await fetch("http://a.example/")', hosts: ['a.example'] }],
       },

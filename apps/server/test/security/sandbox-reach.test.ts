@@ -16,7 +16,10 @@ const lines: string[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'loadout-reach-'))
   const settings = {
-    ...{ PORT: '0', LOADOUT_DATA_DIR: folder, LOADOUT_STDIO: 'sandbox', LOADOUT_SANDBOX_CGROUPS: 'off' },
+    PORT: '0',
+    LOADOUT_DATA_DIR: folder,
+    LOADOUT_STDIO: 'sandbox',
+    LOADOUT_SANDBOX_CGROUPS: 'off',
   }
   const log = createLog('warn', { write: (line: string) => void lines.push(line) })
   server = await startServer({ ...readConfig(settings), globalFiles: [] }, { log })

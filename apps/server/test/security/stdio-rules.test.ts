@@ -48,7 +48,9 @@ describe('GET /api/stdio', () => {
       policy: 'templates',
       templates: [
         {
-          ...{ id: 'notes', title: 'Notes', description: 'Your notes.' },
+          id: 'notes',
+          title: 'Notes',
+          description: 'Your notes.',
           holes: [
             { name: 'user', hole: { type: 'string', title: 'User name', secret: false, maxLength: 200 } },
             {

@@ -12,7 +12,10 @@ const everything = createRequire(import.meta.url).resolve('@modelcontextprotocol
 const SECRET = 'planted-value-of-ann-91'
 
 const text = (name: string, execute: string, more: object = {}) => ({
-  ...{ name, title: `Title of ${name}`, description: `Does ${name} for words`, execute },
+  name,
+  title: `Title of ${name}`,
+  description: `Does ${name} for words`,
+  execute,
   inputSchema: { type: 'object', properties: { param1: { type: 'string' } }, required: ['param1'] },
   ...more,
 })
@@ -41,7 +44,8 @@ const glue = {
 
 beforeAll(async () => {
   app = appOfUsers({
-    ...{ drivers: nodeDrivers({ stdio: 'on' }), executor: quickjs() },
+    drivers: nodeDrivers({ stdio: 'on' }),
+    executor: quickjs(),
     policy: [rule('asks.*', 'ask'), rule('*', 'allow')],
     functions: { reverse: ({ param1 }: { param1: string }) => [...param1].reverse().join('') },
   })
@@ -84,7 +88,8 @@ describe('two custom toolkits beside a stdio toolkit', () => {
     const { status, body } = await ann()('POST /api/threads/t/run', { program })
     expect([status, body.error]).toEqual([200, undefined])
     expect(body.output).toEqual({
-      ...{ upper: 'ABC', app: 'yx' },
+      upper: 'ABC',
+      app: 'yx',
       sum: expect.stringContaining('3'),
       both: 'THE SUM OF 1 AND 0 IS 1.',
     })
@@ -193,7 +198,10 @@ describe('POST /api/mcp/config/try', () => {
     const { status, body } = await attempt({ config_json, tool: 'one', input: { param1: 'x' } })
     expect(status, JSON.stringify(body)).toBe(200)
     expect(body).toMatchObject({
-      ...{ status: 'ok', structuredContent: { param1: 'x' }, logs: [{ level: 'log', text: 'saw •••' }], warnings: [] },
+      status: 'ok',
+      structuredContent: { param1: 'x' },
+      logs: [{ level: 'log', text: 'saw •••' }],
+      warnings: [],
       durationMs: expect.any(Number),
     })
     expect(await counts()).toEqual(before)
@@ -212,7 +220,8 @@ describe('POST /api/mcp/config/try', () => {
     const thrown = (await attempt({ config_json, tool: 'throws', input })).body
     expect(thrown).toMatchObject({ status: 'tool-error', logs: [{ text: '1' }] })
     expect((await attempt({ config_json, tool: 'gone', input })).body).toMatchObject({
-      ...{ status: 'failed', error: { code: 'tool-not-found' } },
+      status: 'failed',
+      error: { code: 'tool-not-found' },
     })
     expect((await attempt({ config_json, tool: 'inner' })).body.error.code).toBe('invalid-input')
     expect((await attempt({ config_json: { tools: [text('x', 'return (')] }, tool: 'x' })).body.errors[0].path).toBe(

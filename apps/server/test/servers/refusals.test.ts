@@ -71,7 +71,8 @@ it('unknown resources and prompts return 404, in the problem document too', asyn
 it('a failing resource returns 502 and its reason and logs no error', async () => {
   const { status, body } = await resource('docs://broken')
   expect([status, body.code, body.detail]).toEqual([
-    ...[502, 'refused-by-server'],
+    502,
+    'refused-by-server',
     'The server refused the request (-32603): The disk is full',
   ])
   expect(errorLines()).toEqual([])

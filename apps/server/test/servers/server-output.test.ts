@@ -111,7 +111,9 @@ describe('the log messages of a server', () => {
   const logging = (data: unknown, more: { count?: number; logger?: string } = {}): Script => ({
     at: {
       'tools/call': {
-        ...{ do: 'notify', method: 'notifications/message', count: more.count ?? 1 },
+        do: 'notify',
+        method: 'notifications/message',
+        count: more.count ?? 1,
         params: { level: 'warning', data, ...(more.logger === undefined ? {} : { logger: more.logger }) },
       },
     },

@@ -30,9 +30,16 @@ beforeAll(async () => {
   database = await createDatabase(inject('postgresUrl'))
   market = await startCountingServer('market', [{ name: 'search' }, { name: 'extract' }])
   const config = readConfig({
-    ...{ LOADOUT_MODE: 'multi-user', HOST: '127.0.0.1', PORT: '0', DATABASE_URL: database.url, LOADOUT_STDIO: 'on' },
-    ...{ LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'), LOADOUT_BOOTSTRAP_KEY: BOOTSTRAP },
-    ...{ LOADOUT_DATA_DIR: join(folder, 'data'), LOADOUT_PRIVATE_NETWORK: '1', PATH: '/usr/bin:/bin' },
+    LOADOUT_MODE: 'multi-user',
+    HOST: '127.0.0.1',
+    PORT: '0',
+    DATABASE_URL: database.url,
+    LOADOUT_STDIO: 'on',
+    LOADOUT_MASTER_KEY: randomBytes(32).toString('base64'),
+    LOADOUT_BOOTSTRAP_KEY: BOOTSTRAP,
+    LOADOUT_DATA_DIR: join(folder, 'data'),
+    LOADOUT_PRIVATE_NETWORK: '1',
+    PATH: '/usr/bin:/bin',
   })
   server = await startServer(config, { log: createLog('silent') })
   tables = new pg.Client({ connectionString: database.url })
@@ -69,7 +76,9 @@ const introspect = async (uscoId: string) => (await ann('POST /api/mcp/config/in
 const filesystem = { command: node, args: [FILESYSTEM] as string[] }
 const CUSTOM = {
   tools: ['shout', 'count'].map((name) => ({
-    ...{ name, title: `Title of ${name}`, description: `Does ${name}` },
+    name,
+    title: `Title of ${name}`,
+    description: `Does ${name}`,
     inputSchema: { type: 'object', properties: { param1: { type: 'string' } }, required: ['param1'] },
     execute: name === 'shout' ? 'return input.param1.toUpperCase()' : 'return { length: input.param1.length }',
   })),

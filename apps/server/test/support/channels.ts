@@ -44,14 +44,23 @@ export async function listenToServer(given: Record<string, string>, files: reado
   const dir = mkdtempSync(join(tmpdir(), 'loadout-planted-'))
   const config: Config = {
     ...readConfig({
-      ...{ PORT: '0', LOADOUT_DATA_DIR: dir },
-      ...{ OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, LOADOUT_WEBHOOK_URL: `${hook.url}/hook` },
+      PORT: '0',
+      LOADOUT_DATA_DIR: dir,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      LOADOUT_WEBHOOK_URL: `${hook.url}/hook`,
       ...given,
     }),
     globalFiles: files.map((text, index) => fileOf(join(dir, `servers-${index}.json`), text)),
   }
   const told: Record<Channel, string[]> = {
-    ...{ audit: [], logs: [], metrics: [], events: [], traces: collector.got, errors: [], views: [], rows: [] },
+    audit: [],
+    logs: [],
+    metrics: [],
+    events: [],
+    traces: collector.got,
+    errors: [],
+    views: [],
+    rows: [],
   }
   const log = createLog('trace', { write: (line: string) => void told.logs.push(line) })
   const server = await startServer(config, { log })

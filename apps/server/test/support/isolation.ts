@@ -104,17 +104,17 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   const kit = await must('POST /api/mcp', {
     id: 'kit',
     name: `Kit ${mark}`,
-    ...{
-      command: process.execPath,
-      args: [EVERYTHING, 'stdio'],
-      env: { TOKEN: `${mark}-secret`, WHOSE: `key of ${mark}` },
-    },
+    command: process.execPath,
+    args: [EVERYTHING, 'stdio'],
+    env: { TOKEN: `${mark}-secret`, WHOSE: `key of ${mark}` },
     overrides: { echo: { description: mark } },
   })
   const only = await must('POST /api/mcp', {
     id: `only-${user}`,
     name: `Only ${mark}`,
-    ...{ url: meeting.world.serverUrl, headers: { 'X-Key': `${mark}-header` }, account: mark },
+    url: meeting.world.serverUrl,
+    headers: { 'X-Key': `${mark}-header` },
+    account: mark,
   })
   await must('POST /api/threads', { id: 'trip', title: mark })
   await must('POST /api/threads/trip/activations', { ref: 'kit.get-sum', on: false })
@@ -138,8 +138,15 @@ async function settle(meeting: Meeting, user: User): Promise<Things> {
   })
   return {
     ...(await askedAndKept(must, mark)),
-    ...{ kitUscoId: kit.uscoId, onlyKit: only.id, onlyUscoId: only.uscoId, onlyThread: `thread-${user}` },
-    ...{ callId: call.callId, inputId: asked.input.id, keyId: key.id, runId: run.id, workflowId: workflow.id },
+    kitUscoId: kit.uscoId,
+    onlyKit: only.id,
+    onlyUscoId: only.uscoId,
+    onlyThread: `thread-${user}`,
+    callId: call.callId,
+    inputId: asked.input.id,
+    keyId: key.id,
+    runId: run.id,
+    workflowId: workflow.id,
   }
 }
 

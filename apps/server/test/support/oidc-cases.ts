@@ -296,7 +296,8 @@ export const OIDC_CASES: Record<string, OidcCase> = {
         ['password', { current: PASSWORD, password: PASSWORD }],
       ] as const)
         expect((await browser.ask(`POST /api/auth/${route}`, { body })).body).toMatchObject({
-          ...{ code: 'forbidden', action: 'Sign in with Work.' },
+          code: 'forbidden',
+          action: 'Sign in with Work.',
         })
       const shown = await browser.ask('POST /api/auth/link', { body: { token: theirs.token } })
       expect(shown.body).toMatchObject({ kind: 'invite', email: 'cy@example.com' })

@@ -80,7 +80,10 @@ export async function signInWorld(storages: [Storage, Storage], options: WorldOp
   const browser = (address = '192.0.2.1') => browserOf(processes, base, address)
   let operator: Browser | undefined
   const world: SignInWorld = {
-    ...{ processes, storage: storages[0], counts, browser },
+    processes,
+    storage: storages[0],
+    counts,
+    browser,
     async operator() {
       if (operator) return operator
       const made = await processes[0].signIn.setupLink()

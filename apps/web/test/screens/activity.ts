@@ -4,15 +4,20 @@ import type { Page } from 'playwright'
 
 export async function fill(host: Host): Promise<void> {
   const call = (n: number, outcome: string, ref = 'tracker.search') => ({
-    ...{ userId: 'local', action: 'mcp_tool_call', source: 'mcp:tracker', ref, outcome, callId: `call_screen${n}` },
+    userId: 'local',
+    action: 'mcp_tool_call',
+    source: 'mcp:tracker',
+    ref,
+    outcome,
+    callId: `call_screen${n}`,
     detail: {
-      ...{
-        caller: n % 3 ? 'direct' : 'code',
-        decision: 'allow',
-        reason: 'It only reads.',
-        arguments: { query: `open ${n}` },
-      },
-      ...{ argumentSize: 20, durationMs: 12 + ((n * 37) % 400), resultSize: 900 + n * 40 },
+      caller: n % 3 ? 'direct' : 'code',
+      decision: 'allow',
+      reason: 'It only reads.',
+      arguments: { query: `open ${n}` },
+      argumentSize: 20,
+      durationMs: 12 + ((n * 37) % 400),
+      resultSize: 900 + n * 40,
     },
   })
   for (let n = 0; n < 40; n++)

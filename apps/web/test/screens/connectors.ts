@@ -180,7 +180,9 @@ async function withStdio(page: Page, json: object): Promise<void> {
 
 const TEMPLATES = [
   {
-    ...{ id: 'notes', title: 'Team notes', description: 'The notes of your team, to read and to write.' },
+    id: 'notes',
+    title: 'Team notes',
+    description: 'The notes of your team, to read and to write.',
     holes: [
       { name: 'folder', hole: { type: 'path', title: 'Folder', roots: ['/srv/notes'], maxLength: 1024 } },
       { name: 'mode', hole: { type: 'enum', title: 'What it may do', values: ['read', 'read and write'] } },

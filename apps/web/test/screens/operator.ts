@@ -16,8 +16,14 @@ export async function fill(host: Host): Promise<void> {
 }
 
 const user = (name: string, more: object = {}) => ({
-  ...{ id: `user_${name}`, name, email: `${name.toLowerCase()}@example.com`, operator: false, disabled: false },
-  ...{ createdAt: ago(9000), lastSignInAt: ago(50), methods: ['password'] },
+  id: `user_${name}`,
+  name,
+  email: `${name.toLowerCase()}@example.com`,
+  operator: false,
+  disabled: false,
+  createdAt: ago(9000),
+  lastSignInAt: ago(50),
+  methods: ['password'],
   ...more,
 })
 const USERS = [

@@ -4,7 +4,13 @@ import { ago, forget, standIn } from './stand-in.ts'
 
 const WEEK_ON = -7 * 24 * 60
 const session = (id: string, current: boolean, userAgent: string) => ({
-  ...{ id, current, userAgent, address: '192.0.2.7', createdAt: ago(90), lastSeenAt: ago(3), expiresAt: ago(WEEK_ON) },
+  id,
+  current,
+  userAgent,
+  address: '192.0.2.7',
+  createdAt: ago(90),
+  lastSeenAt: ago(3),
+  expiresAt: ago(WEEK_ON),
 })
 const SESSIONS = [
   session(

@@ -3,7 +3,10 @@ import type { Page } from 'playwright'
 
 export const OLGA = { id: 'user_olga', name: 'Olga Example', email: 'olga@example.com', operator: true }
 const SESSION = {
-  ...{ mode: 'multi-user', user: OLGA, methods: { password: true, oidc: { name: 'Example ID' } }, setupNeeded: false },
+  mode: 'multi-user',
+  user: OLGA,
+  methods: { password: true, oidc: { name: 'Example ID' } },
+  setupNeeded: false,
 }
 
 export const forget = (page: Page) => page.unrouteAll({ behavior: 'ignoreErrors' })

@@ -6,22 +6,18 @@ import type { Page } from 'playwright'
 const THREAD = 'screens-chat'
 
 const tool = (name: string, description: string) => ({
-  ...{
-    name,
-    description,
-    inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
-  },
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { query: { type: 'string' } }, required: ['query'] },
 })
 const chosen = (ref: string, score: number, reasons: string[]) => ({
-  ...{
-    ref,
-    modelName: `mcp_${ref.replace('.', '_')}`,
-    toolkit: ref.split('.')[0],
-    by: 'search',
-    score,
-    reasons,
-    tokens: 84,
-  },
+  ref,
+  modelName: `mcp_${ref.replace('.', '_')}`,
+  toolkit: ref.split('.')[0],
+  by: 'search',
+  score,
+  reasons,
+  tokens: 84,
 })
 
 export async function fill(host: Host): Promise<void> {
@@ -55,13 +51,20 @@ export async function fill(host: Host): Promise<void> {
             chosen('notebook.search_notes', 0.94, ['"notes" in its name', '"decide" means something alike']),
             chosen('notebook.write_note', 0.41, ['It means something alike.']),
           ],
-          ...{ deferred: 38, dropped: [], strategy: 'hybrid', warnings: [] },
+          deferred: 38,
+          dropped: [],
+          strategy: 'hybrid',
+          warnings: [],
           tokens: { before: 6120, after: 342, tokenizer: 'o200k_base', exact: true },
         },
       },
       {
-        ...{ type: 'dynamic-tool', toolName: 'mcp_notebook_search_notes', toolCallId: 'c1', state: 'output-available' },
-        ...{ input: { query: 'budget' }, output: { status: 'ok', content: [{ type: 'text', text: '3 notes' }] } },
+        type: 'dynamic-tool',
+        toolName: 'mcp_notebook_search_notes',
+        toolCallId: 'c1',
+        state: 'output-available',
+        input: { query: 'budget' },
+        output: { status: 'ok', content: [{ type: 'text', text: '3 notes' }] },
       },
       {
         type: 'text',

@@ -57,11 +57,9 @@ export async function fill(host: Host): Promise<void> {
     name: 'texts',
     tools: [
       {
-        ...{
-          name: 'words',
-          description: 'Counts the words of a text.',
-          annotations: { readOnlyHint: true, idempotentHint: true },
-        },
+        name: 'words',
+        description: 'Counts the words of a text.',
+        annotations: { readOnlyHint: true, idempotentHint: true },
         inputSchema: {
           type: 'object',
           properties: { text: { type: 'string', description: 'The text' } },
@@ -70,7 +68,9 @@ export async function fill(host: Host): Promise<void> {
         execute: 'return { words: input.text.split(" ").length }',
       },
       {
-        ...{ name: 'forget', description: 'Forgets a text for good.', annotations: { destructiveHint: true } },
+        name: 'forget',
+        description: 'Forgets a text for good.',
+        annotations: { destructiveHint: true },
         inputSchema: { type: 'object', properties: { text: { type: 'string' }, times: { type: 'integer' } } },
         execute: 'return null',
       },

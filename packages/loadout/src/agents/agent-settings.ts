@@ -62,7 +62,9 @@ export function settingsOf(input: GenerationInput) {
         schemas,
       ),
     settings: {
-      ...{ model, messages, tools },
+      model,
+      messages,
+      tools,
       ...(toolApproval ? { toolApproval } : {}),
       ...(instructions === '' ? {} : { instructions }),
       ...(signal ? { abortSignal: signal } : {}),
@@ -78,7 +80,10 @@ export function settingsOf(input: GenerationInput) {
 
 /** As each takes them through the AI SDK. */
 const SCHEMAS: Readonly<Record<LimitedProvider, SchemaProvider>> = {
-  ...{ anthropic: 'anthropic', google: 'gemini-json', 'openai-responses': 'openai', 'openai-chat': 'openai' },
+  anthropic: 'anthropic',
+  google: 'gemini-json',
+  'openai-responses': 'openai',
+  'openai-chat': 'openai',
 }
 
 /** Why a generation ended. */
@@ -145,7 +150,8 @@ export interface TokensUsed {
 }
 
 export const usedOf = ({ inputTokens = 0, outputTokens = 0 }: LanguageModelUsage): TokensUsed => ({
-  ...{ inputTokens, outputTokens },
+  inputTokens,
+  outputTokens,
   totalTokens: inputTokens + outputTokens,
 })
 

@@ -30,7 +30,9 @@ async function start(script: ModelScript, options: { keys?: { anthropic: string 
   server = await startModelServer(script)
   const { openai, google, aiSdkAnthropic } = server.baseUrl
   models = createModels({
-    ...{ credentials: host.credentials, storage: host.storage, keys: options.keys ?? KEYS },
+    credentials: host.credentials,
+    storage: host.storage,
+    keys: options.keys ?? KEYS,
     baseUrls: { anthropic: aiSdkAnthropic, openai, google, 'openai-compatible': openai },
     model: 'anthropic:claude-opus-5-5',
     appModels: ['openai:*', 'google:*', 'openai-compatible:*'],

@@ -88,7 +88,10 @@ export async function agent(options: AgentOptions): Promise<AgentAnswer> {
     return {
       // An answer that was cut off fits no schema.
       output: output && stopped === 'done' ? (result.output as Json) : text,
-      ...{ text, stopped, usage: usedOf(usage), messages: responseMessages },
+      text,
+      stopped,
+      usage: usedOf(usage),
+      messages: responseMessages,
       steps: steps.map(({ text: said, toolCalls, usage: used }) => ({
         text: said,
         calls: toolCalls.map(({ toolCallId: id, toolName, input }) => ({

@@ -94,15 +94,13 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const watched = withApprovals(options, writer)
   writer.write({ type: 'start' })
   const { settings, warnings, lostIn } = settingsOf({
-    ...{
-      ...options,
-      ceiling: model.ceiling,
-      model: model.model,
-      tokens: model.tokens,
-      messages: heard,
-      selection: watched.selection,
-      signal,
-    },
+    ...options,
+    ceiling: model.ceiling,
+    model: model.model,
+    tokens: model.tokens,
+    messages: heard,
+    selection: watched.selection,
+    signal,
     form: { onPending: watched.onPending },
     onStep: () => {
       const shown = selection.next()
@@ -131,7 +129,10 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const told = limitTold(stopped, limits, 'The answer')
   const limit = told ? `${told.detail} ${told.action}` : stopped === 'limit' ? reached?.message : undefined
   const data = {
-    ...{ ...usedOf(usage), steps: steps.length, stopped, tools: { before, after } },
+    ...usedOf(usage),
+    steps: steps.length,
+    stopped,
+    tools: { before, after },
     ...(limit === undefined ? {} : { limit }),
   }
   writer.write({ type: 'data-usage', id: 'usage', data })

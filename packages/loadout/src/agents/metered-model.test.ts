@@ -34,7 +34,9 @@ async function start(script: ModelScript, paceMs?: number) {
 const ask = async (userId = 'ann', threadId = 't') =>
   agent({
     ...(await models.open(userId, undefined, { threadId })),
-    ...{ tools: host.thread({ userId, threadId }), prompt: 'Look.', maxRetries: 0 },
+    tools: host.thread({ userId, threadId }),
+    prompt: 'Look.',
+    maxRetries: 0,
   })
 const used = async (userId = 'ann') => (await host.usage(userId)).tokensToday.used
 const look = { calls: [{ name: 'mcp_kit_look', arguments: {} }], usage: { input: 100, output: 10 } }

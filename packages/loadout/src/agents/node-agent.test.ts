@@ -39,22 +39,27 @@ function logged(said = new Map<string, Json>(), made = new Map<string, AgentCall
   const thread = host.thread({ userId: 'ann', threadId: 't' })
   const controller = new AbortController()
   return {
-    ...{ said, made, controller },
+    said,
+    made,
+    controller,
     async request(more: Partial<AgentRequest> = {}): Promise<AgentRequest> {
       const call: AgentRequest['call'] = (one) => {
         made.set(one.id, one)
         return thread.call(one)
       }
       return {
-        ...{ userId: 'ann', threadId: undefined, runId: 'run_1', node: 'sum', model: undefined, system: 'Be brief.' },
-        ...{
-          prompt: 'What is 1 + 1?',
-          output: undefined,
-          maxSteps: 5,
-          budget: undefined,
-          loadout: await thread.loadout(),
-          signal: controller.signal,
-        },
+        userId: 'ann',
+        threadId: undefined,
+        runId: 'run_1',
+        node: 'sum',
+        model: undefined,
+        system: 'Be brief.',
+        prompt: 'What is 1 + 1?',
+        output: undefined,
+        maxSteps: 5,
+        budget: undefined,
+        loadout: await thread.loadout(),
+        signal: controller.signal,
         call,
         async resolve(options) {
           const selection = await thread.resolve(options)

@@ -41,7 +41,11 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
     const { prompt, signal, system } = request
     const selection = await request.resolve({ prompt: prompt.slice(0, LONGEST_PROMPT), model: opened.name })
     const { settings, warnings, lostIn } = settingsOf({
-      ...{ ...limits, model, signal, system, selection },
+      ...limits,
+      model,
+      signal,
+      system,
+      selection,
       messages: [{ role: 'user', content: prompt }],
     })
     try {

@@ -14,12 +14,18 @@ export function selectionData(
   const { tools, deferred, dropped, tokens, strategy } = selection
   return {
     tools: tools.map(({ entry: { ref, modelName, toolkit }, by, score, reasons, tokens: cost }) => ({
-      ...{ ref, modelName, toolkit, by, reasons, tokens: cost },
+      ref,
+      modelName,
+      toolkit,
+      by,
+      reasons,
+      tokens: cost,
       ...(score === undefined ? {} : { score }),
     })),
     deferred: deferred.length,
     dropped: dropped.slice(0, MOST_DROPPED),
-    ...{ tokens, strategy },
+    tokens,
+    strategy,
     warnings: [...selection.warnings, ...warnings],
     ...(lost.length > 0 ? { lost: lost.slice(0, MOST_LOST) as unknown as JsonObject[] } : {}),
   }

@@ -47,7 +47,8 @@ export function toReferences(output: unknown, waiting: ReadonlySet<string>): Mod
   return {
     type: 'content',
     value: found.map((toolName) => ({
-      ...{ type: 'custom', providerOptions: { anthropic: { type: 'tool-reference', toolName } } },
+      type: 'custom',
+      providerOptions: { anthropic: { type: 'tool-reference', toolName } },
     })),
   }
 }

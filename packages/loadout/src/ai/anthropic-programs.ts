@@ -56,11 +56,14 @@ export function programWarnings(entries: readonly LoadoutEntry[], choice: Anthro
 }
 
 const begun = z.looseObject({
-  ...{ type: z.literal('server_tool_use'), name: z.literal('code_execution'), id: z.string().min(1).max(500) },
+  type: z.literal('server_tool_use'),
+  name: z.literal('code_execution'),
+  id: z.string().min(1).max(500),
   input: z.looseObject({ code: z.string() }).optional().catch(undefined),
 })
 const ended = z.looseObject({
-  ...{ type: z.literal('code_execution_tool_result'), tool_use_id: z.string().min(1).max(500) },
+  type: z.literal('code_execution_tool_result'),
+  tool_use_id: z.string().min(1).max(500),
   content: z.looseObject({
     type: z.string(),
     return_code: z.number().optional(),

@@ -87,7 +87,9 @@ export function toAnthropic(
   const bound = [...selected, ...selection.deferred].filter(isReferenced)
   const sendsAll = search !== 'client' || messages === undefined
   const plan = planTools({
-    ...{ provider: 'anthropic', reserved: (own ? 1 : 0) + (programs ? 1 : 0), bound },
+    provider: 'anthropic',
+    reserved: (own ? 1 : 0) + (programs ? 1 : 0),
+    bound,
     shown: selected.filter((entry) => !isReferenced(entry)),
     waiting: sendsAll ? selection.deferred.filter((entry) => !isReferenced(entry)) : [],
   })
@@ -141,7 +143,10 @@ export interface AnthropicTurn {
 }
 
 const toolUse = z.looseObject({
-  ...{ type: z.literal('tool_use'), id: z.string().max(500), name: z.string().max(500), input: z.unknown() },
+  type: z.literal('tool_use'),
+  id: z.string().max(500),
+  name: z.string().max(500),
+  input: z.unknown(),
   caller: z.looseObject({ type: z.string().max(100), tool_id: z.string().max(500).optional() }).nullish(),
 })
 
@@ -208,7 +213,9 @@ function resultOf({ call, outcome }: AnsweredCall, waiting: ReadonlySet<string>)
           [contentOf({ type: 'text', text: valueText(outcome) })]
         : resultParts(outcome).map(contentOf)
   return {
-    ...{ type: 'tool_result', tool_use_id: call.id, content },
+    type: 'tool_result',
+    tool_use_id: call.id,
+    content,
     ...(isFailure(outcome) ? { is_error: true } : {}),
   }
 }

@@ -104,6 +104,7 @@ const resourceBlock = (name: string | undefined, content: JsonObject): JsonObjec
 })
 
 const linkBlock = (uri: string, name?: string): JsonObject => ({
-  ...{ type: 'resource_link', uri },
+  type: 'resource_link',
+  uri,
   name: name ?? uri.split(/[?#]/)[0]?.split('/').at(-1) ?? uri,
 })

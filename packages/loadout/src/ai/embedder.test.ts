@@ -7,15 +7,27 @@ import { memory } from '../storage/memory.ts'
 import { aiEmbedder } from './embedder.ts'
 
 const entry = (tool: string, description: string): LoadoutEntry => ({
-  ...{ ref: `kit.${tool}`, modelName: `mcp_kit_${tool}`, tier: 'app', toolkit: 'kit', uscoId: 'usco_kit', tool },
+  ref: `kit.${tool}`,
+  modelName: `mcp_kit_${tool}`,
+  tier: 'app',
+  toolkit: 'kit',
+  uscoId: 'usco_kit',
+  tool,
   manifest: { name: tool, description, inputSchema: { type: 'object' } },
-  ...{ deferred: true, allowedCallers: ['direct'], tokens: 1, included: true, reasons: [] },
+  deferred: true,
+  allowedCallers: ['direct'],
+  tokens: 1,
+  included: true,
+  reasons: [],
 })
 const ENTRIES = [entry('look', 'Says the forecast.'), entry('write', 'Brings a letter to the post.')]
 
 const modelOf = (answer: (texts: string[]) => number[][], most = 1) =>
   new MockEmbeddingModelV4({
-    ...{ provider: 'scripted', modelId: 'topics-1', maxEmbeddingsPerCall: most, supportsParallelCalls: true },
+    provider: 'scripted',
+    modelId: 'topics-1',
+    maxEmbeddingsPerCall: most,
+    supportsParallelCalls: true,
     doEmbed: async ({ values }) => ({ embeddings: answer(values), warnings: [] }),
   })
 const isOfWeather = (text: string) => /forecast|umbrella/.test(text)

@@ -11,15 +11,26 @@ import { toOpenAI, toOpenAIChat } from './openai.ts'
 import { toAI } from './to-ai.ts'
 
 const entry = (name: string, toolkit = 'kit'): LoadoutEntry => ({
-  ...{ ref: `${toolkit}.${name}`, modelName: modelName(toolkit, name), tier: 'app', toolkit, tool: name },
+  ref: `${toolkit}.${name}`,
+  modelName: modelName(toolkit, name),
+  tier: 'app',
+  toolkit,
+  tool: name,
   manifest: { name, inputSchema: { type: 'object' } },
-  ...{ deferred: true, allowedCallers: ['direct'], tokens: 10, included: true, reasons: [] },
+  deferred: true,
+  allowedCallers: ['direct'],
+  tokens: 10,
+  included: true,
+  reasons: [],
 })
 const many = (prefix: string, count: number, toolkit?: string) =>
   Array.from({ length: count }, (_, index) => entry(`${prefix}${index}`, toolkit))
 const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[]): ModelSelection => ({
   tools: [...shown, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
-    ...{ entry: one, by: 'search', reasons: [], tokens: 10 },
+    entry: one,
+    by: 'search',
+    reasons: [],
+    tokens: 10,
   })),
   deferred: [...deferred],
 })

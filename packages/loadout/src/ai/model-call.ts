@@ -64,7 +64,9 @@ export function callAll(
       const { id, name, arguments: args, caller, unreadable } = call
       if (unreadable !== undefined) return { call, outcome: notReadable(name, unreadable) }
       const outcome = await door({
-        ...{ id, name, arguments: args },
+        id,
+        name,
+        arguments: args,
         ...(caller ? { caller } : {}),
         ...(signal ? { signal } : {}),
         ...(onPending ? { onPending: (approval) => onPending(call, approval) } : {}),

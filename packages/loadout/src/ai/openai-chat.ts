@@ -60,7 +60,8 @@ export function toOpenAIChat(
 }
 
 const toolCall = z.looseObject({
-  ...{ id: z.string().max(500), type: z.literal('function') },
+  id: z.string().max(500),
+  type: z.literal('function'),
   function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
 })
 

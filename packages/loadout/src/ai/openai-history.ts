@@ -8,7 +8,8 @@ const output = z.looseObject({
   tools: z.array(z.unknown()),
 })
 const call = z.looseObject({
-  ...{ type: z.literal('function_call'), name: z.string() },
+  type: z.literal('function_call'),
+  name: z.string(),
   namespace: z.string().nullish(),
 })
 

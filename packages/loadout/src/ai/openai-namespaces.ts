@@ -98,10 +98,12 @@ export function functionOf(
   const description = descriptionOf(entry)
   const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
   return {
-    ...{ type: 'function', name: entry.modelName },
+    type: 'function',
+    name: entry.modelName,
     ...(description === undefined ? {} : { description }),
     // What servers write is rarely what "strict" wants.
-    ...{ parameters, strict },
+    parameters,
+    strict,
     ...(defer ? { defer_loading: true } : {}),
     ...(programs && entry.allowedCallers.includes('code') ? forPrograms(entry) : {}),
   }
@@ -118,6 +120,8 @@ export const namespaceTool = (
   { name, description, entries }: Namespace,
   { programs, schemas }: Pick<FunctionOptions, 'programs' | 'schemas'> = {},
 ): OpenAINamespace => ({
-  ...{ type: 'namespace', name, description },
+  type: 'namespace',
+  name,
+  description,
   tools: entries.map((entry) => functionOf(entry, { defer: true, programs, schemas })),
 })

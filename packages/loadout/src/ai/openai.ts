@@ -86,7 +86,9 @@ function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
   const plan = planTools({
-    ...{ provider: 'openai-responses', reserved: reservedFor(parts), canPostpone: needsSearch },
+    provider: 'openai-responses',
+    reserved: reservedFor(parts),
+    canPostpone: needsSearch,
     shown: [...called, ...selected.filter((entry) => !isLoaded(entry))],
   })
   const { description = '', inputSchema } = SEARCH_TOOLS
@@ -108,7 +110,9 @@ function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm 
   const stays = ({ modelName }: LoadoutEntry) => where.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
   const plan = planTools({
-    ...{ provider: 'openai-responses', reserved, canPostpone: needsSearch },
+    provider: 'openai-responses',
+    reserved,
+    canPostpone: needsSearch,
     shown: [...called, ...selected.filter((entry) => !stays(entry))],
   })
   const waiting = [
@@ -148,20 +152,28 @@ export interface OpenAITurn {
 }
 
 const functionCall = z.looseObject({
-  ...{ type: z.literal('function_call'), call_id: z.string().max(500), name: z.string().max(500) },
+  type: z.literal('function_call'),
+  call_id: z.string().max(500),
+  name: z.string().max(500),
   arguments: z.unknown(),
   caller: z.looseObject({ type: z.string().max(100), caller_id: z.string().max(500).optional() }).nullish(),
 })
 const searchCall = z.looseObject({
-  ...{ type: z.literal('tool_search_call'), execution: z.literal('client'), call_id: z.string().max(500) },
+  type: z.literal('tool_search_call'),
+  execution: z.literal('client'),
+  call_id: z.string().max(500),
   arguments: z.unknown(),
 })
 const begun = z.looseObject({
-  ...{ type: z.literal('program'), call_id: z.string().min(1).max(500), code: z.string().optional() },
+  type: z.literal('program'),
+  call_id: z.string().min(1).max(500),
+  code: z.string().optional(),
 })
 const ended = z.looseObject({
-  ...{ type: z.literal('program_output'), call_id: z.string().min(1).max(500) },
-  ...{ result: z.string().optional(), status: z.string().max(100) },
+  type: z.literal('program_output'),
+  call_id: z.string().min(1).max(500),
+  result: z.string().optional(),
+  status: z.string().max(100),
 })
 const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
 
@@ -188,7 +200,9 @@ export function readOpenAI(
       const written = readArguments(read.arguments)
       return [
         {
-          ...{ id: read.call_id, name, ...written },
+          id: read.call_id,
+          name,
+          ...written,
           arguments: meant(written.arguments, { name, selection, schemas }),
           ...(made.success ? callerOf(made.data.caller) : {}),
           source: jsonObject.parse(item),
@@ -264,7 +278,8 @@ export function answerOpenAI(
     const isText = parts.every(({ type }) => type === 'text')
     const shown = isText ? textOf(parts) : parts.map(contentOf)
     return {
-      ...{ type: 'function_call_output', call_id: call.id },
+      type: 'function_call_output',
+      call_id: call.id,
       // A program reads data, as `output_schema` says.
       output: call.caller?.type === 'code' && isText ? valueText(outcome) : shown,
       // A program's call is answered to the program.

@@ -45,9 +45,15 @@ export function planTools({ provider, reserved, canPostpone = false, ...given }:
   const names = (entries: readonly LoadoutEntry[]) => entries.map(({ modelName }) => modelName)
   const sent = [...shown.taken, ...bound, ...waiting.taken]
   return {
-    ...{ shown: shown.taken, bound, waiting: waiting.taken, postponed },
+    shown: shown.taken,
+    bound,
+    waiting: waiting.taken,
+    postponed,
     warnings: limitWarnings({
-      ...{ provider, entries: reserved + sent.length, names: names(sent), postponed: names(postponed) },
+      provider,
+      entries: reserved + sent.length,
+      names: names(sent),
+      postponed: names(postponed),
       dropped: names([...(canPostpone ? [] : shown.left), ...waiting.left]),
       tooLong: names(all.filter((entry) => !isShort(entry))),
     }),

@@ -80,7 +80,8 @@ describe('the model-facing result of a call', () => {
     expect(output(ok({ type: 'text', text: 'a' }))).toEqual({ type: 'text', value: 'a' })
     expect(output(ok(image))).toMatchObject({ type: 'content', value: [{ type: 'file', mediaType: 'image/png' }] })
     expect(output({ status: 'tool-error', content: [{ type: 'text', text: 'bad' }] })).toEqual({
-      ...{ type: 'error-text', value: 'bad' },
+      type: 'error-text',
+      value: 'bad',
     })
     const error = new HostError('denied', { detail: 'No.' })
     expect(output({ status: 'denied', error })).toMatchObject({ type: 'execution-denied' })

@@ -178,7 +178,10 @@ function planFor(
   // What waits is in the request itself only where the provider defers it.
   const isSent = search.by === 'anthropic'
   const plan = planTools({
-    ...{ provider, reserved: deferred.length > 0 ? 1 : 0, shown, bound },
+    provider,
+    reserved: deferred.length > 0 ? 1 : 0,
+    shown,
+    bound,
     ...(isSent ? { waiting } : { canPostpone: true }),
   })
   const left = isSent ? plan.waiting : [...plan.postponed, ...waiting]
@@ -242,7 +245,9 @@ function toolOf(entry: LoadoutEntry, how: Making, more: JsonObject = {}) {
           ? restoreArguments(manifest.inputSchema, input as JsonObject)
           : (input as JsonObject)
       const outcome = await door({
-        ...{ id, name, arguments: args },
+        id,
+        name,
+        arguments: args,
         ...(approvals === 'sdk' ? { asked: true } : {}),
         ...(abortSignal ? { signal: abortSignal } : {}),
         ...(onPending ? { onPending: (approval) => onPending(id, approval) } : {}),
@@ -277,7 +282,9 @@ function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonl
   const { description = '', inputSchema: parameters } = SEARCH_TOOLS
   return {
     tool_search: search.toolSearch({
-      ...{ execution: 'client', description, parameters },
+      execution: 'client',
+      description,
+      parameters,
       async execute({ arguments: args }, { abortSignal: signal }) {
         const names = await foundIn(door, args as JsonObject, signal)
         const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))

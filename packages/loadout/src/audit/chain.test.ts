@@ -39,8 +39,22 @@ const contents = fc.array(
 )
 
 const FIELDS = [
-  ...['auditId', 'entryId', 'userId', 'at', 'action', 'source', 'threadId', 'runId', 'callId', 'ref', 'outcome'],
-  ...['detailJson', 'prevHash', 'contentHash', 'salt', 'hash'],
+  'auditId',
+  'entryId',
+  'userId',
+  'at',
+  'action',
+  'source',
+  'threadId',
+  'runId',
+  'callId',
+  'ref',
+  'outcome',
+  'detailJson',
+  'prevHash',
+  'contentHash',
+  'salt',
+  'hash',
 ] as Array<keyof AuditRow>
 
 /** The same value with one bit of it turned. */

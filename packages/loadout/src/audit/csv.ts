@@ -2,8 +2,18 @@
 import type { AuditView } from '../schema/audit.ts'
 
 const COLUMNS = [
-  ...['id', 'at', 'userId', 'action', 'source', 'ref', 'outcome', 'threadId', 'runId', 'callId'],
-  ...['detail', 'hash'],
+  'id',
+  'at',
+  'userId',
+  'action',
+  'source',
+  'ref',
+  'outcome',
+  'threadId',
+  'runId',
+  'callId',
+  'detail',
+  'hash',
 ] as Array<keyof AuditView>
 
 export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`

@@ -112,7 +112,17 @@ function queryOf(reader: AuditReader, filter: AuditFilter): ListQuery<'audit'> {
 export function viewOf(row: AuditRow): AuditView {
   const { auditId: id, at, userId, action, source, ref, outcome, threadId, runId, callId, detailJson, hash } = row
   return {
-    ...{ id, at: at.toISOString(), userId, action, source, ref, outcome, threadId, runId, callId },
-    ...{ detail: detailJson, hash },
+    id,
+    at: at.toISOString(),
+    userId,
+    action,
+    source,
+    ref,
+    outcome,
+    threadId,
+    runId,
+    callId,
+    detail: detailJson,
+    hash,
   }
 }

@@ -19,7 +19,11 @@ afterAll(() => host.close())
 
 const start = (tool: string, args: object) =>
   host.calls.start({
-    ...{ userId: 'ann', toolkit: 'kit', tool, arguments: { ...args }, caller: { type: 'direct' as const } },
+    userId: 'ann',
+    toolkit: 'kit',
+    tool,
+    arguments: { ...args },
+    caller: { type: 'direct' as const },
   })
 const textOf = (outcome: CallOutcome) =>
   'content' in outcome ? String(outcome.content[0]?.text) : outcome.error.message

@@ -60,7 +60,10 @@ export function createAskAhead({ storage, look, fingerprinter, programs }: AskAh
     const notes: CallNotes = {}
     let approval: ApprovalView | undefined
     const outcome = await look({
-      ...{ ...meant.request, callId, notes, pauses: row ? { approvalId: row.approvalId } : {} },
+      ...meant.request,
+      callId,
+      notes,
+      pauses: row ? { approvalId: row.approvalId } : {},
       onPending: (question) => {
         approval = question
       },

@@ -71,8 +71,15 @@ const LOOK_MS = 1000
 const LONG_MS = 1000
 /** Its intent was recorded, and still nothing was sent. */
 const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
-  ...(['sign-in-needed', 'stdio-refused', 'address-blocked', 'spawn-failed', 'cooling-down'] as const),
-  ...(['too-many-connections', 'function-missing', 'secret-missing', 'audit-unavailable'] as const),
+  'sign-in-needed',
+  'stdio-refused',
+  'address-blocked',
+  'spawn-failed',
+  'cooling-down',
+  'too-many-connections',
+  'function-missing',
+  'secret-missing',
+  'audit-unavailable',
   'credentials-refused',
 ])
 

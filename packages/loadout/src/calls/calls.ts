@@ -181,7 +181,11 @@ function begin(request: Omit<ToolCall, 'onPending' | 'onAllowed'>, handler: Call
       end.abort()
     },
     call: {
-      ...{ callId, outcome, asked, pending, follow },
+      callId,
+      outcome,
+      asked,
+      pending,
+      follow,
       wasReached: () => notes.reached === true,
       isForgotten: () => notes.isForgotten === true,
     },

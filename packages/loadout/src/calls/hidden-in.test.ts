@@ -9,7 +9,10 @@ it('hiddenIn returns masked values and no visible values', () => {
   const schema = { properties: { card: { writeOnly: true }, list: { items: { format: 'password' } } } }
   const inner = { password: 'two', ok: 'shown', no: null, many: [1, 'shown'] }
   expect(hidden({ card: 'one', list: ['three', 'four'], inner, flag: true }, schema)).toEqual([
-    ...['four', 'one', 'three', 'two'],
+    'four',
+    'one',
+    'three',
+    'two',
   ])
 })
 

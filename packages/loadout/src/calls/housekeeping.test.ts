@@ -57,7 +57,12 @@ it('a host deletes expired rows in the background at startup and keeps the call 
   const call = async () =>
     (
       await host.calls.start({
-        ...{ userId: 'ann', toolkit: 'app', tool: 'look', arguments: {}, caller: { type: 'direct' }, runId: 'r' },
+        userId: 'ann',
+        toolkit: 'app',
+        tool: 'look',
+        arguments: {},
+        caller: { type: 'direct' },
+        runId: 'r',
       }).outcome
     ).status
   await host.ready()

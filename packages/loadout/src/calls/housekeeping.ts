@@ -103,14 +103,18 @@ function rulesAt(now: number): Rule[] {
       unchanged: 'version',
     }),
     rule({
-      ...{ collection: 'removedUsers', id: 'removalId', unchanged: 'removedAt' },
+      collection: 'removedUsers',
+      id: 'removalId',
+      unchanged: 'removedAt',
       over: { field: 'removedAt', to: before(REMOVALS_KEPT_MS) },
     }),
     ...UNUSED_KEPT.map(([collection, id, field, days]) =>
-      rule({ ...{ collection, id, unchanged: field }, over: { field, to: before(days * DAY_MS) } } as never),
+      rule({ collection, id, unchanged: field, over: { field, to: before(days * DAY_MS) } } as never),
     ),
     rule({
-      ...{ collection: 'runs', id: 'runId', unchanged: 'updatedAt' },
+      collection: 'runs',
+      id: 'runId',
+      unchanged: 'updatedAt',
       over: { field: 'updatedAt', to: before(RUNS_KEPT_MS) },
       isKept: async (_, { status }) => status === 'queued' || status === 'running',
     }),
@@ -121,12 +125,16 @@ function rulesAt(now: number): Rule[] {
       unchanged: 'expiresAt',
     }),
     rule({
-      ...{ collection: 'signInLinks', id: 'linkId', over: { field: 'expiresAt', to: before(0) } },
+      collection: 'signInLinks',
+      id: 'linkId',
+      over: { field: 'expiresAt', to: before(0) },
       // Whether somebody operates already is asked under this one.
       isKept: async (_, { kind }) => kind === 'setup',
     }),
     rule({
-      ...{ collection: 'signInAttempts', id: 'attemptsId', unchanged: 'endsAt' },
+      collection: 'signInAttempts',
+      id: 'attemptsId',
+      unchanged: 'endsAt',
       over: { field: 'endsAt', to: before(0) },
     }),
     rule({

@@ -19,7 +19,10 @@ import { READ_RESULT, readResult } from './read-result.ts'
 import type { Results } from './results.ts'
 
 const OWN: Toolkit = {
-  ...{ id: OWN_TOOLKIT, name: 'Loadout', enabled: true, server: { type: 'custom', tools: [] } },
+  id: OWN_TOOLKIT,
+  name: 'Loadout',
+  enabled: true,
+  server: { type: 'custom', tools: [] },
   ...toolkitOptions.parse({}),
 }
 

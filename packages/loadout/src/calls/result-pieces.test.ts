@@ -5,7 +5,10 @@ import { countLineEnds, divide, type Pieces, readCharacters, readLines, readPage
 const piecesOf = (text: string, size: number): Pieces => {
   const pieces = divide(text, size)
   return {
-    ...{ count: pieces.length, size, characters: text.length, lines: countLineEnds(text) + 1 },
+    count: pieces.length,
+    size,
+    characters: text.length,
+    lines: countLineEnds(text) + 1,
     at: async (seq) => pieces[seq],
   }
 }

@@ -248,8 +248,15 @@ describe('JSON paths', () => {
     ['$.a.*', [[1, { d: null }]]],
   ])('%s', (path, expected) => expect(JSON.parse(selectPath(text, path))).toEqual(expected))
   it.each([
-    ...['$..x', '$.list[?(@.x)]', '$.a[', '$.missing', '$.__proto__', `$${'.a'.repeat(60)}`],
-    ...['$["\\x"]', '$["\\u12"]', '$["a\nb"]'],
+    '$..x',
+    '$.list[?(@.x)]',
+    '$.a[',
+    '$.missing',
+    '$.__proto__',
+    `$${'.a'.repeat(60)}`,
+    '$["\\x"]',
+    '$["\\u12"]',
+    '$["a\nb"]',
   ])('rejects the path %s', (path) => {
     expect(() => selectPath(text, path)).toThrow(expect.objectContaining({ code: 'invalid-input' }))
   })

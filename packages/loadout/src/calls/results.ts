@@ -76,7 +76,10 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts)
     return row
   }
   const piecesOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Pieces => ({
-    ...{ count: chunks, size: PIECE, characters, lines },
+    count: chunks,
+    size: PIECE,
+    characters,
+    lines,
     async at(seq) {
       const [piece] = await storage.transaction({ userId }, (tx) =>
         tx.list('resultChunks', { where: { userId, resultId, seq } }),
@@ -90,8 +93,15 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts)
       const { text, sections } = layOut(content, structuredContent)
       const pieces = divide(text, PIECE)
       const row: ResultRow = {
-        ...{ resultId: newId('result'), userId, callId, ref, bytes: utf8Size(text), characters: text.length },
-        ...{ lines: countLineEnds(text) + 1, chunks: pieces.length, sectionsJson: sections },
+        resultId: newId('result'),
+        userId,
+        callId,
+        ref,
+        bytes: utf8Size(text),
+        characters: text.length,
+        lines: countLineEnds(text) + 1,
+        chunks: pieces.length,
+        sectionsJson: sections,
         isJson: sections.length === 0 ? looksJson(text) : sections.some(hasJson),
         createdAt: new Date(),
         expiresAt: new Date(Date.now() + keepMs),
@@ -152,7 +162,10 @@ async function readSelected(
 ): Promise<Part & { characters: number }> {
   const text = select(await readValue(row, pieces), steps)
   const whole: Pieces = {
-    ...{ count: 1, size: Math.max(1, text.length), characters: text.length, lines: 0 },
+    count: 1,
+    size: Math.max(1, text.length),
+    characters: text.length,
+    lines: 0,
     at: async () => ({ firstCharacter: 0, firstLine: 0, text }),
   }
   return { ...(await readPage(whole, offset, limit)), characters: text.length }

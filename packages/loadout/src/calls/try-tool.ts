@@ -65,7 +65,13 @@ export async function tryTool(parts: TrialParts, scope: TrialScope, given: Trial
   let logs: LogLine[] = []
   const started = performance.now()
   const running = parts.calls.start({
-    ...{ userId, threadId, signal, toolkit: toolkit.id, tool, arguments: input, trial: { allow } },
+    userId,
+    threadId,
+    signal,
+    toolkit: toolkit.id,
+    tool,
+    arguments: input,
+    trial: { allow },
     caller: { type: 'direct' },
     brought: new Map([[toolkit.id, stored]]),
     onLogs: (lines) => {

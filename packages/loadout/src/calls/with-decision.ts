@@ -81,7 +81,15 @@ async function ask(
       return known.answer
   }
   const question = {
-    ...{ userId, threadId, runId, callId, caller, reason, fingerprints, allowEdits, allowRemember },
+    userId,
+    threadId,
+    runId,
+    callId,
+    caller,
+    reason,
+    fingerprints,
+    allowEdits,
+    allowRemember,
     ref: `${stored.toolkit.id}.${tool}`,
     arguments: await parts.show(call),
     original: call.arguments,

@@ -40,7 +40,11 @@ function noteUse(
   if (!resolved || !reached || isForgotten || resolved.stored.carried) return
   const { stored, found } = resolved
   learned.note({
-    ...{ userId, uscoId: stored.uscoId, tool: found.manifest.name, succeeded: status === 'ok', at: new Date() },
+    userId,
+    uscoId: stored.uscoId,
+    tool: found.manifest.name,
+    succeeded: status === 'ok',
+    at: new Date(),
     prompt: prompt === undefined ? undefined : () => withoutSecrets(audit, resolved, prompt),
   })
 }

@@ -30,7 +30,9 @@ beforeEach(async () => {
     drivers: webDrivers({ unguarded: true }),
   })
   const tool = (name: string, execute: (input: never) => unknown) => ({
-    ...{ name, inputSchema: { type: 'object' }, execute },
+    name,
+    inputSchema: { type: 'object' },
+    execute,
   })
   const tools = [
     tool('look', () => ++came),

@@ -151,7 +151,11 @@ class RunBridge implements ProgramBridge {
         const outcome = await callByName(
           { calls: this.#parts.calls, loadout, userId, threadId, runId },
           {
-            ...{ name: ref, arguments: args, callId, signal, pauses: { approvalId } },
+            name: ref,
+            arguments: args,
+            callId,
+            signal,
+            pauses: { approvalId },
             caller: { type: 'code', toolId: runId },
             onPending: (approval) => {
               asked = approval

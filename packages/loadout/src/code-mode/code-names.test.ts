@@ -41,8 +41,12 @@ describe('tool names in programs', () => {
   it('keep valid names unchanged in any order', () => {
     const refs = ['a-b.x', 'a_b.x', 'search.x', 'search_.x', 'y.then', 'y.then_']
     const expected = {
-      ...{ 'a-b.x': 'a_b_2.x', 'a_b.x': 'a_b.x', 'search.x': 'search__2.x', 'search_.x': 'search_.x' },
-      ...{ 'y.then': 'y.then__2', 'y.then_': 'y.then_' },
+      'a-b.x': 'a_b_2.x',
+      'a_b.x': 'a_b.x',
+      'search.x': 'search__2.x',
+      'search_.x': 'search_.x',
+      'y.then': 'y.then__2',
+      'y.then_': 'y.then_',
     }
     expect(named(refs)).toEqual(expected)
     expect(named(refs.toReversed())).toEqual(expected)

@@ -109,7 +109,12 @@ function freeName(wanted: string, used: ReadonlySet<string>): string {
 /** What a promise, a serialiser or the language itself asks any object for. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
-  ...['then', 'toJSON', 'prototype', 'caller', 'callee', 'arguments'],
+  'then',
+  'toJSON',
+  'prototype',
+  'caller',
+  'callee',
+  'arguments',
 ])
 
 /** Words and globals of the language. */

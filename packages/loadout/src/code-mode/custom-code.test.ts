@@ -9,7 +9,10 @@ import { quickjs } from './quickjs.ts'
 const ann = { tier: 'user', userId: 'ann' } as const
 const schema = { type: 'object', properties: { text: { type: 'string' } } }
 const tool = (name: string, execute: string, more: object = {}) => ({
-  ...{ name, inputSchema: schema, annotations: { readOnlyHint: true }, execute },
+  name,
+  inputSchema: schema,
+  annotations: { readOnlyHint: true },
+  execute,
   ...more,
 })
 
@@ -38,7 +41,11 @@ afterEach(() => host.close())
 const save = (tools: object[], more: object = {}) => host.toolkits.register({ name: 'mine', tools, ...more }, ann)
 const start = (name: string, args = {}, more = {}) =>
   host.calls.start({
-    ...{ userId: 'ann', toolkit: 'mine', tool: name, arguments: args, caller: { type: 'direct' } },
+    userId: 'ann',
+    toolkit: 'mine',
+    tool: name,
+    arguments: args,
+    caller: { type: 'direct' },
     ...more,
   })
 const call = (name: string, args = {}, more = {}) => start(name, args, more).outcome
@@ -55,7 +62,8 @@ describe('custom tool code', () => {
       tool('nothing', 'const x = 1 // the last word'),
     ])
     expect(await call('greet', { text: 'you' })).toEqual({
-      ...{ status: 'ok', content: [{ type: 'text', text: 'Hello you' }] },
+      status: 'ok',
+      content: [{ type: 'text', text: 'Hello you' }],
     })
     expect(await call('typed', { text: 'a b' })).toMatchObject({ structuredContent: { words: ['a', 'b'], count: 2 } })
     expect(await call('shape')).toMatchObject({ content: [{ text: 'own' }], structuredContent: { a: 1 } })
@@ -87,7 +95,11 @@ describe('custom tool code', () => {
     const { storage } = host
     const other = createHost({ storage })
     const outcome = await other.calls.start({
-      ...{ userId: 'ann', toolkit: 'mine', tool: 'loud', arguments: {}, caller: { type: 'direct' } },
+      userId: 'ann',
+      toolkit: 'mine',
+      tool: 'loud',
+      arguments: {},
+      caller: { type: 'direct' },
     }).outcome
     expect(textOf(outcome)).toContain('which this app does not have')
   })
@@ -178,7 +190,9 @@ describe('custom tool secrets', () => {
     expect(outcomes[0]).toMatchObject({ structuredContent: { key: '•••', names: ['API_KEY'] } })
     expect(textOf(outcomes[1] as never)).toContain('bad key •••')
     const shown = JSON.stringify([
-      ...[outcomes, await host.audit.list({ userId: 'ann' }), await host.views.list('ann')],
+      outcomes,
+      await host.audit.list({ userId: 'ann' }),
+      await host.views.list('ann'),
       await host.storage.transaction({ userId: 'ann' }, (tx) => tx.list('userServerConfigs', {})),
     ])
     expect(shown).toContain('mine.use')

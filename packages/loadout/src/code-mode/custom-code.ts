@@ -115,7 +115,11 @@ async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: Custom
   const names = declaredNames(declared, tool.execute)
   const { customToolkits } = await parts.app.get()
   const perform = errandsOf({
-    ...{ calls: parts.calls, call, declared, names, inside: [...(call.inside ?? []), keyOf(call)] },
+    calls: parts.calls,
+    call,
+    declared,
+    names,
+    inside: [...(call.inside ?? []), keyOf(call)],
     fetch: { send: parts.send, hosts: tool.hosts ?? [], allowed: customToolkits.hosts, signal: call.signal },
   })
   const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)

@@ -44,7 +44,15 @@ function callOf({ calls, call, inside }: ErrandParts, to: Address | undefined, i
   if (!isObject(input)) return refused('invalid-input', `'${to.tool}' takes one object.`)
   const { userId, threadId, runId, callId, brought, rules, signal, trace, trial } = call
   const running = calls.start({
-    ...{ userId, threadId, runId, brought, rules, signal, trace, inside, ...to },
+    userId,
+    threadId,
+    runId,
+    brought,
+    rules,
+    signal,
+    trace,
+    inside,
+    ...to,
     arguments: input as JsonObject,
     caller: { type: 'code', toolId: callId },
     // Who tries a tool has allowed that one alone.

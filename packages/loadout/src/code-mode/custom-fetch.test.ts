@@ -64,7 +64,12 @@ describe('fetch in custom tool code', () => {
       const type = answer.headers.get('Content-Type')
       return { status: answer.status, ok: answer.ok, type, has: answer.headers.has('x-none'), method, got, long: key.length }`
     expect(await run(code)).toEqual({
-      ...{ status: 200, ok: true, type: 'application/json', has: false, method: 'POST', got: '{"a":1}' },
+      status: 200,
+      ok: true,
+      type: 'application/json',
+      has: false,
+      method: 'POST',
+      got: '{"a":1}',
       long: SECRET.length,
     })
     expect(seen.at(-1)?.headers).toMatchObject({ 'x-key': SECRET })
@@ -81,7 +86,8 @@ describe('fetch in custom tool code', () => {
       `${other} is not among the \`hosts\` of the tool.`,
     ])
     expect(await run(ask(`http://${good}/json`), { hosts: [] })).toEqual([
-      ...['address-blocked', `${good} is not among the \`hosts\` of the tool.`],
+      'address-blocked',
+      `${good} is not among the \`hosts\` of the tool.`,
     ])
     for (const url of ['file:///etc/passwd', 'data:text/plain,x', 'ftp://allowed.example/', 'not a url', '//x'])
       expect(await run(ask(url), { hosts: ['allowed.example'] }), url).toMatchObject([
@@ -95,7 +101,11 @@ describe('fetch in custom tool code', () => {
     await host.toolkits.register({ name: 'kept', tools }, { tier: 'user', userId: 'ann' })
     await host.app.update({ customToolkits: { hosts: ['allowed.example'] } })
     const started = host.calls.start({
-      ...{ userId: 'ann', toolkit: 'kept', tool: 'go', arguments: {}, caller: { type: 'direct' } },
+      userId: 'ann',
+      toolkit: 'kept',
+      tool: 'go',
+      arguments: {},
+      caller: { type: 'direct' },
     })
     expect(JSON.stringify(await started.outcome)).toContain('not among the hosts that the operator allows')
     await host.app.update({ customToolkits: { hosts: [good, 'allowed.example'] } })
@@ -117,7 +127,8 @@ describe('fetch in custom tool code', () => {
   it('blocks private addresses unless the operator allows private networks', async () => {
     const before = seen.length
     expect(await run(caught(`return await fetch('http://${good}/json')`), { at: guarded })).toMatchObject([
-      ...['address-blocked', expect.any(String)],
+      'address-blocked',
+      expect.any(String),
     ])
     expect(seen.length).toBe(before)
   })

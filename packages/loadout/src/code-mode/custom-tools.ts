@@ -48,7 +48,9 @@ async function broughtTools(
   const known = await catalog.tools(userId, [...brought.values()])
   return [...brought].flatMap(([id, { uscoId }]) =>
     (known.get(uscoId) ?? []).map(({ manifest: { name: tool } }) => ({
-      ...{ ref: `${id}.${tool}`, toolkit: id, tool },
+      ref: `${id}.${tool}`,
+      toolkit: id,
+      tool,
       address: id,
     })),
   )

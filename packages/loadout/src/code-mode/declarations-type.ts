@@ -253,7 +253,11 @@ class TypeWriter {
 }
 
 const PRIMITIVES: Readonly<Record<string, string>> = {
-  ...{ string: 'string', number: 'number', integer: 'number', boolean: 'boolean', null: 'null' },
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
 }
 const OBJECT_WORDS = ['properties', 'required', 'additionalProperties', 'patternProperties', 'unevaluatedProperties']
 const ARRAY_WORDS = ['items', 'prefixItems']

@@ -17,7 +17,9 @@ function tool(ref: string, manifest: { inputSchema?: Schema; outputSchema?: unkn
   const [toolkit = '', name = ''] = ref.split('.')
   const { inputSchema = { type: 'object' }, outputSchema, description } = manifest
   return {
-    ...{ ref, toolkit, tool: name },
+    ref,
+    toolkit,
+    tool: name,
     manifest: {
       name,
       inputSchema,
@@ -224,10 +226,8 @@ describe('the token budget', () => {
   }
   const entries = Array.from({ length: 300 }, (_, index) =>
     tool(`${index % 2 ? 'github' : 'my-files'}.do_thing_${index}`, {
-      ...{
-        inputSchema: issue,
-        description: `Does the thing number ${index}, as often as it is asked to, and tells how it went.`,
-      },
+      inputSchema: issue,
+      description: `Does the thing number ${index}, as often as it is asked to, and tells how it went.`,
     }),
   )
   const within = (maxTokens: number, of = entries) => declare(of, { maxTokens, tokenizer })

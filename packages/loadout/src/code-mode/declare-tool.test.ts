@@ -8,7 +8,11 @@ const ann = { tier: 'user', userId: 'ann' } as const
 const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
 const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
 const tool = (name: string) => ({
-  ...{ name, description: `Does ${name}.`, inputSchema, outputSchema, annotations: { readOnlyHint: true } },
+  name,
+  description: `Does ${name}.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true },
   execute: () => ({ sum: 1 }),
 })
 

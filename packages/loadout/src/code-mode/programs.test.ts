@@ -10,7 +10,10 @@ let host: Host
 let made: string[]
 const records = Array.from({ length: 200 }, (_, id) => ({ id, total: id * 10, customer: `c${id % 20}` }))
 const tool = (name: string, execute: (input: never) => unknown, annotations: object = { readOnlyHint: true }) => ({
-  ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, annotations },
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object' },
+  annotations,
   execute: (input: never) => {
     made.push(name)
     return execute(input)
@@ -105,7 +108,9 @@ describe('thread.run', () => {
     expect(made).toEqual(['orders'])
     const approvalId = paused.steps[1]?.approvalId ?? ''
     expect(await host.approvals.get('ann', approvalId)).toMatchObject({
-      ...{ ref: 'shop.refund', arguments: { id: 3 }, status: 'pending' },
+      ref: 'shop.refund',
+      arguments: { id: 3 },
+      status: 'pending',
       caller: { type: 'code', toolId: paused.id },
     })
     await host.approvals.answer('ann', approvalId, { decision: 'allow' })
@@ -116,7 +121,8 @@ describe('thread.run', () => {
 
   it('asks again if the tool changed after the approval request', async () => {
     const kit = (description: string) => ({
-      ...{ name: 'till', tools: [{ ...tool('pay', () => 'paid', {}), description }] },
+      name: 'till',
+      tools: [{ ...tool('pay', () => 'paid', {}), description }],
     })
     await host.rules.set({ userId: 'ann' }, [{ pattern: 'till.pay', decision: 'ask' }])
     await host.toolkits.register(kit('Pays.'), { tier: 'user', userId: 'ann' })

@@ -60,7 +60,10 @@ export async function startProgram(
   const read = await readProgram({ source: program, language })
   const kept: KeptProgram = {
     ...(read.ok ? { body: read.source } : {}),
-    ...{ program, input, seed: newId('run'), functions: functionsOf(loadout, program) },
+    program,
+    input,
+    seed: newId('run'),
+    functions: functionsOf(loadout, program),
     ...(language === undefined ? {} : { language }),
     ...(limits === undefined ? {} : { limits }),
     ...(only === undefined ? {} : { only }),

@@ -34,7 +34,11 @@ export function createConnections(connector: Connector): Connections {
     close: () => connector.close(),
     status: () =>
       connector.status().map(({ key, toolkit, openedAt, leases, connection }) => ({
-        ...{ key: { ...key }, toolkit, openedAt, leases, info: connection.info },
+        key: { ...key },
+        toolkit,
+        openedAt,
+        leases,
+        info: connection.info,
         diagnostics: () => connection.diagnostics(),
       })),
   }

@@ -215,16 +215,14 @@ class LiveConnector implements Connector {
     try {
       const transport = stored.carried?.transport?.()
       const target: ConnectionTarget = {
-        ...{
-          server: filled,
-          ...limits,
-          ...this.#eras.of(stored),
-          logLevel: toolkit.logLevel,
-          secrets: own,
-          transport,
-          meta,
-          signal,
-        },
+        server: filled,
+        ...limits,
+        ...this.#eras.of(stored),
+        logLevel: toolkit.logLevel,
+        secrets: own,
+        transport,
+        meta,
+        signal,
         onProgress: (progress) => this.#startups.moved(id, progress, known()),
         auth: isRemote(filled) ? auth?.(stored, userId, filled) : undefined,
       }

@@ -51,8 +51,11 @@ export function networkError(error: unknown, origin: string): HostError {
 
 /** Certificates that no authority known here has signed. */
 const UNKNOWN_ISSUER = new Set([
-  ...['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
 ])
 const TRUST_ISSUER =
   'If you trust it, put the certificate of its issuer into a file and start Loadout with NODE_EXTRA_CA_CERTS set to that file.'

@@ -24,7 +24,11 @@ function wasNeverSent(error: HostError): boolean {
 const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
 
 const BROKEN = new Set([
-  ...['session-lost', 'server-crashed', 'server-unreachable', 'response-too-large', 'protocol-error'],
+  'session-lost',
+  'server-crashed',
+  'server-unreachable',
+  'response-too-large',
+  'protocol-error',
   'malformed-list',
 ])
 

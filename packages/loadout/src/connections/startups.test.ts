@@ -24,7 +24,13 @@ describe('startup phases', () => {
     await world.introspect('slow')
     const phases = states.map(({ status, phase }) => phase ?? status)
     expect(phases.filter((phase, index) => phase !== phases[index - 1])).toEqual([
-      ...['connecting', 'starting', 'installing', 'starting', 'probing', 'listing', 'connected'],
+      'connecting',
+      'starting',
+      'installing',
+      'starting',
+      'probing',
+      'listing',
+      'connected',
     ])
     expect(states.find(({ phase }) => phase === 'installing')?.lastLine).toBe('Downloading packages')
   })

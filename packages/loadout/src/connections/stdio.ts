@@ -46,7 +46,9 @@ export function openCommands(options: StdioOptions): OpenCommand {
         movedAt: () => pipes.movedAt,
         negotiate: () =>
           transport.negotiate({
-            ...{ client: identityOf(clientVersion), verdict, only: target.only },
+            client: identityOf(clientVersion),
+            verdict,
+            only: target.only,
             probeMs: probeMsOf(target, probeMs),
           }),
         diagnostics: () => diagnose(pipes),

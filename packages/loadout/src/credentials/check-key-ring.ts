@@ -46,8 +46,11 @@ async function write({ storage, keyRing }: Sealed, old: CredentialRow | undefine
       if (old) await tx.update('credentials', old.credentialId, { set: { ...envelope, updatedAt: now } })
       else
         await tx.insert('credentials', {
-          ...{ credentialId: newId('credential'), ...ADDRESS, ...envelope },
-          ...{ createdAt: now, updatedAt: now },
+          credentialId: newId('credential'),
+          ...ADDRESS,
+          ...envelope,
+          createdAt: now,
+          updatedAt: now,
         })
     })
   } catch (error) {

@@ -10,8 +10,15 @@ export const OWN_TOOLKIT = 'loadout'
 export const OWN_NAMES: ReadonlySet<string> = new Set(['read_result', 'search_tools', 'run_code'])
 
 export const ownEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
-  ...{ ref: `${OWN_TOOLKIT}.${manifest.name}`, modelName: manifest.name, manifest },
-  ...{ tier: 'app', toolkit: OWN_TOOLKIT, tool: manifest.name, tokens: tokensOf(manifest) },
-  ...{ deferred: false, allowedCallers: ['direct', 'code'], included: true },
+  ref: `${OWN_TOOLKIT}.${manifest.name}`,
+  modelName: manifest.name,
+  manifest,
+  tier: 'app',
+  toolkit: OWN_TOOLKIT,
+  tool: manifest.name,
+  tokens: tokensOf(manifest),
+  deferred: false,
+  allowedCallers: ['direct', 'code'],
+  included: true,
   reasons: [{ kind: 'tier', speaks: 'for', tier: 'app', detail: why }],
 })

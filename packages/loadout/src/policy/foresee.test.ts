@@ -8,7 +8,9 @@ import { rule } from './rule.ts'
 const ann = { userId: 'ann', threadId: 'work' }
 const owner = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, annotations?: object) => ({
-  ...{ name, description: `To ${name.replaceAll('_', ' ')}.`, inputSchema: { type: 'object' } },
+  name,
+  description: `To ${name.replaceAll('_', ' ')}.`,
+  inputSchema: { type: 'object' },
   ...(annotations ? { annotations } : {}),
   execute: () => `did ${name}`,
 })
@@ -30,10 +32,12 @@ describe('a tool that a rule denies', () => {
   it('is not available, selected or found, and explain gives the reason', async () => {
     expect(await refs()).toEqual(['kit.list_repos', 'kit.create_repo'])
     expect((await explained())['kit.delete_repo']).toEqual({
-      ...{ modelName: 'mcp_kit_delete_repo', tier: 'user', included: false },
+      modelName: 'mcp_kit_delete_repo',
+      tier: 'user',
+      included: false,
       reasons: [
         { kind: 'tier', speaks: 'for', tier: 'user', detail: 'The toolkit belongs to the user tier.' },
-        ...[{ kind: 'policy', speaks: 'against', tier: 'app', detail: expect.stringContaining('"kit.delete_repo"') }],
+        { kind: 'policy', speaks: 'against', tier: 'app', detail: expect.stringContaining('"kit.delete_repo"') },
       ],
     })
     const selection = await host.thread(ann).resolve({ prompt: 'delete the repository' })
@@ -121,7 +125,9 @@ describe('explain', () => {
   it('shows with a prompt how well each tool matches', async () => {
     const all = await explained({ prompt: 'list the repos' })
     expect(all['kit.list_repos']?.reasons.at(-1)).toMatchObject({
-      ...{ kind: 'search', speaks: 'for', detail: expect.stringMatching(/rank 1, with a score of [01]\.\d\d\.$/) },
+      kind: 'search',
+      speaks: 'for',
+      detail: expect.stringMatching(/rank 1, with a score of [01]\.\d\d\.$/),
     })
     expect(all['kit.delete_repo']?.reasons.at(-1)).toMatchObject({ kind: 'policy' })
   })

@@ -180,7 +180,10 @@ async function isVoid(
 
 /** What an event tells of one. */
 export const told = ({ id: grantId, ref, target, decision, threadId }: Grant) => ({
-  ...{ grantId, ref, target, decision },
+  grantId,
+  ref,
+  target,
+  decision,
   ...(threadId === undefined ? {} : { threadId }),
 })
 

@@ -38,7 +38,10 @@ export interface TokenMeter {
 export type TokenMeters = (scope: TokenScope) => TokenMeter
 
 export const tokensBy = (userId: string, subject: string): BudgetKey => ({
-  ...{ userId, subject, counter: 'tokens', windowMs: DAY_MS },
+  userId,
+  subject,
+  counter: 'tokens',
+  windowMs: DAY_MS,
 })
 
 export async function tokenLimitsOf(

@@ -33,7 +33,8 @@ async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<S
   const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
   const message = 'Nobody knows what came of it; it was taken for failed.'
   const resultJson = {
-    ...{ order: Math.max(-1, ...orders) + 1, at: Date.now() },
+    order: Math.max(-1, ...orders) + 1,
+    at: Date.now(),
     result: { error: { code: 'outcome-unknown', message } },
   }
   return { status: 'failed', resultJson, endedAt: new Date() }

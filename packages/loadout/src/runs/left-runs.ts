@@ -26,7 +26,9 @@ export function findLeft(
     for (const row of await tx.list('runs', { where: { status: 'running' } }))
       if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await isLeft(tx, row)) freed.push(row)
     const late = await tx.list('runs', {
-      ...{ where: { status: 'paused' }, between: { field: 'leaseUntil', to: new Date() }, limit: PAGE },
+      where: { status: 'paused' },
+      between: { field: 'leaseUntil', to: new Date() },
+      limit: PAGE,
     })
     freed.push(...late)
     const first = await tx.list('runs', { where: { status: 'queued' }, limit: PAGE })

@@ -68,8 +68,17 @@ export async function headOf(
   const begun = newRun({ userId, kind: 'program', threadId, input: request as JsonObject })
   await tx.insert('runs', { ...begun, status: 'running', leaseOwner: ELSEWHERE, ...goesOn() })
   const head: StepRow = {
-    ...{ stepId, userId, runId: begun.runId, seq: 0, key: `${program}#`, kind: 'program', status: 'started' },
-    ...{ requestJson: request, resultJson: { calls: 0 }, startedAt: new Date(), endedAt: null },
+    stepId,
+    userId,
+    runId: begun.runId,
+    seq: 0,
+    key: `${program}#`,
+    kind: 'program',
+    status: 'started',
+    requestJson: request,
+    resultJson: { calls: 0 },
+    startedAt: new Date(),
+    endedAt: null,
   }
   await tx.insert('steps', head)
   return head
@@ -111,7 +120,9 @@ export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
     status: isOk ? 'completed' : 'failed',
     endedAt: new Date(at),
     resultJson: {
-      ...{ order: seq, at, result: isOk ? { value: null } : { error: keepable(errorOf(outcome)) } },
+      order: seq,
+      at,
+      result: isOk ? { value: null } : { error: keepable(errorOf(outcome)) },
       ...(isLarge ? {} : { outcome: kept }),
     },
   }

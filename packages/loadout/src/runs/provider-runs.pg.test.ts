@@ -15,7 +15,9 @@ describe('a provider program in two processes', () => {
     const made: number[] = []
     const tools = [
       {
-        ...{ name: 'pay', description: 'Pays.', inputSchema: { type: 'object' } },
+        name: 'pay',
+        description: 'Pays.',
+        inputSchema: { type: 'object' },
         async execute({ id }: { id: number }) {
           made.push(id)
           await new Promise((resolve) => setTimeout(resolve, 20))
@@ -35,7 +37,9 @@ describe('a provider program in two processes', () => {
       const selection = await host.thread({ userId: 'ann', threadId: 'work' }).resolve({ prompt: 'pay', limit: 5 })
       const call = (id: number) =>
         selection.call({
-          ...{ name: 'shop.pay', id: `toolu_${id}`, arguments: { id } },
+          name: 'shop.pay',
+          id: `toolu_${id}`,
+          arguments: { id },
           caller: { type: 'code', toolId: 'srvtoolu_1' },
         })
       return Promise.all(Array.from({ length: CALLS }, (_, id) => call(id)))

@@ -19,7 +19,9 @@ let made: string[]
 let gate: Promise<void>
 
 const tool = (name: string, execute: (input: never) => unknown, annotations: object = {}) => ({
-  ...{ name, description: `Does ${name}.`, annotations },
+  name,
+  description: `Does ${name}.`,
+  annotations,
   inputSchema: { type: 'object', properties: { password: { type: 'string' } } },
   execute: async (input: never) => {
     made.push(name)
@@ -30,7 +32,8 @@ const tool = (name: string, execute: (input: never) => unknown, annotations: obj
 
 async function open(): Promise<Host> {
   const host = createHost({
-    ...{ storage, processLeaseMs: 300 },
+    storage,
+    processLeaseMs: 300,
     policy: [rule('shop.refund', 'ask'), rule('*', 'allow')],
   })
   hosts.push(host)
@@ -76,7 +79,9 @@ describe('a provider program', () => {
     await by(selection, ['shop.broken', 'toolu_2'])
     const running = await host.runs.get('ann', runId)
     expect(running).toMatchObject({
-      ...{ kind: 'program', status: 'running', threadId: 'work' },
+      kind: 'program',
+      status: 'running',
+      threadId: 'work',
       steps: [
         {
           kind: 'program',
@@ -158,7 +163,10 @@ describe('a provider program', () => {
     const selection = await resolve(host)
     const asked = Promise.withResolvers<string>()
     const outcome = selection.call({
-      ...{ name: 'shop.refund', id: 'toolu_1', arguments: {}, caller: { type: 'code', toolId: 'srvtoolu_1' } },
+      name: 'shop.refund',
+      id: 'toolu_1',
+      arguments: {},
+      caller: { type: 'code', toolId: 'srvtoolu_1' },
       onPending: ({ id }) => asked.resolve(id),
     })
     const approvalId = await asked.promise
@@ -167,7 +175,8 @@ describe('a provider program', () => {
       .poll(async () => (await host.runs.get('ann', id)).steps[1])
       .toMatchObject({ status: 'paused', approvalId })
     expect(await host.approvals.get('ann', approvalId)).toMatchObject({
-      ...{ ref: 'shop.refund', caller: { type: 'code', toolId: 'srvtoolu_1' } },
+      ref: 'shop.refund',
+      caller: { type: 'code', toolId: 'srvtoolu_1' },
     })
     await host.approvals.answer('ann', approvalId, { decision: 'allow' })
     expect(await outcome).toMatchObject({ status: 'ok' })
@@ -194,7 +203,8 @@ describe('a provider program', () => {
     await by(selection, ['shop.pay', 'toolu_1'], { id: 1 })
     const runId = first(await selection.follow([{ ...begun, status: 'failed', error: 'Traceback: KeyError' }]))
     expect(await host.runs.get('ann', runId)).toMatchObject({
-      ...{ status: 'failed', error: { code: 'program-failed', message: expect.stringContaining('KeyError') } },
+      status: 'failed',
+      error: { code: 'program-failed', message: expect.stringContaining('KeyError') },
     })
     expect(await by(selection, ['shop.pay', 'toolu_1'], { id: 1 })).toMatchObject({ status: 'ok' })
     expect(await by(selection, ['shop.pay', 'toolu_2'], { id: 1 })).toMatchObject({ error: { code: 'conflict' } })

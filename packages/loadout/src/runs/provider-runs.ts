@@ -123,7 +123,11 @@ class ProgramRuns implements ProviderRuns {
     const entry = findTool(place.loadout, call.name)
     const ref = entry?.ref ?? call.name
     const asked: Asked = {
-      ...{ place, call, stepId, key: await keyOf(ref, call.arguments), repeatable: !!entry && isRepeatable(entry) },
+      place,
+      call,
+      stepId,
+      key: await keyOf(ref, call.arguments),
+      repeatable: !!entry && isRepeatable(entry),
       program: { key, stepId: await stepIdOf(key) },
       request: { ref, arguments: entry ? await this.#parts.show(place.userId, entry, call.arguments) : {} },
     }
@@ -187,7 +191,8 @@ class ProgramRuns implements ProviderRuns {
     const outcome = await callByName(
       { ...place, runId },
       {
-        ...{ ...call, callId },
+        ...call,
+        callId,
         signal: call.signal ? AbortSignal.any([call.signal, cancelled]) : cancelled,
         onPending: (approval) => {
           const resultJson = { approvalId: approval.id, until: Date.parse(approval.expiresAt), processId }

@@ -19,7 +19,11 @@ let ends: Map<string, () => void>
 
 const open = (atOnce: number) =>
   createEmbeddedEngine({
-    ...{ storage, presence, atOnce, lookMs: 50, isAnswered: async () => false },
+    storage,
+    presence,
+    atOnce,
+    lookMs: 50,
+    isAnswered: async () => false,
     works: {
       async program({ runId, userId, signal }) {
         working.push(userId)

@@ -17,16 +17,28 @@ export const stands = (status: RunRow['status']) =>
 export function newRun({ runId = newId('run'), userId, kind, threadId, workflowVersionId, input }: NewRun): RunRow {
   const now = new Date()
   return {
-    ...{ runId, userId, kind, threadId: threadId ?? null, workflowVersionId: workflowVersionId ?? null },
-    ...{ status: 'queued', inputJson: keepable(input) as JsonObject, outputJson: null, errorJson: null },
-    ...{ leaseOwner: null, leaseUntil: null, createdAt: now, updatedAt: now },
+    runId,
+    userId,
+    kind,
+    threadId: threadId ?? null,
+    workflowVersionId: workflowVersionId ?? null,
+    status: 'queued',
+    inputJson: keepable(input) as JsonObject,
+    outputJson: null,
+    errorJson: null,
+    leaseOwner: null,
+    leaseUntil: null,
+    createdAt: now,
+    updatedAt: now,
   }
 }
 
 /** A step of another run, as this one's own. */
 export const takenStep = ({ userId, runId }: RunRow, step: TakenStep): StepRow => ({
   ...step,
-  ...{ stepId: newId('step'), userId, runId },
+  stepId: newId('step'),
+  userId,
+  runId,
 })
 
 /** What a row is once its work ended here; `until`: when somebody must look at it again. */
@@ -35,7 +47,10 @@ export function endOf(end: RunEnd, until: Date | undefined): Partial<RunRow> {
   const usage = 'usage' in end && end.usage ? { usage: end.usage } : {}
   const value = end.status === 'completed' ? { value: end.output } : {}
   return {
-    ...{ status: end.status, leaseOwner: null, leaseUntil: until ?? null, updatedAt: new Date() },
+    status: end.status,
+    leaseOwner: null,
+    leaseUntil: until ?? null,
+    updatedAt: new Date(),
     outputJson: keepable({ ...value, ...usage, ...(end.toolkits ? { toolkits: end.toolkits } : {}), logs }),
     errorJson: end.status === 'failed' ? errorOf(end.error, end.about) : null,
   }
@@ -60,7 +75,9 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
     (steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step)),
   )
   return {
-    ...{ id: row.runId, kind: row.kind, status: row.status },
+    id: row.runId,
+    kind: row.kind,
+    status: row.status,
     ...(row.threadId === null ? {} : { threadId: row.threadId }),
     ...(row.workflowVersionId === null ? {} : { workflowVersionId: row.workflowVersionId }),
     ...workflowOf(row),
@@ -106,7 +123,11 @@ function stepView(step: StepRow): RunView['steps'][number] {
     result?: { error?: Parameters<typeof shownError>[0] }
   }
   return {
-    ...{ id, seq, kind, status, request: requestJson },
+    id,
+    seq,
+    kind,
+    status,
+    request: requestJson,
     ...(result?.error ? { error: shownError(result.error) } : {}),
     ...(approvalId === undefined ? {} : { approvalId }),
     startedAt: startedAt.toISOString(),

@@ -148,8 +148,17 @@ export class StepLog implements RunLog {
   #newRow({ seq, key, kind }: StepRequest, { request }: StepWork): StepRow {
     const { runId, userId } = this.#parts.run
     return {
-      ...{ stepId: newId('step'), userId, runId, seq: seq ?? this.#nextSeq++, key, kind, status: 'started' },
-      ...{ requestJson: keepable(request), resultJson: null, startedAt: new Date(), endedAt: null },
+      stepId: newId('step'),
+      userId,
+      runId,
+      seq: seq ?? this.#nextSeq++,
+      key,
+      kind,
+      status: 'started',
+      requestJson: keepable(request),
+      resultJson: null,
+      startedAt: new Date(),
+      endedAt: null,
     }
   }
 
@@ -168,7 +177,8 @@ export class StepLog implements RunLog {
     const kept: Ended = { order: this.#order++, at, result }
     const end = {
       status: 'value' in result ? ('completed' as const) : ('failed' as const),
-      ...{ resultJson: kept, endedAt: new Date(at) },
+      resultJson: kept,
+      endedAt: new Date(at),
     }
     await this.#put(address, { ...row, ...end })
     return { ...result, at }

@@ -34,9 +34,7 @@ export const timeouts = z.strictObject({
 })
 
 export const PROTOCOLS = ['auto', 'legacy', 'modern'] as const
-export const LOG_LEVELS = [
-  ...(['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const),
-] as const
+export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const
 
 /** What a toolkit says beside its server. Stored as one JSON column. */
 export const toolkitOptions = z.strictObject({
@@ -108,8 +106,11 @@ const stateDetails = {
 /** A failed server always says which error of the table it is, why, and what to do: wherever it failed. */
 export const toolkitState = z.discriminatedUnion('status', [
   z.object({
-    ...{ ...stateDetails, status: z.literal('error') },
-    ...{ code: z.string(), reason: z.string(), action: z.string() },
+    ...stateDetails,
+    status: z.literal('error'),
+    code: z.string(),
+    reason: z.string(),
+    action: z.string(),
   }),
   z.object({ ...stateDetails, status: z.enum(STATES).exclude(['error']) }),
 ])

@@ -5,9 +5,17 @@ import { choose } from './choose.ts'
 import { SEARCH_ENTRY } from './search-tools.ts'
 
 const entry = (ref: string, deferred: boolean, tokens = 100): LoadoutEntry => ({
-  ...{ ref, modelName: `mcp_${ref.replace('.', '_')}`, tier: 'user', toolkit: 'kit', tool: ref.slice(4) },
-  ...{ manifest: { name: ref.slice(4), inputSchema: { type: 'object' } }, deferred, tokens, included: true },
-  ...{ allowedCallers: ['direct'], reasons: [] },
+  ref,
+  modelName: `mcp_${ref.replace('.', '_')}`,
+  tier: 'user',
+  toolkit: 'kit',
+  tool: ref.slice(4),
+  manifest: { name: ref.slice(4), inputSchema: { type: 'object' } },
+  deferred,
+  tokens,
+  included: true,
+  allowedCallers: ['direct'],
+  reasons: [],
 })
 const hit = (ref: string, score = 1) => ({ ref, score, reasons: ['"it" in its name'] })
 const count = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 50 : one.tokens)
@@ -98,7 +106,10 @@ describe('tool selection', () => {
           ...new Map(given.map(({ id, deferred, tokens }) => [id, entry(`kit.t${id}`, deferred, tokens)])).values(),
         ]
         const chosen = choose({
-          ...{ tools: all, maxTokens, count, hits: found.map((id) => hit(`kit.t${id}`)) },
+          tools: all,
+          maxTokens,
+          count,
+          hits: found.map((id) => hit(`kit.t${id}`)),
           loaded: loaded.map((id) => ({ ref: `kit.t${id}`, sticky: id % 3 === 0 })),
         })
         const own = chosen.tools.filter((one) => one.entry !== SEARCH_ENTRY).map((one) => one.entry)

@@ -155,7 +155,9 @@ function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<Choice,
     if (!entry || wanted.has(entry.ref)) return
     const hit = found.get(entry.ref)
     wanted.set(entry.ref, {
-      ...{ entry, by, reasons: by === 'search' ? [...(hit?.reasons ?? [])] : [why, ...(hit?.reasons ?? [])] },
+      entry,
+      by,
+      reasons: by === 'search' ? [...(hit?.reasons ?? [])] : [why, ...(hit?.reasons ?? [])],
       ...(hit ? { score: hit.score } : {}),
     })
   }

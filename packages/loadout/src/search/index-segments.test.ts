@@ -14,9 +14,18 @@ function toolkit(id: string, count: number, tier: LoadoutEntry['tier'] = 'app'):
     const description = `Can ${verb} every ${noun} of ${id}, one after another, and says what came of it (${index}).`
     const properties = { [`${noun}_id`]: { type: 'string', description: `Which ${noun} to ${verb}` } }
     return {
-      ...{ ref: `${id}.${tool}`, modelName: `mcp_${id}_${tool}`, tier, toolkit: id, uscoId: `usco_${id}`, tool },
+      ref: `${id}.${tool}`,
+      modelName: `mcp_${id}_${tool}`,
+      tier,
+      toolkit: id,
+      uscoId: `usco_${id}`,
+      tool,
       manifest: { name: tool, description, inputSchema: { type: 'object', properties } },
-      ...{ deferred: true, allowedCallers: ['direct'], tokens: 50, included: true, reasons: [] },
+      deferred: true,
+      allowedCallers: ['direct'],
+      tokens: 50,
+      included: true,
+      reasons: [],
     }
   })
 }

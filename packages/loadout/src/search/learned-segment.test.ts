@@ -10,9 +10,18 @@ import { createSearcher, type SearchOptions } from './searcher.ts'
 const entry = (ref: string, description: string, given: Partial<LoadoutEntry> = {}): LoadoutEntry => {
   const [toolkit = '', tool = ''] = ref.split('.')
   return {
-    ...{ ref, modelName: `mcp_${toolkit}_${tool}`, tier: 'app', toolkit, uscoId: `usco_${toolkit}`, tool },
+    ref,
+    modelName: `mcp_${toolkit}_${tool}`,
+    tier: 'app',
+    toolkit,
+    uscoId: `usco_${toolkit}`,
+    tool,
     manifest: { name: tool, description, inputSchema: { type: 'object' } },
-    ...{ deferred: true, allowedCallers: ['direct'], tokens: 1, included: true, reasons: [] },
+    deferred: true,
+    allowedCallers: ['direct'],
+    tokens: 1,
+    included: true,
+    reasons: [],
     ...given,
   }
 }

@@ -12,7 +12,11 @@ it('learned usage from several processes is counted without loss and visible in 
   for (let round = 0; round < 10; round++) {
     for (const [process, learned] of all.entries())
       learned.note({
-        ...{ userId: 'ann', uscoId: 'usco_files', tool: 'read_file', succeeded: true, at: new Date() },
+        userId: 'ann',
+        uscoId: 'usco_files',
+        tool: 'read_file',
+        succeeded: true,
+        at: new Date(),
         prompt: () => `question ${process} ${round}`,
       })
     await Promise.all(all.map((learned) => learned.flush()))

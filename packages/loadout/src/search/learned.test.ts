@@ -25,7 +25,11 @@ function learning(storage: Storage = memory()) {
 }
 
 const use = (given: Partial<Omit<NotedUse, 'prompt'>> & { prompt?: string } = {}): NotedUse => ({
-  ...{ userId: 'ann', uscoId: 'usco_files', tool: 'read_file', succeeded: true, at: new Date() },
+  userId: 'ann',
+  uscoId: 'usco_files',
+  tool: 'read_file',
+  succeeded: true,
+  at: new Date(),
   ...given,
   prompt: given.prompt === undefined ? undefined : () => given.prompt as string,
 })
@@ -212,7 +216,9 @@ describe('a call', () => {
 
   it('that fails is counted and stores no example', async () => {
     expect(await made(callOf('write to bob'), { status: 'tool-error', content: [] })).toMatchObject({
-      ...{ calls: 1, successes: 0, examples: [] },
+      calls: 1,
+      successes: 0,
+      examples: [],
     })
   })
 

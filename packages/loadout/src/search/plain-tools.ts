@@ -35,7 +35,9 @@ export const plainTool = z
     examples: givenExamples.nullish(),
   })
   .transform(({ id, toolkit, server, toolkitTitle, serverTitle, inputSchema, input_schema: snake, ...tool }) => ({
-    ...{ name: tool.name, toolkit: toolkit || server || '', inputSchema: inputSchema ?? snake ?? { type: 'object' } },
+    name: tool.name,
+    toolkit: toolkit || server || '',
+    inputSchema: inputSchema ?? snake ?? { type: 'object' },
     ...(toolkitTitle || serverTitle ? { toolkitTitle: toolkitTitle || serverTitle || '' } : {}),
     ...(tool.title ? { title: tool.title } : {}),
     ...(tool.description ? { description: tool.description } : {}),
@@ -137,8 +139,17 @@ const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${
 function entryOf(tool: PlainTool, ref: string): LoadoutEntry {
   const { id: _, toolkitTitle: __, toolkit, examples, ...manifest } = tool
   return {
-    ...{ ref, modelName: tool.name, tier: 'call', toolkit, tool: tool.name, manifest, included: true, reasons: [] },
-    ...{ deferred: true, allowedCallers: ['direct'], tokens: 0 },
+    ref,
+    modelName: tool.name,
+    tier: 'call',
+    toolkit,
+    tool: tool.name,
+    manifest,
+    included: true,
+    reasons: [],
+    deferred: true,
+    allowedCallers: ['direct'],
+    tokens: 0,
     ...(examples === undefined ? {} : { examples }),
   }
 }

@@ -68,16 +68,12 @@ describe('search words', () => {
     ['火车票', 'ticket.zh'],
   ])('matches words of other scripts: %s', (text, ref) => {
     const tools = [
-      ...[
-        tool('mail.ko', '이메일을 보냅니다'),
-        tool('weather.ko', '날씨를 조회합니다'),
-        tool('mail.ja', 'メールを送信する'),
-      ],
-      ...[
-        tool('server.ja', 'サーバーを再起動する'),
-        tool('ticket.zh', '预订火车票'),
-        tool('weather.zh', '查询天气预报'),
-      ],
+      tool('mail.ko', '이메일을 보냅니다'),
+      tool('weather.ko', '날씨를 조회합니다'),
+      tool('mail.ja', 'メールを送信する'),
+      tool('server.ja', 'サーバーを再起動する'),
+      tool('ticket.zh', '预订火车票'),
+      tool('weather.zh', '查询天气预报'),
     ]
     expect(find(text, [buildSegment(tools)])[0]).toBe(ref)
   })

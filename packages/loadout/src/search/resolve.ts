@@ -95,14 +95,21 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
       const count = (entry: LoadoutEntry) => counter.count(entry)
       const maxTokens = budgetOf(given, prices)
       const chosen = choose({
-        ...{ tools, loaded: kept, hits: found?.hits ?? [], rest: found?.rest, maxTokens, count },
+        tools,
+        loaded: kept,
+        hits: found?.hits ?? [],
+        rest: found?.rest,
+        maxTokens,
+        count,
         // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
         mayTakeAll: autoLoadTools && waiting(tools, kept) <= given.limit,
       })
       const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
       const selection: SelectionData = {
         ...(threadId === undefined ? {} : { threadId }),
-        ...{ userId, tools: chosen.tools, deferred: chosen.deferred },
+        userId,
+        tools: chosen.tools,
+        deferred: chosen.deferred,
         dropped: [...chosen.dropped, ...droppedToolkits(loadout)],
         tokens: { tokenizer: counter.name, before, after: chosen.tokens, exact },
         strategy: found?.strategy ?? given.strategy ?? 'hybrid',

@@ -215,7 +215,10 @@ const scopes = fc
     const tiers = new Map(tools.map(({ toolkit, tier }) => [toolkit, tier]))
     return tools.map(({ toolkit, tool, description, examples, included }) =>
       entry(`${toolkit}.${tool}`, description, {
-        ...{ tool, included, tier: tiers.get(toolkit) as LoadoutEntry['tier'], uscoId: `usco_${toolkit}` },
+        tool,
+        included,
+        tier: tiers.get(toolkit) as LoadoutEntry['tier'],
+        uscoId: `usco_${toolkit}`,
         ...(examples ? { examples } : {}),
       }),
     )

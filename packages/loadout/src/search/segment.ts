@@ -54,7 +54,9 @@ export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors)
     yield
   }
   return {
-    ...{ tools, vectors, words },
+    tools,
+    vectors,
+    words,
     stems: yield* postingsOf(lexicon.stems, K1),
     exact: yield* postingsOf(lexicon.exact, EXACT.k1),
   }

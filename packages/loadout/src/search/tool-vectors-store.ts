@@ -39,8 +39,13 @@ export function createVectorStore(storage: Storage, embedder: string): VectorSto
       const now = new Date()
       const rows: ToolVectorRow[] = await Promise.all(
         [...vectors].map(async ([fingerprint, vector]) => ({
-          ...{ toolVectorId: await idOf(fingerprint), userId: owner, embedder, fingerprint },
-          ...{ vector: toText(vector), createdAt: now, usedAt: now },
+          toolVectorId: await idOf(fingerprint),
+          userId: owner,
+          embedder,
+          fingerprint,
+          vector: toText(vector),
+          createdAt: now,
+          usedAt: now,
         })),
       )
       await storage.transaction(accessTo(owner), async (tx) => {

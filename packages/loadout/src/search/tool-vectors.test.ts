@@ -43,9 +43,18 @@ function topicEmbedder(given: Partial<Embedder> = {}) {
 function entry(ref: string, description: string, tier: LoadoutEntry['tier'] = 'app'): LoadoutEntry {
   const [toolkit = '', tool = ''] = ref.split('.')
   return {
-    ...{ ref, modelName: `mcp_${toolkit}_${tool}`, tier, toolkit, uscoId: `usco_${toolkit}`, tool },
+    ref,
+    modelName: `mcp_${toolkit}_${tool}`,
+    tier,
+    toolkit,
+    uscoId: `usco_${toolkit}`,
+    tool,
     manifest: { name: tool, description, inputSchema: { type: 'object' } },
-    ...{ deferred: true, allowedCallers: ['direct'], tokens: 1, included: true, reasons: [] },
+    deferred: true,
+    allowedCallers: ['direct'],
+    tokens: 1,
+    included: true,
+    reasons: [],
   }
 }
 

@@ -44,7 +44,7 @@ export async function givenSession(target: SignInTarget, given: GivenTokens, cli
   const { accessToken, refreshToken, expiresAt, scope } = tokens
   const resource = found.resourceMetadata?.resource
   const session = sessionOf(
-    { ...NO_TRIES, ...{ serverUrl, scope, client, dpopKey: undefined, discovery: found }, resource },
+    { ...NO_TRIES, serverUrl, scope, client, dpopKey: undefined, discovery: found, resource },
     { access_token: accessToken, token_type: 'Bearer', issuer, ...defined({ refresh_token: refreshToken, scope }) },
   )
   return { ...session, expiresAt: expiresAt?.getTime() ?? null }

@@ -216,8 +216,12 @@ export const COLLECTION_NAMES = Object.keys(COLLECTIONS) as Collection[]
 export const SYSTEM_CALLERS = {
   /** Finds the key or the session that a request carries, lets people in and out, and counts who tries. */
   'sign-in': {
-    ...{ apiKeys: 'any', users: 'any', accounts: 'any', sessions: 'any' },
-    ...{ signInLinks: 'any', signInAttempts: 'any' },
+    apiKeys: 'any',
+    users: 'any',
+    accounts: 'any',
+    sessions: 'any',
+    signInLinks: 'any',
+    signInAttempts: 'any',
   },
   /** Writes what a server said of its tools; users may only read that. */
   introspection: { userServerTools: 'named', userServerConfigs: 'named', pins: 'named' },
@@ -244,9 +248,20 @@ export const SYSTEM_CALLERS = {
   'audit-reading': { audit: 'any', auditHeads: 'any' },
   /** Takes away what is over, whoever's it is. */
   housekeeping: {
-    ...{ approvals: 'any', calls: 'any', results: 'any', usage: 'any', places: 'any', processes: 'any' },
-    ...{ removedUsers: 'any', loadedTools: 'any', toolUses: 'any', toolVectors: 'any', runs: 'any' },
-    ...{ sessions: 'any', signInLinks: 'any', signInAttempts: 'any' },
+    approvals: 'any',
+    calls: 'any',
+    results: 'any',
+    usage: 'any',
+    places: 'any',
+    processes: 'any',
+    removedUsers: 'any',
+    loadedTools: 'any',
+    toolUses: 'any',
+    toolVectors: 'any',
+    runs: 'any',
+    sessions: 'any',
+    signInLinks: 'any',
+    signInAttempts: 'any',
   },
   /** Keeps vectors of the app's own tools, which serve everyone. */
   embedding: { toolVectors: 'app' },

@@ -59,12 +59,19 @@ function messageOf(turn: ModelTurn, saying: Omit<Saying, 'shown'>): JsonObject {
   const usage = usageOf(turn, request)
   const waits = content.some((block) => block.type === 'tool_use')
   return {
-    ...{ id: newId('msg'), type: 'message', role: 'assistant', model: request.body.model, content },
-    ...{ stop_reason: turn.stop ?? (waits ? 'tool_use' : 'end_turn'), stop_sequence: null },
+    id: newId('msg'),
+    type: 'message',
+    role: 'assistant',
+    model: request.body.model,
+    content,
+    stop_reason: turn.stop ?? (waits ? 'tool_use' : 'end_turn'),
+    stop_sequence: null,
     container: programs.container,
     usage: {
-      ...{ input_tokens: usage.input, output_tokens: usage.output },
-      ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: 0 },
+      input_tokens: usage.input,
+      output_tokens: usage.output,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: 0,
       server_tool_use: null,
       service_tier: 'standard',
     },

@@ -30,7 +30,8 @@ function check({ body, tools, history }: ModelRequest): void {
   if (typeof body.model !== 'string') throw new ApiProblem('you must provide a model parameter')
   if (history.length === 0)
     throw new ApiProblem("Invalid 'messages': empty array. Expected an array with minimum length 1.", {
-      ...{ param: 'messages', code: 'empty_array' },
+      param: 'messages',
+      code: 'empty_array',
     })
   checkToolList(tools)
   tools.forEach((tool, index) => {
@@ -74,19 +75,28 @@ function completionOf(turn: ModelTurn, request: ModelRequest, newId: NewId): Jso
   if (turn.programs?.length) throw new Error('Chat Completions runs no programs.')
   assertShown(turn.calls, new Set(request.toolNames))
   const tool_calls = (turn.calls ?? []).map(({ id, name, arguments: input = {} }) => ({
-    ...{ id: id ?? newId('call'), type: 'function', function: { name, arguments: JSON.stringify(input) } },
+    id: id ?? newId('call'),
+    type: 'function',
+    function: { name, arguments: JSON.stringify(input) },
   }))
   const message = {
-    ...{ role: 'assistant', content: turn.text ?? null, refusal: null, annotations: [] },
+    role: 'assistant',
+    content: turn.text ?? null,
+    refusal: null,
+    annotations: [],
     ...(tool_calls.length > 0 ? { tool_calls } : {}),
   }
   const finish_reason = turn.stop ?? (tool_calls.length > 0 ? 'tool_calls' : 'stop')
   const usage = usageOf(turn, request)
   return {
-    ...{ id: newId('chatcmpl'), object: 'chat.completion', created: 1_760_000_000, model: request.body.model },
+    id: newId('chatcmpl'),
+    object: 'chat.completion',
+    created: 1_760_000_000,
+    model: request.body.model,
     choices: [{ index: 0, message, logprobs: null, finish_reason }],
     usage: {
-      ...{ prompt_tokens: usage.input, completion_tokens: usage.output },
+      prompt_tokens: usage.input,
+      completion_tokens: usage.output,
       total_tokens: usage.input + usage.output,
     },
     ...turn.more,

@@ -63,7 +63,8 @@ export function checkParameters(schema: unknown, param: string): void {
   if (schema === undefined || schema === null) return
   if (!isObject(schema) || schema.type !== 'object')
     throw new ApiProblem(`Invalid schema for function: schema must be a JSON Schema of 'type: "object"'.`, {
-      ...{ param, code: 'invalid_function_parameters' },
+      param,
+      code: 'invalid_function_parameters',
     })
 }
 

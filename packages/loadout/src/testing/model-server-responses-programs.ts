@@ -58,7 +58,8 @@ function checkProgram(item: JsonObject, { param, memory }: { param: string; memo
   for (const field of ['id', 'call_id', 'code', 'fingerprint'])
     if (typeof item[field] !== 'string')
       throw new ApiProblem(`Missing required parameter: '${param}.${field}'.`, {
-        ...{ param: `${param}.${field}`, code: 'missing_required_parameter' },
+        param: `${param}.${field}`,
+        code: 'missing_required_parameter',
       })
   const said = memory.programs.get(String(item.call_id))
   if (said && (said.fingerprint !== item.fingerprint || said.code !== item.code))

@@ -25,7 +25,10 @@ interface Memory extends ResponsesMemory {
 
 export function responsesForm(newId: NewId): ApiForm {
   const memory: Memory = {
-    ...{ items: new Map(), responses: new Map(), programs: new Map(), callers: new Map() },
+    items: new Map(),
+    responses: new Map(),
+    programs: new Map(),
+    callers: new Map(),
   }
   return {
     recall: (request) => recall(memory, request),
@@ -50,7 +53,8 @@ function recall({ items, responses }: Memory, { body, history }: ModelRequest): 
   const before = typeof previous === 'string' ? responses.get(previous) : []
   if (!before)
     throw new ApiProblem(`Previous response with id '${previous}' not found.`, {
-      ...{ param: 'previous_response_id', code: 'previous_response_not_found' },
+      param: 'previous_response_id',
+      code: 'previous_response_not_found',
     })
   const now = typeof input === 'string' ? [{ type: 'message', role: 'user', content: input }] : history
   return [
@@ -92,14 +96,27 @@ function responseOf(
   ]
   const usage = usageOf(turn, request)
   return {
-    ...{ id: newId('resp'), object: 'response', created_at: 1_760_000_000, status: turn.stop ?? 'completed' },
-    ...{ error: null, incomplete_details: null, instructions: request.body.instructions ?? null, metadata: {} },
-    ...{ model: request.body.model, output, parallel_tool_calls: true, temperature: 1, top_p: 1 },
-    ...{ tool_choice: request.body.tool_choice ?? 'auto', tools: request.tools },
+    id: newId('resp'),
+    object: 'response',
+    created_at: 1_760_000_000,
+    status: turn.stop ?? 'completed',
+    error: null,
+    incomplete_details: null,
+    instructions: request.body.instructions ?? null,
+    metadata: {},
+    model: request.body.model,
+    output,
+    parallel_tool_calls: true,
+    temperature: 1,
+    top_p: 1,
+    tool_choice: request.body.tool_choice ?? 'auto',
+    tools: request.tools,
     previous_response_id: request.body.previous_response_id ?? null,
     usage: {
-      ...{ input_tokens: usage.input, input_tokens_details: { cached_tokens: 0 } },
-      ...{ output_tokens: usage.output, output_tokens_details: { reasoning_tokens: 0 } },
+      input_tokens: usage.input,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: usage.output,
+      output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: usage.input + usage.output,
     },
     ...turn.more,
@@ -107,15 +124,22 @@ function responseOf(
 }
 
 const messageItem = (text: string, newId: NewId): JsonObject => ({
-  ...{ id: newId('msg'), type: 'message', role: 'assistant', status: 'completed' },
+  id: newId('msg'),
+  type: 'message',
+  role: 'assistant',
+  status: 'completed',
   content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
 })
 
 function callItem(call: ScriptedCall, request: ModelRequest, newId: NewId): JsonObject {
   const namespace = call.namespace ?? namespaceOf(call.name, request)
   return {
-    ...{ id: newId('fc'), type: 'function_call', call_id: call.id ?? newId('call'), name: call.name },
-    ...{ arguments: JSON.stringify(call.arguments ?? {}), status: 'completed' },
+    id: newId('fc'),
+    type: 'function_call',
+    call_id: call.id ?? newId('call'),
+    name: call.name,
+    arguments: JSON.stringify(call.arguments ?? {}),
+    status: 'completed',
     ...(namespace === undefined ? {} : { namespace }),
     ...(call.caller ? { caller: call.caller } : {}),
   }
@@ -128,8 +152,12 @@ function searchItems(search: ScriptedSearch, request: ModelRequest, newId: NewId
   const execution = tool.execution === 'client' ? 'client' : 'server'
   const call_id = execution === 'client' ? (search.id ?? newId('call')) : null
   const call = {
-    ...{ id: newId('tsc'), type: 'tool_search_call', execution, call_id },
-    ...{ arguments: search.arguments, status: 'completed' },
+    id: newId('tsc'),
+    type: 'tool_search_call',
+    execution,
+    call_id,
+    arguments: search.arguments,
+    status: 'completed',
   }
   if (execution === 'client') return [call]
   const names = search.found ?? []

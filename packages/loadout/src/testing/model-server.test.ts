@@ -20,7 +20,11 @@ async function start(script: ModelScript, options = {}) {
 const weather = { name: 'weather', input_schema: { type: 'object' as const } }
 const ask = { model: 'claude', max_tokens: 100, messages: [{ role: 'user' as const, content: 'hi' }] }
 const fn = (name: string, more: object = {}) => ({
-  ...{ type: 'function' as const, name, parameters: { type: 'object' }, strict: false, ...more },
+  type: 'function' as const,
+  name,
+  parameters: { type: 'object' },
+  strict: false,
+  ...more,
 })
 
 describe('a scripted model', () => {

@@ -175,7 +175,13 @@ function requestOf({
   const history = objects(api === 'responses' ? body.input : api === 'google' ? body.contents : body.messages)
   const stream = api === 'google' ? path.endsWith(':streamGenerateContent') : body.stream === true
   return {
-    ...{ api, path, headers, body, stream, history, tools },
+    api,
+    path,
+    headers,
+    body,
+    stream,
+    history,
+    tools,
     toolNames: names(all),
     deferredNames: names(all.filter((tool) => tool.defer_loading === true)),
   }

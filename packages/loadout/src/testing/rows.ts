@@ -251,9 +251,19 @@ export function toolVectorRow(userId: string, given: Partial<Row<'toolVectors'>>
 
 export function runRow(userId: string, given: Partial<Row<'runs'>> = {}): Row<'runs'> {
   return {
-    ...{ runId: newId('run'), userId, kind: 'program', threadId: null, workflowVersionId: null, status: 'completed' },
-    ...{ inputJson: {}, outputJson: null, errorJson: null, leaseOwner: null, leaseUntil: null },
-    ...{ createdAt: new Date(), updatedAt: new Date() },
+    runId: newId('run'),
+    userId,
+    kind: 'program',
+    threadId: null,
+    workflowVersionId: null,
+    status: 'completed',
+    inputJson: {},
+    outputJson: null,
+    errorJson: null,
+    leaseOwner: null,
+    leaseUntil: null,
+    createdAt: new Date(),
+    updatedAt: new Date(),
     ...given,
   }
 }

@@ -59,13 +59,43 @@ describe('secretValues', () => {
 
 describe('secret names', () => {
   it.each([
-    ...['apiKey', 'api_token', 'API_KEY', 'apikey', 'Authorization', 'client_secret', 'passwd', 'DB_PASSWORD', 'pwd'],
-    ...['cookie', 'sessionId', 'ssh-key', 'OPENAI_KEY', '--token', 'X-Auth', 'dsn', 'signature', 'privateKey'],
+    'apiKey',
+    'api_token',
+    'API_KEY',
+    'apikey',
+    'Authorization',
+    'client_secret',
+    'passwd',
+    'DB_PASSWORD',
+    'pwd',
+    'cookie',
+    'sessionId',
+    'ssh-key',
+    'OPENAI_KEY',
+    '--token',
+    'X-Auth',
+    'dsn',
+    'signature',
+    'privateKey',
   ])('%s names a secret', (name) => expect(isSecretName(name)).toBe(true))
 
   it.each([
-    ...['author', 'keyword', 'monkey', 'max_tokens', 'tokenizer', 'token_url', 'GOOGLE_CREDENTIALS_FILE', 'auth_type'],
-    ...['AUTH_MODE', 'path', 'KEY_PATH', 'secretName', 'design', 'assignee', 'compass', 'authority'],
+    'author',
+    'keyword',
+    'monkey',
+    'max_tokens',
+    'tokenizer',
+    'token_url',
+    'GOOGLE_CREDENTIALS_FILE',
+    'auth_type',
+    'AUTH_MODE',
+    'path',
+    'KEY_PATH',
+    'secretName',
+    'design',
+    'assignee',
+    'compass',
+    'authority',
   ])('%s names no secret', (name) => expect(isSecretName(name)).toBe(false))
 
   it('hide an argument with a weak name only when the value looks like a key', () => {

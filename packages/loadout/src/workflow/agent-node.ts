@@ -120,7 +120,16 @@ class AgentRun {
       throw new HostError('internal')
     }
     return {
-      ...{ userId, threadId, runId, node: id, model, output, maxSteps, budget, signal, ...this.#texts },
+      userId,
+      threadId,
+      runId,
+      node: id,
+      model,
+      output,
+      maxSteps,
+      budget,
+      signal,
+      ...this.#texts,
       loadout: own.loadout,
       call,
       resolve: (options) =>

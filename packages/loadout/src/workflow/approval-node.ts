@@ -43,11 +43,20 @@ async function ask(
 ): Promise<StepOutcome> {
   const { userId, threadId, runId } = run
   const approval = await approvals.put({
-    ...{ userId, threadId, runId, callId: stepId, ref: `workflow.${node}`, reason },
-    ...{ arguments: shown, original, inputSchema: { type: 'object' } },
+    userId,
+    threadId,
+    runId,
+    callId: stepId,
+    ref: `workflow.${node}`,
+    reason,
+    arguments: shown,
+    original,
+    inputSchema: { type: 'object' },
     caller: { type: 'workflow', toolId: runId },
     // It is about this run alone: there is nothing to remember it for.
-    ...{ fingerprints: { tool: '', toolkit: '' }, allowEdits: false, allowRemember: false },
+    fingerprints: { tool: '', toolkit: '' },
+    allowEdits: false,
+    allowRemember: false,
   })
   return { pause: { approvalId: approval.id, until: new Date(approval.expiresAt) } }
 }

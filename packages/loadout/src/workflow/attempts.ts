@@ -12,25 +12,21 @@ export interface AttemptParts {
 
 /** These say what they will say again. */
 const FINAL: ReadonlySet<string> = new Set([
-  ...[
-    'denied',
-    'approval-expired',
-    'invalid-input',
-    'not-carried',
-    'tool-not-found',
-    'tool-changed',
-    'tool-not-accepted',
-  ],
-  ...[
-    'sign-in-needed',
-    'credentials-refused',
-    'cancelled',
-    'outcome-unknown',
-    'expression-failed',
-    'syntax-error',
-    'function-missing',
-    'forbidden',
-  ],
+  'denied',
+  'approval-expired',
+  'invalid-input',
+  'not-carried',
+  'tool-not-found',
+  'tool-changed',
+  'tool-not-accepted',
+  'sign-in-needed',
+  'credentials-refused',
+  'cancelled',
+  'outcome-unknown',
+  'expression-failed',
+  'syntax-error',
+  'function-missing',
+  'forbidden',
 ])
 
 export async function withAttempts(

@@ -26,7 +26,8 @@ export function readBrought({ principal, mcpServers = {}, rules }: Brought): {
   try {
     assertPlainJson({ mcpServers })
     const { toolkits } = createExecutionContext({
-      ...{ principal, toolkits: mcpServers },
+      principal,
+      toolkits: mcpServers,
       ...(rules ? { rules: [...rules] as never } : {}),
     })
     return { toolkits, errors: [] }

@@ -25,7 +25,8 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): C
   let count = 0
   let made = 0
   const watched: RunLog = {
-    ...{ has: log.has, within: log.within },
+    has: log.has,
+    within: log.within,
     get recorded() {
       return log.recorded
     },

@@ -218,8 +218,11 @@ export function argumentProblems({ planned, ref }: Need, schema: JsonObject | un
   if (!schema || node.type !== 'tool' || !texts.arguments) return
   for (const { path: at, message } of checkStatic(texts.arguments, node.arguments, schema))
     problems.push({
-      ...{ path: at === '(root)' ? `nodes.${index}.arguments` : `nodes.${index}.arguments.${at}`, node: node.id, ref },
-      ...{ code: 'invalid-input' as const, action: 'Correct the argument.' },
+      path: at === '(root)' ? `nodes.${index}.arguments` : `nodes.${index}.arguments.${at}`,
+      node: node.id,
+      ref,
+      code: 'invalid-input' as const,
+      action: 'Correct the argument.',
       message: `The arguments of '${ref}' do not fit: ${at === '(root)' ? '' : `${at} `}${message}`,
     })
 }

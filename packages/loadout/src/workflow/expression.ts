@@ -33,7 +33,9 @@ export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one'
 export function createReader(most = Number.POSITIVE_INFINITY): (text: string) => Expression {
   let left = most
   const environment = new Environment({
-    ...{ unlistedVariablesAreDyn: true, homogeneousAggregateLiterals: false, enableOptionalTypes: true },
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
     limits: { maxAstNodes: MOST_NODES, maxDepth: 64, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
   })
   return (text) => {

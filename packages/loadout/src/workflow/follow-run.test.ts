@@ -12,7 +12,9 @@ beforeEach(async () => {
 afterEach(() => world.host.close())
 
 const elsewhere = () => ({
-  ...{ storage: world.host.storage, events: createEmitter(), presence: { processId: 'another' } },
+  storage: world.host.storage,
+  events: createEmitter(),
+  presence: { processId: 'another' },
 })
 /** As a process does that hears nothing of it: only what is stored. */
 const fromAfar = (runId: string, signal?: AbortSignal) => followRun(elsewhere(), { userId: 'ann', runId }, { signal })

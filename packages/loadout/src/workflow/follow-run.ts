@@ -32,7 +32,12 @@ const MOST_STEPS = 100_000
 const MOST_BEHIND = 10_000
 
 const RANK: Readonly<Record<NodeState['status'], number>> = {
-  ...{ queued: 0, running: 1, paused: 2, completed: 3, failed: 3, skipped: 3 },
+  queued: 0,
+  running: 1,
+  paused: 2,
+  completed: 3,
+  failed: 3,
+  skipped: 3,
 }
 
 /** Heard from the moment of the call on. */

@@ -68,10 +68,12 @@ export async function contextOf(credentials: Sealer, run: ActiveRun, kept: KeptR
   const text = sealed ? await credentials.unseal(addressOf(userId, sealed.field), sealed.envelope) : '{}'
   return createExecutionContext({
     principal,
-    ...{ scope: threadId === undefined ? {} : { threadId }, toolkits: JSON.parse(text) as Record<string, unknown> },
+    scope: threadId === undefined ? {} : { threadId },
+    toolkits: JSON.parse(text) as Record<string, unknown>,
     ...(rules ? { rules: [...rules] as never } : {}),
     ...(workflowVersionId === undefined ? {} : { workflowVersionId }),
-    ...{ runId, signal },
+    runId,
+    signal,
   })
 }
 

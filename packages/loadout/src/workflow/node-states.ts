@@ -29,7 +29,9 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
   const { signal } = new AbortController()
   const run = { runId, userId, ...about, input: row.inputJson, startedAt, signal, log: readOnly(rows) }
   const graph = new GraphRun({
-    ...{ plan: planOf(definition), run, input },
+    plan: planOf(definition),
+    run,
+    input,
     tell: (node, status, error) => states.set(node, { node, status, ...(error ? { error: shownError(error) } : {}) }),
     progress: (node, progress) => came.set(node, progress),
     once: (planned, place) => once({ ...NOTHING, run }, { planned, place }),
@@ -81,7 +83,8 @@ const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
 
 function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
   const within = (prefix: string): RunLog => ({
-    ...{ recorded: 0, unasked: 0 },
+    recorded: 0,
+    unasked: 0,
     has: (place) => rows.has(`${prefix}${place}`),
     within: (place) => within(`${prefix}${place}/`),
     async step({ place, seq, key }): Promise<StepAnswer> {
@@ -113,5 +116,8 @@ const NOTHING: Omit<LeafParts, 'run'> = {
   searcher: { search: never } as never,
   executor: undefined,
   agent: undefined,
-  ...{ onRunning: () => {}, onUsage: () => {}, onLogs: () => {}, onWarnings: () => {} },
+  onRunning: () => {},
+  onUsage: () => {},
+  onLogs: () => {},
+  onWarnings: () => {},
 }

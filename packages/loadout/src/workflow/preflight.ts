@@ -176,7 +176,9 @@ async function spent(
   const { callsPerRun } = usage ?? {}
   if (callsPerRun !== undefined && least > callsPerRun)
     problems.push({
-      ...{ path: '', code: 'limit-reached', action: 'Make fewer calls, or ask for a higher limit.' },
+      path: '',
+      code: 'limit-reached',
+      action: 'Make fewer calls, or ask for a higher limit.',
       message: `A run may make ${callsPerRun} calls, and it makes ${least} or more.`,
     })
   const tokens = usage?.tokensToday

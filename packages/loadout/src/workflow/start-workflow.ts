@@ -86,7 +86,9 @@ export async function startWorkflow(
     const held = withDefaults(definition, input ?? {})
     refuse([...inputProblems(definition, held), ...readBrought({ principal, mcpServers, rules }).errors])
     const kept: KeptRun = {
-      ...{ definition, input: held, principal },
+      definition,
+      input: held,
+      principal,
       ...(workflow ? { workflow } : {}),
       ...(rules.length > 0 ? { rules } : {}),
     }
@@ -200,7 +202,14 @@ async function begin(parts: StartParts, userId: string, beginning: Beginning): P
   const input = { ...rest, ...brought } as unknown as JsonObject
   if (names.length > 0) parts.transports.keep(runId, transports)
   const started = parts.engine.start({
-    ...{ runId, userId, kind: 'workflow', threadId, workflowVersionId, input, signal, steps },
+    runId,
+    userId,
+    kind: 'workflow',
+    threadId,
+    workflowVersionId,
+    input,
+    signal,
+    steps,
   })
   return started.catch((error: unknown) => {
     parts.transports.forget(runId)

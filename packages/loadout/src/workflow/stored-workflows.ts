@@ -167,9 +167,14 @@ function viewOf(
   const definition = version.definitionJson as unknown as WorkflowDefinition
   const { description } = definition
   return {
-    ...{ id, name, version: version.version, workflowVersionId: version.workflowVersionId, definition },
+    id,
+    name,
+    version: version.version,
+    workflowVersionId: version.workflowVersionId,
+    definition,
     ...(description === undefined ? {} : { description }),
-    ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
   }
 }
 

@@ -50,7 +50,9 @@ export function readTemplate(value: Json, read: Reader): { template: Template; p
   const piece = pieceOf(value, [], reading)
   const { names, places, problems } = reading
   const template: Template = {
-    ...{ isStatic: places.length === 0, names, places },
+    isStatic: places.length === 0,
+    names,
+    places,
     render: (values, limits) => (piece ? walled(piece, values, limits) : value),
   }
   return { template, problems }

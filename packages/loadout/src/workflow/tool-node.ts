@@ -43,7 +43,8 @@ function wholeOf(outcome: CallOutcome): StepResult {
   const action = 'Ask the tool for less, or read it in pieces in a code node: read_result({ handle }).'
   return {
     error: {
-      ...{ code: 'response-too-large', message: 'The result is larger than the 4 MB that a node hands on.' },
+      code: 'response-too-large',
+      message: 'The result is larger than the 4 MB that a node hands on.',
       data: { action, resultHandle: outcome.resultHandle },
     },
   }

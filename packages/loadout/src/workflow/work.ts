@@ -99,7 +99,12 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
   if (run.log.recorded <= (kept.taken ?? 0)) {
     const { userId, threadId } = run
     const { ok, problems } = await parts.preflight(plan, {
-      ...{ userId, threadId, loadout, brought, failed, rules: kept.rules },
+      userId,
+      threadId,
+      loadout,
+      brought,
+      failed,
+      rules: kept.rules,
     })
     if (!ok) return refused(problems)
   }
@@ -107,7 +112,9 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
   const logs: LogLine[] = []
   const { tell, progress, onRunning } = nodeTeller(parts.events, run, plan)
   const leaves: LeafParts = {
-    ...{ ...parts, run, invocation },
+    ...parts,
+    run,
+    invocation,
     onRunning,
     onUsage: (more) => {
       for (const [name, count] of Object.entries(more)) usage[name] = (usage[name] ?? 0) + count
@@ -118,7 +125,11 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
     },
   }
   const graph = new GraphRun({
-    ...{ plan, run, input: kept.input, tell, progress },
+    plan,
+    run,
+    input: kept.input,
+    tell,
+    progress,
     once: (planned, place) => once(leaves, { planned, place }),
   })
   const end = await graph.go()
@@ -153,7 +164,9 @@ function goneTransports({ transports = [] }: KeptRun, here: Transports): FailedT
   return transports
     .filter((name) => !Object.hasOwn(here, name))
     .map((id) => ({
-      ...{ id, code: 'server-unreachable' as const, action: 'Run it again where the app gives its transport.' },
+      id,
+      code: 'server-unreachable' as const,
+      action: 'Run it again where the app gives its transport.',
       reason: 'Its transport was built in the process that began the run, which is not this one.',
     }))
 }

@@ -190,7 +190,8 @@ describe('toolkits that a call brings', () => {
     })
     const used = { ...definition(), nodes: [node('a', 'kit.say'), node('b', 'bad.x')] }
     expect(await host.workflows.run('ann', { definition: used, mcpServers })).toMatchObject({
-      ...{ status: 'failed', error: { code: 'preflight-failed', problems: [{ node: 'b', ref: 'bad.x' }] } },
+      status: 'failed',
+      error: { code: 'preflight-failed', problems: [{ node: 'b', ref: 'bad.x' }] },
     })
     expect(server.server.calls).toEqual(['say'])
   })

@@ -73,7 +73,10 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
   const start: Workflows['start'] = async (userId, options) =>
     startWorkflow(parts, { userId, which: options, find: () => find(userId, options) }, options)
   return {
-    ...{ list: stored.list, get: stored.get, versions: stored.versions, delete: stored.delete },
+    list: stored.list,
+    get: stored.get,
+    versions: stored.versions,
+    delete: stored.delete,
     create: async (userId, given) => stored.create(userId, (await checked(userId, given)).definition),
     update: async (userId, workflow, given) => {
       // Whose it is comes first: what is wrong with it is told to its owner alone.

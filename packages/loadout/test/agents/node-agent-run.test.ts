@@ -77,7 +77,8 @@ const registerMany = (made: string[]) =>
       name: 'big',
       tools: SUBJECTS.flatMap((subject) =>
         VERBS.map((verb) => ({
-          ...{ name: `ask_${verb}_${subject}`, description: `Will ${verb} the ${subject} of somebody.` },
+          name: `ask_${verb}_${subject}`,
+          description: `Will ${verb} the ${subject} of somebody.`,
           inputSchema: { type: 'object', properties: { of: { type: 'string', description: 'Whose they are' } } },
           execute: () => {
             made.push(`${verb} ${subject}`)
@@ -166,7 +167,8 @@ it.each([{ text: 'I will not.', stop: 'refusal' }, { text: ' ' }])(
   async (answer) => {
     await model([{ answer }])
     expect(await world.run([node], { input: { what: 'it' } })).toMatchObject({
-      ...{ status: 'failed', error: { reason: 'model-failed', action: 'Ask in other words, or ask another model.' } },
+      status: 'failed',
+      error: { reason: 'model-failed', action: 'Ask in other words, or ask another model.' },
     })
   },
 )
@@ -182,7 +184,8 @@ it('an agent node stops at its budget, counts usage before a pause, and names th
   expect(done).toMatchObject({
     status: 'failed',
     error: {
-      ...{ reason: 'limit-reached', action: 'Raise "budget", or ask for less.' },
+      reason: 'limit-reached',
+      action: 'Raise "budget", or ask for less.',
       message: "Node 'g' failed: The agent of 'g' used its budget of 300 tokens before it had an answer.",
     },
     usage: { inputTokens: 300, outputTokens: 30, calls: 3 },
@@ -215,6 +218,7 @@ it('the operator limit caps the node limit, and a lower node limit applies', asy
 it.each([0, 1.5, '300', 100_000_001])('a budget of %j is rejected', async (budget) => {
   await model([])
   await expect(world.run([{ ...node, budget }], { input: { what: 'it' } })).rejects.toMatchObject({
-    ...{ code: 'invalid-input', errors: [{ path: 'nodes.0.budget', message: expect.any(String) }] },
+    code: 'invalid-input',
+    errors: [{ path: 'nodes.0.budget', message: expect.any(String) }],
   })
 })

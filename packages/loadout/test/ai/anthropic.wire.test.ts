@@ -99,7 +99,8 @@ describe('the Loadout search for Anthropic', () => {
     const thread = fixture().thread()
     const { messages } = await talk({ thread, script: script() })
     await talk({
-      ...{ thread, messages },
+      thread,
+      messages,
       script: [
         {
           expect: (request) => expect(waits(request)).toContain(READ),
@@ -115,7 +116,8 @@ describe('the Loadout search for Anthropic', () => {
     const { messages } = await talk({ thread, script: script() })
     await thread.deactivate('filesystem')
     const { requests } = await talk({
-      ...{ thread, messages },
+      thread,
+      messages,
       script: [
         { answer: { calls: [{ name: READ, arguments: { path: fixture().note }, madeUp: true }] } },
         { answer: 'Gone.' },
@@ -156,7 +158,9 @@ describe("the provider's search", () => {
       const thread = fixture().thread()
       const all = (await thread.loadout()).tools.length
       const { messages } = await talk({
-        ...{ thread, search, stream },
+        thread,
+        search,
+        stream,
         script: [
           {
             expect: (request) => {
@@ -190,7 +194,8 @@ describe("the provider's search", () => {
 
   it('continues the thread after a failed search', async () => {
     const { messages } = await talk({
-      ...{ thread: fixture().thread(), search: 'regex' },
+      thread: fixture().thread(),
+      search: 'regex',
       script: [
         { answer: { searches: [{ arguments: { pattern: '(' }, error: 'invalid_tool_input' }], text: 'Sorry.' } },
       ],

@@ -9,21 +9,33 @@ import type { LoadoutEntry } from '../../src/schema/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const entry = (toolkit: string, tool: string): LoadoutEntry => ({
-  ...{ ref: `${toolkit}.${tool}`, modelName: modelName(toolkit, tool), tier: 'app', toolkit, tool },
+  ref: `${toolkit}.${tool}`,
+  modelName: modelName(toolkit, tool),
+  tier: 'app',
+  toolkit,
+  tool,
   manifest: { name: tool, description: `Does ${tool}.`, inputSchema: { type: 'object' } },
-  ...{ deferred: true, allowedCallers: ['direct'], tokens: 10, included: true, reasons: [] },
+  deferred: true,
+  allowedCallers: ['direct'],
+  tokens: 10,
+  included: true,
+  reasons: [],
 })
 const kit = (toolkit: string, count: number) =>
   Array.from({ length: count }, (_, index) => entry(toolkit, `tool_${index}`))
 const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[] = []): ModelSelection => ({
   tools: [...shown, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
-    ...{ entry: one, by: 'search', reasons: [], tokens: 10 },
+    entry: one,
+    by: 'search',
+    reasons: [],
+    tokens: 10,
   })),
   deferred: [...deferred],
 })
 const call = (name: string, source = {}): ModelCall => ({ id: 'id_1', name, arguments: {}, source })
 const foundOutcome = (...names: string[]) => ({
-  ...{ status: 'ok' as const, content: [{ type: 'text', text: 'found' }] },
+  status: 'ok' as const,
+  content: [{ type: 'text', text: 'found' }],
   structuredContent: { tools: names.map((name) => ({ name })) },
 })
 const A = 'mcp_a_tool_0'
@@ -31,7 +43,8 @@ const refer = (...names: string[]) => names.map((tool_name) => ({ type: 'tool_re
 const ownResult = (...names: string[]) => ({ type: 'tool_result', tool_use_id: 'toolu_1', content: refer(...names) })
 const theirs = (type: string, content: object) => ({ type, tool_use_id: 'srvtoolu_1', content })
 const searchResult = (...names: string[]) => ({
-  ...{ type: 'tool_search_tool_search_result', tool_references: refer(...names) },
+  type: 'tool_search_tool_search_result',
+  tool_references: refer(...names),
 })
 
 describe('the Anthropic format', () => {
@@ -82,7 +95,10 @@ describe('the Anthropic format', () => {
       { code: 'unavailable', message: 'Later.' },
     ])
     expect(read({ type: 'thinking' }, { type: 'tool_use' }, { what: 'ever' })).toEqual({
-      ...{ calls: [], programs: [], loaded: [], searchErrors: [] },
+      calls: [],
+      programs: [],
+      loaded: [],
+      searchErrors: [],
     })
   })
 

@@ -71,7 +71,9 @@ describe('the Loadout search for OpenAI', () => {
     {
       expect: (request) => {
         expect(last(request)).toMatchObject({
-          ...{ type: 'tool_search_output', execution: 'client', status: 'completed' },
+          type: 'tool_search_output',
+          execution: 'client',
+          status: 'completed',
           tools: [{ type: 'namespace', name: 'filesystem', description: expect.stringContaining('read_text_file') }],
         })
         expect(topLevel(request)).toEqual([SUM, 'tool_search'])
@@ -107,7 +109,8 @@ describe('the Loadout search for OpenAI', () => {
     const thread = fixture().thread()
     const { input } = await talk({ thread, script: script() })
     const { requests } = await talk({
-      ...{ thread, input },
+      thread,
+      input,
       script: [{ answer: { calls: [{ name: READ, arguments: { path: fixture().note } }] } }, { answer: 'Still 42.' }],
     })
     expect(topLevel(requests[0] as ModelRequest)).not.toContain(READ)
@@ -139,7 +142,8 @@ describe('the Loadout search for OpenAI', () => {
       script: [{ answer: { blocks: [call] } }, { answer: 'Sorry.' }],
     })
     expect(last(requests[1] as ModelRequest)).toMatchObject({
-      ...{ type: 'function_call_output', call_id: 'call_1' },
+      type: 'function_call_output',
+      call_id: 'call_1',
       output: expect.stringContaining(`The arguments of '${SUM}' cannot be read`),
     })
   })
@@ -150,7 +154,9 @@ describe("the provider's search", () => {
     const thread = fixture().thread()
     const all = (await thread.loadout()).tools.length
     const { input } = await talk({
-      ...{ thread, search: 'server', stream },
+      thread,
+      search: 'server',
+      stream,
       script: [
         {
           expect: (request) => {

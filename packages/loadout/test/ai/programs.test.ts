@@ -10,9 +10,17 @@ import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const VERSION = 'code_execution_20260120'
 const entry = (tool: string, more: Partial<LoadoutEntry> = {}): LoadoutEntry => ({
-  ...{ ref: `a.${tool}`, modelName: modelName('a', tool), tier: 'app', toolkit: 'a', tool },
+  ref: `a.${tool}`,
+  modelName: modelName('a', tool),
+  tier: 'app',
+  toolkit: 'a',
+  tool,
   manifest: { name: tool, inputSchema: { type: 'object' }, outputSchema: { type: 'object', title: tool } },
-  ...{ deferred: true, allowedCallers: ['direct', 'code'], tokens: 10, included: true, reasons: [] },
+  deferred: true,
+  allowedCallers: ['direct', 'code'],
+  tokens: 10,
+  included: true,
+  reasons: [],
   ...more,
 })
 const both = entry('both')
@@ -21,15 +29,21 @@ const inCode = entry('in_code', { allowedCallers: ['code'] })
 const strict = entry('strict', { providerOptions: { anthropic: { strict: true } } })
 const selectionOf = (shown: readonly LoadoutEntry[], deferred: readonly LoadoutEntry[] = []): ModelSelection => ({
   tools: [...shown, ...(deferred.length > 0 ? [SEARCH_ENTRY] : [])].map((one) => ({
-    ...{ entry: one, by: 'search', reasons: [], tokens: 10 },
+    entry: one,
+    by: 'search',
+    reasons: [],
+    tokens: 10,
   })),
   deferred: [...deferred],
 })
 const image: CallOutcome = {
-  ...{ status: 'ok', content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }] },
+  status: 'ok',
+  content: [{ type: 'image', data: 'AAAA', mimeType: 'image/png' }],
 }
 const data: CallOutcome = {
-  ...{ status: 'ok', content: [{ type: 'text', text: 'Two rows.' }], structuredContent: { rows: [1, 2] } },
+  status: 'ok',
+  content: [{ type: 'text', text: 'Two rows.' }],
+  structuredContent: { rows: [1, 2] },
 }
 const answered = (caller: ModelCall['caller'], outcome: CallOutcome, source = {}) => [
   { call: { id: 'id_1', name: 'mcp_a_both', arguments: {}, source, ...(caller ? { caller } : {}) }, outcome },
@@ -60,7 +74,9 @@ describe('programs for Anthropic', () => {
     const { tools, warnings } = toAnthropic(selectionOf([strict]), { programs: VERSION, toolChoice })
     expect(tools[1]).toEqual({ name: 'mcp_a_strict', strict: true, input_schema: { type: 'object' } })
     expect(warnings.map((one) => /strict tools|names a tool|disable_parallel/.exec(one)?.[0])).toEqual([
-      ...['strict tools', 'names a tool', 'disable_parallel'],
+      'strict tools',
+      'names a tool',
+      'disable_parallel',
     ])
   })
 
@@ -70,7 +86,10 @@ describe('programs for Anthropic', () => {
     const ok = { type: 'code_execution_result', stdout: '3', stderr: '', return_code: 0, content: [] }
     const content = [
       ends('0', ok),
-      ...[begins('1'), begins('2'), ends('2', { ...ok, return_code: 1, stderr: 'KeyError' }), begins('3')],
+      begins('1'),
+      begins('2'),
+      ends('2', { ...ok, return_code: 1, stderr: 'KeyError' }),
+      begins('3'),
       ends('3', { type: 'code_execution_tool_result_error', error_code: 'execution_time_exceeded' }),
       ends('4', { ...ok, type: 'encrypted_code_execution_result', stdout: undefined }),
       { type: 'server_tool_use', id: '5', name: 'bash_code_execution', input: {} },

@@ -26,7 +26,10 @@ beforeEach(async () => {
   made = []
   host = createHost({ policy: [rule('shop.refund', 'ask'), rule('*', 'allow')] })
   const tool = (name: string, execute: (input: never) => unknown, more: object = {}) => ({
-    ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, ...more },
+    name,
+    description: `Does ${name}.`,
+    inputSchema: { type: 'object' },
+    ...more,
     execute: (input: never) => {
       made.push(`${name} ${JSON.stringify(input)}`)
       return execute(input)
@@ -221,7 +224,8 @@ describe.each([
       async onPending(id) {
         asked.push(id)
         expect(await host.approvals.get('ann', id)).toMatchObject({
-          ...{ ref: 'shop.refund', caller: { type: 'code', toolId: expect.any(String) } },
+          ref: 'shop.refund',
+          caller: { type: 'code', toolId: expect.any(String) },
         })
         await host.approvals.answer('ann', id, { decision: 'allow' })
       },

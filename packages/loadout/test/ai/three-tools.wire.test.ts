@@ -40,7 +40,9 @@ afterEach(async () => {
 })
 
 const tool = (name: string, description: string) => ({
-  ...{ name, description, inputSchema: { type: 'object', properties: { order: { type: 'string' } } } },
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { order: { type: 'string' } } },
   execute: () => {
     called.push(name)
     return `${name} is done`

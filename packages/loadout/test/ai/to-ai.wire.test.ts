@@ -40,7 +40,10 @@ async function talk({ thread = fixture().thread(), script, model, search, stream
   }
   const all: ModelMessage[] = [...messages, { role: 'user', content: PROMPT }]
   const settings = {
-    ...{ model: model(server), messages: all, maxRetries: 0, stopWhen: isStepCount(6) },
+    model: model(server),
+    messages: all,
+    maxRetries: 0,
+    stopWhen: isStepCount(6),
     ...toAI(counted, { ...(search ? { search } : {}), messages }),
   }
   const result = stream ? await collected(streamText(settings)) : await generateText(settings)
@@ -71,7 +74,9 @@ describe.each<AISearch>([{ by: 'steps' }, { by: 'ai-sdk' }])('with any model, $b
       `${name} runs search, next step, call, result and answer with streaming %s`,
       async (stream) => {
         const { text, calls, requests } = await talk({
-          ...{ model, stream, search },
+          model,
+          stream,
+          search,
           script: [
             {
               expect: ({ toolNames }) => expect(toolNames.sort()).toEqual([SUM, 'search_tools'].sort()),
@@ -127,7 +132,11 @@ describe('the AI SDK with Anthropic', () => {
     expect([text, calls]).toEqual(['It is 42.', ['search_tools', READ]])
     // What was loaded is selected by now, and still waits: the messages refer to it.
     const { requests } = await talk({
-      ...{ thread, model: claude, search: { by: 'anthropic' }, stream, messages },
+      thread,
+      model: claude,
+      search: { by: 'anthropic' },
+      stream,
+      messages,
       script: [{ answer: readsIt() }, saysIt],
     })
     expect(requests[0]?.deferredNames).toContain(READ)
@@ -139,7 +148,9 @@ describe('the AI SDK with Anthropic', () => {
   }))
     it.each([false, true])(`uses the provider search (${name}) with streaming %s`, async (stream) => {
       const { text, calls } = await talk({
-        ...{ model: claude, search: { by: 'anthropic', tool }, stream },
+        model: claude,
+        search: { by: 'anthropic', tool },
+        stream,
         script: [
           {
             expect: ({ toolNames }) => {
@@ -162,7 +173,9 @@ describe('the AI SDK with OpenAI', () => {
   const { toolSearch } = openaiTools
   it.each([false, true])('returns definitions from the Loadout search with streaming %s', async (stream) => {
     const { text, calls } = await talk({
-      ...{ model: gpt, search: { by: 'openai', toolSearch }, stream },
+      model: gpt,
+      search: { by: 'openai', toolSearch },
+      stream,
       script: [
         {
           expect: ({ tools }) => {
@@ -174,7 +187,8 @@ describe('the AI SDK with OpenAI', () => {
         {
           expect: (request) =>
             expect(last(request)).toMatchObject({
-              ...{ type: 'tool_search_output', execution: 'client' },
+              type: 'tool_search_output',
+              execution: 'client',
               tools: [
                 {
                   type: 'namespace',
@@ -193,7 +207,9 @@ describe('the AI SDK with OpenAI', () => {
 
   it.each([false, true])('searches provider namespaces with streaming %s', async (stream) => {
     const { text, calls, requests } = await talk({
-      ...{ model: gpt, search: { by: 'openai', toolSearch, execution: 'server' }, stream },
+      model: gpt,
+      search: { by: 'openai', toolSearch, execution: 'server' },
+      stream,
       script: [
         {
           expect: ({ tools }) => {
@@ -219,7 +235,8 @@ describe('the execute function of an AI SDK tool', () => {
     const { userId } = thread
     await thread.load(['filesystem.move_file'])
     const { text, requests } = await talk({
-      ...{ thread, model: claude },
+      thread,
+      model: claude,
       script: [
         {
           answer: async () => {
@@ -243,7 +260,8 @@ describe('the execute function of an AI SDK tool', () => {
     await thread.load(['everything.get-tiny-image'])
     for (const model of [claude, gpt]) {
       const { requests } = await talk({
-        ...{ thread, model },
+        thread,
+        model,
         script: [{ answer: { calls: [{ name: IMAGE, arguments: {} }] } }, { answer: 'A tiny one.' }],
       })
       const result = JSON.stringify(last(requests[1] as ModelRequest))

@@ -117,7 +117,10 @@ describe('a recorded call whose process was killed', () => {
     hosts[1].kill()
     await expect.poll(open, { timeout: LEASE_MS * 5 }).toEqual([])
     const answer = (approvalId: string) => ({
-      ...{ do: 'answer' as const, userId, approvalId, answer: { decision: 'allow' } },
+      do: 'answer' as const,
+      userId,
+      approvalId,
+      answer: { decision: 'allow' },
     })
     await expect(hosts[0].do(answer(approval?.id ?? ''))).rejects.toThrow('conflict')
     expect(await record(userId, callId)).toMatchObject({ outcomeJson: { error: { code: 'call-not-made' } } })
@@ -158,7 +161,10 @@ describe('a removed user', () => {
     const seen = await register(userId, 'stuck')
     await hosts[0].do({ do: 'app', patch: { limits: { maxCallsPerHour: 50 } } })
     const call = hosts[1].do<{ status: string; error: object }>({
-      ...{ do: 'call' as const, userId, name: 'stuck.echo', arguments: { me: userId } },
+      do: 'call' as const,
+      userId,
+      name: 'stuck.echo',
+      arguments: { me: userId },
     })
     await expect.poll(() => seen.now).toBe(1)
     expect(await tablesWith(database.url, userId)).toContain('user_server_configs')

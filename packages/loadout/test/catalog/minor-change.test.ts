@@ -43,8 +43,12 @@ async function look(): Promise<ToolView> {
 }
 const call = () =>
   host.calls.start({
-    ...{ userId: 'ann', toolkit: 'kit', tool: 'search', caller: { type: 'direct' as const } },
-    ...{ arguments: { query: 'x', order: 'asc' }, pauses: {} },
+    userId: 'ann',
+    toolkit: 'kit',
+    tool: 'search',
+    caller: { type: 'direct' as const },
+    arguments: { query: 'x', order: 'asc' },
+    pauses: {},
   }).outcome
 const found = async (): Promise<CatalogTool> => {
   const [tool] = [...(await host.catalog.tools('ann', [await stored()])).values()].flat()

@@ -10,7 +10,10 @@ afterEach(() => host.close())
 
 const chain = (deep: number) =>
   Array.from({ length: deep }, (_, n) => ({
-    ...{ name: `t${n}`, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true }, tools: ['mine.*'] },
+    name: `t${n}`,
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+    tools: ['mine.*'],
     execute: n === deep - 1 ? 'return ["the last"]' : `return await call('mine.t${n + 1}', {})`,
   }))
 

@@ -19,7 +19,12 @@ beforeAll(async () => {
 async function complaints(texts: readonly string[]): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'loadout-declared-'))
   const compilerOptions = {
-    ...{ noEmit: true, strict: true, target: 'es2024', lib: ['es2024'], types: [], moduleDetection: 'force' },
+    noEmit: true,
+    strict: true,
+    target: 'es2024',
+    lib: ['es2024'],
+    types: [],
+    moduleDetection: 'force',
   }
   await Promise.all(texts.map((text, index) => writeFile(join(folder, `${index}.ts`), text)))
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }))
@@ -38,9 +43,13 @@ const entry = (
   inputSchema: unknown,
   { outputSchema, description }: Partial<Manifest> = {},
 ): Declarable => ({
-  ...{ ref, toolkit: ref.split('.', 1)[0] as string, tool: ref.slice(ref.indexOf('.') + 1) },
+  ref,
+  toolkit: ref.split('.', 1)[0] as string,
+  tool: ref.slice(ref.indexOf('.') + 1),
   manifest: {
-    ...{ name: 'x', description, inputSchema: inputSchema as Record<string, unknown> },
+    name: 'x',
+    description,
+    inputSchema: inputSchema as Record<string, unknown>,
     ...(outputSchema === undefined ? {} : { outputSchema: outputSchema as Record<string, unknown> }),
   },
 })
@@ -172,20 +181,28 @@ describe('the TypeScript compiler', () => {
               ['string', 'null'],
               ['object', 'array'],
             ),
-            ...{ description: text, format: text, pattern: text, default: value, deprecated: fc.boolean() },
-            ...{ enum: fc.array(value, { maxLength: 4 }), minimum: fc.double(), nullable: fc.boolean() },
+            description: text,
+            format: text,
+            pattern: text,
+            default: value,
+            deprecated: fc.boolean(),
+            enum: fc.array(value, { maxLength: 4 }),
+            minimum: fc.double(),
+            nullable: fc.boolean(),
           },
           { requiredKeys: ['type'] },
         ),
         fc.record(
           {
-            ...{
-              type: fc.constantFrom('object', 'array'),
-              properties: tie('map'),
-              required: fc.array(text, { maxLength: 3 }),
-            },
-            ...{ additionalProperties: tie('schema'), patternProperties: tie('map'), description: text },
-            ...{ items: fc.oneof(tie('schema'), tie('list')), prefixItems: tie('list'), minItems: fc.nat(3) },
+            type: fc.constantFrom('object', 'array'),
+            properties: tie('map'),
+            required: fc.array(text, { maxLength: 3 }),
+            additionalProperties: tie('schema'),
+            patternProperties: tie('map'),
+            description: text,
+            items: fc.oneof(tie('schema'), tie('list')),
+            prefixItems: tie('list'),
+            minItems: fc.nat(3),
           },
           { requiredKeys: [] },
         ),

@@ -14,7 +14,8 @@ it.each([
 ])('redacts the secret of a tool that %s it', async (_, result) => {
   const server = await startFaultServer({ at: { 'tools/call': { do: 'result', result } } })
   await using host = createHost({
-    ...{ executor: quickjs({ spares: 1 }), policy: [rule('*', 'allow')] },
+    executor: quickjs({ spares: 1 }),
+    policy: [rule('*', 'allow')],
     drivers: nodeDrivers({ guard: { privateNetwork: true } }),
   })
   await host.ready()

@@ -17,7 +17,10 @@ const work = newWork()
 const TURNS = { steps: 5_000_000, ms: 100, everyMs: 10 }
 
 const tool = (name: string, execute: (input: never) => unknown) => ({
-  ...{ name, description: `Does ${name}.`, inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } },
+  name,
+  description: `Does ${name}.`,
+  inputSchema: { type: 'object' },
+  annotations: { readOnlyHint: true },
   execute,
 })
 const tools = [

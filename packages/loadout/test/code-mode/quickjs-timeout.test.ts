@@ -9,7 +9,9 @@ const PROGRAM = 'return await app.never()'
 
 const endOf = async (timeoutMs: number, wallMs?: number) => {
   await using host = createHost({
-    ...{ executor: quickjs({ timeoutMs }), tools: [never], policy: [rule('*', 'allow')] },
+    executor: quickjs({ timeoutMs }),
+    tools: [never],
+    policy: [rule('*', 'allow')],
     programs: { limits: wallMs === undefined ? {} : { wallMs } },
   })
   const { status, error } = await host.thread({ userId: 'ann', threadId: 't' }).run(PROGRAM)

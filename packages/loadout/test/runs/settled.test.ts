@@ -31,7 +31,9 @@ afterEach(async () => {
 
 function open(of: Presence, count: () => void): Engine {
   const storage: Storage = {
-    ...{ name: inner.name, watch: (listener) => inner.watch(listener), ready: () => inner.ready() },
+    name: inner.name,
+    watch: (listener) => inner.watch(listener),
+    ready: () => inner.ready(),
     close: async () => {},
     transaction: (access, work) => {
       count()
@@ -39,7 +41,10 @@ function open(of: Presence, count: () => void): Engine {
     },
   }
   return createEmbeddedEngine({
-    ...{ storage, presence: of, lookMs: 60_000, isAnswered: async () => false },
+    storage,
+    presence: of,
+    lookMs: 60_000,
+    isAnswered: async () => false,
     works: {
       async program({ log, input }) {
         for (let seq = 0; seq < STEPS; seq++)

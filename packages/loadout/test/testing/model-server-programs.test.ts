@@ -56,7 +56,8 @@ describe('Anthropic Messages', () => {
     const over = await go(content, [result], { container })
     expect(over).toMatchObject({
       content: [{ type: 'code_execution_tool_result', content: { stdout: '3', return_code: 0 } }, { text: 'taken' }],
-      ...{ container: { id: container }, stop_reason: 'end_turn' },
+      container: { id: container },
+      stop_reason: 'end_turn',
     })
   })
 
@@ -82,7 +83,10 @@ describe('Anthropic Messages', () => {
 
 describe('OpenAI Responses', () => {
   const find = {
-    ...{ type: 'function', name: 'find', parameters: { type: 'object' }, strict: false },
+    type: 'function',
+    name: 'find',
+    parameters: { type: 'object' },
+    strict: false,
     allowed_callers: ['direct', 'programmatic'],
   }
   const tools = [find, { type: 'programmatic_tool_calling' }]

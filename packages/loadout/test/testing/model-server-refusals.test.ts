@@ -25,7 +25,8 @@ const bm25 = { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_b
 const searched = (...names: string[]) => [
   { type: 'server_tool_use', id: 'srvtoolu_1', name: bm25.name, input: { query: 'x' } },
   {
-    ...{ type: 'tool_search_tool_result', tool_use_id: 'srvtoolu_1' },
+    type: 'tool_search_tool_result',
+    tool_use_id: 'srvtoolu_1',
     content: { type: 'tool_search_tool_search_result', tool_references: names.map(reference) },
   },
 ]
@@ -77,7 +78,9 @@ describe('Anthropic Messages rejects', () => {
   ]
   it.each(refused)('%s', async (_, body, message) => {
     await expect(send(body)).rejects.toMatchObject({
-      ...{ status: 400, type: 'invalid_request_error', message: expect.stringContaining(message) },
+      status: 400,
+      type: 'invalid_request_error',
+      message: expect.stringContaining(message),
     })
   })
 

@@ -37,7 +37,9 @@ function seen() {
 
 function who(name: string) {
   return {
-    ...{ name, description: 'Says whose call it is.', inputSchema: { type: 'object' } },
+    name,
+    description: 'Says whose call it is.',
+    inputSchema: { type: 'object' },
     async execute() {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 5))
       return { ...seen() }

@@ -57,7 +57,11 @@ const start = async () => {
   return host
 }
 const write = (id: string, n: number, after: string[]) => ({
-  ...{ id, type: 'tool', ref: 'kit.write', after, arguments: { run: '{{ input.run }}', n } },
+  id,
+  type: 'tool',
+  ref: 'kit.write',
+  after,
+  arguments: { run: '{{ input.run }}', n },
 })
 /** Five steps with effects: two of them at once. */
 const FIVE = {

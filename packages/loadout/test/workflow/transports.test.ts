@@ -33,7 +33,10 @@ const transport = (word: string) => () => {
 }
 
 const node = (id: string, tool: string, to: unknown = 'Ann') => ({
-  ...{ id, type: 'tool', ref: `line.${tool}`, arguments: { to } },
+  id,
+  type: 'tool',
+  ref: `line.${tool}`,
+  arguments: { to },
 })
 const workflow = (...nodes: object[]) => ({ definition: { name: 'w', brings: ['line'], nodes } })
 
@@ -144,7 +147,8 @@ describe('the preflight check of a run that brings toolkits', () => {
     host = open()
     const { error } = await host.workflows.run('ann', {
       ...workflow(node('a', 'say')),
-      ...{ transports: { line: transport('x') }, rules: [{ pattern: 'line.*', decision: 'deny' }] },
+      transports: { line: transport('x') },
+      rules: [{ pattern: 'line.*', decision: 'deny' }],
     })
     expect(error?.problems).toMatchObject([{ code: 'denied', ref: 'line.say' }])
   })

@@ -98,11 +98,9 @@ describe('a workflow approval request', () => {
     const paused = await run(
       [
         {
-          ...{
-            id: 'ok',
-            type: 'approval',
-            message: 'Use {{ input.password }} and {{ input.deep.pin }} for {{ input.who }}?',
-          },
+          id: 'ok',
+          type: 'approval',
+          message: 'Use {{ input.password }} and {{ input.deep.pin }} for {{ input.who }}?',
           arguments: { password: '{{ input.password }}', apiKey: key, note: `with {{ input.password }} and ${key}` },
         },
       ],
@@ -230,7 +228,8 @@ describe('agents', () => {
       throw new HostError('model-unavailable', { detail: 'No key.', action: 'Save a key.' })
     }
     expect(await run([{ id: 'g', type: 'agent', prompt: 'x', tools: ['kit'] }])).toMatchObject({
-      ...{ status: 'failed', error: { code: 'workflow-failed', reason: 'model-unavailable', action: 'Save a key.' } },
+      status: 'failed',
+      error: { code: 'workflow-failed', reason: 'model-unavailable', action: 'Save a key.' },
     })
   })
 

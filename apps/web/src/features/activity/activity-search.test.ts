@@ -13,7 +13,10 @@ describe('the activity log URL', () => {
 
   it('is converted to an audit query', () => {
     expect(auditQuery({ toolkit: 'kit', tool: 'kit.t', range: '24h', to: '2020-01-01', caller: 'code' }, now)).toEqual({
-      ...{ toolkit: 'kit', ref: 'kit.t', caller: 'code', from: '2026-02-01T12:00:00.000Z' },
+      toolkit: 'kit',
+      ref: 'kit.t',
+      caller: 'code',
+      from: '2026-02-01T12:00:00.000Z',
     })
     expect(auditQuery({ from: '2026-01-01T10:00', to: 'never', decision: 'maybe', caller: '' }, now)).toEqual({
       from: new Date('2026-01-01T10:00').toISOString(),

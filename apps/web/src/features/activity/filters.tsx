@@ -110,8 +110,16 @@ export function Filters({ search, onChange }: FiltersProps) {
 }
 
 const NOTHING: ActivitySearch = {
-  ...{ toolkit: undefined, tool: undefined, action: undefined, outcome: undefined, caller: undefined },
-  ...{ decision: undefined, thread: undefined, range: undefined, from: undefined, to: undefined },
+  toolkit: undefined,
+  tool: undefined,
+  action: undefined,
+  outcome: undefined,
+  caller: undefined,
+  decision: undefined,
+  thread: undefined,
+  range: undefined,
+  from: undefined,
+  to: undefined,
 } as ActivitySearch
 
 interface ChoiceProps {

@@ -3,8 +3,19 @@ import { actionWords, happeningsOf, summaryOf } from './happenings.ts'
 import type { AuditLine } from './queries.ts'
 
 const line = (id: string, more: Partial<AuditLine>): AuditLine => ({
-  ...{ id, at: '2026-01-01T00:00:00Z', userId: 'ann', action: 'mcp_tool_call', source: 'mcp:kit', ref: 'kit.t' },
-  ...{ outcome: null, threadId: null, runId: null, callId: null, detail: {}, hash: '', ...more },
+  id,
+  at: '2026-01-01T00:00:00Z',
+  userId: 'ann',
+  action: 'mcp_tool_call',
+  source: 'mcp:kit',
+  ref: 'kit.t',
+  outcome: null,
+  threadId: null,
+  runId: null,
+  callId: null,
+  detail: {},
+  hash: '',
+  ...more,
 })
 
 describe('the activity list', () => {
@@ -23,7 +34,8 @@ describe('the activity list', () => {
       ['1', null],
     ])
     expect(found[1]).toMatchObject({
-      ...{ toolkit: 'kit', detail: { durationMs: 3, arguments: { q: 1 }, decision: 'allow' } },
+      toolkit: 'kit',
+      detail: { durationMs: 3, arguments: { q: 1 }, decision: 'allow' },
     })
     expect(found[3]?.toolkit).toBeUndefined()
   })

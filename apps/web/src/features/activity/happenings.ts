@@ -29,7 +29,7 @@ export function happeningsOf(lines: readonly AuditLine[]): Happening[] {
     }
     const { id, at, action, ref, source, callId, threadId, runId, outcome, detail } = line
     const toolkit = source.startsWith('mcp:') ? source.slice(4) : undefined
-    const one = { key: id, ...{ at, action, ref, toolkit, callId, threadId, runId, outcome, detail } }
+    const one = { key: id, at, action, ref, toolkit, callId, threadId, runId, outcome, detail }
     found.push(one)
     if (action === CALL && callId) calls.set(callId, one)
   }

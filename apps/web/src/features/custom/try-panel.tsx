@@ -114,7 +114,11 @@ function useTrial(name: string, record: CustomRecord | undefined, uscoId: string
       const stopping = new AbortController()
       ended.current = stopping
       const json = {
-        ...{ tool, input, allow, name: name.trim() || 'Tried', config_json: { ...record } },
+        tool,
+        input,
+        allow,
+        name: name.trim() || 'Tried',
+        config_json: { ...record },
         ...(uscoId === undefined ? {} : { uscoId }),
       }
       return answer(client.api.mcp.config.try.$post({ json }, { init: { signal: stopping.signal } }))

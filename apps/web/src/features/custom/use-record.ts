@@ -60,8 +60,14 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     onSaved(saved.uscoId)
   })
   const { elsewhere, pass } = useElsewhere({
-    ...{ stored, base, isSame, isChanged, isSaving: save.isPending },
-    ...{ take, keep: setBase, onAnswered: save.reset },
+    stored,
+    base,
+    isSame,
+    isChanged,
+    isSaving: save.isPending,
+    take,
+    keep: setBase,
+    onAnswered: save.reset,
   })
   const told = save.error ? placed(problemOf(save.error).errors ?? []) : []
   const change = (next: Partial<{ name: string; text: string }>) => {

@@ -45,7 +45,13 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     setFilled(next)
   }, [])
   const { elsewhere } = useElsewhere({
-    ...{ stored, base, isSame, isChanged, isSaving: save.isPending, take: begin, keep: setBase },
+    stored,
+    base,
+    isSame,
+    isChanged,
+    isSaving: save.isPending,
+    take: begin,
+    keep: setBase,
     onAnswered: save.reset,
   })
   const put = (part: Partial<Filled>) => setFilled((old) => ({ ...old, ...part }))
@@ -66,7 +72,13 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     )
   }
   return {
-    ...{ way, draft, record, isShared, errors, save, submit },
+    way,
+    draft,
+    record,
+    isShared,
+    errors,
+    save,
+    submit,
     setRecord: (next: unknown) => put({ record: next }),
     setShared: (next: boolean) => put({ isShared: next }),
     // What it is stays what it is: a custom toolkit has no command.

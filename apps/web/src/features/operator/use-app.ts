@@ -27,7 +27,8 @@ export function useSaveAppToolkit(toolkit: AppToolkit | undefined) {
       if (!toolkit) return answer(client.api.app.toolkits.$post({ json }))
       const param = { id: toolkit.uscoId }
       const headers = await ifUnchanged<AppToolkit>({
-        ...{ reading: client.api.app.toolkits[':id'].$get({ param }), isSeen },
+        reading: client.api.app.toolkits[':id'].$get({ param }),
+        isSeen,
         onNews: (now) => {
           queryClient.setQueryData(appToolkitsQuery().queryKey, (old) =>
             old ? { ...old, toolkits: old.toolkits.map((one) => (one.uscoId === now.uscoId ? now : one)) } : old,

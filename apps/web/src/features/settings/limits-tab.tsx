@@ -20,11 +20,17 @@ type LimitName = keyof Preferences['costLimits']
 
 const LIMITS: ReadonlyArray<{ name: LimitName; counter: keyof Usage; used: string; label: string; hint: string }> = [
   {
-    ...{ name: 'maxCallsPerHour', counter: 'callsThisHour', used: 'Calls this hour', label: 'Most calls in an hour' },
+    name: 'maxCallsPerHour',
+    counter: 'callsThisHour',
+    used: 'Calls this hour',
+    label: 'Most calls in an hour',
     hint: 'Further ones are refused until the next hour.',
   },
   {
-    ...{ name: 'maxTokensPerDay', counter: 'tokensToday', used: 'Tokens today', label: 'Most tokens in a day' },
+    name: 'maxTokensPerDay',
+    counter: 'tokensToday',
+    used: 'Tokens today',
+    label: 'Most tokens in a day',
     hint: 'Of results, and of what models of chats and agents read and write.',
   },
 ]

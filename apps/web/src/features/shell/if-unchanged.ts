@@ -22,5 +22,8 @@ const CHANGED = {
   title: 'It was changed elsewhere',
   detail: 'Somebody saved it, in another window or on another device, after you opened it here.',
   action: 'Look at what was saved, or keep yours, then save again.',
-  ...{ type: 'about:blank', status: 409, code: 'conflict', requestId: '' },
+  type: 'about:blank',
+  status: 409,
+  code: 'conflict',
+  requestId: '',
 }

@@ -39,7 +39,10 @@ function Shown({ coming: { name, page: Loaded, get } }: { coming: Coming }) {
   const page = useQuery({
     queryKey: ['page', name],
     queryFn: () => get().catch(() => whyNot(name)),
-    ...{ retry: false, networkMode: 'always', gcTime: 0, enabled: !Loaded },
+    retry: false,
+    networkMode: 'always',
+    gcTime: 0,
+    enabled: !Loaded,
   })
   if (Loaded) return <Loaded />
   if (!page.error) return <PendingPage />
@@ -68,7 +71,11 @@ async function whyNot(name: string): Promise<never> {
     return new Promise(nothing)
   }
   throw new ProblemError({
-    ...{ type: 'about:blank', title: 'A part of the app is missing', status: 0, code: 'unreadable', requestId: '' },
+    type: 'about:blank',
+    title: 'A part of the app is missing',
+    status: 0,
+    code: 'unreadable',
+    requestId: '',
     detail: 'The server answers, and does not have this page.',
     action: 'Reload. If it stays so, the server’s pages are not whole: build them again.',
   })

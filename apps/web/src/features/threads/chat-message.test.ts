@@ -3,7 +3,10 @@ import { chatMessages, dataOf, savedShare, textOf } from './chat-message.ts'
 import type { StoredMessage } from './queries.ts'
 
 const message = (id: string, role: 'user' | 'assistant', text: string): StoredMessage => ({
-  ...{ id, role, parts: [{ type: 'text', text }], createdAt: `2026-01-01T00:00:0${id}Z` },
+  id,
+  role,
+  parts: [{ type: 'text', text }],
+  createdAt: `2026-01-01T00:00:0${id}Z`,
 })
 
 describe('stored messages', () => {

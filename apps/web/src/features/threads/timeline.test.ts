@@ -6,7 +6,9 @@ import { timelineOf } from './timeline.ts'
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`
 const message = (id: string, second?: number): ChatMessage => ({
-  ...{ id, role: 'user', parts: [] },
+  id,
+  role: 'user',
+  parts: [],
   ...(second === undefined ? {} : { metadata: { createdAt: at(second) } }),
 })
 const run = (id: string, second: number, kind: Run['kind'] = 'program') => ({ id, kind, createdAt: at(second) }) as Run

@@ -69,8 +69,10 @@ describe('a toolkit draft', () => {
     const draft = draftOf(shown(STDIO))
     const options = { ...draft.options, exclude: 'delete_*\n\n drop_* ', callMs: '2.5' }
     expect(bodyOf({ ...draft, options })).toEqual({
-      ...{ name: 'Notes', server: STDIO },
-      ...{ exclude: ['delete_*', 'drop_*'], timeouts: { callMs: 2500 } },
+      name: 'Notes',
+      server: STDIO,
+      exclude: ['delete_*', 'drop_*'],
+      timeouts: { callMs: 2500 },
     })
     const direct = { ...draft.options, callers: 'both' as const, untrusted: true }
     expect(bodyOf({ ...draft, options: direct })).toMatchObject({ allowedCallers: ['direct', 'code'], untrusted: true })

@@ -54,7 +54,10 @@ function entryOf(listed: Record<string, unknown>): Entry {
   const shown = { label: text(listed.title) || name, description: text(listed.description) }
   if (uriTemplate !== '')
     return {
-      ...{ ...shown, key: `template ${uriTemplate}`, address: uriTemplate, fields: templateArguments(uriTemplate) },
+      ...shown,
+      key: `template ${uriTemplate}`,
+      address: uriTemplate,
+      fields: templateArguments(uriTemplate),
       item: { kind: 'template', uriTemplate },
     }
   if (uri !== '') return { ...shown, key: `resource ${uri}`, address: uri, fields: [], item: { kind: 'resource', uri } }

@@ -18,11 +18,16 @@ describe('pasted text', () => {
   it('is a URL, or a command line with its environment variables', () => {
     expect(readPasted(' https://mcp.example.com/mcp ')).toEqual({ kind: 'url', url: 'https://mcp.example.com/mcp' })
     expect(readPasted('$ TOKEN="a b" npx -y server ./my\\ notes')).toMatchObject({
-      ...{ kind: 'command', command: 'npx', env: [['TOKEN', 'a b']] },
+      kind: 'command',
+      command: 'npx',
+      env: [['TOKEN', 'a b']],
     })
     expect(readPasted('/usr/bin/server --root .')).toMatchObject({ kind: 'command', command: '/usr/bin/server' })
     expect(readPasted('uvx mcp-server-time')).toEqual({
-      ...{ kind: 'command', command: 'uvx', args: ['mcp-server-time'], env: [] },
+      kind: 'command',
+      command: 'uvx',
+      args: ['mcp-server-time'],
+      env: [],
     })
   })
 })

@@ -29,8 +29,11 @@ export function claimsOf(annotations: Annotations): Claim[] {
   const reads = readOnlyHint === true
   const claims: Array<Claim | false> = [
     destructiveHint === true && {
-      ...{ label: 'Destructive', says: 'it may destroy something' },
-      ...{ icon: TriangleAlert, className: 'text-bad', first: true },
+      label: 'Destructive',
+      says: 'it may destroy something',
+      icon: TriangleAlert,
+      className: 'text-bad',
+      first: true,
     },
     reads && { label: 'Read-only', says: 'it only reads', icon: Eye, className: 'text-good', first: true },
     !reads && destructiveHint === false && { label: 'Not destructive', says: 'it destroys nothing', icon: PencilLine },

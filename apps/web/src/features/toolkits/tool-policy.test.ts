@@ -3,10 +3,18 @@ import type { Grant, Rule } from './queries.ts'
 import { choiceOf, choicesFor, patternOf, rulesWith } from './tool-policy.ts'
 
 const rule = (pattern: string, decision: Rule['decision'], when: Rule['when'] = {}): Rule => ({
-  ...{ pattern, decision, when, allowEdits: false, allowRemember: true },
+  pattern,
+  decision,
+  when,
+  allowEdits: false,
+  allowRemember: true,
 })
 const grant = (ref: string, more: Partial<Grant> = {}): Grant => ({
-  ...{ id: `g-${ref}`, ref, target: 'tool', decision: 'allow', createdAt: '2026-01-01T00:00:00Z' },
+  id: `g-${ref}`,
+  ref,
+  target: 'tool',
+  decision: 'allow',
+  createdAt: '2026-01-01T00:00:00Z',
   ...more,
 })
 

@@ -63,8 +63,14 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const now = useDraftOf(stored && (toolkit ?? others.find(({ uscoId }) => uscoId === stored.uscoId)))
   const { elsewhere, pass } = useElsewhere({
-    ...{ stored: now, base, isSame: isSameDraft, isChanged, isSaving: save.isPending },
-    ...{ take: begin, keep: setBase, onAnswered: save.reset },
+    stored: now,
+    base,
+    isSame: isSameDraft,
+    isChanged,
+    isSaving: save.isPending,
+    take: begin,
+    keep: setBase,
+    onAnswered: save.reset,
   })
 
   const onAnswer = (saved: Toolkit) => {

@@ -90,7 +90,10 @@ describe('the graph of a definition', () => {
     ])
     expect([rowsOf(report), rowsOf({ ...report, nodes: [] })]).toEqual([3, 0])
     const ring: Definition['nodes'] = ['a', 'b'].map((id) => ({
-      ...{ id, type: 'code', program: '', after: [id === 'a' ? 'b' : 'a'] },
+      id,
+      type: 'code',
+      program: '',
+      after: [id === 'a' ? 'b' : 'a'],
     }))
     expect(rowsOf({ ...report, nodes: ring })).toBe(1)
     expect([...beforeOf(report, 'send')].sort()).toEqual(['each', 'find', 'ok'])

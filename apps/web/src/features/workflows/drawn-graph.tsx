@@ -60,8 +60,11 @@ function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps)
       width: NODE_WIDTH,
       height: NODE_HEIGHT,
       data: {
-        ...{ node, onSelect, isSelected: selected === node.id },
-        ...{ isWrong: wrong?.has(node.id) ?? false, state: states?.get(node.id) },
+        node,
+        onSelect,
+        isSelected: selected === node.id,
+        isWrong: wrong?.has(node.id) ?? false,
+        state: states?.get(node.id),
       },
     }),
   )

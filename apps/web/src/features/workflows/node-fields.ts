@@ -28,6 +28,10 @@ export const SHARED_FIELDS = ['id', 'title', 'after', 'timeoutMs', 'retry', 'onE
 const BOTH = { timeoutMs: true, retry: true }
 const NEITHER = { timeoutMs: false, retry: false }
 export const TRIED: Record<WorkflowNode['type'], { timeoutMs: boolean; retry: boolean }> = {
-  ...{ tool: BOTH, agent: BOTH, code: BOTH, branch: NEITHER, approval: NEITHER },
+  tool: BOTH,
+  agent: BOTH,
+  code: BOTH,
+  branch: NEITHER,
+  approval: NEITHER,
   map: { timeoutMs: false, retry: true },
 }

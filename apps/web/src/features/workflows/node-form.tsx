@@ -26,7 +26,10 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
   const problems = ofNode(editor.problems, definition.nodes.indexOf(node))
   const { label, icon: Icon } = KIND_LOOKS[node.type]
   const fields: NodeFieldsProps = {
-    ...{ node, definition, problems, tools },
+    node,
+    definition,
+    problems,
+    tools,
     suggestions: suggestionsFor(definition, node.id, tools.schemas),
     change: (given) => change(changeInOrder(definition, node.id, given)),
   }

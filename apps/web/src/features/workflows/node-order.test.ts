@@ -25,7 +25,11 @@ describe('the node order of a list', () => {
     expect(order(mapped)).toEqual(['call', 'call_2', 'call_3 < call', 'each < call_3'])
     const late = added(mapped, 'tool')
     expect(order(changeInOrder(late, 'each', { node: 'call_3' }))).toEqual([
-      ...['call', 'call_2 < each', 'call_3', 'each < call', 'call_4 < each'],
+      'call',
+      'call_2 < each',
+      'call_3',
+      'each < call',
+      'call_4 < each',
     ])
   })
 

@@ -53,7 +53,9 @@ it('inputs are converted to rows and back, and unsupported schemas stay in JSON'
   expect(schemaOf(rows, schema)).toEqual(schema)
   expect(newRow(rows)).toMatchObject({ key: 2, name: 'input_3' })
   expect(schemaOf([{ ...newRow([]), type: 'number', rest: { items: {} } }])).toEqual({
-    ...{ type: 'object', properties: { input_1: { type: 'number' } }, required: ['input_1'] },
+    type: 'object',
+    properties: { input_1: { type: 'number' } },
+    required: ['input_1'],
   })
   expect(rowsOf({ type: 'object', oneOf: [] })).toBeUndefined()
   expect(rowsOf({ type: 'object', properties: { a: { $ref: '#/$defs/a' } } })).toBeUndefined()

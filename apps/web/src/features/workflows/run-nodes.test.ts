@@ -16,16 +16,26 @@ const definition: Definition = {
 }
 let seq = 0
 const step = (place: string, status: Step['status'], more: Partial<Step> = {}): Step => ({
-  ...{ id: `step_${seq}`, seq: seq++, kind: 'call', request: { node: /^\w+/.exec(place)?.[0] }, place, status },
-  ...{
-    startedAt: `2026-01-01T00:00:0${seq % 10}.000Z`,
-    ...(status === 'completed' ? { endedAt: '2026-01-01T00:00:09.000Z' } : {}),
-  },
+  id: `step_${seq}`,
+  seq: seq++,
+  kind: 'call',
+  request: { node: /^\w+/.exec(place)?.[0] },
+  place,
+  status,
+  startedAt: `2026-01-01T00:00:0${seq % 10}.000Z`,
+  ...(status === 'completed' ? { endedAt: '2026-01-01T00:00:09.000Z' } : {}),
   ...more,
 })
 const run = (status: Run['status'], steps: Step[], more: Partial<Run> = {}): Run => ({
-  ...{ id: 'run_1', kind: 'workflow', status, logs: [], steps, pending: [] },
-  ...{ createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:10.000Z', ...more },
+  id: 'run_1',
+  kind: 'workflow',
+  status,
+  logs: [],
+  steps,
+  pending: [],
+  createdAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:10.000Z',
+  ...more,
 })
 const states = (given: Run) => Object.fromEntries(runNodes(given, definition).map(({ id, state }) => [id, state]))
 const went = step('decide', 'completed', { kind: 'branch', output: true })
@@ -33,7 +43,12 @@ const item = (place: string, status: Step['status']) => step(place, status, { re
 
 it('runNodes returns a state for each node of a running run', () => {
   expect(states(run('running', [went, step('a/names', 'completed', { kind: 'names', request: null })]))).toEqual({
-    ...{ decide: 'completed', a: 'running', b: 'skipped', each: 'waiting', body: 'waiting', last: 'waiting' },
+    decide: 'completed',
+    a: 'running',
+    b: 'skipped',
+    each: 'waiting',
+    body: 'waiting',
+    last: 'waiting',
   })
   const mapped = [went, step('a', 'completed'), item('each[0]', 'completed')]
   expect(states(run('running', mapped))).toMatchObject({ each: 'running', body: 'running' })

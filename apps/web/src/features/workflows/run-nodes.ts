@@ -32,7 +32,8 @@ export function runNodes(run: Run, definition: Definition): RunNode[] {
     // What runs for each item is over when the map is.
     const counted = run.progress?.[isMap ? id : (held.get(id) ?? '')]
     return {
-      ...{ id, progress },
+      id,
+      progress,
       state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id), counted }),
       steps: steps.filter(isTelling),
       startedAt: least(steps.map(({ startedAt }) => startedAt)),

@@ -3,7 +3,12 @@ import type { Run } from './queries.ts'
 import { signInRefs, toolkitsOf } from './sign-in-refs.ts'
 
 const step = (ref: string, code: string): Run['steps'][number] => ({
-  ...{ id: ref, seq: 0, kind: 'call', request: { ref }, status: 'failed', startedAt: '2026-01-01T00:00:00.000Z' },
+  id: ref,
+  seq: 0,
+  kind: 'call',
+  request: { ref },
+  status: 'failed',
+  startedAt: '2026-01-01T00:00:00.000Z',
   error: { code, message: 'no' },
 })
 

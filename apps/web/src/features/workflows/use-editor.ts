@@ -95,7 +95,14 @@ export function useEditor({ initial, workflow, onSaved }: Options): Editor {
   // A save that found a newer version is told by the notice of it, once that is here.
   const isToldElsewhere = elsewhere !== undefined && saving.error !== null && problemOf(saving.error).status === 409
   return {
-    ...{ definition, change, problems, preflight, isChanged, isFine, save, check },
+    definition,
+    change,
+    problems,
+    preflight,
+    isChanged,
+    isFine,
+    save,
+    check,
     elsewhere: isChanged ? elsewhere : undefined,
     takeSaved: () => {
       change(stored)

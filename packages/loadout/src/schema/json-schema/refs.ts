@@ -31,8 +31,17 @@ const NO_BASE = 'schema:///'
 const MAX_URI = 1_000
 
 const SINGLE = new Set([
-  ...['not', 'if', 'then', 'else', 'items', 'contains', 'additionalProperties', 'propertyNames'],
-  ...['unevaluatedProperties', 'unevaluatedItems', 'additionalItems'],
+  'not',
+  'if',
+  'then',
+  'else',
+  'items',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'additionalItems',
 ])
 const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
 const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
