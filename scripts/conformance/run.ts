@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { configFromEnvironment } from '../../apps/server/src/config.ts'
-import { createLog } from '../../apps/server/src/log.ts'
+import { createLog } from '../../apps/server/src/ops/log.ts'
 import { startServer } from '../../apps/server/src/serve.ts'
 
 const SUITES = [

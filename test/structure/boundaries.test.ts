@@ -34,7 +34,7 @@ const CONTRACTS = [
 /** So may the words that all share; they themselves import only the schema and each other. */
 const SHARED = ['errors.ts', 'events.ts', 'scope.ts', 'context.ts']
 /** But a context is made without the secrets of what it carries, and which those are the toolkits know. */
-const BESIDE = 'context.ts → toolkits/carried-secrets.ts'
+const BESIDE = 'context.ts → toolkits/secrets/context-secrets.ts'
 /** These alone know everyone. */
 const ROOTS = [
   'index.ts',

@@ -7,36 +7,37 @@ import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
 
 /** Each with the reason why it may. */
 const PROCESSES: Record<string, string> = {
-  'packages/loadout/src/connections/process-group.ts': 'starts what the policy permitted, for stdio and for sandboxes',
-  'packages/loadout/src/code-mode/quickjs-guest.ts': 'where the thread of a program begins: talks to who started it',
-  'packages/loadout/src/code-mode/quickjs-thread.ts': 'starts threads for programs, with our own code and nothing else',
+  'packages/loadout/src/connections/stdio/process-group.ts':
+    'starts what the policy permitted, for stdio and for sandboxes',
+  'packages/loadout/src/code-mode/guest/thread-entry.ts':
+    'where the thread of a program begins: talks to who started it',
+  'packages/loadout/src/code-mode/sandbox/thread.ts': 'starts threads for programs, with our own code and nothing else',
 }
 const SOCKETS: Record<string, string> = {
-  'packages/loadout/src/connections/address-guard.ts': 'resolves names, and judges what they are',
-  'packages/loadout/src/connections/guarded-agents.ts': 'the connections of the guarded fetch, each judged',
-  'packages/loadout/src/connections/proxy.ts': "the operator's proxy, for the guarded fetch",
-  'packages/loadout/src/connections/sandbox/egress.ts':
+  'packages/loadout/src/connections/http/guard/address-guard.ts': 'resolves names, and judges what they are',
+  'packages/loadout/src/connections/http/guard/agents.ts': 'the connections of the guarded fetch, each judged',
+  'packages/loadout/src/connections/http/guard/proxy.ts': "the operator's proxy, for the guarded fetch",
+  'packages/loadout/src/connections/sandbox/network/egress.ts':
     'the way out of a sandbox: declared hosts, judged by the same guard',
-  'packages/loadout/src/connections/sandbox/left-sockets.ts':
+  'packages/loadout/src/connections/sandbox/network/egress.ts':
     'asks sockets of our own in the temporary folder who listens',
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
-  'apps/server/src/auth/visitor.ts': 'reads addresses, and opens none',
+  'apps/server/src/auth/client-address.ts': 'reads addresses, and opens none',
   'apps/server/src/serve.ts': 'listens',
-  'apps/server/src/telemetry.ts': "the operator's collector of traces",
+  'apps/server/src/ops/telemetry.ts': "the operator's collector of traces",
 }
 /** Who calls something named fetch: the runtime's own in one place, elsewhere the one that it was given. */
 const FETCHES: Record<string, string> = {
-  'packages/loadout/src/connections/http.ts': 'given: that of the drivers',
-  'packages/loadout/src/connections/origin-headers.ts': 'given: wraps it',
-  'packages/loadout/src/connections/rate-limit.ts': 'given: wraps it',
-  'packages/loadout/src/connections/redirects.ts': 'given: wraps it',
-  'packages/loadout/src/connections/streamable-transport.ts': 'given: wraps it',
+  'packages/loadout/src/connections/http/http.ts': 'given: that of the drivers',
+  'packages/loadout/src/connections/http/origin-headers.ts': 'given: wraps it',
+  'packages/loadout/src/connections/http/streamable-transport.ts': 'given: wraps it',
+  'packages/loadout/src/connections/http/guard/redirects.ts': 'given: wraps it',
   'packages/loadout/src/connections/web-drivers.ts': "the runtime's own, where there is no other: in a browser",
-  'packages/loadout/src/search/fetch-vectors.ts':
+  'packages/loadout/src/search/vectors/fetch-vectors.ts':
     "the runtime's own, in a browser: a file of the library beside itself",
-  'packages/loadout/src/sign-in/request-auth.ts': 'given: wraps it',
-  'packages/loadout/src/sign-in/revoke.ts': 'given: that of the drivers',
+  'packages/loadout/src/oauth/session/request-auth.ts': 'given: wraps it',
+  'packages/loadout/src/oauth/session/revoke.ts': 'given: that of the drivers',
 }
 
 const files = ['packages/loadout/src', 'apps/server/src'].flatMap((folder) =>

@@ -28,8 +28,8 @@ const NEUTRAL_ENTRIES = [
   'storage/indexeddb.ts',
   'code-mode/worker.ts',
   'code-mode/worker-guest.ts',
-  'ai/anthropic.ts',
-  'ai/openai.ts',
+  'ai/anthropic/anthropic.ts',
+  'ai/openai/openai.ts',
 ]
 
 const byPath = new Map(sourcesIn(LIBRARY).map((file) => [file.path, file]))

@@ -7,27 +7,27 @@ import { ROOT, type SourceFile, sourcesIn } from './import-graph.ts'
 
 /** Who may name it, and why. */
 const NAMES_IT: Record<string, string> = {
-  'apps/web/src/features/tools/as-curl.ts': 'writes the address of the route, to be copied',
+  'apps/web/src/features/tools/test/as-curl.ts': 'writes the address of the route, to be copied',
   'packages/loadout/src/calls/execute.ts': 'the one that calls',
   'packages/loadout/src/connections/connection.ts': 'the contract',
-  'packages/loadout/src/connections/session.ts': 'what a connection is made of',
-  'packages/loadout/src/connections/direct-lines.ts': 'what a connection is made of',
-  'packages/loadout/src/connections/observed-connection.ts': 'what a connection is made of',
-  'packages/loadout/src/connections/stdio.ts': 'what a connection is made of',
+  'packages/loadout/src/connections/session/session.ts': 'what a connection is made of',
+  'packages/loadout/src/connections/http/fast-call/prepare.ts': 'what a connection is made of',
+  'packages/loadout/src/connections/session/traced-connection.ts': 'what a connection is made of',
+  'packages/loadout/src/connections/stdio/stdio.ts': 'what a connection is made of',
   'packages/loadout/src/telemetry/conventions.ts': 'the name of a span',
-  'packages/loadout/src/calls/with-telemetry.ts': 'the name of a span',
+  'packages/loadout/src/calls/stages/with-telemetry.ts': 'the name of a span',
 }
 /** Who may have a connection for a while. All but the first ask for lists, texts and prompts. */
 const USES_A_CONNECTION = [
   'packages/loadout/src/calls/execute.ts',
   'packages/loadout/src/catalog/catalog.ts',
   'packages/loadout/src/catalog/resources.ts',
-  'packages/loadout/src/loadout/warm.ts',
+  'packages/loadout/src/loadout/setup/warm.ts',
 ]
 const RUNS_A_FUNCTION = [
   'packages/loadout/src/calls/execute.ts',
-  'packages/loadout/src/calls/run-function.ts',
-  'packages/loadout/src/host-calls.ts',
+  'packages/loadout/src/calls/custom-function.ts',
+  'packages/loadout/src/host/wire-calls.ts',
 ]
 
 const CALL = [

@@ -9,7 +9,7 @@ import type { StdioTemplate } from 'loadout/schema'
 import { z } from 'zod'
 import type { OidcSettings } from './auth/better-auth.ts'
 import { commandEnv } from './command-env.ts'
-import { readTemplates, sandboxDir } from './stdio-settings.ts'
+import { readTemplates, sandboxDir } from './ops/stdio-settings.ts'
 
 const flag = z.enum(['on', 'off', 'true', 'false', '1', '0']).transform((value) => ['on', 'true', '1'].includes(value))
 const whole = (least: number, most: number) =>

@@ -1,10 +1,10 @@
 /** The API without a port: the same app over the data folder, for a command line that finds no live server. */
-import { createApiKeys } from './api-keys.ts'
-import { createApp } from './app.ts'
-import { LOCAL } from './authenticate.ts'
+import { createApiKeys } from './auth/api-keys.ts'
+import { LOCAL } from './auth/authenticate.ts'
 import type { Config } from './config.ts'
-import { createLog } from './log.ts'
+import { createApp } from './http/app.ts'
 import { modelsOf, openHost } from './open-host.ts'
+import { createLog } from './ops/log.ts'
 
 export async function openLocal(config: Config) {
   const host = await openHost(config, createLog('silent'))

@@ -29,9 +29,9 @@ import {
 import { pglite } from 'loadout/storage/pglite'
 import { postgres } from 'loadout/storage/postgres'
 import type { Config } from './config.ts'
-import { callLog, type Log } from './log.ts'
-import { logHost } from './log-host.ts'
-import type { ServerTelemetry } from './telemetry.ts'
+import { callLog, type Log } from './ops/log.ts'
+import { logHost } from './ops/log-host.ts'
+import type { ServerTelemetry } from './ops/telemetry.ts'
 
 export interface OpenHostOptions {
   telemetry?: ServerTelemetry

@@ -3,9 +3,9 @@ import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { createQueryClient } from './api.ts'
+import { createQueryClient } from './lib/api.ts'
+import { keepToPolicy } from './lib/csp.ts'
 import { createAppRouter } from './routes.tsx'
-import { keepToPolicy } from './ui/policy.ts'
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The page has no element "root".')

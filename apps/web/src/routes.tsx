@@ -3,17 +3,17 @@ import { createRootRoute, createRoute, createRouter, redirect } from '@tanstack/
 import { readActivity } from './features/activity/activity-search.ts'
 import { readApprovals } from './features/approvals/approvals-search.ts'
 import { readOperator } from './features/operator/operator-search.ts'
+import { readDialog } from './features/servers/add/dialog-search.ts'
 import { readSettings } from './features/settings/settings-search.ts'
 import { BrokenPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
 import { lazyPage } from './features/shell/lazy-page.tsx'
 import { PendingPage } from './features/shell/pending-page.tsx'
-import { nothingElse } from './features/shell/search.ts'
 import { Shell } from './features/shell/shell.tsx'
-import { readDoor } from './features/sign-in/door-search.ts'
+import { readDoor } from './features/sign-in/sign-in-search.ts'
 import { readThread } from './features/threads/thread-search.ts'
-import { readDialog } from './features/toolkits/dialog-search.ts'
 import { readTools } from './features/tools/tools-search.ts'
 import { readRun, readWorkflow } from './features/workflows/workflow-search.ts'
+import { nothingElse } from './lib/url-search.ts'
 
 const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
 
@@ -38,7 +38,7 @@ const connectors = createRoute({
   getParentRoute: () => shell,
   path: '/connectors',
   validateSearch: nothingElse(readDialog),
-  component: lazyPage(() => import('./features/toolkits/connectors-page.tsx'), 'ConnectorsPage'),
+  component: lazyPage(() => import('./features/servers/list/connectors-page.tsx'), 'ConnectorsPage'),
 })
 const customToolkit = createRoute({
   getParentRoute: () => shell,
@@ -54,7 +54,7 @@ const tools = createRoute({
 const threads = createRoute({
   getParentRoute: () => shell,
   path: '/threads',
-  component: lazyPage(() => import('./features/threads/threads-page.tsx'), 'ThreadsPage'),
+  component: lazyPage(() => import('./features/threads/list/threads-page.tsx'), 'ThreadsPage'),
 })
 const thread = createRoute({
   getParentRoute: () => shell,
@@ -71,19 +71,19 @@ const approvals = createRoute({
 const workflows = createRoute({
   getParentRoute: () => shell,
   path: '/workflows',
-  component: lazyPage(() => import('./features/workflows/workflows-page.tsx'), 'WorkflowsPage'),
+  component: lazyPage(() => import('./features/workflows/list/workflows-page.tsx'), 'WorkflowsPage'),
 })
 const workflow = createRoute({
   getParentRoute: () => shell,
   path: '/workflows/$id',
   validateSearch: nothingElse(readWorkflow),
-  component: lazyPage(() => import('./features/workflows/workflow-page.tsx'), 'WorkflowPage'),
+  component: lazyPage(() => import('./features/workflows/editor/workflow-page.tsx'), 'WorkflowPage'),
 })
 const run = createRoute({
   getParentRoute: () => shell,
   path: '/runs/$id',
   validateSearch: nothingElse(readRun),
-  component: lazyPage(() => import('./features/workflows/run-page.tsx'), 'RunPage'),
+  component: lazyPage(() => import('./features/workflows/runs/run-page.tsx'), 'RunPage'),
 })
 const activity = createRoute({
   getParentRoute: () => shell,

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createExecutionContext, withExecutionContext as withPassedContext } from './context.ts'
 import { getExecutionContext, withExecutionContext } from './node.ts'
-import { carriedSecrets } from './toolkits/carried-secrets.ts'
+import { carriedSecrets } from './toolkits/secrets/context-secrets.ts'
 
 const source = (user: string) => ({
   principal: { kind: 'session' as const, userId: user },

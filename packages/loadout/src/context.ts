@@ -6,9 +6,9 @@ import { type FieldError, HostError } from './errors.ts'
 import { type ExecutionContext, type ExecutionContextInput, executionContext } from './schema/execution-context.ts'
 import { slugFrom } from './schema/ids.ts'
 import { assertPlainJson, invalidFields, parse } from './schema/json.ts'
-import { readToolkit } from './schema/read-toolkit.ts'
-import type { Toolkit } from './schema/toolkit.ts'
-import { carriedSecrets, hideSecrets } from './toolkits/carried-secrets.ts'
+import { readToolkit } from './schema/read/read-toolkit.ts'
+import type { Toolkit } from './schema/toolkit/toolkit.ts'
+import { carriedSecrets, hideSecrets } from './toolkits/secrets/context-secrets.ts'
 
 export type { ExecutionContext, ExecutionContextInput }
 

@@ -1,4 +1,4 @@
-import type { ToolkitState } from './schema/toolkit.ts'
+import type { ToolkitState } from './schema/toolkit/toolkit.ts'
 
 /** Which operator changed what is everyone's, where that is known. For the log: users are not told. */
 interface ByOperator {

@@ -8,18 +8,18 @@ import {
   type ExecutionContextSource,
 } from './context.ts'
 import { HostError } from './errors.ts'
-import type { Host } from './host.ts'
-import type { SetupOptions } from './loadout/setup-toolkits.ts'
+import type { Host } from './host/create-host.ts'
+import type { SetupOptions } from './loadout/setup/setup-toolkits.ts'
 
-export { type FileJournalOptions, fileJournal } from './audit/file-journal.ts'
-export { createGuardedFetch, type GuardOptions } from './connections/guarded-fetch.ts'
+export { type FileJournalOptions, fileJournal } from './audit/journal/file-journal.ts'
+export { createGuardedFetch, type GuardOptions } from './connections/http/guard/guarded-fetch.ts'
 export { type NodeDriverOptions, nodeDrivers } from './connections/node-drivers.ts'
 export type { SandboxLimits } from './connections/sandbox/limits.ts'
 export type { SandboxOptions } from './connections/sandbox/sandbox.ts'
 export { addKey, keyFileRing } from './credentials/key-file.ts'
-export { folderHolder } from './storage/folder-lock.ts'
-export { type FileSourceOptions, fileSource } from './toolkits/file-source.ts'
-export { type LocalFilesOptions, localFiles } from './toolkits/local-files.ts'
+export { folderHolder } from './storage/pglite.ts'
+export { type FileSourceOptions, fileSource } from './toolkits/sources/file-source.ts'
+export { type LocalFilesOptions, localFiles } from './toolkits/sources/local-files.ts'
 
 // The one thing that is ambient: whose invocation the current asynchronous work belongs to.
 const ambient = new AsyncLocalStorage<ExecutionContext | undefined>()
@@ -51,4 +51,4 @@ export function setupToolkits(
     })
   return host.setupToolkits(names, { ...options, context })
 }
-export { wordVectors } from './search/read-vectors.ts'
+export { wordVectors } from './search/vectors/read-vectors.ts'

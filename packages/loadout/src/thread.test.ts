@@ -2,10 +2,10 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createHost, type Host } from './host.ts'
-import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transformers.ts'
-import { rule } from './policy/rule.ts'
-import type { ShownTool } from './schema/transformer.ts'
+import { createHost, type Host } from './host/create-host.ts'
+import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transform/transformers.ts'
+import { rule } from './policy/rules.ts'
+import type { ShownTool } from './schema/toolkit/tool.ts'
 import { defineTool } from './toolkits/define-tool.ts'
 
 const ann = { userId: 'ann', threadId: 'jobs' }

@@ -1,7 +1,7 @@
 /** A server that takes a token and describes no sign-in (R11). */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../src/host.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
 import { type HttpRefusals, startRefusingServer } from './fixtures/refusing-server.ts'
 
 const TOKEN = 'token-of-the-bearer-only-server'

@@ -3,8 +3,8 @@ import { inspect } from 'node:util'
 import { afterEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { createExecutionContext } from '../src/context.ts'
-import { createHost, type Host } from '../src/host.ts'
-import { rule } from '../src/policy/rule.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
+import { rule } from '../src/policy/rules.ts'
 import { type HttpFaultServer, startFaultServer } from './fixtures/fault-http.ts'
 
 const SECRETS = [

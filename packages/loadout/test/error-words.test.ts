@@ -4,7 +4,7 @@ import { listen, makeCertificates } from '../../../test/loopback.ts'
 import { callbackOf, follow, OAuthServer } from '../../../test/oauth-server.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import type { HostError } from '../src/errors.ts'
-import { createHost, type Host } from '../src/host.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 let host: Host

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CallOutcome } from '../src/calls/call.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { HostError } from '../src/errors.ts'
-import { createHost, type Host } from '../src/host.ts'
-import { rule } from '../src/policy/rule.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
+import { rule } from '../src/policy/rules.ts'
 import {
   type Era,
   type HttpRefusalOptions,

@@ -1,12 +1,12 @@
 /** From a prompt to what a model gets, over a host whose tools are functions of its own. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Selection } from '../src/calls/live-selection.ts'
+import type { Selection } from '../src/calls/selection.ts'
 import { quickjs } from '../src/code-mode/quickjs.ts'
 import { createExecutionContext } from '../src/context.ts'
 import type { HostEvent } from '../src/events.ts'
-import { createHost, type Host } from '../src/host.ts'
-import { rule } from '../src/policy/rule.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
+import { rule } from '../src/policy/rules.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
 const tool = (name: string, description: string, properties = {}) => ({

@@ -9,8 +9,8 @@ import { programPath } from '../../../test/program-path.ts'
 import { EVERYTHING } from '../../../test/real-servers.ts'
 import { nodeDrivers } from '../src/connections/node-drivers.ts'
 import { createExecutionContext } from '../src/context.ts'
-import { createHost, type Host } from '../src/host.ts'
-import { rule } from '../src/policy/rule.ts'
+import { createHost, type Host } from '../src/host/create-host.ts'
+import { rule } from '../src/policy/rules.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('./fixtures/fault-stdio.ts', import.meta.url)))
 const node = process.execPath

@@ -3,9 +3,9 @@ import { betterAuth } from 'better-auth'
 import { APIError } from 'better-auth/api'
 import type { OAuthProvider } from 'better-auth/oauth2'
 import { newId, type Storage } from 'loadout'
-import type { Log } from '../log.ts'
+import type { Log } from '../ops/log.ts'
 import { authRows } from './auth-rows.ts'
-import { PASSWORD_LENGTH } from './bounds.ts'
+import { PASSWORD_LENGTH } from './input-limits.ts'
 
 export interface OidcSettings {
   issuer: string

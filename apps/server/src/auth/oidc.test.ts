@@ -6,7 +6,7 @@ import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
 import { OIDC_CASES, through } from '../../test/support/oidc-cases.ts'
 import { signInWorld } from '../../test/support/sign-in-world.ts'
-import { isOwnPath } from './bounds.ts'
+import { isOwnPath } from './input-limits.ts'
 
 let provider: OidcServer
 beforeEach(async () => {

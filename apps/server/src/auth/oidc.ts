@@ -4,9 +4,9 @@
  * signature are better-auth's.
  */
 import { HostError } from 'loadout'
-import type { Log } from '../log.ts'
+import type { Log } from '../ops/log.ts'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
-import { isOwnPath } from './bounds.ts'
+import { isOwnPath } from './input-limits.ts'
 import { type Ask, discoverProvider } from './oidc-provider.ts'
 import { cookiesOf, shownHeaders, type Visitor } from './sessions.ts'
 

@@ -11,7 +11,7 @@ import { start } from '../../../../test/run-process.ts'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
 import { type SignInWorld, signInWorld, tokenOf } from '../../test/support/sign-in-world.ts'
 import { readConfig } from '../config.ts'
-import { createLog } from '../log.ts'
+import { createLog } from '../ops/log.ts'
 import { type RunningServer, startServer } from '../serve.ts'
 
 describe('sign-in with two processes on one PostgreSQL', () => {

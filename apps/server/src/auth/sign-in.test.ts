@@ -7,9 +7,9 @@ import { pglite } from 'loadout/storage/pglite'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { SIGN_IN_CASES } from '../../test/support/sign-in-cases.ts'
 import { BASE, PASSWORD, type SignInWorld, signInWorld } from '../../test/support/sign-in-world.ts'
-import { createApp } from '../app.ts'
+import { createApp } from '../http/app.ts'
+import { addressOf } from './client-address.ts'
 import { signInSecret } from './sign-in.ts'
-import { addressOf } from './visitor.ts'
 
 let world: SignInWorld | undefined
 afterEach(async () => {

@@ -7,12 +7,11 @@ import { hkdfSync } from 'node:crypto'
 import { hashPassword, verifyPassword } from 'better-auth/crypto'
 import { type Audit, HostError, type Storage } from 'loadout'
 import { createGuardedFetch, type GuardOptions } from 'loadout/node'
-import { type Log, silentLog } from '../log.ts'
-import { type AttemptLimit, type Attempts, createAttempts } from './attempts.ts'
+import { type Log, silentLog } from '../ops/log.ts'
 import { type AuthOptions, createAuth, type OidcSettings, type Passwords } from './better-auth.ts'
-import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed, type SetUp } from './links.ts'
 import { createOidc, type Oidc } from './oidc.ts'
-import { createPeople, type People } from './people.ts'
+import { watchedOidc } from './oidc-attempts.ts'
+import { type AttemptLimit, type Attempts, createAttempts } from './rate-limit.ts'
 import {
   asWrongPassword,
   cookiesOf,
@@ -22,7 +21,8 @@ import {
   shownHeaders,
   type Visitor,
 } from './sessions.ts'
-import { watchedOidc } from './watched-oidc.ts'
+import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed, type SetUp } from './sign-in-links.ts'
+import { createPeople, type People } from './user-admin.ts'
 
 export interface SignInOptions {
   storage: Storage

@@ -15,11 +15,11 @@ import {
   shown,
   viewInput,
   waiting,
-} from '../call-answers.ts'
-import { streamCall } from '../call-stream.ts'
-import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+} from '../http/call-responses.ts'
+import { streamCall } from '../http/call-stream.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const call = createRoute({
   method: 'post',

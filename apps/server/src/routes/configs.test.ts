@@ -1,8 +1,8 @@
 /** The stored tools of a config: also those that are not active, with why. */
 import { createHost, type Host } from 'loadout'
 import { afterEach, expect, it } from 'vitest'
-import { createApp } from '../app.ts'
-import { LOCAL } from '../authenticate.ts'
+import { LOCAL } from '../auth/authenticate.ts'
+import { createApp } from '../http/app.ts'
 
 let host: Host
 afterEach(() => host.close())

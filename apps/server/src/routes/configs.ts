@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type CatalogTool, type Host, HostError, type StoredToolkit } from 'loadout'
 import { configType, toolManifest } from 'loadout/schema'
-import { json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const manifest = named(toolManifest, 'ToolManifest')
 const storedTool = toolManifest

@@ -1,9 +1,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import { APP_OWNER, type Host, type HostEvent } from 'loadout'
-import type { IsStill } from '../doors.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import type { IsStill } from '../http/middleware.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const KEEP_ALIVE_MS = 25_000
 const MAX_BEHIND = 1000

@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { exportToolkits, type Host, type ImportReport } from 'loadout'
 import { exportedConfig, exportFormat, importOptions, importReport, parse } from 'loadout/schema'
-import { json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 /** The body is read by the library's own reader; here it is only said to be an object. */
 const importBody = z.record(z.string(), z.unknown()).openapi('ImportInput', {

@@ -6,9 +6,9 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError } from 'loadout'
 import { type Models, modelName } from 'loadout/agents/models'
 import { messageView, parse, resolveInput, saidMessage, stepLimit, tokenBudget } from 'loadout/schema'
-import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const message = named(messageView, 'Message')
 const { limit, maxTokens, programs } = resolveInput.shape

@@ -1,8 +1,8 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
-import { idParam, idText, json, jsonBodyOf } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const item = z.record(z.string(), z.unknown())
 const items = json(z.object({ items: z.array(item) }), 'As the server lists them')

@@ -2,10 +2,10 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
 import { programInput, runView } from 'loadout/schema'
-import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import { streamStarted } from '../run-stream.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
+import { streamStarted } from '../http/run-stream.ts'
 
 const run = named(runView, 'Run')
 const responses = { 200: json(run, 'The run'), ...problemResponses }

@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host, SelectedTool, Selection, Thread } from 'loadout'
 import { activationRef, resolveInput, selection as selectionSchema, toolManifest } from 'loadout/schema'
-import { idParam, json, jsonBodyOf } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, json, jsonBodyOf } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const { tools, deferred, userId: _, ...told } = selectionSchema.shape
 const { by, score, reasons, tokens } = tools.element.shape

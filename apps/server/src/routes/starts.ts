@@ -1,10 +1,10 @@
 /** Starts of servers: they can be cancelled. */
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
-import { assertOperator } from '../doors.ts'
-import { idParam, json } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { assertOperator } from '../http/middleware.ts'
+import { idParam, json } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 import { toolkit } from './toolkits.ts'
 
 const cancel = createRoute({

@@ -10,9 +10,9 @@ import {
   threadSettings,
   tier as tierSchema,
 } from 'loadout/schema'
-import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const activation = z.object({ ref: z.string(), on: z.boolean() }).openapi('Activation')
 const thread = z

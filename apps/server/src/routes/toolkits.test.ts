@@ -1,7 +1,7 @@
 /** Two who change one toolkit: who asks for it writes over nothing that they have not read. */
 import { createHost } from 'loadout'
 import { expect, it } from 'vitest'
-import { createApp } from '../app.ts'
+import { createApp } from '../http/app.ts'
 
 it.each([
   ['/api/mcp', 'user'],

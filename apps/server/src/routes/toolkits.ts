@@ -1,13 +1,13 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError, type StoredToolkit } from 'loadout'
 import { toolkitView as libraryView, listedToolkit, parse } from 'loadout/schema'
-import { assertOperator } from '../doors.ts'
-import { changedAt, etagOf, ifMatch } from '../etag.ts'
-import { idParam, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import { switchTools } from '../switch-tools.ts'
-import type { Env } from '../variables.ts'
-import { withWarnings } from '../with-warnings.ts'
+import type { Env } from '../http/env.ts'
+import { changedAt, etagOf, ifMatch } from '../http/etag.ts'
+import { assertOperator } from '../http/middleware.ts'
+import { idParam, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
+import { withWarnings } from '../http/with-warnings.ts'
+import { switchTools } from './tool-switches.ts'
 
 export const toolkit = libraryView.extend({}).openapi('Toolkit')
 

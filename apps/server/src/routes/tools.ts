@@ -2,9 +2,9 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
 import { reason as reasonSchema, tier } from 'loadout/schema'
-import { idText, json, named } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idText, json, named } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const found = z
   .object({

@@ -1,10 +1,10 @@
 /** A try of a custom toolkit before it is saved: one call of one tool, by the rules of every call. */
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError, type Trial } from 'loadout'
-import { block } from '../call-answers.ts'
-import { idText, json, jsonBodyOf } from '../openapi.ts'
-import { problemResponses } from '../problem.ts'
-import type { Env } from '../variables.ts'
+import { block } from '../http/call-responses.ts'
+import type { Env } from '../http/env.ts'
+import { idText, json, jsonBodyOf } from '../http/openapi.ts'
+import { problemResponses } from '../http/problem.ts'
 
 const trial = z
   .object({

@@ -3,10 +3,10 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { type Host, HostError, type RunView } from 'loadout'
 import { policyRules, runView, workflowView } from 'loadout/schema'
-import { idParam, idText, json, jsonBodyOf, named } from '../openapi.ts'
-import { problemResponses, toProblem } from '../problem.ts'
-import { streamRun } from '../run-stream.ts'
-import type { Env } from '../variables.ts'
+import type { Env } from '../http/env.ts'
+import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
+import { problemResponses, toProblem } from '../http/problem.ts'
+import { streamRun } from '../http/run-stream.ts'
 
 const workflow = named(workflowView, 'Workflow')
 const one = { 200: json(workflow, 'The workflow'), ...problemResponses }

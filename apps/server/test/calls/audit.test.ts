@@ -1,7 +1,7 @@
 /** The log over HTTP: whose lines, in which form, and what operators may. */
 import { createHost, defineTool } from 'loadout'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 import { appOfUsers } from '../support/app-of-users.ts'
 
 const hello = defineTool({

@@ -2,7 +2,7 @@
 import { createHost, defineTool, type Host, HostError, rule } from 'loadout'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 type Answer = ReturnType<typeof JSON.parse>
 let host: Host

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createHost, defineTool, masterKeyRing, rule } from 'loadout'
 import { pglite } from 'loadout/storage/pglite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 const KEY = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64')
 let dataDir: string

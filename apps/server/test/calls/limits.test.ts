@@ -2,7 +2,7 @@
 import { createHost, defineTool, type Host, rule } from 'loadout'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 let host: Host
 let app: ReturnType<typeof createApp>

@@ -13,7 +13,7 @@ import { createHost, type Host, rule } from 'loadout'
 import { createModels } from 'loadout/agents'
 import { startModelServer } from 'loadout/testing'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 type Server = Awaited<ReturnType<typeof startModelServer>>
 type Script = Parameters<typeof startModelServer>[0]

@@ -2,8 +2,8 @@
 import { createHost, type Host, rule } from 'loadout'
 import { startModelServer } from 'loadout/testing'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
+import { createApp } from '../../src/http/app.ts'
 import { agentOf, modelsOf } from '../../src/open-host.ts'
 
 let host: Host

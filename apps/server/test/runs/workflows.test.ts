@@ -4,7 +4,7 @@ import { rule } from 'loadout'
 import { quickjs } from 'loadout/code-mode/quickjs'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 import { type AppOfUsers, appOfUsers, type Body } from '../support/app-of-users.ts'
 
 let app: AppOfUsers

@@ -4,7 +4,7 @@ import { quickjs } from 'loadout/code-mode/quickjs'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 import { findLeaks, type World } from '../support/isolation.ts'
 import { OPERATOR, USERS, type User } from '../support/isolation-routes.ts'
 

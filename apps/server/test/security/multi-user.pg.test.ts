@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
 
 const BOOTSTRAP = `bootstrap-${randomBytes(24).toString('hex')}`

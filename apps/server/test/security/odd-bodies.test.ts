@@ -4,8 +4,8 @@
  */
 import { createHost, type Host } from 'loadout'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
 import { createSignIn } from '../../src/auth/sign-in.ts'
+import { createApp } from '../../src/http/app.ts'
 
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
 const BODIES: Record<string, string> = {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
 
 let server: RunningServer

@@ -1,6 +1,6 @@
 import { createHost } from 'loadout'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 const FILES = { command: 'npx', args: ['-y', 'server-filesystem', '.'] }
 const GITHUB = { type: 'http', url: 'https://a.example/mcp', headers: { Authorization: 'Bearer ${GITHUB_TOKEN}' } }

@@ -2,9 +2,9 @@
 import { gunzipSync } from 'node:zlib'
 import { createHost, type Host, rule } from 'loadout'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApiKeys } from '../../src/api-keys.ts'
-import { createApp } from '../../src/app.ts'
-import { LOCAL } from '../../src/authenticate.ts'
+import { createApiKeys } from '../../src/auth/api-keys.ts'
+import { LOCAL } from '../../src/auth/authenticate.ts'
+import { createApp } from '../../src/http/app.ts'
 
 const SERVERS = 80
 const TOOLS = 2310

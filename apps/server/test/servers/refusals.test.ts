@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { createHost, type Host, rule } from 'loadout'
 import { nodeDrivers } from 'loadout/node'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createApp } from '../../src/app.ts'
-import { createLog } from '../../src/log.ts'
+import { createApp } from '../../src/http/app.ts'
+import { createLog } from '../../src/ops/log.ts'
 
 const SERVER = fileURLToPath(new URL('../../../../packages/loadout/test/fixtures/refusing-stdio.ts', import.meta.url))
 const ERROR = 50

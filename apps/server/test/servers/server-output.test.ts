@@ -7,7 +7,7 @@ import { nodeDrivers } from 'loadout/node'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import { startHttpServer } from '../../../../test/real-servers.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 import { type AppOfUsers, type Ask, appOfUsers } from '../support/app-of-users.ts'
 
 const FAULTY = programPath(

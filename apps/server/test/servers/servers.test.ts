@@ -13,8 +13,8 @@ import {
   startHttpServer,
   startSseServer,
 } from '../../../../test/real-servers.ts'
-import { createApp } from '../../src/app.ts'
-import { LOCAL } from '../../src/authenticate.ts'
+import { LOCAL } from '../../src/auth/authenticate.ts'
+import { createApp } from '../../src/http/app.ts'
 
 /** The shapes of many routes, looked at by the assertions. */
 type Answer = ReturnType<typeof JSON.parse>

@@ -85,7 +85,7 @@ describe('pitfalls to avoid', () => {
     expect(taken.flatMap((name) => reachedBy(entryOf(name))).filter((file) => file.startsWith('connections/'))).toEqual(
       [],
     )
-    expect(reachedBy(entryOf('loadout/node'))).toContain('connections/process-group.ts')
+    expect(reachedBy(entryOf('loadout/node'))).toContain('connections/stdio/process-group.ts')
   })
 
   it('Do not import Node/server files into client routes/components.', () => {

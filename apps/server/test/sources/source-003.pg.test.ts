@@ -10,7 +10,7 @@ import { type CountingServer, startCountingServer } from '../../../../test/count
 import { createDatabase } from '../../../../test/database.ts'
 import { EVERYTHING, FILESYSTEM } from '../../../../test/real-servers.ts'
 import { readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../src/serve.ts'
 import type { Answer, Body } from '../support/app-of-users.ts'
 

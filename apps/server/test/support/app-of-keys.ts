@@ -1,8 +1,8 @@
 /** An app in memory as it is in production: users have keys or sessions, and who has neither is the local user. */
 import { createHost, type Host, type HostOptions, rule } from 'loadout'
-import { createApiKeys } from '../../src/api-keys.ts'
-import { createApp } from '../../src/app.ts'
-import { byApiKey, LOCAL } from '../../src/authenticate.ts'
+import { createApiKeys } from '../../src/auth/api-keys.ts'
+import { byApiKey, LOCAL } from '../../src/auth/authenticate.ts'
+import { createApp } from '../../src/http/app.ts'
 import type { Ask, Body } from './app-of-users.ts'
 
 export interface AppOfKeys {

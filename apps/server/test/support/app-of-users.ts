@@ -1,6 +1,6 @@
 /** An app in memory whose users are a header, for tests that look at it as its users do. */
 import { createHost, type Host, type HostOptions, rule } from 'loadout'
-import { createApp } from '../../src/app.ts'
+import { createApp } from '../../src/http/app.ts'
 
 /** The shapes of many routes, looked at by the assertions. */
 export type Body = ReturnType<typeof JSON.parse>

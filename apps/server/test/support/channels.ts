@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PGlite } from '@electric-sql/pglite'
 import { type Config, readConfig } from '../../src/config.ts'
-import { createLog } from '../../src/log.ts'
+import { createLog } from '../../src/ops/log.ts'
 import { startServer } from '../../src/serve.ts'
 
 export const CHANNELS = ['audit', 'logs', 'metrics', 'events', 'traces', 'errors', 'views', 'rows'] as const

@@ -1,10 +1,10 @@
 /** A server with sign-in in two processes over one storage, and browsers that keep their cookies, for tests. */
 import { randomBytes } from 'node:crypto'
 import { createHost, type Host, masterKeyRing, type Storage } from 'loadout'
-import { createApiKeys } from '../../src/api-keys.ts'
-import { createApp } from '../../src/app.ts'
+import { createApiKeys } from '../../src/auth/api-keys.ts'
+import { byApiKey, heldToUser, sessionOr } from '../../src/auth/authenticate.ts'
 import { createSignIn, type SignIn, type SignInOptions } from '../../src/auth/sign-in.ts'
-import { byApiKey, heldToUser, sessionOr } from '../../src/authenticate.ts'
+import { createApp } from '../../src/http/app.ts'
 import type { Answer } from './app-of-users.ts'
 
 export const BASE = 'http://localhost:4300'

@@ -1,13 +1,13 @@
 /** What one generation is given, whether it is waited for or streamed: tools, steps, and where it ends. */
 import type { LanguageModel, LanguageModelUsage, ModelMessage, StepResult, StopCondition, ToolSet } from 'ai'
 import { isStepCount } from 'ai'
-import { type LostInTool, lostIn } from '../ai/form-schema.ts'
 import type { LimitedProvider } from '../ai/limits.ts'
-import type { SchemaProvider } from '../ai/schema-rules.ts'
+import { type LostInTool, lostIn } from '../ai/schema/form-schema.ts'
+import type { SchemaProvider } from '../ai/schema/schema-rules.ts'
 import { type CallableSelection, type ToAIOptions, toAI } from '../ai/to-ai.ts'
 import type { HostError } from '../errors.ts'
-import type { TokenMeter } from '../policy/token-limits.ts'
-import { least } from '../policy/usage.ts'
+import type { TokenMeter } from '../policy/limits/token-limits.ts'
+import { least } from '../policy/limits/usage.ts'
 import { atMost } from './metered-model.ts'
 
 /** What an operator allows one answer. Who asks may want less, and never has more. */

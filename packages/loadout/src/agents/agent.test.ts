@@ -1,10 +1,10 @@
 /** Agents over HTTP: models by configuration, with the packages of the providers, and a model that says what a script tells it. */
 import { afterEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import { type ModelServer, startModelServer } from '../testing/model-server.ts'
-import type { ModelRequest, ModelScript } from '../testing/model-server-script.ts'
+import type { ModelRequest, ModelScript } from '../testing/model-server/script.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server/server.ts'
 import { type AgentOptions, agent } from './agent.ts'
 import { createModels, type Models } from './models.ts'
 

@@ -2,13 +2,14 @@
  * A model with the tools of a thread or an invocation, until it has an answer. Every call goes through the selection, so rules,
  * approvals, limits and the log hold as they do for any other; what `search_tools` finds is there in the next step.
  */
+
 import { generateText, jsonSchema, type LanguageModel, type ModelMessage, Output } from 'ai'
-import type { LostInTool } from '../ai/form-schema.ts'
-import type { Selection } from '../calls/live-selection.ts'
+import type { LostInTool } from '../ai/schema/form-schema.ts'
+import type { Selection } from '../calls/selection.ts'
 import { HostError } from '../errors.ts'
-import type { ApprovalView } from '../schema/approval.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
-import type { ResolveOptions } from '../schema/selection.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 import {
   assertLeft,
   type GenerationLimits,
@@ -19,7 +20,6 @@ import {
   usedOf,
 } from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
-import { lastPrompt } from './prompts.ts'
 
 export interface AgentOptions extends GenerationLimits {
   model: LanguageModel
@@ -117,4 +117,26 @@ function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {
   if (messages && messages.length > 0) return messages
   if (prompt !== undefined && prompt !== '') return [{ role: 'user', content: prompt }]
   throw new HostError('invalid-input', { detail: 'An agent needs a prompt or messages.' })
+}
+
+/** What is asked: the words of the last message of the user, and what was before it. */
+const LONGEST = 100_000
+/** Of a long conversation the last messages say what is meant. */
+const MOST_HEARD = 200
+
+export function lastPrompt(messages: readonly ModelMessage[]): { prompt: string; history: ModelMessage[] } {
+  const at = messages.findLastIndex(({ role }) => role === 'user')
+  const last = messages[at]
+  return {
+    prompt: last ? textOf(last).slice(0, LONGEST) : '',
+    history: messages.slice(0, Math.max(0, at)).slice(-MOST_HEARD),
+  }
+}
+
+function textOf({ content }: ModelMessage): string {
+  if (typeof content === 'string') return content
+  return content
+    .map((part) => (part.type === 'text' ? part.text : ''))
+    .join('\n')
+    .trim()
 }

@@ -3,6 +3,7 @@
  * selected and why, what waits for a person, and what it cost. What was said is kept, also of an answer that was given up: the
  * thread is the history, whatever a client sends.
  */
+
 import {
   convertToModelMessages,
   createUIMessageStream,
@@ -16,20 +17,19 @@ import {
   type UIMessage,
   type UIMessageStreamWriter,
 } from 'ai'
-import { toModelOutput } from '../ai/ai-output.ts'
+import { toModelOutput } from '../ai/to-ai.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
-import type { Selection } from '../calls/live-selection.ts'
-import type { Messages } from '../loadout/messages.ts'
-import type { Approvals } from '../policy/approvals.ts'
+import type { Selection } from '../calls/selection.ts'
+import type { Approvals } from '../policy/approvals/approvals.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { MessageView, SaidPart } from '../schema/message.ts'
-import type { ResolveOptions } from '../schema/selection.ts'
+import type { MessageView, SaidPart } from '../schema/records/message.ts'
+import type { ResolveOptions } from '../schema/toolkit/selection.ts'
+import type { Messages } from '../threads/messages.ts'
+import { lastPrompt } from './agent.ts'
 import { assertLeft, type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
-import { drained } from './drained.ts'
 import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
-import { lastPrompt } from './prompts.ts'
 import { selectionData } from './selection-data.ts'
 import { type Again, beginTurn, isAnswer } from './turn.ts'
 
@@ -173,4 +173,30 @@ function modelMessages(conversation: readonly MessageView[]): Promise<ModelMessa
   const told = dynamicTool({ inputSchema: jsonSchema({}), execute: async () => null, toModelOutput })
   const tools: ToolSet = Object.fromEntries(names.map((name) => [name, told]))
   return convertToModelMessages(conversation.slice(from).map(uiMessage), { tools, ignoreIncompleteToolCalls: true })
+}
+
+/** A stream that is read to its end also where who asked for it went away: then it is told, and what is left goes nowhere. */
+export function drained<T>(stream: ReadableStream<T>, onGone: () => void): ReadableStream<T> {
+  const reader = stream.getReader()
+  let isGone = false
+  const pump = async (controller: ReadableStreamDefaultController<T>) => {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      if (!isGone) controller.enqueue(value)
+    }
+    if (!isGone) controller.close()
+  }
+  return new ReadableStream<T>({
+    start(controller) {
+      // Not waited for: a start that lasts keeps what is there from who reads.
+      void pump(controller).catch((error: unknown) => {
+        if (!isGone) controller.error(error)
+      })
+    },
+    cancel() {
+      isGone = true
+      onGone()
+    },
+  })
 }

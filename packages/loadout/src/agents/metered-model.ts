@@ -3,7 +3,7 @@
  * that was given up in the middle, for which nobody says what it cost.
  */
 import { type LanguageModel, type LanguageModelMiddleware, wrapLanguageModel } from 'ai'
-import type { TokenMeter } from '../policy/token-limits.ts'
+import type { TokenMeter } from '../policy/limits/token-limits.ts'
 
 const CHARACTERS_A_TOKEN = 4
 /** Every model says so much at once; some refuse to be allowed more than they can say. */

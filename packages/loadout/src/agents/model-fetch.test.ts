@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net'
 import { generateText } from 'ai'
 import { afterEach, expect, it } from 'vitest'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
-import type { HostOptions } from '../host-options.ts'
-import { type ModelServer, startModelServer } from '../testing/model-server.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import type { HostOptions } from '../host/options.ts'
+import { type ModelServer, startModelServer } from '../testing/model-server/server.ts'
 import { createModels, type ModelsOptions } from './models.ts'
 
 let host: Host

@@ -13,7 +13,7 @@ import {
   wrapLanguageModel,
 } from 'ai'
 import { HostError } from '../errors.ts'
-import { least } from '../policy/usage.ts'
+import { least } from '../policy/limits/usage.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { Agent, AgentRequest } from '../workflow/agent.ts'
 import { type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'

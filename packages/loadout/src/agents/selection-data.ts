@@ -1,7 +1,7 @@
 /** What is told of a selection: which tools, why, what they cost, what their schemas lost, and how many more there are. */
-import type { LostInTool } from '../ai/form-schema.ts'
+import type { LostInTool } from '../ai/schema/form-schema.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { SelectionData } from '../schema/selection.ts'
+import type { SelectionData } from '../schema/toolkit/selection.ts'
 
 const MOST_DROPPED = 50
 const MOST_LOST = 100

@@ -3,8 +3,8 @@
  * is not kept twice; what never came to be kept, because it was refused, is said as if it were new.
  */
 import { HostError } from '../errors.ts'
-import type { Messages } from '../loadout/messages.ts'
-import type { MessageView, SaidPart } from '../schema/message.ts'
+import type { MessageView, SaidPart } from '../schema/records/message.ts'
+import type { Messages } from '../threads/messages.ts'
 
 export interface Again {
   /** The answer, or what it answers; by default the last. Ids that only the client knows tell nothing. */

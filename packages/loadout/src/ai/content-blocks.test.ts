@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { toModelOutput } from './ai-output.ts'
-import { answerAnthropic } from './anthropic.ts'
+import { answerAnthropic } from './anthropic/anthropic.ts'
 import { contentBlock, contentBlocks } from './content-blocks.ts'
-import { answerOpenAI } from './openai.ts'
+import { answerOpenAI } from './openai/openai.ts'
+import { toModelOutput } from './to-ai.ts'
 
 const PNG = 'iVBORw0KGgo='
 const IMAGE = { type: 'image', mimeType: 'image/png', data: PNG }

@@ -1,8 +1,8 @@
 import { MockEmbeddingModelV4 } from 'ai/test'
 import { expect, it } from 'vitest'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { createSearcher } from '../search/searcher.ts'
-import { createToolVectors } from '../search/tool-vectors.ts'
+import { createToolVectors } from '../search/vectors/tool-vectors.ts'
 import { memory } from '../storage/memory.ts'
 import { aiEmbedder } from './embedder.ts'
 

@@ -1,6 +1,6 @@
 /** An embedding model of the AI SDK as the embedder of a host: `createHost({ search: { embedder: aiEmbedder(model) } })`. */
 import { type EmbeddingModel, embedMany } from 'ai'
-import type { Embedder } from '../search/embedder.ts'
+import type { Embedder } from '../search/vectors/embedder.ts'
 
 export type { Embedder }
 

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import type { CallOutcome } from '../calls/call.ts'
 import { HostError } from '../errors.ts'
-import type { ApprovalView } from '../schema/approval.ts'
 import { assertPlainJson, type JsonObject } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { ProviderProgram } from '../schema/provider-program.ts'
-import type { SelectionData } from '../schema/selection.ts'
-import type { Caller } from '../schema/tool.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { ProviderProgram } from '../schema/records/program.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { SelectionData } from '../schema/toolkit/selection.ts'
+import type { Caller } from '../schema/toolkit/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
 
 /** A selection, or what a form needs of one. */

@@ -2,7 +2,7 @@
  * What fits into one request: what was selected stays before what waits, and what waits goes by its rank, which is its place.
  * Nothing is left out without a word.
  */
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
 
 export interface PlanInput {

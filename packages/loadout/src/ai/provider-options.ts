@@ -4,8 +4,8 @@
  */
 import { z } from 'zod'
 import type { JsonObject } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { SchemaProvider } from './schema-rules.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { SchemaProvider } from './schema/schema-rules.ts'
 
 /** As apps write it: for the tool, or as Chat Completions nests it. */
 const openai = z.looseObject({

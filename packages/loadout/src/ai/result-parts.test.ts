@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { jsonOf } from '../calls/outcome-json.ts'
+import { jsonOf } from '../calls/records/outcome-json.ts'
 import { HostError } from '../errors.ts'
-import { referencedInMessages, toModelOutput, toReferences } from './ai-output.ts'
-import { answerAnthropic } from './anthropic.ts'
-import { answerOpenAI, answerOpenAIChat } from './openai.ts'
+import { answerAnthropic } from './anthropic/anthropic.ts'
+import { answerOpenAI, answerOpenAIChat } from './openai/openai.ts'
 import { resultParts } from './result-parts.ts'
+import { referencedInMessages, toModelOutput, toReferences } from './to-ai.ts'
 
 const none = { tools: [], deferred: [] }
 const ok = (...content: Record<string, unknown>[]) => ({ status: 'ok' as const, content })

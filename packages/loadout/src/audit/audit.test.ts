@@ -5,8 +5,8 @@ import { HostError } from '../errors.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type AuditOptions, createAudit, type RunningAudit } from './audit.ts'
-import { cell } from './csv.ts'
-import { memoryJournal } from './journal.ts'
+import { memoryJournal } from './journal/journal.ts'
+import { cell } from './read-log.ts'
 
 function start(storage: Storage = memory(), options: AuditOptions & { days?: number } = {}): RunningAudit {
   const { days, ...rest } = options

@@ -2,15 +2,16 @@
  * What happened: every call, and every change of configuration, credentials, grants and pins. An entry is safe when
  * `record` returns (or resolves); it then goes to the database behind, as a link of one chain. `strict` waits for that.
  */
-import type { OpenedSecrets } from '../connections/opened-secrets.ts'
+import type { OpenedSecrets } from '../connections/known-secrets.ts'
 import type { HostError } from '../errors.ts'
-import type { AuditView } from '../schema/audit.ts'
 import { idMaker } from '../schema/ids.ts'
+import type { AuditView } from '../schema/records/audit.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type CallAudit, createCallAudit } from './call-audit.ts'
 import { type ChainEnd, type ChainVerdict, verifyChain, webSha256 } from './chain.ts'
 import { type AuditInput, newEntry } from './entry.ts'
-import { type Journal, memoryJournal } from './journal.ts'
+import { type Journal, memoryJournal } from './journal/journal.ts'
+import { createShipper } from './journal/shipper.ts'
 import {
   type AuditFilter,
   type AuditPage,
@@ -20,7 +21,6 @@ import {
   listLog,
 } from './read-log.ts'
 import { chainBetween, chainEnds, eraseUser, pruneBefore, pruneTo } from './retention.ts'
-import { createShipper } from './shipper.ts'
 
 export interface Audit {
   /** Safe when it returns, or resolves. Throws `audit-unavailable` where it cannot be kept. */

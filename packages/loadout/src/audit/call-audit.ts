@@ -2,16 +2,16 @@
  * What is remembered of a call: its intent before the server sees it, its outcome after. A call that never came so far has
  * the outcome alone, with what the intent would have told. No text of an error or a result is kept, only codes and sizes.
  */
-import type { OpenedSecrets } from '../connections/opened-secrets.ts'
+import type { OpenedSecrets } from '../connections/known-secrets.ts'
 import type { ErrorCode } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { Decision } from '../schema/policy.ts'
-import type { Caller } from '../schema/tool.ts'
+import type { Decision } from '../schema/toolkit/policy.ts'
+import type { Caller } from '../schema/toolkit/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { jsonSize } from '../util/byte-size.ts'
 import { type AuditInput, CALL_ACTION } from './entry.ts'
-import { jsonSize } from './json-size.ts'
-import { createRedactor } from './redact-arguments.ts'
+import { createRedactor } from './redact/redact-arguments.ts'
 
 /** A call, as it was asked for. */
 export interface AuditedCall {

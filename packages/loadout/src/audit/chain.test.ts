@@ -1,8 +1,8 @@
 /** Whatever is changed, taken, added or moved in the log is found; a person who goes and lines that expire are not. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { AuditRow } from '../schema/audit.ts'
 import { newId } from '../schema/ids.ts'
+import type { AuditRow } from '../schema/records/audit.ts'
 import {
   auditIdOf,
   type ChainEnd,

@@ -3,8 +3,9 @@
  * rest. That hash of the rest is salted; when a person is erased the rest and the salt go, and what stays proves that
  * nothing was added, taken or moved, but tells nothing. Rows that retention took away end in an anchor.
  */
-import type { AuditRow } from '../schema/audit.ts'
+
 import { APP_OWNER } from '../schema/ids.ts'
+import type { AuditRow } from '../schema/records/audit.ts'
 import type { AuditContent } from './entry.ts'
 
 /** A hash as 64 hexadecimal digits, at once or later. */

@@ -4,9 +4,9 @@
  * too odd to be kept must not keep others from it.
  */
 import { z } from 'zod'
-import type { AuditRow } from '../schema/audit.ts'
 import { APP_OWNER, ownerId } from '../schema/ids.ts'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
+import type { AuditRow } from '../schema/records/audit.ts'
 
 const optional = z.string().nullable()
 

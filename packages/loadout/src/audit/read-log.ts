@@ -1,7 +1,7 @@
 /** Reads the log: a user their own lines, an operator everyone's; page by page, the newest first, or as a file. */
-import type { AuditRow, AuditView } from '../schema/audit.ts'
+
+import type { AuditRow, AuditView } from '../schema/records/audit.ts'
 import type { Access, ListQuery, Storage } from '../storage/storage.ts'
-import { CSV_HEAD, csvLine } from './csv.ts'
 
 /** Who reads: a user, or an operator for everyone. */
 export type AuditReader = { userId: string } | { everyone: true }
@@ -125,4 +125,34 @@ export function viewOf(row: AuditRow): AuditView {
     detail: detailJson,
     hash,
   }
+}
+
+/** Lines for a spreadsheet. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+const COLUMNS = [
+  'id',
+  'at',
+  'userId',
+  'action',
+  'source',
+  'ref',
+  'outcome',
+  'threadId',
+  'runId',
+  'callId',
+  'detail',
+  'hash',
+] as Array<keyof AuditView>
+
+export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`
+
+export function csvLine(item: AuditView): string {
+  return `${COLUMNS.map((name) => cell(item[name])).join(',')}\r\n`
+}
+
+export function cell(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  // Also behind spaces and signs that some programs leave away before they look.
+  const safe = /^[\s\0]*[=+\-@\t\r|%＝＋－＠]/.test(text) ? `'${text}` : text
+  return /[",\r\n';\t]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

@@ -1,7 +1,7 @@
 /** Changes in the log say what changed and who did it, where it is known; and a person who goes is out of them too. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 
 let host: Host
 beforeEach(() => {

@@ -3,8 +3,9 @@
  * the operator keeps: a beginning of the chain goes, and an anchor says where it now begins. The anchor is set before the
  * rows are deleted, so that who stops in between leaves a chain that holds.
  */
-import type { AuditRow } from '../schema/audit.ts'
+
 import { APP_OWNER } from '../schema/ids.ts'
+import type { AuditRow } from '../schema/records/audit.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { auditIdOf, type ChainEnd, erasedRow, GENESIS, seqOf } from './chain.ts'
 

@@ -2,8 +2,8 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
-import { fillDefaults } from '../schema/json-schema/fill-defaults.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { fillDefaults } from '../json-schema/fill-defaults.ts'
 import type { CallOutcome } from './call.ts'
 
 const FAST = fileURLToPath(new URL('../../test/fixtures/fast.ts', import.meta.url))

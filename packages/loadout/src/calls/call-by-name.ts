@@ -1,16 +1,16 @@
 /** A model's call: the name that it saw, looked up in the loadout that it was given. Never parsed. */
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
-import { isDecidedLater } from '../loadout/foresight.ts'
 import type { Loadout } from '../loadout/overlay.ts'
-import type { ApprovalView } from '../schema/approval.ts'
+import { isDecidedLater } from '../loadout/policy-filter.ts'
 import { invalidInput, type JsonObject, jsonObject } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { Caller } from '../schema/tool.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { Caller } from '../schema/toolkit/tool.ts'
+import { isOwn, ownByName } from './built-in/built-in-tools.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { CallRequest, Calls } from './calls.ts'
-import { isOwn, ownByName } from './own-tools.ts'
-import { failed } from './resolve.ts'
+import { failed } from './stages/resolve.ts'
 
 export interface NamedCall {
   /** A model's name (`mcp_github_create_issue`) or a ref (`github.create_issue`). */

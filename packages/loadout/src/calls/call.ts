@@ -8,10 +8,11 @@ import type { Question, ServerLogLine } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { Fingerprints } from '../policy/fingerprints.ts'
-import type { ApprovalView } from '../schema/approval.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { Decision, PolicyRuleInput } from '../schema/policy.ts'
-import type { AllowedCaller } from '../schema/tool.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { Decision, PolicyRuleInput } from '../schema/toolkit/policy.ts'
+import type { AllowedCaller, Annotations } from '../schema/toolkit/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface ToolCall extends AuditedCall {
@@ -94,3 +95,19 @@ export type CallOutcome =
   | { status: 'sign-in-needed' | 'denied' | 'limited' | 'failed'; error: HostError }
 
 export type CallHandler<C extends ToolCall = ToolCall> = (call: C) => Promise<CallOutcome>
+
+/** A stage of the pipeline: does its part and hands on to the next, or answers itself. */
+export type Stage = (next: CallHandler<ResolvedCall>) => CallHandler<ResolvedCall>
+
+/** The first stage is the outermost. */
+export function compose(stages: readonly Stage[], last: CallHandler<ResolvedCall>): CallHandler<ResolvedCall> {
+  return stages.reduceRight((next, stage) => stage(next), last)
+}
+
+/** Whether making a call twice does no more than making it once, as the tool is said to be, with what was tightened of it. */
+export const isRepeatable = ({ manifest }: { manifest: Pick<LoadoutEntry['manifest'], 'annotations'> }) =>
+  isHarmless(manifest.annotations)
+
+/** The harm of a repetition is that of the server which claims it to be none: a claim is enough. */
+export const isHarmless = (annotations: Annotations | undefined) =>
+  annotations?.readOnlyHint === true || annotations?.idempotentHint === true

@@ -3,13 +3,13 @@
  * to a tool would be a hole. A call that must wait for its user goes on behind, and its outcome is asked for by its id.
  */
 import { HostError } from '../errors.ts'
-import type { Leaving } from '../policy/leaving.ts'
-import type { ApprovalView } from '../schema/approval.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { Leaving } from '../users/removing.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
-import type { Inputs } from './inputs.ts'
-import { failed } from './resolve.ts'
+import type { Inputs } from './elicitation.ts'
+import { failed } from './stages/resolve.ts'
 
 export interface RunningCall {
   callId: string

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import type { FaultScript } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
+import { createHost, type Host } from '../host/create-host.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))

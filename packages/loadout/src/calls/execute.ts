@@ -1,12 +1,12 @@
 /** The last stage: the only place where a tool is called. */
 import type { Connector } from '../connections/connector.ts'
 import { HostError } from '../errors.ts'
-import { claimsOf } from '../loadout/tighten.ts'
+import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
-import { isTrusted } from '../toolkits/trust.ts'
+import { isTrusted } from '../toolkits/stored-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
-import { isHarmless } from './is-repeatable.ts'
-import { type CustomParts, runCustom } from './run-function.ts'
+import { isHarmless } from './call.ts'
+import { type CustomParts, runCustom } from './custom-function.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000

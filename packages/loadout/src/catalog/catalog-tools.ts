@@ -1,10 +1,10 @@
 /** Tools as the catalog has them, from wherever they come: a row, a record, a look. */
-import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
+
 import type { JsonObject } from '../schema/json.ts'
-import type { CustomServer } from '../schema/server.ts'
-import type { Annotations, ToolManifest } from '../schema/tool.ts'
+import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
+import type { CustomServer } from '../schema/toolkit/server.ts'
+import type { Annotations, ToolManifest } from '../schema/toolkit/tool.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import type { CatalogTool } from './catalog-tool.ts'
 import { fingerprintOf, isSameMeaning, isSameText } from './fingerprint.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { NOBODY } from './store-catalog.ts'
@@ -74,4 +74,24 @@ export function toTool(row: UserServerToolRow, pin: PinRow | undefined): Catalog
     ...(pin ? pinnedChange(row, pin, manifest) : {}),
     ...(pin?.acceptedBy === NOBODY ? { unaccepted: true as const } : {}),
   }
+}
+
+/** A tool as the catalog has it. */
+export interface CatalogTool {
+  uscoId: string
+  manifest: ToolManifest
+  /** The fingerprint of what the server says now. */
+  pin: string
+  /** Since when it is accepted as it is; none where nothing of it is stored. */
+  pinnedAt?: Date
+  /** Not usable: the server no longer lists it, or it was set aside. */
+  inactive?: string
+  /** It differs from what was accepted. */
+  changed?: { from: JsonObject; to: JsonObject }
+  /** It differs from what was accepted in nothing but noise: order, defaults, examples, white space. It is not blocked. */
+  minorChange?: { from: JsonObject; to: JsonObject }
+  /** First seen while its server was not trusted, and accepted by nobody since. */
+  unaccepted?: true
+  /** Off: the same, and its server is not trusted now either. */
+  held?: true
 }

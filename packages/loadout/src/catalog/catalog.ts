@@ -4,25 +4,25 @@
  */
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
-import { openWords } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
+import { openWords } from '../connections/redact-errors.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import { failureText } from '../toolkits/last-failure.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { isTrusted } from '../toolkits/trust.ts'
-import type { CatalogTool } from './catalog-tool.ts'
+import { isTrusted } from '../toolkits/stored-toolkit.ts'
+import type { CatalogTool } from './catalog-tools.ts'
 import { given, readCustom, toolsOf, toTool } from './catalog-tools.ts'
 import { createPersonalCatalogs, type PersonalCatalog, type PersonalCatalogs } from './personal-catalog.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { RefreshQueue } from './refresh-queue.ts'
 import { type Acceptance, acceptChanges, type CatalogChange, storeCatalog, storeFailure } from './store-catalog.ts'
 
-export type { CatalogTool } from './catalog-tool.ts'
+export type { CatalogTool } from './catalog-tools.ts'
 
 export interface Catalog {
   /** The tools of each of a user's toolkits, by `usco_…`. Starts a look behind where something is stale, unless `asIs`. */

@@ -4,9 +4,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { MANIFESTS } from '../../test/fixtures/manifests.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost } from '../host.ts'
+import { createHost } from '../host/create-host.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import { fingerprintOf, isSameMeaning } from './fingerprint.ts'
 
 const pathOf = (name: string) => fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/dist/index.js`))

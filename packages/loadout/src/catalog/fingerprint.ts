@@ -1,5 +1,5 @@
 import type { JsonObject } from '../schema/json.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import { canonical, meaningOf } from './manifest-meaning.ts'
 
 /** Fingerprints of the version before have no prefix, and changed with every byte of a manifest. */

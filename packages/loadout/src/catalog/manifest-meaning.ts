@@ -3,7 +3,7 @@
  * and `examples`, and white space in titles and descriptions. A property that is named `default` is an argument, not noise.
  */
 import type { JsonObject } from '../schema/json.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
 
 const NOISE = new Set(['default', 'examples', 'example'])
 const WORDS = new Set(['title', 'description', '$comment'])

@@ -3,10 +3,10 @@
  * told, not silently applied; hidden characters are taken out of what a model reads and are told too.
  */
 
+import { compileSchema } from '../json-schema/validator.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
-import { compileSchema } from '../schema/json-schema/validator.ts'
-import { MAX_DESCRIPTION, MODEL_DESCRIPTION, type ToolManifest, toolManifest } from '../schema/tool.ts'
+import { MAX_DESCRIPTION, MODEL_DESCRIPTION, type ToolManifest, toolManifest } from '../schema/toolkit/tool.ts'
 import { headerProblem } from './header-parameters.ts'
 
 export const MAX_TOOLS = 2000

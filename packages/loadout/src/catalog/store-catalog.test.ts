@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
 import type { FaultTool } from '../../test/fixtures/fault-script.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
+import { createHost, type Host } from '../host/create-host.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const tool = (name: string, more: object = {}): FaultTool => ({ name, inputSchema: { type: 'object' }, ...more })

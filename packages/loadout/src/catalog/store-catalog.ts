@@ -6,10 +6,10 @@
  */
 
 import { HostError } from '../errors.ts'
-import type { PinRow, UserServerToolRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { ToolManifest } from '../schema/tool.ts'
+import type { PinRow, UserServerToolRow } from '../schema/toolkit/catalog.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { again } from '../toolkits/toolkit-writer.ts'

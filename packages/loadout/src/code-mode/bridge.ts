@@ -2,18 +2,18 @@
  * The one door of a program: what it calls is a step of its run, and a tool is called through `calls/` like any other. Names
  * are those of the beginning: a program that goes on later finds what it found.
  */
+
+import { type CallOutcome, isRepeatable } from '../calls/call.ts'
 import { callByName } from '../calls/call-by-name.ts'
 import type { Calls } from '../calls/calls.ts'
-import { isRepeatable } from '../calls/is-repeatable.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { ActiveRun, StepAnswer, StepResult, StepWork } from '../runs/engine.ts'
-import type { ApprovalView } from '../schema/approval.ts'
 import { canonicalJson, type Json, type JsonObject } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { ApprovalView } from '../schema/records/approval.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
 import type { Bridge, BridgeAnswer, BridgeCall } from './executor.ts'
-import { resultOf } from './values.ts'
 
 /** Object, name, and the tool that it is. */
 export type FunctionMap = Record<string, Record<string, string>>
@@ -212,4 +212,38 @@ async function hashOf(value: Json): Promise<string> {
   const bytes = new TextEncoder().encode(canonicalJson(value))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return [...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/** What comes of a call, as a program gets it: a value, or an error with its code. */
+export function resultOf(outcome: CallOutcome): StepResult {
+  if ('error' in outcome) {
+    const { code, message, action, errors } = outcome.error
+    return { error: { code, message, data: { action, ...(errors ? { errors } : {}) } } }
+  }
+  const { status, content, structuredContent, resultHandle } = outcome
+  const text = textOf(content)
+  if (status === 'tool-error') {
+    const said = structuredContent === undefined ? {} : { structuredContent }
+    return { error: { code: 'tool-error', message: text || 'The tool failed.', data: { content, ...said } } }
+  }
+  // Too large to hand over: `read_result` reads it by its handle.
+  if (resultHandle !== undefined) return { value: { resultHandle, preview: text ?? '' } }
+  return { value: structuredContent ?? plainOf(content, text) }
+}
+
+function textOf(content: readonly JsonObject[]): string | undefined {
+  const texts = content.map(({ type, text }) => (type === 'text' && typeof text === 'string' ? text : undefined))
+  return texts.every((text) => text !== undefined) ? texts.join('\n') : undefined
+}
+
+/** Text that is JSON is what it says; other content is given as the blocks that it is. */
+function plainOf(content: readonly JsonObject[], text: string | undefined): Json {
+  if (text === undefined) return content
+  if (content.length === 0) return null
+  if (!/^\s*[[{]/.test(text)) return text
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
 }

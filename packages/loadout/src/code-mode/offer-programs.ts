@@ -2,16 +2,16 @@
  * Programs in a selection: `run_code`, and what it may call told as declarations. `only` gives tools that programs may call in no
  * other form: one definition for all of them.
  */
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { SelectedTool, SelectionData } from '../schema/selection.ts'
-import type { AllowedCaller } from '../schema/tool.ts'
-import { mayBeCalledBy } from '../search/index-toolkits.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { SelectedTool, SelectionData } from '../schema/toolkit/selection.ts'
+import type { AllowedCaller } from '../schema/toolkit/tool.ts'
+import { mayBeCalledBy } from '../search/index/toolkits.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
-import type { Tokenizer } from '../search/tokenizer.ts'
+import type { Tokenizer } from '../search/tokens/tokenizer.ts'
 import { BUILT_IN } from './bridge.ts'
-import { codeNames } from './code-names.ts'
-import { declare } from './declarations.ts'
-import { RUN_CODE, RUN_CODE_ENTRY } from './run-code.ts'
+import { declare } from './declarations/declarations.ts'
+import { codeNames } from './function-names.ts'
+import { RUN_CODE, RUN_CODE_ENTRY } from './run-code-tool.ts'
 
 export interface OfferOptions {
   /** All that the program may call: names are right among them. */

@@ -1,7 +1,7 @@
 /** Programs of threads, over tools that are functions: what they may, what they get, and where they pause. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 import { quickjs } from './quickjs.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }

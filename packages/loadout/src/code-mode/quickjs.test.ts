@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { executorSuite } from '../testing/executor-suite.ts'
-import { failure, run, value } from '../testing/executor-suite-case.ts'
+import { failure, run, value } from '../testing/suites/executor/case.ts'
+import { executorSuite } from '../testing/suites/executor/suite.ts'
 import { quickjs } from './quickjs.ts'
 
 describe('executor: quickjs, in threads', () => {

@@ -3,12 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Bridge, Executor, ProgramLimits } from './executor.ts'
-import { createProcesses } from './quickjs-process.ts'
-import { openThread } from './quickjs-thread.ts'
-import { executorOf } from './sandbox-executor.ts'
-import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
-import { SandboxPool } from './sandbox-pool.ts'
-import { boundedBinary } from './sandbox-wasm.ts'
+import { boundedBinary } from './guest/patch-wasm.ts'
+import { executorOf } from './sandbox/executor.ts'
+import { DEFAULT_LIMITS, memoryClass } from './sandbox/limits.ts'
+import { SandboxPool } from './sandbox/pool.ts'
+import { createProcesses } from './sandbox/process.ts'
+import { openThread } from './sandbox/thread.ts'
 
 export interface QuickjsOptions {
   /**

@@ -1,6 +1,6 @@
 /** Where a Web Worker begins: it is told what the engine is, and after that what to do. */
-import { createGuest } from './guest.ts'
-import type { ToSandbox } from './sandbox-protocol.ts'
+import { createGuest } from './guest/guest.ts'
+import type { ToSandbox } from './sandbox/protocol.ts'
 import type { WorkerStart } from './worker.ts'
 
 /** What there is in a worker; its types are not those of a page. */

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { HOSTILE_LIMITS, HOSTILE_SAMPLE } from '../../test/hostile/programs.ts'
 import { hostHarm, runHostile } from '../../test/hostile/run.ts'
-import { executorSuite } from '../testing/executor-suite.ts'
+import { executorSuite } from '../testing/suites/executor/suite.ts'
 import { worker } from './worker.ts'
 
 const WASM = new URL('../../../../node_modules/quickjs-wasi/quickjs.wasm', import.meta.url)

@@ -3,12 +3,12 @@
  * what a thread computes, so that computing is counted by the time that passes while a program is not waiting.
  */
 import type { Executor } from './executor.ts'
-import { type Box, type BoxListener, SandboxGone } from './sandbox-box.ts'
-import { executorOf } from './sandbox-executor.ts'
-import { DEFAULT_LIMITS, memoryClass } from './sandbox-limits.ts'
-import { SandboxPool } from './sandbox-pool.ts'
-import type { FromSandbox } from './sandbox-protocol.ts'
-import { boundedBinary } from './sandbox-wasm.ts'
+import { boundedBinary } from './guest/patch-wasm.ts'
+import { executorOf } from './sandbox/executor.ts'
+import { type Box, type BoxListener, SandboxGone } from './sandbox/handle.ts'
+import { DEFAULT_LIMITS, memoryClass } from './sandbox/limits.ts'
+import { SandboxPool } from './sandbox/pool.ts'
+import type { FromSandbox } from './sandbox/protocol.ts'
 
 export interface WorkerOptions {
   /** The binary of the engine, `quickjs-wasi/quickjs.wasm`: its bytes, or what fetches them. With Vite: `… .wasm?url`. */

@@ -3,9 +3,10 @@
  * Every wait has a deadline, every failure is a `HostError` with its own code, and what a server says is handed on as it
  * came: checking manifests is the catalog's work, checking results is the pipeline's.
  */
+
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { JsonObject } from '../schema/json.ts'
-import type { Server } from '../schema/server.ts'
+import type { Server } from '../schema/toolkit/server.ts'
 
 /** Which protocol a server speaks, remembered so that the next connect needs no probe. */
 export type EraVerdict = { era: 'legacy'; transport?: 'http' | 'sse' } | { era: 'modern'; discover: JsonObject }
@@ -181,3 +182,10 @@ export interface Connection {
 }
 
 export type OpenConnection = (target: ConnectionTarget, hooks: ConnectionHooks) => Promise<Connection>
+
+/**
+ * The largest answer of a server, over any transport, in decoded bytes: a body, an event of a stream, a line of a process.
+ * Room for a text of 64 MiB, also where its characters are escaped or it is said again as structured content. It is held
+ * whole while it is read, so an operator with many users may want less.
+ */
+export const MAX_RESPONSE_BYTES = 128 * 1024 * 1024

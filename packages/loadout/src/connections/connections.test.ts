@@ -1,8 +1,8 @@
 /** The public side of connections: a call around the pipeline is not possible with anything that a host hands out. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type HttpFaultServer, startFaultServer } from '../../test/fixtures/fault-http.ts'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 let server: HttpFaultServer

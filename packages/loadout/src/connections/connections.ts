@@ -1,7 +1,7 @@
 /** What an app may see of connections, and how it ends them. No connection is handed out: a tool is called by `calls/` alone. */
 import type { ServerInfo } from './connection.ts'
 import type { Connector } from './connector.ts'
-import type { PoolKey } from './lease.ts'
+import type { PoolKey } from './pool/pool.ts'
 
 /** A connection as it is told of. */
 export interface OpenLine {

@@ -2,32 +2,45 @@
  * From a stored toolkit to a leased connection: fills in the secrets, remembers which era a server speaks, keeps the state
  * that people see, and retries once on a new session where that is safe.
  */
+
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
+import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import type { ToolkitState } from '../schema/toolkit.ts'
+import type { RemoteServer } from '../schema/toolkit/server.ts'
+import type { ToolkitState } from '../schema/toolkit/toolkit.ts'
 import type { LineCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
-import { secretValues } from '../toolkits/secret-values.ts'
-import { fillSecrets } from '../toolkits/secrets.ts'
+import { secretValues } from '../toolkits/secrets/secret-values.ts'
+import { fillSecrets } from '../toolkits/secrets/secrets.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { closedFor, closedState, withoutSecrets } from './closed-words.ts'
-import type { Connection, ConnectionHooks, ConnectionTarget } from './connection.ts'
-import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './connection-state.ts'
-import type { ConnectorParts, UseOptions, Work } from './connector-parts.ts'
-import { Eras, FELL_BACK, isBackChannelMissing, toldEra } from './eras.ts'
-import type { Lease, PoolChange, PoolKey, PoolStatus } from './lease.ts'
-import { fingerprintOf, isOf, isRemote, ownerOf, sharerOf, stateKey } from './line-key.ts'
-import { observeConnect } from './observe-connect.ts'
-import { ObservedConnection } from './observed-connection.ts'
-import { type Asked, type Opening, Openings, type StartLimits } from './openings.ts'
-import { orAborted, patience, sleep } from './patience.ts'
-import { createPool } from './pool.ts'
-import { isRefused, tellRefusal } from './refused-credentials.ts'
-import { isBroken, isCancelled, mayRepeat } from './repeat.ts'
-import { LogRing, maskedLine } from './server-log.ts'
-import { type ServerOutput, ServerOutputs } from './server-output.ts'
-import { Startups } from './startups.ts'
+import type {
+  Connection,
+  ConnectionHooks,
+  ConnectionTarget,
+  Question,
+  QuestionAnswer,
+  RequestAuth,
+} from './connection.ts'
+import { fingerprintOf, isOf, isRemote, ownerOf, sharerOf, stateKey } from './connection-key.ts'
+import type { Drivers } from './drivers.ts'
+import { isBroken, isCancelled, mayRepeat } from './errors.ts'
+import { type Asked, type Opening, Openings, type StartLimits } from './pool/pending-handshakes.ts'
+import {
+  createPool,
+  type Lease,
+  type PoolChange,
+  type PoolKey,
+  type PoolOptions,
+  type PoolStatus,
+} from './pool/pool.ts'
+import { Startups } from './pool/startups.ts'
+import { closedFor, closedState, isRefused, tellRefusal, withoutSecrets } from './redact-errors.ts'
+import { orAborted, patience, sleep } from './retry-after.ts'
+import { Eras, FELL_BACK, isBackChannelMissing, toldEra } from './session/eras.ts'
+import { LogRing, maskedLine, type ServerOutput, ServerOutputs } from './session/server-output.ts'
+import { ObservedConnection, observeConnect } from './session/traced-connection.ts'
+import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './state.ts'
 
 export interface Connector {
   /** Does some work on a live connection. */
@@ -308,4 +321,57 @@ class LiveConnector implements Connector {
     const told = this.#ofApp.has(uscoId) ? closedState(state) : state
     this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: told })
   }
+}
+
+/** What a connector is made of, and what it is asked for. */
+export interface ConnectorParts {
+  drivers: Drivers
+  /** Opens an owner's secrets of a toolkit. */
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  events: Emitter
+  /** How this user is let into the server, where it may want a sign-in. The record has its secrets in it. */
+  auth?(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
+  /** What else must not be repeated of what a server says: tokens, which come and go without the record. */
+  tokens?(stored: StoredToolkit, userId: string): readonly string[]
+  /** Puts a server's question to the user who is on the line. */
+  ask(
+    who: { userId: string; toolkit: string; uscoId: string },
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
+  /** The server says that its tools changed. */
+  onToolsChanged(stored: StoredToolkit, userId: string): void
+  /** @default the app's own, where it registered any */
+  telemetry?: Telemetry
+  pool?: Omit<PoolOptions, 'onChange'>
+  startup?: StartupOptions | undefined
+}
+
+/** How long servers may take to start, where their record says nothing. */
+export interface StartupOptions {
+  /** For a command, until it answers. @default 60_000 */
+  stdioMs?: number | undefined
+  /** For a command that still prints, as an installer does. @default 300_000 */
+  stdioMostMs?: number | undefined
+}
+
+/** What is done on a connection. The signal is that of a start, which may be cancelled until its work is done. */
+export interface Work<T> {
+  work: (connection: Connection, signal?: AbortSignal) => Promise<T>
+}
+
+export interface UseOptions {
+  /** How long the handshake may take. @default what the host says for this kind of server */
+  connectMs?: number | undefined
+  /** The setting that a timeout of the handshake names. @default 'timeouts.connectMs' */
+  setting?: string | undefined
+  /** Whether the work is the first list of the server: until it is there, the server counts as starting. */
+  isFirstList?: boolean | undefined
+  /** Whether the work may be done again on a new session when the old one is lost in the middle of it. */
+  repeatable: boolean
+  /** How long to wait where a server asks for patience (429), before it is asked once more. @default 0 */
+  patienceMs?: number | undefined
+  signal?: AbortSignal | undefined
+  /** What the work belongs to. */
+  trace?: Context | undefined
 }

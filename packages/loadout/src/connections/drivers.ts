@@ -6,9 +6,9 @@ import type { FetchLike, Transport } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection } from './connection.ts'
-import type { CommandLine } from './fill-template.ts'
-import { openSession } from './session.ts'
-import { permitCommand, type StdioRules } from './stdio-policy.ts'
+import { openSession } from './session/session.ts'
+import { permitCommand, type StdioRules } from './stdio/policy.ts'
+import type { CommandLine } from './stdio/template.ts'
 
 export interface Drivers {
   /** What leaves for other reasons than a call (a sign-in, a document) leaves by the same door. */

@@ -1,18 +1,18 @@
 /** How a Node host reaches servers: commands by the operator's policy, and everything else through the guarded fetch. */
 
 import { parse } from '../schema/json.ts'
-import { type StdioTemplateInput, stdioTemplates } from '../schema/stdio-template.ts'
+import { type StdioTemplateInput, stdioTemplates } from '../schema/toolkit/stdio-template.ts'
+import { MAX_RESPONSE_BYTES } from './connection.ts'
 import { createDrivers, type Drivers, type OpenCommand } from './drivers.ts'
-import { createGuardedFetch, type GuardOptions } from './guarded-fetch.ts'
-import { httpConnections } from './http.ts'
-import type { LeftProcess } from './left-processes.ts'
-import { sweepOrphans } from './orphans.ts'
-import { createProcessGroups } from './process-group.ts'
-import { realPath } from './real-path.ts'
-import { MAX_RESPONSE_BYTES } from './response-limit.ts'
+import { createGuardedFetch, type GuardOptions } from './http/guard/guarded-fetch.ts'
+import { httpConnections } from './http/http.ts'
 import { createSandbox, type SandboxOptions } from './sandbox/sandbox.ts'
-import { directly, openCommands } from './stdio.ts'
-import type { StdioPolicy } from './stdio-policy.ts'
+import type { LeftProcess } from './stdio/left-processes.ts'
+import { sweepOrphans } from './stdio/orphans.ts'
+import type { StdioPolicy } from './stdio/policy.ts'
+import { createProcessGroups } from './stdio/process-group.ts'
+import { realPath } from './stdio/real-path.ts'
+import { directly, openCommands } from './stdio/stdio.ts'
 
 export interface NodeDriverOptions {
   /** Who may run commands. @default 'on' */

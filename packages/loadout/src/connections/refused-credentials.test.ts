@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { signInWorld } from '../../../../test/sign-in-world.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
-import type { Host } from '../host.ts'
+import type { Host } from '../host/create-host.ts'
 
 const { server: oauthServer, hostOf } = signInWorld()
 const ANN = { tier: 'user', userId: 'ann' } as const

@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import { startFaultServer } from '../../test/fixtures/fault-http.ts'
-import { createHost } from '../host.ts'
-import { rule } from '../policy/rule.ts'
-import { createGuardedFetch } from './guarded-fetch.ts'
+import { createHost } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
+import { createGuardedFetch } from './http/guard/guarded-fetch.ts'
 import { nodeDrivers } from './node-drivers.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('../../test/fixtures/fault-stdio.ts', import.meta.url)))

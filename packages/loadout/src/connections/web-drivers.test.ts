@@ -1,8 +1,8 @@
 /** Without a guard nothing that a user names is connected to; what the operator set up is, and whoever knows better says so. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type RunningServer, startHttpServer } from '../../../../test/real-servers.ts'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 import { webDrivers } from './web-drivers.ts'
 
 let server: RunningServer

@@ -2,7 +2,7 @@ import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../errors.ts'
 import type { OpenConnection } from './connection.ts'
 import { createDrivers, type Drivers } from './drivers.ts'
-import { httpConnections } from './http.ts'
+import { httpConnections } from './http/http.ts'
 
 export interface WebDriverOptions {
   clientVersion?: string

@@ -1,4 +1,5 @@
 import { HostError } from '../errors.ts'
+import type { Storage } from '../storage/storage.ts'
 import { bind, decrypt, encrypt } from './aes.ts'
 import type { KeyRing } from './key-ring.ts'
 
@@ -35,4 +36,41 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
   joined.set(a)
   joined.set(b, a.length)
   return joined
+}
+
+/** A key ring that is opened at its first use, and once. A failed start is not kept: the next use tries again. */
+export function lazyKeyRing(open: () => Promise<KeyRing>): KeyRing {
+  let opened: Promise<KeyRing> | undefined
+  const ring = () => {
+    opened ??= open().catch((error: unknown) => {
+      opened = undefined
+      throw error
+    })
+    return opened
+  }
+  return {
+    currentKeyId: async () => (await ring()).currentKeyId(),
+    wrap: async (dataKey, boundTo) => (await ring()).wrap(dataKey, boundTo),
+    unwrap: async (keyId, wrapped, boundTo) => (await ring()).unwrap(keyId, wrapped, boundTo),
+  }
+}
+
+/** A key that lives as long as this process, for storage that does too. */
+export function processKeyRing(): KeyRing {
+  return lazyKeyRing(async () => {
+    const key = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+    return aesKeyRing([{ id: 'process', key }])
+  })
+}
+
+/** The key ring of a host: as it is given; without one, the storage's own; keys that live as long as a storage in memory does. */
+export function chooseKeyRing(storage: Storage, given: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
+  if (typeof given === 'function') return lazyKeyRing(given)
+  if (given) return given
+  if (storage.keyRing) return lazyKeyRing(storage.keyRing)
+  if (storage.name === 'memory') return processKeyRing()
+  throw new HostError('config-invalid', {
+    detail: `Storage "${storage.name}" outlives the process, so its credentials need a keyRing that does too.`,
+    action: 'Give createHost a keyRing: keyFileRing(path), masterKeyRing(key) or browserKeyRing().',
+  })
 }

@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { keyCheckCases } from '../../test/fixtures/key-check-cases.ts'
-import { createHost } from '../host.ts'
+import { createHost } from '../host/create-host.ts'
 import { memory } from '../storage/memory.ts'
 import { pglite } from '../storage/pglite.ts'
-import { processKeyRing } from './lazy-key-ring.ts'
+import { processKeyRing } from './aes-key-ring.ts'
 
 describe('the startup key check on PGlite', async () => {
   const storage = pglite()

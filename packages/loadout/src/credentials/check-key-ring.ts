@@ -3,8 +3,8 @@
  * rewrapped with all others when keys rotate, must open. A storage without one, from before, is held against what it has.
  */
 import { HostError } from '../errors.ts'
-import type { CredentialRow } from '../schema/credential.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { CredentialRow } from '../schema/records/credential.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { open, seal } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'

@@ -3,7 +3,7 @@ import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createHost } from '../host.ts'
+import { createHost } from '../host/create-host.ts'
 import { pglite } from '../storage/pglite.ts'
 import { keyFileRing } from './key-file.ts'
 

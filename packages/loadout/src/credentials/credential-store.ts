@@ -1,6 +1,7 @@
 /** Secrets at rest: sealed on the way in, opened on the way out, never anywhere else. */
-import type { CredentialAddress, Envelope } from '../schema/credential.ts'
+
 import { APP_OWNER, newId } from '../schema/ids.ts'
+import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { checkKeyRing } from './check-key-ring.ts'
 import { open, seal } from './envelope.ts'

@@ -1,5 +1,5 @@
 /** Seal and open one secret: a data key of its own encrypts it, the key ring wraps the data key, both bound to its address. */
-import type { CredentialAddress, Envelope } from '../schema/credential.ts'
+import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
 import { bind, decrypt, encrypt, fromBase64, importKey, KEY_BYTES, randomBytes, toBase64 } from './aes.ts'
 import type { KeyRing } from './key-ring.ts'
 

@@ -3,7 +3,7 @@
  * wrapped anew. A row that is changed meanwhile is left alone: whoever wrote it sealed it with the current key.
  */
 import { HostError } from '../errors.ts'
-import type { CredentialAddress, Envelope } from '../schema/credential.ts'
+import type { CredentialAddress, Envelope } from '../schema/records/credential.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { rewrap } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'

@@ -4,12 +4,18 @@
  */
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
-import { type ActivationRow, activationRef, EXCLUSIVE, MAX_ACTIVATIONS, MAX_GLOBS } from '../schema/activation.ts'
 import { isGlob } from '../schema/glob.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { parse } from '../schema/json.ts'
 import type { Scope } from '../schema/scope.ts'
-import { tierOf } from '../scope.ts'
+import { tierOf } from '../schema/scope.ts'
+import {
+  type ActivationRow,
+  activationRef,
+  EXCLUSIVE,
+  MAX_ACTIVATIONS,
+  MAX_GLOBS,
+} from '../schema/toolkit/activation.ts'
 import type { Access, ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
 import { type ActivationRule, exclusively } from './layers.ts'

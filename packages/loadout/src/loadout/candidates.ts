@@ -1,18 +1,18 @@
 /** What a toolkit offers by its own record: overrides applied, and what it keeps back marked with the reason. */
+
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { compileGlob } from '../schema/glob.ts'
-import type { Reason } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
-import type { CustomTool } from '../schema/server.ts'
-import type { Toolkit, ToolOverride } from '../schema/toolkit.ts'
-import type { ToolTransformer } from '../schema/transformer.ts'
-import { callersOf } from './allowed-callers.ts'
+import type { Reason } from '../schema/toolkit/loadout-entry.ts'
+import type { CustomTool } from '../schema/toolkit/server.ts'
+import type { AllowedCaller, ToolTransformer } from '../schema/toolkit/tool.ts'
+import type { Toolkit, ToolOverride } from '../schema/toolkit/toolkit.ts'
+import { tokensOf } from './built-in-entry.ts'
 import { modelDescription } from './model-description.ts'
 import { modelName } from './model-name.ts'
 import type { Candidate } from './overlay.ts'
-import { tighten } from './tighten.ts'
-import { tokensOf } from './tokens.ts'
-import { transformTool } from './transform.ts'
+import { tighten } from './transform/tighten.ts'
+import { transformTool } from './transform/transform.ts'
 
 export interface Offer {
   toolkit: Toolkit
@@ -110,3 +110,13 @@ const filtered = (tier: Tier, list: 'include' | 'exclude'): Reason => ({
   tier,
   detail: list === 'include' ? 'It fits none of the globs in "include".' : 'It fits a glob in "exclude".',
 })
+
+/** Who may call one tool of a toolkit: the record's word on the tool, else the tool's own definition, else the whole toolkit's. */
+export function callersOf(
+  { overrides, server, allowedCallers }: Pick<Toolkit, 'overrides' | 'server' | 'allowedCallers'>,
+  name: string,
+): AllowedCaller[] {
+  const override = Object.hasOwn(overrides, name) ? overrides[name] : undefined
+  const defined = server.type === 'custom' ? server.tools.find((tool) => tool.name === name) : undefined
+  return override?.allowedCallers ?? defined?.allowedCallers ?? allowedCallers
+}

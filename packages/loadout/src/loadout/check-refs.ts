@@ -1,8 +1,8 @@
 /** Whether what somebody names exists, and if not, what does. */
 import { HostError } from '../errors.ts'
-import { activationRef } from '../schema/activation.ts'
+import { compileRef } from '../schema/glob.ts'
 import { parse } from '../schema/json.ts'
-import { compileRef } from '../schema/ref-pattern.ts'
+import { activationRef } from '../schema/toolkit/activation.ts'
 import type { Loadout } from './overlay.ts'
 
 const SHOWN = 30

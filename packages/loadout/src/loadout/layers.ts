@@ -2,11 +2,12 @@
  * What one tier says of a tool. Within a tier the most precise word holds: a tool by name, a glob over tools, a toolkit by
  * name, a glob over toolkits; where two are equally precise, off holds. Between tiers `overlay.ts` decides.
  */
-import { EXCLUSIVE } from '../schema/activation.ts'
+
 import type { Glob } from '../schema/glob.ts'
-import type { Reason } from '../schema/loadout-entry.ts'
-import { compileRef } from '../schema/ref-pattern.ts'
+import { compileRef } from '../schema/glob.ts'
 import type { Tier } from '../schema/scope.ts'
+import { EXCLUSIVE } from '../schema/toolkit/activation.ts'
+import type { Reason } from '../schema/toolkit/loadout-entry.ts'
 
 export interface ActivationRule {
   /** `github`, `github.delete_repo`, `github.create_*`, `*`. */

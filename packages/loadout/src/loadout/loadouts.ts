@@ -3,21 +3,21 @@
  * offers is worked out once for all who have it and kept as long as its tools are.
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
-import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
-import type { ToolTransformer } from '../schema/transformer.ts'
+import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
+import type { ToolTransformer } from '../schema/toolkit/tool.ts'
+import type { PreferenceStore } from '../threads/preferences.ts'
+import type { Threads } from '../threads/threads.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import { isUnseen, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Activations } from './activations.ts'
 import { candidatesOf } from './candidates.ts'
-import type { Limit } from './counter.ts'
-import { type Foreseen, type Foresight, permitted } from './foresight.ts'
 import type { Layer } from './layers.ts'
+import type { Limit } from './limit-counter.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
-import type { PreferenceStore } from './preferences.ts'
-import type { Threads } from './threads.ts'
-import { transformTool } from './transform.ts'
+import { type Foreseen, type Foresight, permitted } from './policy-filter.ts'
+import { transformTool } from './transform/transform.ts'
 
 /** Whose loadout: a user's, or that of one of their threads. */
 export interface LoadoutScope {

@@ -1,5 +1,5 @@
 /** The part of a description that a model gets: all of it, or whole sentences up to a limit, with "…" at the end. */
-import { MODEL_DESCRIPTION } from '../schema/tool.ts'
+import { MODEL_DESCRIPTION } from '../schema/toolkit/tool.ts'
 
 export function modelDescription(text: string): string {
   if (text.length <= MODEL_DESCRIPTION) return text

@@ -1,11 +1,11 @@
 /** The call tier: takes away from a loadout, and never adds. */
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { ToolTransformer } from '../schema/transformer.ts'
-import { Counter } from './counter.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { ToolTransformer } from '../schema/toolkit/tool.ts'
 import { compileLayer, exclusively, type ToolkitVerdicts } from './layers.ts'
+import { Counter } from './limit-counter.ts'
 import { nameApart } from './model-name.ts'
 import type { Loadout } from './overlay.ts'
-import { transformTool } from './transform.ts'
+import { transformTool } from './transform/transform.ts'
 
 /** What one call leaves away. */
 export interface Narrowing {

@@ -1,8 +1,8 @@
 /** The laws of the overlay, each with 1,000 random cases (10,000 in `npm run prove:properties`), and the cases that people meet. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { EXCLUSIVE } from '../schema/activation.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
+import { EXCLUSIVE } from '../schema/toolkit/activation.ts'
 import { type ActivationRule, exclusively, type Layer } from './layers.ts'
 import { narrow } from './narrow.ts'
 import { type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'

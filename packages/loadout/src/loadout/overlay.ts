@@ -9,11 +9,11 @@
  * - A call only narrows: with it, nothing is carried that was not carried without it.
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
-import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
+import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import { Counter, type Limit } from './counter.ts'
 import { compileLayer, type Layer, type ToolkitVerdicts, type Verdict } from './layers.ts'
+import { Counter, type Limit } from './limit-counter.ts'
 import { nameApart } from './model-name.ts'
 
 /** A tool that a toolkit offers, before anyone chose. */

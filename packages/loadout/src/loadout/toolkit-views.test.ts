@@ -1,11 +1,11 @@
 /** The state that people see while a server asks them something. */
 import { afterEach, describe, expect, it } from 'vitest'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../test/fixtures/fault-http.ts'
-import { createInputs } from '../calls/inputs.ts'
+import { createInputs } from '../calls/elicitation.ts'
 import type { Connection, ConnectionHooks } from '../connections/connection.ts'
 import { createConnector } from '../connections/connector.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
-import { createHost, type Host } from '../host.ts'
+import { createHost, type Host } from '../host/create-host.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const FORM = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } }

@@ -2,22 +2,29 @@
 
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { isNoneUsable } from '../catalog/read-manifests.ts'
-import { closedState } from '../connections/closed-words.ts'
 import type { Connector } from '../connections/connector.ts'
+import { closedState } from '../connections/redact-errors.ts'
+import type { SignIns } from '../oauth/service.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { LoadoutEntry, Reason } from '../schema/loadout-entry.ts'
 import type { Tier } from '../schema/scope.ts'
-import type { SignInView } from '../schema/sign-in.ts'
-import type { ListedToolkit, Toolkit, ToolkitOptions, ToolkitState, ToolkitView, ToolView } from '../schema/toolkit.ts'
-import type { SignIns } from '../sign-in/sign-ins.ts'
+import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
+import type { SignInView } from '../schema/toolkit/sign-in.ts'
+import type {
+  ListedToolkit,
+  Toolkit,
+  ToolkitOptions,
+  ToolkitState,
+  ToolkitView,
+  ToolView,
+} from '../schema/toolkit/toolkit.ts'
 import type { LastFailure } from '../toolkits/last-failure.ts'
 import type { Registry } from '../toolkits/registry.ts'
-import { secretFieldsOf } from '../toolkits/secret-values.ts'
+import { secretFieldsOf } from '../toolkits/secrets/secret-values.ts'
 import { optionsOf, type StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { tokensOf } from './built-in-entry.ts'
 import { candidatesOf, offInToolkit, UNACCEPTED } from './candidates.ts'
 import type { Loadouts } from './loadouts.ts'
 import { modelName } from './model-name.ts'
-import { tokensOf } from './tokens.ts'
 
 export interface ToolkitViews {
   list(userId: string): Promise<ToolkitView[]>

@@ -1,10 +1,10 @@
 /** Every combination of annotations, and 10,000 random policies for each law. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DECISIONS, type PolicyRule, policyRule } from '../schema/policy.ts'
-import type { Annotations } from '../schema/tool.ts'
+import { DECISIONS, type PolicyRule, policyRule } from '../schema/toolkit/policy.ts'
+import type { Annotations } from '../schema/toolkit/tool.ts'
 import { byAnnotations, compileRules, type DecisionInput, decide, type TieredRules } from './decide.ts'
-import { rule } from './rule.ts'
+import { rule } from './rules.ts'
 
 const RUNS = { numRuns: 10_000 }
 const strictness = (input: DecisionInput) => DECISIONS.indexOf(decide(input).decision)

@@ -7,10 +7,17 @@
  * - Annotations of a toolkit that is not trusted never relax anything.
  * - A remembered answer turns `ask` into `allow` where the rule lets it; it never undoes a `deny`.
  */
-import { DECISIONS, type Decision, type DecisionWord, type PolicyRule, type RuleConditions } from '../schema/policy.ts'
-import { compileRef, type RefPattern } from '../schema/ref-pattern.ts'
+
+import { compileRef, type RefPattern } from '../schema/glob.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
-import type { Annotations, Caller } from '../schema/tool.ts'
+import {
+  DECISIONS,
+  type Decision,
+  type DecisionWord,
+  type PolicyRule,
+  type RuleConditions,
+} from '../schema/toolkit/policy.ts'
+import type { Annotations, Caller } from '../schema/toolkit/tool.ts'
 
 export interface CompiledRule extends PolicyRule, Pick<RefPattern, 'matches' | 'toolkit'> {}
 

@@ -4,7 +4,7 @@
  */
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { HostError } from '../errors.ts'
-import { parseToolRef } from '../schema/tool.ts'
+import { parseToolRef } from '../schema/toolkit/tool.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Decided } from './decide.ts'

@@ -1,9 +1,9 @@
 /** Decides about live calls: gathers the rules, what is believed of the server, and what was remembered. */
 
-import { claimsOf } from '../loadout/tighten.ts'
+import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
-import type { Caller } from '../schema/tool.ts'
-import { isTrusted } from '../toolkits/trust.ts'
+import type { Caller } from '../schema/toolkit/tool.ts'
+import { isTrusted } from '../toolkits/stored-toolkit.ts'
 import { type Decided, type DecisionInput, decide } from './decide.ts'
 import type { GrantedCall, Grants } from './grants.ts'
 import type { CallScope, PolicyRules } from './rules.ts'

@@ -1,11 +1,19 @@
 /** The rules of each tier, stored as one ordered list a scope. What the app's code gives comes before what is stored. */
+
 import { z } from 'zod'
 import type { Emitter } from '../events.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
-import { type PolicyRule, type PolicyRuleInput, type PolicyRuleRow, policyRule, policyRules } from '../schema/policy.ts'
-import type { Scope } from '../schema/scope.ts'
-import { tierOf } from '../scope.ts'
+import { type Scope, tierOf } from '../schema/scope.ts'
+import {
+  type DecisionWord,
+  type PolicyRule,
+  type PolicyRuleInput,
+  type PolicyRuleRow,
+  policyRule,
+  policyRules,
+  type RuleConditions,
+} from '../schema/toolkit/policy.ts'
 import type { Access, ReadCache, Storage } from '../storage/storage.ts'
 import { type CompiledRule, compileRules, type TieredRules } from './decide.ts'
 
@@ -104,3 +112,16 @@ function ordered(rows: readonly PolicyRuleRow[]) {
 }
 
 const accessTo = (userId: string): Access => (userId === APP_OWNER ? { caller: 'app-config', userId } : { userId })
+
+/** What must hold, and what else the rule says. */
+type RuleDetails = RuleConditions & Pick<PolicyRuleInput, 'reason' | 'allowEdits' | 'allowRemember'>
+
+/** A rule as one writes it: `rule('github.create_*', 'ask')`, `rule('*', { readOnly: true }, 'allow')`. */
+export function rule(pattern: string, decision: DecisionWord): PolicyRule
+export function rule(pattern: string, details: RuleDetails, decision: DecisionWord): PolicyRule
+export function rule(pattern: string, second: DecisionWord | RuleDetails, third?: DecisionWord): PolicyRule {
+  const { reason, allowEdits, allowRemember, ...when } = typeof second === 'string' ? {} : second
+  const decision = typeof second === 'string' ? second : third
+  const extras = Object.entries({ reason, allowEdits, allowRemember }).filter(([, value]) => value !== undefined)
+  return parse(policyRule, { pattern, when, decision, ...Object.fromEntries(extras) })
+}

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
-import { cancelRun } from './cancel-run.ts'
+import { cancelRun } from './embedded.ts'
 import { newRun } from './run-rows.ts'
 
 /** One whose row has another status by the time that somebody cancels it, once. */

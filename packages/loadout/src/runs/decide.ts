@@ -8,7 +8,7 @@
  * - What waits for a person goes on waiting, and the run frees everything meanwhile.
  * - A step that is not what the log has at its place is drift: the program is not the one that wrote the log.
  */
-import type { StepRow } from '../schema/run.ts'
+import type { StepRow } from '../schema/records/run.ts'
 
 /** A number, from 0, where steps follow one another; a name without blanks where they do not. */
 export type StepPlace = { seq: number; place?: undefined } | { place: string; seq?: undefined }

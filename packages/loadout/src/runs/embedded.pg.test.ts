@@ -2,7 +2,7 @@ import { describe, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
 import { postgres } from '../storage/postgres.ts'
-import { engineSuite } from '../testing/engine-suite.ts'
+import { engineSuite } from '../testing/suites/engine/suite.ts'
 
 describe('the embedded engine on PostgreSQL', () => {
   const open = async () => {

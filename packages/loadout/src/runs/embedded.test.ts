@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest'
 import { embeddedPlace } from '../../test/fixtures/embedded-place.ts'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { memory } from '../storage/memory.ts'
-import { engineSuite } from '../testing/engine-suite.ts'
+import { engineSuite } from '../testing/suites/engine/suite.ts'
 
 describe('the embedded engine in memory', () => {
   for (const { name, run } of engineSuite(async () => embeddedPlace(memory()))) it(name, run)

@@ -1,22 +1,19 @@
 /**
  * Runs over any storage, without anything else: a row says whose a run is, and the process that has it is alive or is not
- * (`policy/presence.ts`). Whoever comes by takes what nobody has: at its start, when a row changes, and every so often.
+ * (`processes/heartbeat.ts`). Whoever comes by takes what nobody has: at its start, when a row changes, and every so often.
  */
 
-import { createRowChanges, type RowChanges } from '../calls/row-changes.ts'
 import { HostError } from '../errors.ts'
-import { isAlive } from '../policy/presence.ts'
-import type { RunRow, RunView, StepRow } from '../schema/run.ts'
-import type { Transaction } from '../storage/storage.ts'
-import { answerUnknown } from './answer-unknown.ts'
-import { cancelRun } from './cancel-run.ts'
-import { type Claim, type ClaimParts, Claims } from './claims.ts'
-import type { Engine, NewRun } from './engine.ts'
-import { answeredRuns, findLeft } from './left-runs.ts'
-import { ELSEWHERE, givenUp } from './provider-rows.ts'
+import { isAlive } from '../processes/heartbeat.ts'
+import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
+import type { Storage, Transaction } from '../storage/storage.ts'
+import { createRowChanges, type RowChanges } from '../storage/watch-row.ts'
+import { answeredRuns, type Claim, type ClaimParts, Claims, findLeft } from './claims.ts'
+import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
+import { ELSEWHERE, givenUp } from './provider/provider-rows.ts'
 import { type ReaderParts, RunReader } from './run-reader.ts'
-import { newRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
-import { type WorkParts, workOn } from './work-run.ts'
+import { CANCELLED, endOf, newRun, noRun, OVER, QUEUED, takenStep, toldBy, viewOf } from './run-rows.ts'
+import { StepLog } from './step-log.ts'
 
 export interface EmbeddedParts extends WorkParts, ClaimParts, ReaderParts {
   /** How many this process works on at once, of all users. @default 24 */
@@ -294,4 +291,128 @@ class EmbeddedEngine implements Engine {
 function soon(work: () => void): void {
   const timer: { unref?: () => void } | number = setTimeout(work, CHECK_MS)
   if (typeof timer === 'object') timer.unref?.()
+}
+
+/** Works on a run that is ours until it is over or stands, and writes that down as long as it still is. */
+export interface WorkParts {
+  storage: Storage
+  /** What runs of a kind do. */
+  works: Partial<Record<RunRow['kind'], RunWork>>
+  /** Whether one of these questions has its answer by now. */
+  isAnswered(userId: string, approvalIds: readonly string[]): Promise<boolean>
+  /** It is over: what it waits for is of no use any more. */
+  onOver?: ((userId: string, runId: string) => Promise<void>) | undefined
+}
+
+export interface Claimed {
+  row: RunRow
+  controller: AbortController
+}
+
+export interface WorkedOn {
+  /** Nothing changes it any more. */
+  isOver: boolean
+  /** It is to be woken at once: it waits, and has its answer. */
+  isAnswered: boolean
+}
+
+export async function workOn(parts: WorkParts, claimed: Claimed, recorded: readonly StepRow[]): Promise<WorkedOn> {
+  const { row, controller } = claimed
+  const { signal } = controller
+  const onLost = () => controller.abort(new HostError('run-lost'))
+  const log = new StepLog({ storage: parts.storage, run: row, recorded, signal, onLost })
+  const { runId, userId, inputJson: input, createdAt: startedAt } = row
+  const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
+  const work = parts.works[row.kind] as RunWork
+  // Given up before it began: it does not begin.
+  const end = signal.aborted
+    ? failedBy(signal.reason)
+    : await work({ runId, userId, ...about, input, startedAt, signal, log }).catch(failedBy)
+  await log.flush().catch(() => {})
+  return endRun(parts, log, { row, end, signal })
+}
+
+interface Ending {
+  row: RunRow
+  end: RunEnd
+  signal: AbortSignal
+}
+
+async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Ending): Promise<WorkedOn> {
+  const { userId, runId, leaseOwner } = row
+  const code = HostError.is(signal.reason) ? signal.reason.code : undefined
+  // Somebody else has it, or it was cancelled: nothing of this counts.
+  if (signal.aborted && code === 'run-lost') return { isOver: false, isAnswered: false }
+  const isHandedOn = signal.aborted && code === 'shutting-down'
+  const told = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
+  const set = isHandedOn ? QUEUED() : { ...told, ...(OVER.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
+  const change = { set, where: { leaseOwner, status: 'running' as const } }
+  const ended = await parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
+  // Nobody comes back for an answer to what is over, nor for what it brought.
+  const isHeld = log.hasAsked || row.inputJson.transports !== undefined
+  const isOver = ended !== undefined && OVER.has(ended.status)
+  if (isOver && isHeld) await parts.onOver?.(userId, runId)
+  // An answer that came before the row said that it waits has woken nobody.
+  return { isOver, isAnswered: ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals)) }
+}
+
+/** What the call of a workflow brought is gone with its run, and its secrets in the same moment. */
+function withoutToolkits({ kind, inputJson }: RunRow): Partial<RunRow> {
+  if (kind !== 'workflow' || inputJson.toolkits === undefined) return {}
+  const { toolkits: _, ...rest } = inputJson
+  return { inputJson: rest }
+}
+
+const failedBy = (error: unknown): RunEnd => ({ status: 'failed', error: HostError.from(error) })
+
+/** Ends a run for good, whatever else happens to it meanwhile. */
+/** Who loses a race looks again: what won it may be the end, and then that is told. */
+export async function cancelRun(storage: Storage, { userId, runId }: Pick<RunRow, 'userId' | 'runId'>): Promise<void> {
+  for (;;) {
+    const isCancelled = await storage.transaction({ userId }, async (tx) => {
+      const row = await tx.get('runs', runId)
+      if (!row) throw noRun()
+      if (OVER.has(row.status))
+        throw new HostError('conflict', { detail: `The run is ${row.status} already.`, action: 'Nothing: it is over.' })
+      return tx.update('runs', runId, { set: CANCELLED(), where: { status: row.status } })
+    })
+    if (isCancelled) return
+  }
+}
+
+/** A person says of a step that nobody knows of how its run goes on. */
+const MOST_STEPS = 100_000
+
+/** The run, once nothing of it is unknown any more: then it waits to go on. */
+export async function answerUnknown(
+  tx: Transaction,
+  { userId, runId }: Pick<RunRow, 'userId' | 'runId'>,
+  { stepId, decision }: { stepId: string; decision: 'repeat' | 'fail' },
+): Promise<RunRow | undefined> {
+  if (!(await tx.get('runs', runId))) throw noRun()
+  const step = await tx.get('steps', stepId)
+  if (step?.runId !== runId || step.status !== 'outcome-unknown')
+    throw new HostError('conflict', {
+      detail: 'That step does not wait for this.',
+      action: 'Look at the run: only a step that stands at outcome-unknown is decided.',
+    })
+  if (decision === 'repeat') await tx.delete('steps', step.stepId)
+  else await tx.update('steps', step.stepId, { set: await takenForFailed(tx, step) })
+  const more = await tx.list('steps', { where: { userId, runId, status: 'outcome-unknown' } })
+  if (more.length > 0) return undefined
+  return tx.update('runs', runId, { set: QUEUED(), where: { status: 'outcome-unknown' } })
+}
+
+/** Somebody said that it did not work: the program hears that, behind all that it heard before. */
+async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
+  const { userId, runId } = step
+  const all = await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS })
+  const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
+  const message = 'Nobody knows what came of it; it was taken for failed.'
+  const resultJson = {
+    order: Math.max(-1, ...orders) + 1,
+    at: Date.now(),
+    result: { error: { code: 'outcome-unknown', message } },
+  }
+  return { status: 'failed', resultJson, endedAt: new Date() }
 }

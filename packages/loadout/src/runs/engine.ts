@@ -9,7 +9,7 @@
  */
 import type { HostError } from '../errors.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
-import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
+import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/run.ts'
 import type { StepRequest } from './decide.ts'
 
 export interface NewRun {

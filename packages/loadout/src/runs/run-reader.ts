@@ -1,7 +1,8 @@
 /** Runs as their users look at them, and wait for them. Another's run does not exist. */
-import type { RowChanges } from '../calls/row-changes.ts'
-import type { RunRow, RunView, StepRow } from '../schema/run.ts'
+
+import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
+import type { RowChanges } from '../storage/watch-row.ts'
 import type { Engine } from './engine.ts'
 import { noRun, stands, viewOf } from './run-rows.ts'
 

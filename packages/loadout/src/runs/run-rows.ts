@@ -1,13 +1,13 @@
 /** Runs as they are stored, and as people see them. */
-import { HostError } from '../errors.ts'
+
+import { ERRORS, HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
-import type { JsonObject } from '../schema/json.ts'
-import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/run.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/run.ts'
 import type { NewRun, RunEnd, TakenStep } from './engine.ts'
-import { keepable } from './keepable.ts'
-import { shownError } from './shown-error.ts'
-import { beginningOf, outputs, workflowOf } from './shown-run.ts'
+import { beginningOf, outputs, workflowOf } from './redacted-run.ts'
 import { placeIn, waitsOf } from './step-log.ts'
+import { keepable } from './storable-json.ts'
 
 export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** It does nothing until something comes from outside. */
@@ -153,4 +153,19 @@ export function toldBy(log: { isUnknown: boolean; unasked: number }, end: RunEnd
   if ((end.status !== 'completed' && !isLate) || log.unasked === 0) return end
   const detail = `It ended without ${log.unasked} of the steps that its log has.`
   return { status: 'failed', error: new HostError('run-drift', { detail }) }
+}
+
+/** The error of a step as people see it: what happened, and what can be done about it. */
+export interface ShownError {
+  code: string
+  message: string
+  action?: string
+}
+
+/** What it says itself to do comes before what is true of its code. */
+export function shownError({ code, message, data }: { code: string; message: string; data?: Json }): ShownError {
+  const own = typeof data === 'object' && data !== null && 'action' in data ? data.action : undefined
+  const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].action : undefined
+  const action = typeof own === 'string' ? own : known
+  return { code, message, ...(action === undefined ? {} : { action }) }
 }

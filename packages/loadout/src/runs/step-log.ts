@@ -7,11 +7,11 @@
  */
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
-import type { RunRow, StepRow } from '../schema/run.ts'
+import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { decide, type StepRequest } from './decide.ts'
 import type { RunLog, StepAnswer, StepResult, StepWork } from './engine.ts'
-import { keepable } from './keepable.ts'
+import { keepable } from './storable-json.ts'
 
 /** What is kept of a step that ended. */
 interface Ended {

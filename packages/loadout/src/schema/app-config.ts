@@ -1,7 +1,11 @@
 import { z } from 'zod'
-import { stepLimit, tokenBudget } from './answer-limits.ts'
 import { widestHostPattern } from './host-pattern.ts'
 import { jsonObject } from './json.ts'
+
+/** How often a model may be asked for one answer. */
+export const stepLimit = z.number().int().min(1).max(100)
+/** Tokens of one answer in all, of what the model is sent and of what it says. */
+export const tokenBudget = z.number().int().min(1).max(100_000_000)
 
 const count = z.number().int().min(0).max(1_000_000_000_000)
 

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { secretRef } from './credential.ts'
 import { toolkitId } from './ids.ts'
 import { safeRecord } from './json.ts'
-import { policyRules } from './policy.ts'
 import { principal } from './principal.ts'
+import { secretRef } from './records/credential.ts'
 import { scope } from './scope.ts'
-import { toolkit } from './toolkit.ts'
+import { policyRules } from './toolkit/policy.ts'
+import { toolkit } from './toolkit/toolkit.ts'
 
 /** What travels with one invocation: ids and plain records, never a client or a catalog. */
 export const executionContext = z

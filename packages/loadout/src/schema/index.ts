@@ -1,17 +1,8 @@
 /** The shapes of the wire, for servers and clients of it. */
-export { activationRef } from './activation.ts'
-export { stepLimit, tokenBudget } from './answer-limits.ts'
-export { type ApiKeyRow, apiKeyInput, apiKeyView } from './api-key.ts'
-export { appConfig, appConfigPatch } from './app-config.ts'
-export { approvalAnswer, approvalStatus, approvalView } from './approval.ts'
-export { auditView } from './audit.ts'
+
+export { appConfig, appConfigPatch, stepLimit, tokenBudget } from './app-config.ts'
 export { toolkitId, userId } from './ids.ts'
-export { exportedConfig, exportFormat, importOptions, importReport } from './import-report.ts'
 export { assertPlainJson, invalidInput, jsonObject, parse, parseJson } from './json.ts'
-export { loadoutEntry, reason } from './loadout-entry.ts'
-export { type MessageView, messageView, saidMessage, saidParts } from './message.ts'
-export { policyRules } from './policy.ts'
-export { preferences, preferencesPatch } from './preferences.ts'
 export {
   KEY_SCOPES,
   type KeyScope,
@@ -22,11 +13,23 @@ export {
   type Role,
   role,
 } from './principal.ts'
-export { programInput } from './program.ts'
-export { type RunView, runView } from './run.ts'
+export { type ApiKeyRow, apiKeyInput, apiKeyView } from './records/api-key.ts'
+export { approvalAnswer, approvalStatus, approvalView } from './records/approval.ts'
+export { auditView } from './records/audit.ts'
+export { exportedConfig, exportFormat, importOptions, importReport } from './records/import-report.ts'
+export { type MessageView, messageView, saidMessage, saidParts } from './records/message.ts'
+export { preferences, preferencesPatch } from './records/preferences.ts'
+export { programInput } from './records/program.ts'
+export { type RunView, runView } from './records/run.ts'
+export { threadInput, threadPatch, threadSettings } from './records/thread.ts'
+export type { SessionRow, SignInLinkRow, UserRow } from './records/user.ts'
+export { type WorkflowView, workflowDefinition, workflowView } from './records/workflow.ts'
 export { tier } from './scope.ts'
-export { resolveInput, type SelectionData, STRATEGIES, selection } from './selection.ts'
-export { configType } from './server.ts'
+export { activationRef } from './toolkit/activation.ts'
+export { loadoutEntry, reason } from './toolkit/loadout-entry.ts'
+export { policyRules } from './toolkit/policy.ts'
+export { resolveInput, type SelectionData, STRATEGIES, selection } from './toolkit/selection.ts'
+export { configType } from './toolkit/server.ts'
 export {
   type OfferedTemplate,
   offeredTemplate,
@@ -34,9 +37,8 @@ export {
   type StdioTemplate,
   stdioTemplates,
   type TemplateHole,
-} from './stdio-template.ts'
-export { threadInput, threadPatch, threadSettings } from './thread.ts'
-export { toolManifest } from './tool.ts'
+} from './toolkit/stdio-template.ts'
+export { toolManifest } from './toolkit/tool.ts'
 export {
   type ListedToolkit,
   listedToolkit,
@@ -46,6 +48,4 @@ export {
   toolkitState,
   toolkitView,
   toolView,
-} from './toolkit.ts'
-export type { SessionRow, SignInLinkRow, UserRow } from './user.ts'
-export { type WorkflowView, workflowDefinition, workflowView } from './workflow.ts'
+} from './toolkit/toolkit.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { historyInput } from '../schema/selection.ts'
+import { historyInput } from '../schema/toolkit/selection.ts'
 import { hear } from './history.ts'
 
 describe('a message history', () => {

@@ -2,7 +2,7 @@
  * What a conversation says of the tools that its next prompt needs: its last words, and the tools that were called in it. The
  * messages are of whatever SDK the app uses; only what they share is read, and what is not understood is passed over.
  */
-import type { History } from '../schema/selection.ts'
+import type { History } from '../schema/toolkit/selection.ts'
 
 const MOST_PARTS = 200
 /** Older words are about something else. */

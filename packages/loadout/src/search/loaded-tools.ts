@@ -5,10 +5,10 @@
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { newId } from '../schema/ids.ts'
-import type { LoadedToolRow } from '../schema/search.ts'
+import type { LoadedToolRow } from '../schema/toolkit/search.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { again } from '../toolkits/toolkit-writer.ts'
-import type { LoadedTool } from './choose.ts'
+import type { LoadedTool } from './select-tools.ts'
 
 export interface ThreadScope {
   userId: string

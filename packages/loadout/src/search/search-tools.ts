@@ -3,12 +3,12 @@
  * the next step has the schemas. Where the tools of a step cannot change, `names` brings the schemas into the answer.
  */
 import { z } from 'zod'
-import { ownEntry } from '../loadout/own-entry.ts'
+import { ownEntry } from '../loadout/built-in-entry.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import type { ToolManifest } from '../schema/tool.ts'
-import { definitionOf } from './tokenizer.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
+import { definitionOf } from './tokens/tokenizer.ts'
 
 const MOST_NAMES = 10
 export const MOST_FOUND = 20

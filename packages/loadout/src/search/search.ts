@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '../schema/json.ts'
 
-export { STRATEGIES, type Strategy } from '../schema/selection.ts'
+export { STRATEGIES, type Strategy } from '../schema/toolkit/selection.ts'
 
 /** A tool as it is searched. */
 export interface SearchTool {

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { newWork } from '../../../../test/prove/work.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { memory } from '../storage/memory.ts'
-import type { Embedder } from './embedder.ts'
-import type { UserUses } from './learned.ts'
-import { wordVectors } from './read-vectors.ts'
 import { STRATEGIES } from './search.ts'
 import { createSearcher, type SearchOptions } from './searcher.ts'
-import { createToolVectors } from './tool-vectors.ts'
-import { WordVectors } from './word-vectors.ts'
+import type { UserUses } from './usage/tool-usage.ts'
+import type { Embedder } from './vectors/embedder.ts'
+import { wordVectors } from './vectors/read-vectors.ts'
+import { createToolVectors } from './vectors/tool-vectors.ts'
+import { WordVectors } from './vectors/word-vectors.ts'
 
 const work = newWork()
 

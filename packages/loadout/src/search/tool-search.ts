@@ -1,8 +1,8 @@
 /** Search in live scopes: what a user or a thread carries, and nothing else. */
 import type { LoadoutScope, Loadouts } from '../loadout/loadouts.ts'
 import { parse } from '../schema/json.ts'
-import type { LoadoutEntry } from '../schema/loadout-entry.ts'
-import { searchInput } from '../schema/selection.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import { searchInput } from '../schema/toolkit/selection.ts'
 import type { Hit, Strategy } from './search.ts'
 import type { AskOptions, Searcher } from './searcher.ts'
 

@@ -4,12 +4,21 @@
  * it by keys, checks and row-level security, and a test holds the two against each other.
  */
 import type { z } from 'zod'
-import { activationRow } from '../schema/activation.ts'
-import { apiKeyRow } from '../schema/api-key.ts'
 import { appConfigRow } from '../schema/app-config.ts'
-import { approvalRow } from '../schema/approval.ts'
-import { auditHeadRow, auditRow } from '../schema/audit.ts'
-import { callRow } from '../schema/call.ts'
+import { apiKeyRow } from '../schema/records/api-key.ts'
+import { approvalRow } from '../schema/records/approval.ts'
+import { auditHeadRow, auditRow } from '../schema/records/audit.ts'
+import { placesRow, processRow, removedUserRow, usageRow } from '../schema/records/bookkeeping.ts'
+import { callRow } from '../schema/records/call.ts'
+import { credentialRow } from '../schema/records/credential.ts'
+import { messageRow } from '../schema/records/message.ts'
+import { preferencesRow } from '../schema/records/preferences.ts'
+import { resultChunkRow, resultRow } from '../schema/records/result.ts'
+import { runRow, stepRow } from '../schema/records/run.ts'
+import { threadRow } from '../schema/records/thread.ts'
+import { accountRow, sessionRow, signInAttemptsRow, signInLinkRow, userRow } from '../schema/records/user.ts'
+import { workflowRow, workflowVersionRow } from '../schema/records/workflow.ts'
+import { activationRow } from '../schema/toolkit/activation.ts'
 import {
   marketServerRow,
   marketToolRow,
@@ -18,23 +27,10 @@ import {
   pinRow,
   userServerConfigRow,
   userServerToolRow,
-} from '../schema/catalog.ts'
-import { credentialRow } from '../schema/credential.ts'
-import { grantRow } from '../schema/grant.ts'
-import { messageRow } from '../schema/message.ts'
-import { placesRow } from '../schema/places.ts'
-import { policyRuleRow } from '../schema/policy.ts'
-import { preferencesRow } from '../schema/preferences.ts'
-import { processRow } from '../schema/process.ts'
-import { removedUserRow } from '../schema/removed-user.ts'
-import { resultChunkRow, resultRow } from '../schema/result.ts'
-import { runRow, stepRow } from '../schema/run.ts'
-import { loadedToolRow, toolUseRow, toolVectorRow } from '../schema/search.ts'
-import { signInRow } from '../schema/sign-in.ts'
-import { threadRow } from '../schema/thread.ts'
-import { usageRow } from '../schema/usage.ts'
-import { accountRow, sessionRow, signInAttemptsRow, signInLinkRow, userRow } from '../schema/user.ts'
-import { workflowRow, workflowVersionRow } from '../schema/workflow.ts'
+} from '../schema/toolkit/catalog.ts'
+import { grantRow, policyRuleRow } from '../schema/toolkit/policy.ts'
+import { loadedToolRow, toolUseRow, toolVectorRow } from '../schema/toolkit/search.ts'
+import { signInRow } from '../schema/toolkit/sign-in.ts'
 
 interface CollectionSpec<R extends z.ZodObject = z.ZodObject> {
   row: R

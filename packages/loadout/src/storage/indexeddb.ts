@@ -1,9 +1,9 @@
 import { type IDBPDatabase, openDB } from 'idb'
 import { HostError } from '../errors.ts'
 import { COLLECTION_NAMES } from './collections.ts'
-import { type KeptOpen, keepOpened } from './keep-opened.ts'
 import type { Backend, RowObject } from './kv/backend.ts'
 import { createKvStorage } from './kv/kv-storage.ts'
+import { type KeptOpen, keepOpened } from './open-once.ts'
 import type { Change, Storage } from './storage.ts'
 
 export interface IndexedDbOptions {

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { storageSuite } from '../testing/storage-suite.ts'
+import { storageSuite } from '../testing/suites/storage/suite.ts'
 import { memory } from './memory.ts'
 
 describe('storage: memory', () => {

@@ -1,5 +1,5 @@
 /**
- * The storage contract. A driver keeps these promises, and `testing/storage-suite.ts` proves each of them:
+ * The storage contract. A driver keeps these promises, and `testing/suites/storage/suite.ts` proves each of them:
  *
  * - All access is a transaction with an `Access`: a user, or a named system caller. Nothing reads without one.
  * - A user sees their own rows, and the app's where the collection says so. Another's row does not exist.

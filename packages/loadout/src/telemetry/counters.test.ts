@@ -4,9 +4,9 @@ import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../../t
 import { type RecordedTelemetry, recordTelemetry } from '../../test/fixtures/recorded-telemetry.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { createExecutionContext } from '../context.ts'
-import { createHost, type Host } from '../host.ts'
-import type { HostOptions } from '../host-options.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import type { HostOptions } from '../host/options.ts'
+import { rule } from '../policy/rules.ts'
 import { defineTool } from '../toolkits/define-tool.ts'
 
 let host: Host

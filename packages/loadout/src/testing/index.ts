@@ -1,7 +1,5 @@
 /** Contract suites, for drivers of your own, and a model that says what a script tells it to. */
-export { type EnginePlace, type EngineProcess, engineSuite } from './engine-suite.ts'
-export { executorSuite } from './executor-suite.ts'
-export { type ModelServer, type ModelServerOptions, type RecordedRequest, startModelServer } from './model-server.ts'
+
 export type {
   ModelAnswer,
   ModelRequest,
@@ -11,6 +9,14 @@ export type {
   ScriptedCall,
   ScriptedProgram,
   ScriptedSearch,
-} from './model-server-script.ts'
-export { storageSuite } from './storage-suite.ts'
+} from './model-server/script.ts'
+export {
+  type ModelServer,
+  type ModelServerOptions,
+  type RecordedRequest,
+  startModelServer,
+} from './model-server/server.ts'
 export type { SuiteCase } from './suite-case.ts'
+export { type EnginePlace, type EngineProcess, engineSuite } from './suites/engine/suite.ts'
+export { executorSuite } from './suites/executor/suite.ts'
+export { storageSuite } from './suites/storage/suite.ts'

@@ -10,7 +10,7 @@ import {
 } from '../schema/app-config.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
-import type { ToolkitDefaults } from '../schema/toolkit.ts'
+import type { ToolkitDefaults } from '../schema/toolkit/toolkit.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import { again } from './toolkit-writer.ts'
 

@@ -3,11 +3,12 @@
  * makes no other toolkit, so values count only where neither their name nor their form is a secret's: a tenant in a header
  * does, a token in one does not. What cannot be told apart counts as a change.
  */
-import type { UserServerConfigRow } from '../schema/catalog.ts'
+
 import { canonicalJson } from '../schema/json.ts'
-import type { Server } from '../schema/server.ts'
-import type { ToolkitOptions } from '../schema/toolkit.ts'
-import { isSecretName, looksSecret } from './looks-secret.ts'
+import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
+import type { Server } from '../schema/toolkit/server.ts'
+import type { ToolkitOptions } from '../schema/toolkit/toolkit.ts'
+import { isSecretName, looksSecret } from './secrets/looks-secret.ts'
 
 type Secrets = Readonly<Record<string, string>>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { invalidInput, type JsonObject } from '../schema/json.ts'
-import type { AllowedCaller, Annotations } from '../schema/tool.ts'
+import type { AllowedCaller, Annotations } from '../schema/toolkit/tool.ts'
 import type { FunctionContext } from './functions.ts'
 
 export interface ToolDefinition<S extends z.ZodType | JsonObject> {

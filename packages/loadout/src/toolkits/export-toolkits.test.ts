@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../host.ts'
+import { createHost, type Host } from '../host/create-host.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { Toolkit } from '../schema/toolkit.ts'
+import type { Toolkit } from '../schema/toolkit/toolkit.ts'
 import { exportToolkits } from './export-toolkits.ts'
-import { nameSecrets } from './name-secrets.ts'
-import { fillSecrets } from './secrets.ts'
+import { nameSecrets } from './secrets/name-secrets.ts'
+import { fillSecrets } from './secrets/secrets.ts'
 import type { StoredToolkit } from './stored-toolkit.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const

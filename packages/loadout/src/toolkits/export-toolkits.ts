@@ -4,15 +4,15 @@
  */
 
 import { slugFrom } from '../schema/ids.ts'
-import type { ExportedConfig, ExportFormat } from '../schema/import-report.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { Auth, CustomServer, RemoteServer, Server } from '../schema/server.ts'
-import { toolkitOptions } from '../schema/toolkit.ts'
+import type { ExportedConfig, ExportFormat } from '../schema/records/import-report.ts'
+import type { Auth, CustomServer, RemoteServer, Server } from '../schema/toolkit/server.ts'
+import { toolkitOptions } from '../schema/toolkit/toolkit.ts'
 import { PORTABLE_FIELDS } from './import/quirks.ts'
-import { nameSecrets } from './name-secrets.ts'
-import { isSecretField } from './secret-values.ts'
+import { nameSecrets } from './secrets/name-secrets.ts'
+import { isSecretField } from './secrets/secret-values.ts'
+import { PLACEHOLDER } from './secrets/url-secrets.ts'
 import type { StoredToolkit } from './stored-toolkit.ts'
-import { PLACEHOLDER } from './url-secrets.ts'
 
 export interface ExportOptions {
   /** @default 'mcpServers' */

@@ -4,9 +4,10 @@
  * reaches a function of another owner. Those that the app gives a name (`createHost({ functions })`) are for the records of
  * everyone, as `ref:<name>`.
  */
-import { isObject } from '../schema/collect-fields.ts'
+
 import type { JsonObject } from '../schema/json.ts'
-import type { Caller } from '../schema/tool.ts'
+import { isObject } from '../schema/read/field-aliases.ts'
+import type { Caller } from '../schema/toolkit/tool.ts'
 
 /** What a function learns of its call. */
 export interface FunctionContext {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createHost } from '../host.ts'
-import type { ImportReport } from '../schema/import-report.ts'
+import { createHost } from '../host/create-host.ts'
+import type { ImportReport } from '../schema/records/import-report.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const FILES = { command: 'npx', args: ['-y', 'server-filesystem', '.'] }

@@ -3,11 +3,16 @@
  * registration holds. A preview writes nothing and says what applying would do. No entry is lost without a word.
  */
 import { HostError } from '../errors.ts'
-import { collectFields } from '../schema/collect-fields.ts'
-import { type ImportedEntry, type ImportOptions, type ImportReport, importOptions } from '../schema/import-report.ts'
 import { invalidFields, type JsonObject, parse } from '../schema/json.ts'
-import type { ReadToolkit } from '../schema/read-toolkit.ts'
-import type { Toolkit } from '../schema/toolkit.ts'
+import { collectFields } from '../schema/read/field-aliases.ts'
+import type { ReadToolkit } from '../schema/read/read-toolkit.ts'
+import {
+  type ImportedEntry,
+  type ImportOptions,
+  type ImportReport,
+  importOptions,
+} from '../schema/records/import-report.ts'
+import type { Toolkit } from '../schema/toolkit/toolkit.ts'
 import { PORTABLE_FIELDS } from './import/quirks.ts'
 import { type ImportEntry, readImport } from './import/read-import.ts'
 import { readSource } from './import/read-source.ts'

@@ -3,7 +3,7 @@
  * reason holds, the action. Rows without an action are read with the table's.
  */
 import { ERRORS, type ErrorCode, type HostError } from '../errors.ts'
-import type { UserServerConfigRow } from '../schema/catalog.ts'
+import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
 
 export interface LastFailure {
   code: ErrorCode

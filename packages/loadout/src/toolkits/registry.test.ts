@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HostEvent } from '../events.ts'
-import { createHost } from '../host.ts'
+import { createHost } from '../host/create-host.ts'
 
 const ann = { tier: 'user', userId: 'ann' } as const
 const bob = { tier: 'user', userId: 'bob' } as const

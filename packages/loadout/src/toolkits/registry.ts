@@ -5,14 +5,14 @@
  */
 
 import type { Emitter, HostEvent } from '../events.ts'
-import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
-import { readToolkit } from '../schema/read-toolkit.ts'
-import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
-import type { ToolTransformer } from '../schema/transformer.ts'
+import { readToolkit } from '../schema/read/read-toolkit.ts'
+import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
+import type { ToolTransformer } from '../schema/toolkit/tool.ts'
+import type { Toolkit, ToolkitDefaults } from '../schema/toolkit/toolkit.ts'
 import type { ReadCache, Storage, Transaction } from '../storage/storage.ts'
 import { type Functions, type ToolFunction, takeFunctions } from './functions.ts'
-import { fromRow, type StoredToolkit } from './stored-toolkit.ts'
+import { fromRow, type StoredToolkit, type Visible, visibleTo } from './stored-toolkit.ts'
 import {
   again,
   createToolkitWriter,
@@ -24,7 +24,6 @@ import {
   type WriteOptions,
   type Written,
 } from './toolkit-writer.ts'
-import { type Visible, visibleTo } from './visible.ts'
 
 const LIST_LIMIT = 10_000
 const NONE: readonly ToolTransformer[] = []

@@ -1,10 +1,13 @@
 import { HostError } from '../errors.ts'
-import type { UserServerConfigRow } from '../schema/catalog.ts'
+import type { AppConfig } from '../schema/app-config.ts'
+import { compileGlob } from '../schema/glob.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
-import { configTypeOf, type Server } from '../schema/server.ts'
-import { type Toolkit, type ToolkitOptions, toolkitOptions } from '../schema/toolkit.ts'
+import type { ActivationRow } from '../schema/toolkit/activation.ts'
+import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
+import { configTypeOf, type Server } from '../schema/toolkit/server.ts'
+import { type Toolkit, type ToolkitOptions, toolkitOptions } from '../schema/toolkit/toolkit.ts'
 import { type LastFailure, lastFailureOf } from './last-failure.ts'
 
 /** A toolkit with its place: whose it is, at which tier, and since when. Its secrets are placeholders. */
@@ -73,4 +76,37 @@ export function assertEnabled(stored: StoredToolkit): StoredToolkit {
   if (stored.enabled) return stored
   const detail = `The toolkit "${stored.toolkit.id}" is switched off.`
   throw new HostError('not-carried', { detail, action: 'Switch it on first.' })
+}
+
+export interface Visible {
+  /** A user's own toolkits first, then the app's that none of theirs hides. */
+  visible: readonly StoredToolkit[]
+  /** The app's that the user's own hide. */
+  hidden: readonly StoredToolkit[]
+}
+
+/** What a user has, with their own switches for what is the app's. The app's toolkits are shared by all users as they are. */
+export function visibleTo(
+  own: readonly UserServerConfigRow[],
+  app: readonly StoredToolkit[],
+  switches: readonly ActivationRow[],
+): Visible {
+  const appIds = new Set(app.map((stored) => stored.toolkit.id))
+  const mine = own
+    .map(fromRow)
+    .map((stored) => (appIds.has(stored.toolkit.id) ? { ...stored, shadows: 'app' as const } : stored))
+  const mineIds = new Set(mine.map((stored) => stored.toolkit.id))
+  const off = new Set(switches.filter((row) => !row.on).map((row) => row.ref))
+  // A user may switch the app's toolkit off; one that the operator switched off stays off.
+  const switched = app.map((stored) => (off.has(stored.toolkit.id) ? { ...stored, enabled: false } : stored))
+  return {
+    visible: [...mine, ...switched.filter((stored) => !mineIds.has(stored.toolkit.id))],
+    hidden: switched.filter((stored) => mineIds.has(stored.toolkit.id)),
+  }
+}
+
+/** Whether a server's word counts. Who does not trust wins: the operator, or the toolkit's own record. */
+export function isTrusted({ toolkit, tier }: Pick<StoredToolkit, 'toolkit' | 'tier'>, { trust }: AppConfig): boolean {
+  if (toolkit.untrusted || (tier !== 'app' && !trust.userToolkits)) return false
+  return !trust.untrusted.some((glob) => compileGlob(glob).matches(toolkit.id))
 }

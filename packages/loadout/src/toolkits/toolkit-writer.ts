@@ -1,14 +1,14 @@
 /** Writes toolkits: finds the one that is meant, takes its secrets out, and stores both in one transaction. */
 import { HostError } from '../errors.ts'
-import type { UserServerConfigRow } from '../schema/catalog.ts'
 import { APP_OWNER, newId } from '../schema/ids.ts'
-import { readToolkit } from '../schema/read-toolkit.ts'
-import type { ConfigType } from '../schema/server.ts'
-import type { Toolkit, ToolkitDefaults } from '../schema/toolkit.ts'
+import { readToolkit } from '../schema/read/read-toolkit.ts'
+import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
+import type { ConfigType } from '../schema/toolkit/server.ts'
+import type { Toolkit, ToolkitDefaults } from '../schema/toolkit/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { isSameBinding, isSameServer } from './binding.ts'
-import { tieToMarket } from './market-tie.ts'
-import { takeSecrets } from './secrets.ts'
+import { tieToMarket } from './marketplace-link.ts'
+import { takeSecrets } from './secrets/secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
 
 /** Where a toolkit belongs, and which operator changes what is the app's. */

@@ -10,11 +10,11 @@
  */
 import type { CallOutcome } from '../calls/call.ts'
 import type { NamedCall } from '../calls/call-by-name.ts'
-import type { Selection } from '../calls/live-selection.ts'
+import type { Selection } from '../calls/selection.ts'
 import type { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
-import type { ResolveOptions } from '../schema/selection.ts'
+import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 
 export interface AgentCall extends Pick<NamedCall, 'given' | 'prompt'> {
   /** The model's own id of the call: the same call has the same id when the agent is run again. */

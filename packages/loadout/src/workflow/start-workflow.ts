@@ -1,23 +1,25 @@
 /** From a workflow to a run of it: checked, sealed, and stored before anything is done. */
+
+import { claim, keyed, newRow } from '../calls/records/idempotency.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { type FieldError, HostError } from '../errors.ts'
+import { compileSchema } from '../json-schema/validator.ts'
 import type { Engine, TakenStep } from '../runs/engine.ts'
 import { OVER } from '../runs/run-rows.ts'
 import { newId } from '../schema/ids.ts'
 import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
-import { compileSchema } from '../schema/json-schema/validator.ts'
-import type { PolicyRuleInput } from '../schema/policy.ts'
 import type { PrincipalInput } from '../schema/principal.ts'
-import type { RunView } from '../schema/run.ts'
-import type { WorkflowDefinition } from '../schema/workflow.ts'
+import type { CallRow } from '../schema/records/call.ts'
+import type { RunView } from '../schema/records/run.ts'
+import type { WorkflowDefinition } from '../schema/records/workflow.ts'
+import type { PolicyRuleInput } from '../schema/toolkit/policy.ts'
 import type { Storage } from '../storage/storage.ts'
-import { readBrought } from './brought.ts'
-import { claimedRun, claimRun, type RunKey } from './claim-run.ts'
-import type { GivenTransports, Transports } from './given-transports.ts'
-import { type KeptRun, sealToolkits } from './kept-run.ts'
-import type { Plan } from './plan.ts'
-import { planOf } from './read-definition.ts'
-import { stepsBefore } from './steps-before.ts'
+import type { Plan } from './definition/plan.ts'
+import { planOf } from './definition/read-definition.ts'
+import { readBrought } from './inline-toolkits.ts'
+import { stepsBefore } from './run/reused-steps.ts'
+import { type KeptRun, sealToolkits } from './run-snapshot.ts'
+import type { GivenTransports, Transports } from './run-transports.ts'
 
 export type WhichWorkflow =
   /** As it is now. */
@@ -236,4 +238,36 @@ function defaultsOf(properties: Record<string, { default?: Json }>): JsonObject 
     ([, one]) => typeof one === 'object' && one !== null && 'default' in one,
   )
   return Object.fromEntries(known.map(([name, one]) => [name, one.default]))
+}
+
+/** One key is one run: the key has its place among those of the user's calls, with the id of the run that is to be. */
+export interface RunKey {
+  userId: string
+  threadId: string | undefined
+  idempotencyKey: string
+}
+
+/** The id of the run that has this key, whether or not it began yet. */
+export async function claimRun(storage: Storage, key: RunKey, asked: unknown): Promise<string> {
+  const row = await rowOf(key, asked)
+  const before = await claim(storage, row)
+  return before?.runId ?? (row.runId as string)
+}
+
+/** The same, where it was claimed before. */
+export async function claimedRun(storage: Storage, key: RunKey, asked: unknown): Promise<string | undefined> {
+  const where = { userId: key.userId, dedupeKey: key.idempotencyKey }
+  const [row] = await storage.transaction({ userId: key.userId }, (tx) => tx.list('calls', { where }))
+  return row && row.expiresAt > new Date() ? claimRun(storage, key, asked) : undefined
+}
+
+async function rowOf({ userId, threadId, idempotencyKey }: RunKey, asked: unknown): Promise<CallRow> {
+  const caller = { type: 'workflow' as const }
+  // What was asked, and not what that means today: a workflow changes, and who asks may come by another way.
+  const args = { asked: JSON.parse(JSON.stringify(asked)) as Json }
+  const runId = newId('run')
+  const request = { userId, threadId, runId, toolkit: 'workflow', tool: 'invoke', arguments: args, caller }
+  const row = await keyed(newRow(request, { processId: '' }), idempotencyKey, request)
+  // It is no call that somebody makes: nothing of it ends with a process.
+  return { ...row, status: 'ok', outcomeJson: { status: 'ok', content: [] }, finishedAt: row.createdAt }
 }

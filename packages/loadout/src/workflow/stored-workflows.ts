@@ -2,7 +2,7 @@
 import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, sameJson } from '../schema/json.ts'
-import type { WorkflowDefinition, WorkflowRow, WorkflowVersionRow, WorkflowView } from '../schema/workflow.ts'
+import type { WorkflowDefinition, WorkflowRow, WorkflowVersionRow, WorkflowView } from '../schema/records/workflow.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 
 /** By id; with `baseVersion` only where that is still the newest, so that nobody saves over what they have not seen. */

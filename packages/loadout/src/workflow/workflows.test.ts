@@ -5,8 +5,8 @@ import { newKey } from '../../test/fixtures/remote-host.ts'
 import { type SharedPglite, sharedPglite } from '../../test/fixtures/shared-pglite.ts'
 import { nodeDrivers } from '../connections/node-drivers.ts'
 import { masterKeyRing } from '../credentials/master-key.ts'
-import { createHost, type Host } from '../host.ts'
-import { rule } from '../policy/rule.ts'
+import { createHost, type Host } from '../host/create-host.ts'
+import { rule } from '../policy/rules.ts'
 import type { Storage } from '../storage/storage.ts'
 
 const KEY = newKey()

@@ -5,15 +5,13 @@ import type { Emitter } from '../events.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { Engine } from '../runs/engine.ts'
 import { invalidFields } from '../schema/json.ts'
-import type { RunView } from '../schema/run.ts'
-import type { WorkflowView } from '../schema/workflow.ts'
-import { knownOf, readBrought } from './brought.ts'
-import { checkDefinition, type DefinitionParts } from './check-definition.ts'
-import { type FollowOptions, type FollowParts, followRun } from './follow-run.ts'
-import type { NodeState } from './node-states.ts'
-import type { Plan } from './plan.ts'
-import type { Preflight, PreflightScope } from './preflight.ts'
-import { planOf } from './read-definition.ts'
+import type { RunView } from '../schema/records/run.ts'
+import type { WorkflowView } from '../schema/records/workflow.ts'
+import type { Plan } from './definition/plan.ts'
+import { planOf } from './definition/read-definition.ts'
+import { knownOf, readBrought } from './inline-toolkits.ts'
+import { checkDefinition, type DefinitionParts } from './preflight/check-definition.ts'
+import type { Preflight, PreflightScope } from './preflight/preflight.ts'
 import {
   type Found,
   type RerunOptions,
@@ -24,6 +22,8 @@ import {
   type WhichWorkflow,
 } from './start-workflow.ts'
 import { createStoredWorkflows, type StoredWorkflows, type WorkflowToSave } from './stored-workflows.ts'
+import { type FollowOptions, type FollowParts, followRun } from './watch/follow-run.ts'
+import type { NodeState } from './watch/node-states.ts'
 
 export type { WhichWorkflow }
 

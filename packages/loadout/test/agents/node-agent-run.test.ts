@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createModels } from '../../src/agents/models.ts'
 import { nodeAgent } from '../../src/agents/node-agent.ts'
-import { type ModelServer, startModelServer } from '../../src/testing/model-server.ts'
-import type { ModelRequest, ModelScript } from '../../src/testing/model-server-script.ts'
+import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
+import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 import { openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
 
 let world: WorkflowWorld

@@ -9,8 +9,8 @@ import {
   readAnthropic,
   toAnthropic,
   withoutLost,
-} from '../../src/ai/anthropic.ts'
-import type { ModelRequest, ModelScript } from '../../src/testing/model-server-script.ts'
+} from '../../src/ai/anthropic/anthropic.ts'
+import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import type { Thread } from '../../src/thread.ts'
 
 const { fixture, serve } = useModelHost()

@@ -1,11 +1,11 @@
 /** The forms as functions: what no conversation shows, and laws that hold for any selection. */
 import { describe, expect, it } from 'vitest'
-import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '../../src/ai/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic, withoutLost } from '../../src/ai/anthropic/anthropic.ts'
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
-import { answerOpenAI, readOpenAI, toOpenAI, toOpenAIChat } from '../../src/ai/openai.ts'
-import { namespacesOf } from '../../src/ai/openai-namespaces.ts'
+import { namespacesOf } from '../../src/ai/openai/namespaces.ts'
+import { answerOpenAI, readOpenAI, toOpenAI, toOpenAIChat } from '../../src/ai/openai/openai.ts'
 import { modelName } from '../../src/loadout/model-name.ts'
-import type { LoadoutEntry } from '../../src/schema/loadout-entry.ts'
+import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const entry = (toolkit: string, tool: string): LoadoutEntry => ({

@@ -4,11 +4,11 @@ import { generateText, isStepCount } from 'ai'
 import { afterEach, expect, it } from 'vitest'
 import { agent } from '../../src/agents/agent.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
-import { type ModelServer, startModelServer } from '../../src/testing/model-server.ts'
-import type { ModelScript } from '../../src/testing/model-server-script.ts'
+import type { ModelScript } from '../../src/testing/model-server/script.ts'
+import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 
 /** All that servers write and Gemini does not take. */
 const inputSchema = {

@@ -11,8 +11,8 @@ import {
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-} from '../../src/ai/openai.ts'
-import type { ModelRequest, ModelScript } from '../../src/testing/model-server-script.ts'
+} from '../../src/ai/openai/openai.ts'
+import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 import type { Thread } from '../../src/thread.ts'
 
 const { fixture, serve } = useModelHost()

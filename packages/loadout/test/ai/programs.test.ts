@@ -1,11 +1,11 @@
 /** Programs that providers run, in the forms: who may call what, what is read of them, and how they are answered. */
 import { describe, expect, it } from 'vitest'
-import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import type { ModelCall, ModelSelection } from '../../src/ai/model-call.ts'
-import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai.ts'
+import { answerOpenAI, readOpenAI, toOpenAI } from '../../src/ai/openai/openai.ts'
 import type { CallOutcome } from '../../src/calls/call.ts'
 import { modelName } from '../../src/loadout/model-name.ts'
-import type { LoadoutEntry } from '../../src/schema/loadout-entry.ts'
+import type { LoadoutEntry } from '../../src/schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../src/search/search-tools.ts'
 
 const VERSION = 'code_execution_20260120'

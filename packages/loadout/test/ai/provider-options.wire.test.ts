@@ -6,7 +6,7 @@ import { generateText, isStepCount } from 'ai'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { PROMPT, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
-import { answerAnthropic, readAnthropic, toAnthropic } from '../../src/ai/anthropic.ts'
+import { answerAnthropic, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import {
   answerOpenAI,
   answerOpenAIChat,
@@ -15,12 +15,12 @@ import {
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-} from '../../src/ai/openai.ts'
+} from '../../src/ai/openai/openai.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
-import { providerOptions } from '../../src/loadout/transformers.ts'
+import { providerOptions } from '../../src/loadout/transform/transformers.ts'
 import type { JsonObject } from '../../src/schema/json.ts'
-import type { ToolTransformer } from '../../src/schema/transformer.ts'
-import type { ModelRequest, ModelScript } from '../../src/testing/model-server-script.ts'
+import type { ToolTransformer } from '../../src/schema/toolkit/tool.ts'
+import type { ModelRequest, ModelScript } from '../../src/testing/model-server/script.ts'
 
 const { fixture, serve } = useModelHost()
 

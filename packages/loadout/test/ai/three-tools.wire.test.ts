@@ -9,7 +9,7 @@ import Anthropic from '@anthropic-ai/sdk'
 import { generateText, isStepCount, type LanguageModel } from 'ai'
 import OpenAI from 'openai'
 import { afterEach, expect, it } from 'vitest'
-import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic.ts'
+import { answerAnthropic, callAll, readAnthropic, toAnthropic } from '../../src/ai/anthropic/anthropic.ts'
 import {
   answerOpenAI,
   answerOpenAIChat,
@@ -17,14 +17,14 @@ import {
   readOpenAIChat,
   toOpenAI,
   toOpenAIChat,
-} from '../../src/ai/openai.ts'
-import type { SchemaProvider } from '../../src/ai/schema-rules.ts'
+} from '../../src/ai/openai/openai.ts'
+import type { SchemaProvider } from '../../src/ai/schema/schema-rules.ts'
 import { toAI } from '../../src/ai/to-ai.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
-import type { ApprovalView } from '../../src/schema/approval.ts'
-import { type ModelServer, startModelServer } from '../../src/testing/model-server.ts'
-import type { ModelRequest, ModelStep } from '../../src/testing/model-server-script.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
+import type { ApprovalView } from '../../src/schema/records/approval.ts'
+import type { ModelRequest, ModelStep } from '../../src/testing/model-server/script.ts'
+import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 import type { Thread } from '../../src/thread.ts'
 
 const [ORDERS, REFUND, SHIP] = ['mcp_shop_orders', 'mcp_shop_refund', 'mcp_post_ship_parcel']

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { PROMPT, QUERY, READ, SUM, useModelHost } from '../../../../test/model-host.ts'
 import { type AISearch, toAI } from '../../src/ai/to-ai.ts'
 import type { CallOutcome } from '../../src/calls/call.ts'
-import type { ModelServer } from '../../src/testing/model-server.ts'
-import type { ModelRequest, ModelScript, ModelStep } from '../../src/testing/model-server-script.ts'
+import type { ModelRequest, ModelScript, ModelStep } from '../../src/testing/model-server/script.ts'
+import type { ModelServer } from '../../src/testing/model-server/server.ts'
 import type { Thread } from '../../src/thread.ts'
 
 const { fixture, serve } = useModelHost()

@@ -1,7 +1,7 @@
 /** A call that waited for its answer: all that changed meanwhile counts, and the answer is for what was asked about alone. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const
 let host: Host

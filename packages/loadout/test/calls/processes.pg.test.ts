@@ -2,8 +2,8 @@
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
-import type { ApprovalView } from '../../src/schema/approval.ts'
-import type { CallRow } from '../../src/schema/call.ts'
+import type { ApprovalView } from '../../src/schema/records/approval.ts'
+import type { CallRow } from '../../src/schema/records/call.ts'
 import { type HttpFaultServer, startFaultServer } from '../fixtures/fault-http.ts'
 import { newKey, type RemoteHost, startHost } from '../fixtures/remote-host.ts'
 

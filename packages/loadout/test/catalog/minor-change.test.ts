@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { CatalogTool } from '../../src/catalog/catalog-tool.ts'
+import type { CatalogTool } from '../../src/catalog/catalog-tools.ts'
 import { oldFingerprintOf } from '../../src/catalog/fingerprint.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { canonicalJson } from '../../src/schema/json.ts'
-import type { ToolView } from '../../src/schema/toolkit.ts'
+import type { ToolView } from '../../src/schema/toolkit/toolkit.ts'
 
 const SET_ORDERED = fileURLToPath(new URL('../fixtures/set-ordered.ts', import.meta.url))
 const ann = { tier: 'user', userId: 'ann' } as const

@@ -1,8 +1,8 @@
 /** Tools of a server that is not trusted: off until a person accepts them. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, startFaultServer } from '../fixtures/fault-http.ts'
 import type { FaultTool } from '../fixtures/fault-script.ts'
 

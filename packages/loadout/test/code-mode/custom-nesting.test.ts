@@ -2,8 +2,8 @@
 import { afterEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 let host: Host
 afterEach(() => host.close())

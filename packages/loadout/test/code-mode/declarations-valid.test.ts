@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { startModelHost } from '../../../../test/model-host.ts'
-import { type Declarable, declare } from '../../src/code-mode/declarations.ts'
-import { type Tokenizer, tokenizerOf } from '../../src/search/tokenizer.ts'
+import { type Declarable, declare } from '../../src/code-mode/declarations/declarations.ts'
+import { type Tokenizer, tokenizerOf } from '../../src/search/tokens/tokenizer.ts'
 
 let tokenizer: Tokenizer
 beforeAll(async () => {

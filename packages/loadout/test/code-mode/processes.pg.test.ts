@@ -1,7 +1,7 @@
 /** Programs in processes that are killed, over one PostgreSQL: another finishes them, and each tool is called exactly once. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
-import type { RunView } from '../../src/schema/run.ts'
+import type { RunView } from '../../src/schema/records/run.ts'
 import { type HttpFaultServer, startFaultServer } from '../fixtures/fault-http.ts'
 import { newKey, type RemoteHost, startHost } from '../fixtures/remote-host.ts'
 

@@ -1,7 +1,7 @@
 /** Programs made to take long to read. In a file of its own: counting steps slows down all that runs beside it. */
 import { expect, it } from 'vitest'
 import { newWork } from '../../../../test/prove/work.ts'
-import { MAX_PROGRAM_BYTES, readProgram } from '../../src/code-mode/program.ts'
+import { MAX_PROGRAM_BYTES, readProgram } from '../../src/code-mode/parse/read-program.ts'
 
 const work = newWork()
 const around = (open: string, close: string, times: number) => `${open.repeat(times)}x${close.repeat(times)}`

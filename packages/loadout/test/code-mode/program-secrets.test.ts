@@ -2,8 +2,8 @@
 import { expect, it } from 'vitest'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { startFaultServer } from '../fixtures/fault-http.ts'
 
 const SECRET = 'planted-5f0c1c7e-of-the-toolkit'

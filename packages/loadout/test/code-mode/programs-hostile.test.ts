@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { newWork } from '../../../../test/prove/work.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
-import type { RunView } from '../../src/schema/run.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
+import type { RunView } from '../../src/schema/records/run.ts'
 import { HOSTILE_LIMITS, HOSTILE_PROGRAMS, HOSTILE_SAMPLE, type HostileProgram } from '../hostile/programs.ts'
 import { hostHarm } from '../hostile/run.ts'
 

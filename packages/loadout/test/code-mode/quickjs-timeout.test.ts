@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
-import { createHost } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { defineTool } from '../../src/toolkits/define-tool.ts'
 
 const never = defineTool({ name: 'never', execute: () => new Promise<never>(() => {}) })

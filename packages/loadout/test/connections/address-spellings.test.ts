@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, type Loopback, listen, names, watchConnects } from '../../../../test/loopback.ts'
-import { createGuardedFetch, type GuardOptions } from '../../src/connections/guarded-fetch.ts'
+import { createGuardedFetch, type GuardOptions } from '../../src/connections/http/guard/guarded-fetch.ts'
 
 let canary: Loopback
 const connects = watchConnects()

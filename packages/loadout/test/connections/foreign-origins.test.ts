@@ -5,10 +5,14 @@
 
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createGuardedFetch, type GuardOptions, withOriginHeaders } from '../../src/connections/guarded-fetch.ts'
+import {
+  createGuardedFetch,
+  type GuardOptions,
+  withOriginHeaders,
+} from '../../src/connections/http/guard/guarded-fetch.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
 import { SIGN_IN } from '../fixtures/sign-in.ts'
 

@@ -12,7 +12,7 @@ import { createMcpHandler, McpServer, WebStandardStreamableHTTPServerTransport }
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { listen } from '../../../../test/loopback.ts'
-import { createGuardedFetch, withOriginHeaders } from '../../src/connections/guarded-fetch.ts'
+import { createGuardedFetch, withOriginHeaders } from '../../src/connections/http/guard/guarded-fetch.ts'
 import { SIGN_IN } from '../fixtures/sign-in.ts'
 
 const guarded = createGuardedFetch({ privateNetwork: true })

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { programPath } from '../../../../test/program-path.ts'
 import { provenWithin } from '../../../../test/prove/work.ts'
-import { sweepOrphans } from '../../src/connections/orphans.ts'
+import { sweepOrphans } from '../../src/connections/stdio/orphans.ts'
 import { pidsOf, stubbornHost } from '../fixtures/host-process.ts'
 
 const FULL = process.env.LOADOUT_PROVE === 'full'

@@ -2,8 +2,8 @@
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { type HttpFaultServer, type HttpFaults, startFaultServer } from '../fixtures/fault-http.ts'
 
 let host: Host

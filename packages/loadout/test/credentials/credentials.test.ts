@@ -8,7 +8,7 @@ import { createCredentialStore } from '../../src/credentials/credential-store.ts
 import { open, seal } from '../../src/credentials/envelope.ts'
 import { addKey, keyFileRing } from '../../src/credentials/key-file.ts'
 import { masterKeyRing } from '../../src/credentials/master-key.ts'
-import type { CredentialAddress, Envelope } from '../../src/schema/credential.ts'
+import type { CredentialAddress, Envelope } from '../../src/schema/records/credential.ts'
 import { memory } from '../../src/storage/memory.ts'
 
 const newRing = async (id = 'k1') => aesKeyRing([{ id, key: await importKey(randomBytes(32)) }])

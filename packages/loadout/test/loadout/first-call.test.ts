@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { provenWithin } from '../../../../test/prove/work.ts'
 import { EVERYTHING } from '../../../../test/real-servers.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import { createHost, type Host } from '../../src/host.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
 import { mayBeOf, modelName } from '../../src/loadout/model-name.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 const owner = { tier: 'user' as const, userId: 'ann' }
 let host: Host

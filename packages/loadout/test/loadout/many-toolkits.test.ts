@@ -1,7 +1,7 @@
 /** Threads with more toolkits than the old default cap of 16, and with a cap that the user set. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 const ann = { userId: 'ann', threadId: 'work' }
 const COUNT = 79

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
-import { createHost, type Host } from '../../src/host.ts'
-import { approvalRow } from '../../src/testing/rows.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { approvalRow } from '../../src/testing/suites/storage/rows.ts'
 
 let host: Host
 afterEach(() => host.close())

@@ -1,8 +1,8 @@
 /** Rules that a call brings itself: the lowest tier, which only tightens, on every way to a tool. */
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createExecutionContext } from '../../src/context.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 let host: Host
 beforeEach(() => {

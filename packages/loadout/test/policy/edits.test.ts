@@ -1,8 +1,8 @@
 /** What who approves sees, and what comes of an edit: all of it is shown, masks mean what they hide, secrets stay sealed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { processKeyRing } from '../../src/credentials/lazy-key-ring.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { processKeyRing } from '../../src/credentials/aes-key-ring.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { createKvStorage } from '../../src/storage/kv/kv-storage.ts'
 import { memoryBackend } from '../../src/storage/kv/memory-backend.ts'
 import type { Storage } from '../../src/storage/storage.ts'

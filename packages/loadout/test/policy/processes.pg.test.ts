@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../test/database.ts'
 import { programPath } from '../../../../test/program-path.ts'
 import { provenWithin } from '../../../../test/prove/work.ts'
-import type { ApprovalView } from '../../src/schema/approval.ts'
+import type { ApprovalView } from '../../src/schema/records/approval.ts'
 import { newKey, type RemoteHost, startHost } from '../fixtures/remote-host.ts'
 
 const FAULTY = programPath(fileURLToPath(new URL('../fixtures/fault-stdio.ts', import.meta.url)))

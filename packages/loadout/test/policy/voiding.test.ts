@@ -4,10 +4,10 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { createHost, type Host } from '../../src/host.ts'
-import { auth, httpServer, sseServer, stdioServer } from '../../src/schema/server.ts'
-import { toolManifest } from '../../src/schema/tool.ts'
-import { toolOverride } from '../../src/schema/toolkit.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { auth, httpServer, sseServer, stdioServer } from '../../src/schema/toolkit/server.ts'
+import { toolManifest } from '../../src/schema/toolkit/tool.ts'
+import { toolOverride } from '../../src/schema/toolkit/toolkit.ts'
 
 const owner = { tier: 'user', userId: 'ann' } as const
 const fieldsOf = (schema: z.ZodObject) => Object.keys(schema.shape).filter((field) => field !== 'type')

@@ -1,6 +1,6 @@
 /** Waiting for a run that is worked on here: its row is read when it settled, and whoever stops it ends the wait. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createPresence, type Presence } from '../../src/policy/presence.ts'
+import { createPresence, type Presence } from '../../src/processes/heartbeat.ts'
 import { createEmbeddedEngine } from '../../src/runs/embedded.ts'
 import type { Engine } from '../../src/runs/engine.ts'
 import { memory } from '../../src/storage/memory.ts'

@@ -1,8 +1,8 @@
 /** From a call that went well to a search that knows: through a whole host. */
 import { expect, it } from 'vitest'
-import { createHost } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
-import type { SearchSetup } from '../../src/search/index-host.ts'
+import { createHost } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
+import type { SearchSetup } from '../../src/search/create-search.ts'
 import { memory } from '../../src/storage/memory.ts'
 import { defineTool } from '../../src/toolkits/define-tool.ts'
 

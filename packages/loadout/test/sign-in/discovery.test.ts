@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { callbackOf, follow, type OAuthServer } from '../../../../test/oauth-server.ts'
 import { call, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import type { Host } from '../../src/host.ts'
+import type { Host } from '../../src/host/create-host.ts'
 
 const { server, hostOf } = signInWorld()
 const APP = { tier: 'app' } as const

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callbackOf, follow } from '../../../../test/oauth-server.ts'
 import { ANN, call, register, signIn, signInWorld, textOf } from '../../../../test/sign-in-world.ts'
 import { nodeDrivers } from '../../src/connections/node-drivers.ts'
-import type { Host } from '../../src/host.ts'
+import type { Host } from '../../src/host/create-host.ts'
 import { memory } from '../../src/storage/memory.ts'
 
 /** Timers go on; only what time it is stands still, and is moved. */

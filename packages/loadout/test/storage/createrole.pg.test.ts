@@ -3,7 +3,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { startPostgres } from '../../../../test/start-postgres.ts'
 import { postgres } from '../../src/storage/postgres.ts'
-import { threadRow } from '../../src/testing/rows.ts'
+import { threadRow } from '../../src/testing/suites/storage/rows.ts'
 
 it('a login that may create roles and is no superuser migrates and works', async () => {
   const { url: serverUrl, stop } = await startPostgres()

@@ -7,7 +7,7 @@ import { createReadCache } from '../../src/storage/read-cache.ts'
 import { createListener } from '../../src/storage/sql/postgres-listener.ts'
 import type { Change, Transaction } from '../../src/storage/storage.ts'
 import { eventually } from '../../src/testing/check.ts'
-import { threadRow } from '../../src/testing/rows.ts'
+import { threadRow } from '../../src/testing/suites/storage/rows.ts'
 import { type TcpProxy, tcpProxy } from '../fixtures/tcp-proxy.ts'
 
 const serverUrl = inject('postgresUrl')

@@ -2,8 +2,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelServer, startModelServer } from '../../src/testing/model-server.ts'
-import type { ModelScript } from '../../src/testing/model-server-script.ts'
+import type { ModelScript } from '../../src/testing/model-server/script.ts'
+import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 
 const VERSION = 'code_execution_20260120'
 type Block = Record<string, unknown>

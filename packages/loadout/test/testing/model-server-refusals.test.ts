@@ -2,7 +2,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ModelServer, startModelServer } from '../../src/testing/model-server.ts'
+import { type ModelServer, startModelServer } from '../../src/testing/model-server/server.ts'
 
 let server: ModelServer
 let anthropic: Anthropic

@@ -1,11 +1,10 @@
 /** A step of an expression is worth about the same everywhere: whatever is done again and again on a large value ends soon. */
 import { describe, expect, it } from 'vitest'
 import { newWork } from '../../../../test/prove/work.ts'
-import { evaluate } from '../../src/workflow/evaluate.ts'
-import { createReader, LOOPS } from '../../src/workflow/expression.ts'
-import { ExpressionFault } from '../../src/workflow/expression-fault.ts'
-import { findText, splitText } from '../../src/workflow/find-text.ts'
-import { FUNCTIONS, METHODS } from '../../src/workflow/functions.ts'
+import { evaluate } from '../../src/workflow/expressions/evaluate.ts'
+import { createReader, LOOPS } from '../../src/workflow/expressions/expression.ts'
+import { ExpressionFault } from '../../src/workflow/expressions/expression-error.ts'
+import { FUNCTIONS, findText, METHODS, splitText } from '../../src/workflow/expressions/functions.ts'
 
 const work = newWork()
 

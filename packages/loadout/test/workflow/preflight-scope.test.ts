@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { nodeAgent } from '../../src/agents/node-agent.ts'
 import { quickjs } from '../../src/code-mode/quickjs.ts'
 import { HostError } from '../../src/errors.ts'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 
 let host: Host
 let said: number

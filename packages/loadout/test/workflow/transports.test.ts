@@ -2,8 +2,8 @@
 import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createHost, type Host } from '../../src/host.ts'
-import { rule } from '../../src/policy/rule.ts'
+import { createHost, type Host } from '../../src/host/create-host.ts'
+import { rule } from '../../src/policy/rules.ts'
 import { memory } from '../../src/storage/memory.ts'
 
 let host: Host

@@ -1,7 +1,7 @@
 /** Programs, agents and questions in workflows: they wait, go on, and do nothing twice. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { HostError } from '../../src/errors.ts'
-import type { Host } from '../../src/host.ts'
+import type { Host } from '../../src/host/create-host.ts'
 import { kit, openWorkflowWorld, type WorkflowWorld } from '../fixtures/workflow-world.ts'
 
 let world: WorkflowWorld

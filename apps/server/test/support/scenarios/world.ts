@@ -18,7 +18,7 @@ import {
 } from '../../../../../test/scenario-http.ts'
 import type { ScenarioState } from '../../../../../test/scenario-server.ts'
 import { readConfig } from '../../../src/config.ts'
-import { createLog } from '../../../src/log.ts'
+import { createLog } from '../../../src/ops/log.ts'
 import { type RunningServer, startServer } from '../../../src/serve.ts'
 import { type Heard, readEvents } from './read-events.ts'
 

@@ -1,8 +1,8 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
-import { Page } from '../../ui/page.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
-import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { Tab, TabList, TabPanel, Tabs } from '../../ui/layout/tabs.tsx'
 import type { ActivitySearch } from './activity-search.ts'
 import { LogTab } from './log-tab.tsx'
 

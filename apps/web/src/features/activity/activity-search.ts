@@ -1,5 +1,5 @@
 /** What of this page stands in the address. */
-import { pickStrings } from '../shell/search.ts'
+import { pickStrings } from '../../lib/url-search.ts'
 
 export const RANGES = ['1h', '24h', '7d', '30d'] as const
 export type Range = (typeof RANGES)[number]

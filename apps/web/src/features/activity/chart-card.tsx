@@ -1,7 +1,7 @@
 import { ChartColumn, Table2 } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
-import { Card } from '../../ui/card.tsx'
-import { Segmented } from '../../ui/choice.tsx'
+import { Card } from '../../ui/data/card.tsx'
+import { Segmented } from '../../ui/form/choice.tsx'
 
 /** A part of a chart, in the words of its table. */
 export interface Part {

@@ -12,9 +12,9 @@ import {
   XAxis,
   YAxis,
 } from 'recharts'
-import { durationWords } from '../../ui/time-words.ts'
+import { durationWords } from '../../ui/data/format-time.ts'
+import { sizeWords } from './activity-row.tsx'
 import type { Part } from './chart-card.tsx'
-import { sizeWords } from './happening-row.tsx'
 import type { UsageHistory } from './queries.ts'
 
 type Row = UsageHistory['buckets'][number] & { time: string }

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { ListFilter, X } from 'lucide-react'
 import { useId, useState } from 'react'
-import { toolkitsQuery } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
+import { toolkitsQuery } from '../../lib/api.ts'
 import { cn } from '../../ui/cn.ts'
-import { Field } from '../../ui/field.tsx'
-import { Input, Select } from '../../ui/input.tsx'
+import { Button } from '../../ui/form/button.tsx'
+import { Field } from '../../ui/form/field.tsx'
+import { Input, Select } from '../../ui/form/input.tsx'
+import { ACTIONS, actionWords } from './activity-items.ts'
 import { type ActivitySearch, countFilters } from './activity-search.ts'
-import { ACTIONS, actionWords } from './happenings.ts'
 
 type Filter = Exclude<keyof ActivitySearch, 'tab'>
 

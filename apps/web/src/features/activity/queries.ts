@@ -1,7 +1,7 @@
 /** What the page of activity reads. */
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 import { type ActivitySearch, auditQuery, type Range } from './activity-search.ts'
 
 export type LogPage = { items: AuditLine[]; nextCursor?: string | undefined }

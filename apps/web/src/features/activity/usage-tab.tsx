@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { Card } from '../../ui/card.tsx'
-import { Segmented } from '../../ui/choice.tsx'
-import { Meter } from '../../ui/meter.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
-import { agoWords, durationWords } from '../../ui/time-words.ts'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { Card } from '../../ui/data/card.tsx'
+import { agoWords, durationWords } from '../../ui/data/format-time.ts'
+import { Meter } from '../../ui/data/meter.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { Segmented } from '../../ui/form/choice.tsx'
+import { sizeWords } from './activity-row.tsx'
 import { type ActivitySearch, RANGES, type Range, rangeOf } from './activity-search.ts'
 import { ChartCard } from './chart-card.tsx'
 import {
@@ -17,7 +18,6 @@ import {
   TOOLS_PARTS,
   ToolsChart,
 } from './charts.tsx'
-import { sizeWords } from './happening-row.tsx'
 import { historyQuery, type Usage, type UsageHistory, usageQuery } from './queries.ts'
 
 const WORDS: Record<Range, string> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days', '30d': '30 days' }

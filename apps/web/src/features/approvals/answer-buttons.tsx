@@ -1,6 +1,6 @@
 import { Ban, Check, ChevronDown, X } from 'lucide-react'
-import { Button } from '../../ui/button.tsx'
-import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/menu.tsx'
+import { Button } from '../../ui/form/button.tsx'
+import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/overlay/menu.tsx'
 import type { Approval, ApprovalAnswer } from './queries.ts'
 import type { AskedTool } from './risk.ts'
 

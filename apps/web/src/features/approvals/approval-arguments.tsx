@@ -1,6 +1,6 @@
 import { PencilLine, Undo2 } from 'lucide-react'
-import { Button } from '../../ui/button.tsx'
-import { VisibleText } from '../../ui/visible-text.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { Button } from '../../ui/form/button.tsx'
 import { ValueEditor } from '../schema-form/schema-form.tsx'
 import type { Approval } from './queries.ts'
 import type { AskedTool } from './risk.ts'

@@ -1,5 +1,5 @@
 /** What of this page stands in the address. */
-import { pickStrings } from '../shell/search.ts'
+import { pickStrings } from '../../lib/url-search.ts'
 
 export const ENDS = ['allowed', 'denied', 'expired'] as const
 export type AnsweredStatus = (typeof ENDS)[number]

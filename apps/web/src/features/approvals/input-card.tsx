@@ -2,12 +2,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { ExternalLink, TextCursorInput } from 'lucide-react'
 import { useId, useState } from 'react'
-import { problemOf, toolkitsQuery } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
+import { problemOf, toolkitsQuery } from '../../lib/api.ts'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { Button } from '../../ui/form/button.tsx'
 import { defaultsOf } from '../schema-form/defaults-of.ts'
 import { SchemaForm } from '../schema-form/schema-form.tsx'
 import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { type InputAnswer, type ServerInput, useAnswerInput } from './queries.ts'
 
 interface Question {

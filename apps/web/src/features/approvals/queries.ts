@@ -1,7 +1,7 @@
 /** What is asked of the user, and the answers. */
 import { infiniteQueryOptions, queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 import type { AnsweredStatus } from './approvals-search.ts'
 
 export type Approval = InferResponseType<typeof client.api.approvals.$get, 200>['items'][number]

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Toolkit } from '../../api.ts'
+import type { Toolkit } from '../../lib/api.ts'
 import { riskOf, toolOf } from './risk.ts'
 import { timeAgo, timeLeft } from './time-left.ts'
 

@@ -1,5 +1,5 @@
 /** How dangerous a call is, in words, by what its server claims of the tool. Claims: a server that is not believed has none. */
-import type { Toolkit } from '../../api.ts'
+import type { Toolkit } from '../../lib/api.ts'
 
 export type RiskLevel = 'reads' | 'changes' | 'destroys' | 'unknown' | 'asks'
 

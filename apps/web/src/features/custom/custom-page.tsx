@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { Braces } from 'lucide-react'
-import { toolkitsQuery } from '../../api.ts'
-import { Empty } from '../../ui/empty.tsx'
-import { Page } from '../../ui/page.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { toolkitsQuery } from '../../lib/api.ts'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { Empty } from '../../ui/data/empty.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { Page } from '../../ui/layout/page.tsx'
 import { CustomEditor } from './custom-editor.tsx'
 
 const route = getRouteApi('/shell/connectors/custom/$id')

@@ -1,5 +1,5 @@
 /** Where what the host says of a record belongs: in the text, or at a tool of the form. */
-import type { CodeProblem } from '../../ui/code-editor.tsx'
+import type { CodeProblem } from '../../ui/form/code-editor.tsx'
 import { asSentence, inText } from '../schema-form/problem-places.ts'
 import { readJson } from '../schema-form/read-json.ts'
 

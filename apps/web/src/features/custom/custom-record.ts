@@ -2,7 +2,7 @@
  * A custom toolkit as the editor holds it: one JSON text, which the form reads and writes too. What the form does not know
  * stays in it as it is.
  */
-import type { Toolkit } from '../../api.ts'
+import type { Toolkit } from '../../lib/api.ts'
 
 export interface CustomTool {
   name?: string

@@ -1,5 +1,5 @@
 /** What of this page stands in the address. */
-import { pickStrings } from '../shell/search.ts'
+import { pickStrings } from '../../lib/url-search.ts'
 
 export interface OperatorSearch {
   tab?: string

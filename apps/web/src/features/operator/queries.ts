@@ -1,7 +1,7 @@
 /** What the operator's page reads. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferRequestType, InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 
 const { app } = client.api
 

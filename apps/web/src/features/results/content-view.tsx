@@ -1,8 +1,8 @@
 /** What a call gave: each block as what it is, structured content as JSON to look into, or all of it as it came. */
 import { ExternalLink, FileDown, Link2 } from 'lucide-react'
 import { useState } from 'react'
-import { Segmented } from '../../ui/choice.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { CopyButton } from '../../ui/data/copy-button.tsx'
+import { Segmented } from '../../ui/form/choice.tsx'
 import { JsonTree } from './json-tree.tsx'
 import { LargeResult, TextBox } from './large-result.tsx'
 import { jsonIn, readBlock, type Shown, textOfResult } from './read-block.ts'

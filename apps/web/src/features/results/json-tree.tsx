@@ -1,7 +1,7 @@
 /** JSON to look into: what is inside opens when it is wanted, so that a large value costs what is shown of it. */
 
 import { useState } from 'react'
-import { VisibleText } from '../../ui/visible-text.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
 
 const FIRST = 100
 const OPEN_SIZE = 12

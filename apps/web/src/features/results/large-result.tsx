@@ -1,11 +1,11 @@
 /** A result that was too large to be given whole: read by pages, by its handle. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { answer, client } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
-import { VisibleText } from '../../ui/visible-text.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
-import { CopyButton } from './copy-button.tsx'
+import { answer, client } from '../../lib/api.ts'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { CopyButton } from '../../ui/data/copy-button.tsx'
+import { VisibleText } from '../../ui/data/visible-text.tsx'
+import { Button } from '../../ui/form/button.tsx'
 
 const PAGE = 20_000
 const counted = (count: number) => count.toLocaleString('en')

@@ -2,7 +2,7 @@
 import type { ArrayFieldItemTemplateProps, ArrayFieldTemplateProps } from '@rjsf/utils'
 import { ArrowDown, ArrowUp, Plus, X } from 'lucide-react'
 import type { ComponentProps } from 'react'
-import { Button } from '../../ui/button.tsx'
+import { Button } from '../../ui/form/button.tsx'
 import { errorsId, type FormContext, InTuple } from './form-context.ts'
 import { Errors, Group } from './form-templates.tsx'
 

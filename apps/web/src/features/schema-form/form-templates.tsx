@@ -11,9 +11,9 @@ import {
 } from '@rjsf/utils'
 import { ChevronDown, Plus, X } from 'lucide-react'
 import { createContext, type ReactNode, useContext } from 'react'
-import { Button } from '../../ui/button.tsx'
-import { FieldError, FieldHint } from '../../ui/field.tsx'
-import { Input } from '../../ui/input.tsx'
+import { Button } from '../../ui/form/button.tsx'
+import { FieldError, FieldHint } from '../../ui/form/field.tsx'
+import { Input } from '../../ui/form/input.tsx'
 import { describedId, errorsId, type FormContext, InTuple } from './form-context.ts'
 import { isRecord } from './keywords.ts'
 

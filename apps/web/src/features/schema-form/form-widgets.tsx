@@ -8,7 +8,7 @@ import {
   utcToLocal,
   type WidgetProps,
 } from '@rjsf/utils'
-import { Input, Select, Textarea } from '../../ui/input.tsx'
+import { Input, Select, Textarea } from '../../ui/form/input.tsx'
 import { describedBy } from './form-context.ts'
 
 const common = ({ id, disabled, readonly, required, rawErrors, schema }: WidgetProps) => ({

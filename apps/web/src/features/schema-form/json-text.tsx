@@ -1,7 +1,7 @@
 /** A value as its JSON text. What cannot be read stays on the screen with its mistake, and is not told as a value. */
 import { useId, useRef, useState } from 'react'
-import { CodeEditor } from '../../ui/code-editor.tsx'
-import { FieldError } from '../../ui/field.tsx'
+import { CodeEditor } from '../../ui/form/code-editor.tsx'
+import { FieldError } from '../../ui/form/field.tsx'
 import { inText } from './problem-places.ts'
 import { readJson } from './read-json.ts'
 import type { ValueProblem } from './validator.ts'

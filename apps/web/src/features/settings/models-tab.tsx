@@ -1,10 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client } from '../../api.ts'
-import { ProviderKey } from '../operator/provider-key.tsx'
-import { ModelName, ProviderKeys, type ProviderRowProps } from '../operator/provider-keys.tsx'
-import { toastProblem } from '../shell/toast-problem.ts'
-import { PROVIDER_NAMES } from '../threads/model-dialog.tsx'
+import { answer, client } from '../../lib/api.ts'
+import { toastProblem } from '../../lib/problems.tsx'
+import { ProviderKey } from '../operator/system/provider-key.tsx'
+import { ModelName, ProviderKeys, type ProviderRowProps } from '../operator/system/provider-keys.tsx'
+import { PROVIDER_NAMES } from '../threads/model/model-dialog.tsx'
 
 export const ModelsTab = () => <ProviderKeys title="Model keys" note={noteOf} row={ProviderRow} />
 

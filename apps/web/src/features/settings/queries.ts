@@ -1,7 +1,7 @@
 /** What the page of settings reads. */
 import { queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 
 export type Preferences = InferResponseType<typeof client.api.preferences.$get, 200>
 export type Grant = InferResponseType<typeof client.api.grants.$get, 200>['items'][number]

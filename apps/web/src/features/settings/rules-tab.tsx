@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { RulesEditor } from '../operator/policy/rules-editor.tsx'
 import type { PolicyRule } from '../operator/queries.ts'
-import { RulesEditor } from '../operator/rules-editor.tsx'
 import { Section, Waiting } from '../operator/section.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { ownRulesQuery } from './queries.ts'
 
 export function RulesTab() {

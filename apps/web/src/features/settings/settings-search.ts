@@ -1,5 +1,5 @@
 /** What of this page stands in the address. */
-import { pickStrings } from '../shell/search.ts'
+import { pickStrings } from '../../lib/url-search.ts'
 
 export const TABS = ['general', 'rules', 'limits', 'answers', 'keys', 'models', 'servers', 'account'] as const
 export type SettingsTab = (typeof TABS)[number]

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { InferRequestType } from 'hono/client'
-import { answer, client } from '../../api.ts'
-import { toastProblem } from '../shell/toast-problem.ts'
+import { answer, client } from '../../lib/api.ts'
+import { toastProblem } from '../../lib/problems.tsx'
 import { type Preferences, preferencesQuery } from './queries.ts'
 
 export type PreferencesPatch = InferRequestType<typeof client.api.preferences.$patch>['json']

@@ -1,8 +1,8 @@
 import { type ErrorComponentProps, Link, useRouter } from '@tanstack/react-router'
-import { problemOf } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
+import { problemOf } from '../../lib/api.ts'
+import { Notice } from '../../ui/data/notice.tsx'
+import { Button } from '../../ui/form/button.tsx'
+import { Page } from '../../ui/layout/page.tsx'
 
 export function NotFoundPage() {
   return (

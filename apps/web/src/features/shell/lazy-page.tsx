@@ -5,10 +5,10 @@
 import { useQuery } from '@tanstack/react-query'
 import type { RouteComponent } from '@tanstack/react-router'
 import { type ComponentType, createElement } from 'react'
-import { answer, client, ProblemError, problemOf } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
-import { Notice } from '../../ui/notice.tsx'
-import { Page } from '../../ui/page.tsx'
+import { answer, client, ProblemError, problemOf } from '../../lib/api.ts'
+import { Notice } from '../../ui/data/notice.tsx'
+import { Button } from '../../ui/form/button.tsx'
+import { Page } from '../../ui/layout/page.tsx'
 import { PendingPage } from './pending-page.tsx'
 
 /** Loosely typed: pages know the router's types, which are made of its pages. */

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { LogOut, Search } from 'lucide-react'
-import { healthQuery } from '../../api.ts'
-import { Brand } from '../../ui/brand.tsx'
-import { Button } from '../../ui/button.tsx'
+import { healthQuery } from '../../lib/api.ts'
+import { useStoredTheme } from '../../lib/theme.ts'
+import { Button } from '../../ui/form/button.tsx'
+import { Brand } from '../../ui/layout/brand.tsx'
 import { PAGES } from './pages.ts'
+import { waitingQuery } from './pending-count.ts'
 import { type SignedIn, useSession, useSignOutHere } from './session.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
-import { useStoredTheme } from './user-theme.ts'
-import { waitingQuery } from './waiting.ts'
 
 /** The column beside every page, and the drawer that stands for it on a small screen. */
 export function Navigation({ onNavigate, onSearch }: { onNavigate?: () => void; onSearch?: () => void }) {

@@ -4,11 +4,11 @@ import { Command } from 'cmdk'
 import { MessagesSquare, Monitor, Moon, Plug, Plus, Search, Sun, Workflow, Wrench } from 'lucide-react'
 import { Dialog as Primitive } from 'radix-ui'
 import type { ReactNode } from 'react'
-import { answer, client, toolkitsQuery } from '../../api.ts'
+import { answer, client, toolkitsQuery } from '../../lib/api.ts'
+import { useUserTheme } from '../../lib/theme.ts'
 import { PAGES } from './pages.ts'
 import type { PaletteState } from './palette-state.ts'
 import { useSession } from './session.ts'
-import { useUserTheme } from './user-theme.ts'
 
 /** More would be a page, and the page of tools is one. */
 const MOST_TOOLS = 300

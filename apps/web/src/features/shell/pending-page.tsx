@@ -1,5 +1,5 @@
-import { PAGE_FRAME } from '../../ui/page.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { PAGE_FRAME } from '../../ui/layout/page.tsx'
 
 /** The shape of a page whose code is still on its way. */
 export function PendingPage() {

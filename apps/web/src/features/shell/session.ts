@@ -2,7 +2,7 @@
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
 import { useEffect, useState } from 'react'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 
 export type Session = InferResponseType<typeof client.api.auth.session.$get, 200>
 export type SignedIn = NonNullable<Session['user']>

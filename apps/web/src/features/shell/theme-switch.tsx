@@ -1,7 +1,7 @@
 import { Monitor, Moon, Sun } from 'lucide-react'
-import { type Option, Segmented } from '../../ui/choice.tsx'
-import type { Theme } from './theme.ts'
-import { useUserTheme } from './user-theme.ts'
+import type { Theme } from '../../lib/theme.ts'
+import { useUserTheme } from '../../lib/theme.ts'
+import { type Option, Segmented } from '../../ui/form/choice.tsx'
 
 const THEMES: ReadonlyArray<Option<Theme>> = [
   { value: 'light', label: 'Light', icon: <Sun aria-hidden /> },

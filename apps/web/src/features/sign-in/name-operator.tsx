@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { answer, client, problemOf } from '../../api.ts'
-import { Button } from '../../ui/button.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { answer, client, problemOf } from '../../lib/api.ts'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { Button } from '../../ui/form/button.tsx'
 import { EmailField, NameField } from './person-fields.tsx'
 import { providerPath } from './sign-in-form.tsx'
 

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { Dialog, DialogContent, DialogHeader } from '../../ui/dialog.tsx'
+import { Dialog, DialogContent, DialogHeader } from '../../ui/overlay/dialog.tsx'
 import { type SignedIn, sessionQuery } from '../shell/session.ts'
 import { SignInForm } from './sign-in-form.tsx'
 

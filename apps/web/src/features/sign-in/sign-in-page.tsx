@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useRouter } from '@tanstack/react-router'
-import { Notice } from '../../ui/notice.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { wearStoredTheme } from '../../lib/theme.ts'
+import { Notice } from '../../ui/data/notice.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { sessionQuery } from '../shell/session.ts'
-import { wearStoredTheme } from '../shell/user-theme.ts'
-import { Door } from './door.tsx'
 import { SignInForm } from './sign-in-form.tsx'
+import { Door } from './sign-in-layout.tsx'
 
 const route = getRouteApi('/sign-in')
 

@@ -1,7 +1,7 @@
 /** What the pages of threads read. All of it but runs and models is under `threads`, so that one event refreshes it. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 
 const one = client.api.threads[':id']
 

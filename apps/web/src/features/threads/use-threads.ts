@@ -2,8 +2,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { toast } from 'sonner'
-import { answer, client } from '../../api.ts'
-import { toastProblem } from '../shell/toast-problem.ts'
+import { answer, client } from '../../lib/api.ts'
+import { toastProblem } from '../../lib/problems.tsx'
 import { type Thread, threadQuery } from './queries.ts'
 
 export const titleOf = ({ title }: Pick<Thread, 'title'>): string => title || 'Untitled thread'

@@ -1,7 +1,7 @@
 /** What is read for the page of tools. */
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
+import { answer, client } from '../../lib/api.ts'
 import type { Strategy } from './tools-search.ts'
 
 export type FoundTool = InferResponseType<typeof client.api.tools.$get, 200>['tools'][number]

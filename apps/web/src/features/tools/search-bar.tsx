@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useId, useState } from 'react'
-import { Input, Select } from '../../ui/input.tsx'
+import { Input, Select } from '../../ui/form/input.tsx'
 import { STRATEGIES, type Strategy } from './tools-search.ts'
 
 const CALLED: Record<Strategy, string> = {

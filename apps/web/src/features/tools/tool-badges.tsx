@@ -1,5 +1,5 @@
 /** What a server claims of a tool, as it is told everywhere. */
-import { ToolBadges } from '../toolkits/tool-badges.tsx'
+import { ToolBadges } from '../servers/tools/tool-badges.tsx'
 import type { Tool } from './tool-rows.ts'
 
 export const AnnotationBadges = ({ tool, short = false }: { tool: Tool; short?: boolean }) => (

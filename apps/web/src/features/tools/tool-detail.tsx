@@ -1,14 +1,14 @@
 import { useState } from 'react'
-import { LongText } from '../../ui/long-text.tsx'
-import { Tab, TabList, TabPanel, Tabs } from '../../ui/tabs.tsx'
-import { OverriddenMark, ToolBadges } from '../toolkits/tool-badges.tsx'
-import { shownTool } from '../toolkits/tool-override.ts'
+import { LongText } from '../../ui/data/long-text.tsx'
+import { Tab, TabList, TabPanel, Tabs } from '../../ui/layout/tabs.tsx'
+import { OverriddenMark, ToolBadges } from '../servers/tools/tool-badges.tsx'
+import { shownTool } from '../servers/tools/tool-override.ts'
 import type { ExplainedTool } from './queries.ts'
+import { TryTool } from './test/test-tool.tsx'
+import type { Tries } from './test/use-test-history.ts'
 import { ToolFacts } from './tool-facts.tsx'
 import type { LocatedTool } from './tool-rows.ts'
 import { Declaration, SchemaView } from './tool-types.tsx'
-import { TryTool } from './try-tool.tsx'
-import type { Tries } from './use-tries.ts'
 
 interface DetailProps {
   located: LocatedTool

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { CircleCheck, CircleHelp, CircleSlash, CircleX, type LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { cn } from '../../ui/cn.ts'
-import { CopyButton } from '../results/copy-button.tsx'
+import { CopyButton } from '../../ui/data/copy-button.tsx'
 import { decisionsQuery, type ExplainedTool } from './queries.ts'
 import type { LocatedTool } from './tool-rows.ts'
 

@@ -1,5 +1,5 @@
 /** The list of tools as rows of one long column: the name of a toolkit, and its tools where it is open. */
-import type { Toolkit } from '../../api.ts'
+import type { Toolkit } from '../../lib/api.ts'
 
 export type Tool = Toolkit['tools'][number]
 

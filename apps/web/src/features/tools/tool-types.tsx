@@ -1,11 +1,11 @@
 /** What a tool takes and gives: its schemas as its server has them, and its TypeScript declaration as a program sees it. */
 import { useQuery } from '@tanstack/react-query'
 import { CircleSlash } from 'lucide-react'
-import { CodeEditor } from '../../ui/code-editor.tsx'
-import { Skeleton } from '../../ui/skeleton.tsx'
-import { CopyButton } from '../results/copy-button.tsx'
+import { ProblemNotice } from '../../lib/problems.tsx'
+import { CopyButton } from '../../ui/data/copy-button.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { CodeEditor } from '../../ui/form/code-editor.tsx'
 import { JsonTree } from '../results/json-tree.tsx'
-import { ProblemNotice } from '../shell/problem-notice.tsx'
 import { declarationQuery } from './queries.ts'
 import type { LocatedTool } from './tool-rows.ts'
 

@@ -1,5 +1,5 @@
 /** What of this page stands in the address. */
-import { pickStrings } from '../shell/search.ts'
+import { pickStrings } from '../../lib/url-search.ts'
 
 export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
 export type Strategy = (typeof STRATEGIES)[number]

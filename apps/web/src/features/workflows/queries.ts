@@ -1,8 +1,8 @@
 /** What the pages of workflows and runs read. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { InferResponseType } from 'hono/client'
-import { answer, client } from '../../api.ts'
-import type { Definition } from './definition.ts'
+import { answer, client } from '../../lib/api.ts'
+import type { Definition } from './definition/definition.ts'
 
 type WorkflowAnswer = InferResponseType<(typeof client.api.workflows)[':id']['$get'], 200>
 export type Workflow = Omit<WorkflowAnswer, 'definition'> & { definition: Definition }

@@ -1,9 +1,9 @@
 /** The tools that can be picked, by their servers, and how they are looked for again. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client, problemOf, type Toolkit, toolkitsQuery, wholeToolkitsQuery } from '../../api.ts'
-import type { JsonObject } from './definition.ts'
-import type { OutputSchemas } from './suggestions.ts'
+import { answer, client, problemOf, type Toolkit, toolkitsQuery, wholeToolkitsQuery } from '../../lib/api.ts'
+import type { JsonObject } from './definition/definition.ts'
+import type { OutputSchemas } from './definition/suggestions.ts'
 
 export type Tool = Toolkit['tools'][number]
 

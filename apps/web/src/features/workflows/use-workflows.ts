@@ -1,8 +1,8 @@
 /** What can be done to workflows and runs. Each keeps what is shown in step with the answer. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from 'sonner'
-import { answer, client, problemOf } from '../../api.ts'
-import type { Definition } from './definition.ts'
+import { answer, client, problemOf } from '../../lib/api.ts'
+import type { Definition } from './definition/definition.ts'
 import { type Run, runQuery, type Workflow, workflowQuery } from './queries.ts'
 
 type Body = Parameters<typeof client.api.workflows.$post>[0]['json']

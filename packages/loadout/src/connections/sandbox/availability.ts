@@ -1,8 +1,10 @@
 /** Whether this machine can make a sandbox, found out by making one. What is missing is told with what to do. */
-import { readFileSync } from 'node:fs'
+
+import { readFileSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { HostError } from '../../errors.ts'
-import { plain } from '../failures.ts'
-import type { ProcessGroups } from '../process-group.ts'
+import { plain } from '../errors.ts'
+import type { ProcessGroups } from '../stdio/process-group.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { composeSandbox, type Frame } from './profile.ts'
 import { runOnce } from './run-once.ts'
@@ -50,3 +52,9 @@ function namespacesAreOff(): boolean {
 }
 
 const refused = (detail: string, action: string) => new HostError('stdio-refused', { detail, action })
+
+/** Whether everybody may enter the folder or run the program, and reach it. */
+export function othersMayUse(path: string): boolean {
+  const may = (statSync(path).mode & 0o001) !== 0
+  return may && (dirname(path) === path || othersMayUse(dirname(path)))
+}

@@ -7,8 +7,8 @@
  */
 
 import { lstatSync, readlinkSync } from 'node:fs'
-import type { ProcessSpec } from '../process-group.ts'
-import { STABLE_ENV } from '../stable-env.ts'
+import type { ProcessSpec } from '../stdio/process-group.ts'
+import { STABLE_ENV } from '../stdio/stable-env.ts'
 import { type SandboxLimits, underLimits } from './limits.ts'
 
 export const HOME = '/home/sandbox'

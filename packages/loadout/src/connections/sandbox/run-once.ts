@@ -1,5 +1,5 @@
-import type { ProcessGroups, ProcessSpec } from '../process-group.ts'
-import { createRing } from '../ring.ts'
+import { createRing } from '../../util/ring-buffer.ts'
+import type { ProcessGroups, ProcessSpec } from '../stdio/process-group.ts'
 
 export interface RunOutcome {
   code: number | null

@@ -1,7 +1,7 @@
 import { assertAccess, toldTo } from '../access.ts'
 import { specOf } from '../collections.ts'
 import { guardTransaction } from '../guard-transaction.ts'
-import { keepOpened } from '../keep-opened.ts'
+import { keepOpened } from '../open-once.ts'
 import type { Access, Change, Storage, Transaction } from '../storage.ts'
 import { createWatchers } from '../watchers.ts'
 import type { Backend, Write } from './backend.ts'

@@ -2,9 +2,10 @@
  * A command line from a README as a config: the server's own command, or what adds it to another app (`claude mcp add …`,
  * `code --add-mcp …`). The line is read and never run.
  */
-import { isObject } from '../../schema/collect-fields.ts'
+
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { readConfigText } from '../../schema/read-config-text.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
+import { readConfigText } from '../../schema/read/read-config-text.ts'
 import { splitWords } from './split-words.ts'
 
 const ASSIGNMENT = /^([A-Za-z_][A-Za-z0-9_]*)=([\s\S]*)$/

@@ -4,7 +4,7 @@
  */
 import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import { PLACEHOLDER } from '../url-secrets.ts'
+import { PLACEHOLDER } from '../secrets/url-secrets.ts'
 import { type FoundInput, inputName, mapTexts, type Spot } from './inputs.ts'
 import { type Part, readTemplate, type Variable } from './variables.ts'
 

@@ -2,10 +2,11 @@
  * The inputs of a config: what its `${…}` ask for. A name is one value, wherever it stands. Nothing is taken from our
  * environment or file system: what nobody gave is missing.
  */
-import { isObject, WRAPPERS } from '../../schema/collect-fields.ts'
-import type { ImportInput } from '../../schema/import-report.ts'
+
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { isSecretName, looksSecret } from '../looks-secret.ts'
+import { isObject, WRAPPERS } from '../../schema/read/field-aliases.ts'
+import type { ImportInput } from '../../schema/records/import-report.ts'
+import { isSecretName, looksSecret } from '../secrets/looks-secret.ts'
 import { readTemplate, type Variable, variablesIn } from './variables.ts'
 
 /** Where a text stands in a record. */

@@ -2,8 +2,9 @@
  * Fields of apps that name things differently: Zed, Codex, Gemini CLI, Goose, OpenCode, Crush, Continue, Warp, mcpproxy. Names of
  * environment variables become inputs (`${NAME}`); nothing is read from an environment.
  */
-import { isObject } from '../../schema/collect-fields.ts'
+
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
 
 const RENAMED: Record<string, string> = {
   httpUrl: 'url',

@@ -2,8 +2,9 @@
  * Placeholders that documentation puts where a value belongs: `YOUR_API_KEY`, `<token>`, `xxx`, `/path/to/folder`. Each becomes an
  * input (`${NAME}`) that somebody fills in; stored as a value it would only fail later.
  */
-import { isObject } from '../../schema/collect-fields.ts'
+
 import type { JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
 
 /** A whole value. A scheme such as `Bearer ` before it stays. */
 const WHOLE = [

@@ -2,10 +2,11 @@
  * What the apps write differently from a server record of ours, made into one. Nothing is evaluated, read or run; what
  * has no place here is told. Fields that are not named below go to the reader of toolkits as they are.
  */
-import { isObject } from '../../schema/collect-fields.ts'
+
 import { toolkitId } from '../../schema/ids.ts'
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
-import { readArgs, readPairs, withoutUndefined } from '../../schema/read-values.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
+import { readArgs, readPairs, withoutUndefined } from '../../schema/read/read-values.ts'
 import { unwrapRemote } from './mcp-remote.ts'
 import { inOurSpelling, readOtherFields, withBraces } from './other-fields.ts'
 import { takePlaceholders } from './placeholders.ts'

@@ -3,10 +3,10 @@
  * lacks and what is wrong with it. Pure: it knows the config and the values that were given, and nothing else.
  */
 import { type FieldError, HostError } from '../../errors.ts'
-import { type ImportInput, MOST_ENTRIES } from '../../schema/import-report.ts'
 import { assertPlainJson, invalidFields, type JsonObject } from '../../schema/json.ts'
-import { type ReadToolkit, readToolkit } from '../../schema/read-toolkit.ts'
-import { takeSecrets } from '../secrets.ts'
+import { type ReadToolkit, readToolkit } from '../../schema/read/read-toolkit.ts'
+import { type ImportInput, MOST_ENTRIES } from '../../schema/records/import-report.ts'
+import { takeSecrets } from '../secrets/secrets.ts'
 import { type Expanded, expandRecord } from './expand.ts'
 import { type Declared, type FoundInput, findInputs, readDeclared, toldInput } from './inputs.ts'
 import { settle } from './quirks.ts'

@@ -3,9 +3,9 @@
  * or without its outer braces, TOML, YAML. Recognized by its form; nothing in it is run or looked up.
  */
 import { HostError } from '../../errors.ts'
-import { isObject } from '../../schema/collect-fields.ts'
 import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../../schema/json.ts'
-import { LONGEST_CONFIG_TEXT, readConfigText } from '../../schema/read-config-text.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
+import { LONGEST_CONFIG_TEXT, readConfigText } from '../../schema/read/read-config-text.ts'
 import { readCommandLine } from './command-line.ts'
 
 export async function readSource(text: string): Promise<Json> {

@@ -2,8 +2,9 @@
  * What kind of config a value is, told by its shape and never by the name of its file. One entry of `SHAPES` a format;
  * the first that fits reads it. Here servers and declared inputs are found; what they mean is read elsewhere.
  */
-import { isObject } from '../../schema/collect-fields.ts'
+
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
+import { isObject } from '../../schema/read/field-aliases.ts'
 
 export interface FoundServers {
   shape: string

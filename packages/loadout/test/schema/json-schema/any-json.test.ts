@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compileSchema, type ValidationResult } from '../../../src/schema/json-schema/validator.ts'
+import { compileSchema, type ValidationResult } from '../../../src/json-schema/validator.ts'
 
 function check(schema: unknown, value: unknown): ValidationResult {
   const compiled = compileSchema(schema)

@@ -1,7 +1,7 @@
 /** Schemas and values made to block the event loop: each ends after a bounded number of steps, whatever it ends with. */
 import { describe, expect, it } from 'vitest'
 import { newWork } from '../../../../../test/prove/work.ts'
-import { compileSchema, type ValidationResult } from '../../../src/schema/json-schema/validator.ts'
+import { compileSchema, type ValidationResult } from '../../../src/json-schema/validator.ts'
 
 const work = newWork()
 const SOON = { steps: 15_000_000, ms: 200 }

@@ -1,6 +1,6 @@
 /** What we cannot decide is unknown where it matters, and nowhere else. */
 import { describe, expect, it } from 'vitest'
-import { compileSchema, type ValidationResult } from '../../../src/schema/json-schema/validator.ts'
+import { compileSchema, type ValidationResult } from '../../../src/json-schema/validator.ts'
 import { check, condition } from '../../fixtures/check-schema.ts'
 
 describe('an undecidable schema', () => {

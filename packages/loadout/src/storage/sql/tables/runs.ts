@@ -1,9 +1,9 @@
 /** What happens: audit, calls, results, usage, processes, workflows, runs and their steps. */
 import { sql } from 'drizzle-orm'
 import { bigint, boolean, check, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
-import { CALL_STATUSES } from '../../../schema/call.ts'
 import type { Json } from '../../../schema/json.ts'
-import type { ResultSection } from '../../../schema/result.ts'
+import { CALL_STATUSES } from '../../../schema/records/call.ts'
+import type { ResultSection } from '../../../schema/records/result.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
 export const audit = mcp.table(

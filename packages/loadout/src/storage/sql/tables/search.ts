@@ -1,6 +1,6 @@
 /** What searches keep: loaded tools, what users did with tools, and vectors. */
 import { bigint, boolean, index, jsonb, text } from 'drizzle-orm/pg-core'
-import type { UsedExample } from '../../../schema/search.ts'
+import type { UsedExample } from '../../../schema/toolkit/search.ts'
 import { at, created, key, mcp, owner, uniqueOn } from './columns.ts'
 
 export const loadedTools = mcp.table(

@@ -1,9 +1,9 @@
 /** What a user chose and answered: preferences, threads, activations, rules, approvals, grants, keys. */
 import { boolean, foreignKey, index, integer, jsonb, text } from 'drizzle-orm/pg-core'
-import type { Envelope } from '../../../schema/credential.ts'
-import type { Preferences } from '../../../schema/preferences.ts'
 import type { KeyScope } from '../../../schema/principal.ts'
-import type { Caller } from '../../../schema/tool.ts'
+import type { Envelope } from '../../../schema/records/credential.ts'
+import type { Preferences } from '../../../schema/records/preferences.ts'
+import type { Caller } from '../../../schema/toolkit/tool.ts'
 import { at, created, key, mcp, object, owner, uniqueOn, updated } from './columns.ts'
 
 export const preferences = mcp.table(

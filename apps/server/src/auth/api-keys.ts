@@ -1,0 +1,120 @@
+/**
+ * API keys: `lo_` and 40 characters of chance, shown once, stored as a SHA-256 hash. The chance is what protects the
+ * hash, so it needs no slow function. A found key is remembered until `watch()` tells that it changed.
+ */
+import { createHash, randomInt } from 'node:crypto'
+import { type Audit, HostError, newId, type Storage } from 'loadout'
+import { type ApiKeyRow, apiKeyInput, type Principal, parse } from 'loadout/schema'
+import type { z } from 'zod'
+import { rememberRows } from './row-cache.ts'
+
+const PREFIX = 'lo_'
+const LENGTH = 40
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+const NOTE_USE_EVERY_MS = 60_000
+
+export interface ApiKeys {
+  /** Makes a key; the answer is the only place that ever holds it. */
+  create(by: Principal, input: unknown): Promise<{ row: ApiKeyRow; key: string }>
+  list(userId: string): Promise<ApiKeyRow[]>
+  revoke(by: Principal, keyId: string): Promise<void>
+  /** The principal of a key, where it is known, not revoked and not expired. */
+  verify(key: string): Promise<Principal | undefined>
+}
+
+/** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
+export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
+  const remembered = rememberRows<ApiKeyRow>(storage, {
+    collection: 'apiKeys',
+    isAbout: (_, row, id) => row?.keyId === id,
+  })
+
+  const find = (hash: string) =>
+    remembered.get(hash, async () => {
+      const [row] = await storage.transaction({ caller: 'sign-in' }, (tx) => tx.list('apiKeys', { where: { hash } }))
+      return row
+    })
+
+  async function noteUse(row: ApiKeyRow): Promise<void> {
+    const now = new Date()
+    if (row.lastUsedAt && now.getTime() - row.lastUsedAt.getTime() < NOTE_USE_EVERY_MS) return
+    row.lastUsedAt = now
+    await storage.transaction({ caller: 'sign-in', userId: row.userId }, (tx) =>
+      tx.update('apiKeys', row.keyId, { set: { lastUsedAt: now } }),
+    )
+  }
+
+  return {
+    async create(by, body) {
+      const input = parse(apiKeyInput, body)
+      assertMayGrant(by, input)
+      const { key, row } = newKey(by, input)
+      await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) => tx.insert('apiKeys', row))
+      const { keyId, role, scopesJson: scopes } = row
+      await record({ userId: by.userId, action: 'api_key_made', detail: { keyId, role, scopes } })
+      return { row, key }
+    },
+
+    async list(userId) {
+      const rows = await storage.transaction({ userId }, (tx) => tx.list('apiKeys', { where: { revokedAt: null } }))
+      return rows.filter((row) => row.expiresAt === null || row.expiresAt > new Date())
+    },
+
+    async revoke(by, keyId) {
+      const [row] = mayOperate(by)
+        ? await storage.transaction({ caller: 'key-admin' }, (tx) => tx.list('apiKeys', { where: { keyId } }))
+        : await storage.transaction({ userId: by.userId }, (tx) => tx.list('apiKeys', { where: { keyId } }))
+      if (!row || row.revokedAt !== null) throw new HostError('not-found', { detail: 'There is no such key of yours.' })
+      await storage.transaction({ caller: 'key-admin', userId: row.userId }, (tx) =>
+        tx.update('apiKeys', keyId, { set: { revokedAt: new Date() } }),
+      )
+      await record({ userId: by.userId, action: 'api_key_revoked', detail: { keyId } })
+    },
+
+    async verify(key) {
+      if (!key.startsWith(PREFIX)) return undefined
+      const row = await find(hashOf(key))
+      if (!row || row.revokedAt !== null || (row.expiresAt !== null && row.expiresAt <= new Date())) return undefined
+      await noteUse(row)
+      const ends = row.expiresAt === null ? {} : { expiresAt: row.expiresAt.toISOString() }
+      return { kind: 'api-key', userId: row.userId, role: row.role, scopes: row.scopesJson, keyId: row.keyId, ...ends }
+    },
+  }
+}
+
+function newKey(by: Principal, input: z.output<typeof apiKeyInput>): { key: string; row: ApiKeyRow } {
+  const key = PREFIX + Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('')
+  const row = {
+    keyId: newId('apiKey'),
+    userId: input.userId ?? by.userId,
+    name: input.name,
+    hash: hashOf(key),
+    hint: key.slice(-4),
+    role: input.role ?? ('user' as const),
+    scopesJson: input.scopes,
+    createdAt: new Date(),
+    lastUsedAt: null,
+    expiresAt: input.expiresAt === undefined ? null : new Date(input.expiresAt),
+    revokedAt: null,
+  }
+  return { key, row }
+}
+
+const mayOperate = ({ role, scopes }: Principal) => role === 'operator' && scopes.includes('operate')
+
+/** A key gives nothing that its maker does not have. */
+function assertMayGrant(by: Principal, input: z.output<typeof apiKeyInput>): void {
+  const operator = mayOperate(by)
+  const refuse = (detail: string) => new HostError('forbidden', { detail })
+  if (input.userId !== undefined && input.userId !== by.userId && !operator)
+    throw refuse('Only an operator makes keys for others.')
+  if (input.role === 'operator' && !operator) throw refuse('Only an operator makes operator keys.')
+  const missing = input.scopes.find((scope) => !by.scopes.includes(scope))
+  if (missing !== undefined) throw refuse(`You lack the scope "${missing}" that the key would have.`)
+  if (by.expiresAt !== undefined && (input.expiresAt === undefined || input.expiresAt > by.expiresAt))
+    throw refuse(`Your own key ends at ${by.expiresAt}; the new one cannot last longer.`)
+  if (input.scopes.includes('operate') && input.role !== 'operator')
+    throw refuse('The scope "operate" needs the role operator.')
+}
+
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex')

@@ -1,0 +1,126 @@
+/**
+ * Who can sign in, as operators see and change it. Somebody always operates: who would be the last cannot be taken away, and that
+ * is looked at while nobody else can change it. Who is disabled has no session any more when the answer is given.
+ */
+import { HostError, type Storage, type Transaction } from 'loadout'
+import type { UserRow } from 'loadout/schema'
+import { endLinks, endSessions, holdOperators, type MadeLink, makeLink, newUser, operatorsOf } from './sign-in-links.ts'
+
+export interface Person extends UserRow {
+  methods: Array<'password' | 'oidc'>
+}
+
+export interface PersonPatch {
+  name?: string | undefined
+  operator?: boolean | undefined
+  disabled?: boolean | undefined
+}
+
+export interface People {
+  list(page: { after?: string | undefined; limit: number }): Promise<Person[]>
+  find(userId: string): Promise<UserRow | undefined>
+  /** `conflict` where the email is taken. */
+  invite(given: { email: string; name: string; operator: boolean }): Promise<{ person: Person; link: MadeLink }>
+  change(userId: string, patch: PersonPatch): Promise<Person>
+  makeLink(userId: string): Promise<MadeLink>
+  signOut(userId: string): Promise<void>
+  /** Before somebody is removed: `conflict` where nobody would be left to operate; from then on they do not. */
+  stopOperating(userId: string): Promise<void>
+}
+
+export function createPeople(storage: Storage): People {
+  const run = <T>(work: (tx: Transaction) => Promise<T>) => storage.transaction({ caller: 'user-admin' }, work)
+  return {
+    list: ({ after, limit }) =>
+      run(async (tx) => {
+        const rows = await tx.list('users', { limit, ...(after === undefined ? {} : { after }) })
+        const people: Person[] = []
+        for (const row of rows) people.push(await personOf(tx, row))
+        return people
+      }),
+    find: (userId) => run((tx) => tx.get('users', userId)),
+    invite: ({ email, name, operator }) =>
+      run(async (tx) => {
+        const user = newUser({ email, name, role: operator ? 'operator' : 'user' })
+        const [taken] = await tx.list('users', { where: { email: user.email } })
+        if (taken) throw emailTaken()
+        await tx.insert('users', user)
+        return { person: { ...user, methods: [] }, link: await makeLink(tx, user.userId) }
+      }).catch((error) => {
+        throw HostError.is(error) && error.code === 'conflict' ? emailTaken() : error
+      }),
+    change: (userId, patch) =>
+      run(async (tx) => {
+        const before = await found(tx, userId)
+        if (patch.operator === false || patch.disabled === true) await assertNotLast(tx, before)
+        const user = await tx.update('users', userId, { set: changesOf(before, patch) })
+        if (!user) throw noSuchUser()
+        if (patch.disabled === true) {
+          await endSessions(tx, userId)
+          await endLinks(tx, userId)
+        }
+        return personOf(tx, user)
+      }),
+    makeLink: (userId) =>
+      run(async (tx) => {
+        const { disabledAt } = await found(tx, userId)
+        if (disabledAt !== null) throw new HostError('conflict', { detail: 'The user is disabled.', action: ENABLE })
+        return makeLink(tx, userId)
+      }),
+    signOut: (userId) =>
+      run(async (tx) => {
+        await found(tx, userId)
+        await endSessions(tx, userId)
+      }),
+    stopOperating: (userId) =>
+      run(async (tx) => {
+        const user = await tx.get('users', userId)
+        if (!user) return
+        await assertNotLast(tx, user)
+        await tx.update('users', userId, { set: { role: 'user' } })
+      }),
+  }
+}
+
+const ENABLE = 'Enable the user first.'
+
+function changesOf(before: UserRow, { name, operator, disabled }: PersonPatch): Partial<UserRow> {
+  const now = new Date()
+  return {
+    updatedAt: now,
+    ...(name === undefined ? {} : { name }),
+    ...(operator === undefined ? {} : { role: operator ? 'operator' : 'user' }),
+    ...(disabled === undefined ? {} : { disabledAt: disabled ? (before.disabledAt ?? now) : null }),
+  }
+}
+
+async function assertNotLast(tx: Transaction, user: UserRow): Promise<void> {
+  await holdOperators(tx)
+  const others = (await operatorsOf(tx)).filter(({ userId }) => userId !== user.userId)
+  if (user.role !== 'operator' || user.disabledAt !== null || others.length > 0) return
+  throw new HostError('conflict', {
+    detail: 'Nobody else operates this server.',
+    action: 'Make another user an operator first.',
+  })
+}
+
+async function found(tx: Transaction, userId: string): Promise<UserRow> {
+  const user = await tx.get('users', userId)
+  if (!user) throw noSuchUser()
+  return user
+}
+
+async function personOf(tx: Transaction, user: UserRow): Promise<Person> {
+  const accounts = await tx.list('accounts', { where: { userId: user.userId } })
+  const methods = new Set(accounts.map(({ provider }) => (provider === 'credential' ? 'password' : 'oidc')))
+  return { ...user, methods: [...methods] as Person['methods'] }
+}
+
+const noSuchUser = () => new HostError('not-found', { detail: 'There is no such user.' })
+
+const emailTaken = () =>
+  new HostError('conflict', {
+    detail: 'Another user has this email.',
+    action: 'Choose another email, or change that user.',
+    errors: [{ path: 'email', message: 'is already taken' }],
+  })

@@ -1,0 +1,26 @@
+/** The API as a document for programs, and the same as a page for people. Both can be read by whoever reaches the server. */
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Env } from './env.ts'
+import { type ApiDocument, REFERENCE_STYLE, referencePage } from './reference-page.ts'
+
+export function addDocument(app: OpenAPIHono<Env>, version: string): void {
+  const head = {
+    openapi: '3.1.0',
+    info: { title: 'Loadout', version },
+    security: [{ apiKey: [] }, { session: [] }] as Array<Record<string, string[]>>,
+  }
+  app.doc31('/api/openapi.json', head)
+  app.get('/api/docs', (c) => c.html(referencePage(app.getOpenAPI31Document(head) as unknown as ApiDocument)))
+  app.get('/api/docs/page.css', (c) => c.body(REFERENCE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
+  app.openAPIRegistry.registerComponent('securitySchemes', 'apiKey', {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'lo_…',
+  })
+  app.openAPIRegistry.registerComponent('securitySchemes', 'session', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'loadout.session_token',
+    description: 'With https its name begins with `__Secure-`.',
+  })
+}

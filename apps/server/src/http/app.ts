@@ -1,0 +1,208 @@
+/**
+ * The HTTP API over a host, as one fetch handler: `createApp({ host, authenticate }).fetch` runs in Node, in a Next.js
+ * route or in any server that speaks Request and Response. It reads no environment and opens no port.
+ */
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { compress } from 'hono/compress'
+import { NONCE, secureHeaders } from 'hono/secure-headers'
+import { type Host, HostError } from 'loadout'
+import { createModels, type Models } from 'loadout/agents/models'
+import { invalidInput } from 'loadout/schema'
+import type { ZodError } from 'zod'
+import { type ApiKeys, createApiKeys } from '../auth/api-keys.ts'
+import type { SignIn } from '../auth/sign-in.ts'
+import { type Log, requestLog, silentLog } from '../ops/log.ts'
+import { authRoutes } from '../routes/account/auth.ts'
+import { authLinkRoutes } from '../routes/account/auth-links.ts'
+import { keyRoutes } from '../routes/account/keys.ts'
+import { oauthPages, oauthRoutes } from '../routes/account/oauth.ts'
+import { preferenceRoutes } from '../routes/account/preferences.ts'
+import { userRoutes } from '../routes/account/users.ts'
+import { callRoutes } from '../routes/calls.ts'
+import { configRoutes } from '../routes/configs.ts'
+import { eventRoutes } from '../routes/events.ts'
+import { importRoutes } from '../routes/imports.ts'
+import { messageRoutes } from '../routes/messages.ts'
+import { appRoutes, type StartSettings } from '../routes/operator/app.ts'
+import { auditRoutes } from '../routes/operator/audit.ts'
+import { backupRoutes } from '../routes/operator/backup.ts'
+import { healthRoutes } from '../routes/operator/health.ts'
+import { type MetricsOptions, metricsRoutes } from '../routes/operator/metrics.ts'
+import { modelRoutes } from '../routes/operator/models.ts'
+import { policyRoutes } from '../routes/operator/policy.ts'
+import { rotationRoutes } from '../routes/operator/rotation.ts'
+import { stdioRoutes } from '../routes/operator/stdio.ts'
+import { resourceRoutes } from '../routes/resources.ts'
+import { runRoutes } from '../routes/runs.ts'
+import { selectionRoutes } from '../routes/selections.ts'
+import { startRoutes } from '../routes/starts.ts'
+import { threadRoutes } from '../routes/threads.ts'
+import { toolkitRoutes } from '../routes/toolkits.ts'
+import { toolRoutes } from '../routes/tools.ts'
+import { trialRoutes } from '../routes/trials.ts'
+import { workflowRoutes } from '../routes/workflows.ts'
+import { addDocument } from './api-document.ts'
+import type { Env } from './env.ts'
+import {
+  type Authenticate,
+  authenticated,
+  jsonBody,
+  type NeedsBody,
+  openUntil,
+  ownOrigin,
+  requestId,
+  stillOf,
+  traceParent,
+} from './middleware.ts'
+import { sendProblem } from './problem.ts'
+
+export type { Authenticate } from './middleware.ts'
+
+export interface AppOptions {
+  host: Host
+  /** Who sent a request. Replace it to bring your own users. */
+  authenticate: Authenticate
+  /** Accept only requests that name a loopback Host. For a server without sign-in. @default false */
+  loopbackOnly?: boolean
+  /** Where people reach the server, where that is not its own address. */
+  publicUrl?: string | undefined
+  /** Who this host is, for authorization servers that ask at its own address. */
+  clientMetadata?: Record<string, unknown> | undefined
+  apiKeys?: ApiKeys
+  /** Sign-in of our own, which `authenticate` then knows of. An app with users of its own needs none. */
+  signIn?: SignIn | undefined
+  /** How many proxies of the operator stand before the server, each adding to `X-Forwarded-For`. @default 0 */
+  proxies?: number
+  /** Models of chats and agents. @default those that users have keys for */
+  models?: Models
+  /** What operators are shown of how the server was started. */
+  settings?: StartSettings
+  log?: Log
+  /** What `GET /metrics` tells to operators. Without it there is no such route. */
+  metrics?: MetricsOptions
+  version?: string
+  /** Ends the streams of events and takes no more requests, so that a server can stop. */
+  stopping?: AbortSignal
+}
+
+export type AppType = ReturnType<typeof createApp>
+
+export function createApp({
+  host,
+  authenticate,
+  loopbackOnly = false,
+  publicUrl,
+  clientMetadata,
+  apiKeys,
+  signIn,
+  proxies = 0,
+  models = createModels(host),
+  settings,
+  log = silentLog,
+  metrics,
+  version = '0.0.0',
+  stopping = new AbortController().signal,
+}: AppOptions) {
+  const app = new OpenAPIHono<Env>({
+    defaultHook: (result) => {
+      if (!result.success) throw invalidInput(result.error as unknown as ZodError)
+    },
+  })
+  app.use(requestId())
+  app.use(traceParent())
+  app.use(requestLog(log))
+  app.use(compress())
+  app.use(securityHeaders(publicUrl))
+  app.use('/api/*', openUntil(stopping))
+  app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
+  app.route('/api', oauthPages(host, authenticate, signIn?.people))
+  app.use('/api/*', jsonBody(bodiesOf(app)))
+  app.onError((thrown, c) => {
+    const error = HostError.from(thrown)
+    // A healthy server's refusal is the caller's to read: nothing here failed.
+    if (error.status >= 500 && error.code !== 'refused-by-server')
+      log.error({ err: error, cause: error.cause, requestId: c.get('requestId') }, error.code)
+    return sendProblem(c, error)
+  })
+  app.notFound((c) =>
+    sendProblem(c, new HostError('not-found', { detail: `There is nothing at ${c.req.method} ${c.req.path}.` })),
+  )
+
+  addDocument(app, version)
+  if (clientMetadata) app.get('/client-metadata.json', (c) => c.json(clientMetadata, 200))
+  const mode = loopbackOnly ? 'local' : 'multi-user'
+  const authParts = { signIn, authenticate, mode, publicUrl, proxies } as const
+  const open = app.route('/api', authRoutes(authParts)).route('/api', authLinkRoutes(authParts))
+  app.use('/api/*', authenticated(authenticate))
+  if (metrics) {
+    // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
+    if (loopbackOnly) app.use('/metrics', ownOrigin({ loopbackOnly, publicUrl }))
+    app.route('/', metricsRoutes(metrics, authenticate))
+  }
+  return open
+    .route('/', healthRoutes(host, version))
+    .route('/api', configRoutes(host))
+    .route('/api', trialRoutes(host))
+    .route('/api', importRoutes(host))
+    .route('/api', toolkitRoutes(host))
+    .route('/api', startRoutes(host))
+    .route('/api', stdioRoutes(settings ?? {}))
+    .route('/api', resourceRoutes(host))
+    .route('/api', callRoutes(host))
+    .route('/api', oauthRoutes(host))
+    .route('/api', policyRoutes(host))
+    .route('/api', threadRoutes(host))
+    .route('/api', selectionRoutes(host))
+    .route('/api', messageRoutes(host, models, stopping))
+    .route('/api', modelRoutes(host, models))
+    .route('/api', runRoutes(host))
+    .route('/api', workflowRoutes(host))
+    .route('/api', appRoutes(host, settings))
+    .route('/api', eventRoutes(host, stopping, stillOf(authenticate)))
+    .route('/api', preferenceRoutes(host))
+    .route('/api', backupRoutes(host))
+    .route('/api', rotationRoutes(host))
+    .route('/api', auditRoutes(host))
+    .route('/api', toolRoutes(host))
+    .route('/api', userRoutes(host, signIn))
+    .route('/api', keyRoutes(apiKeys ?? createApiKeys(host.storage, host.audit.record)))
+}
+
+/** Which routes need a body, as their descriptions say; read with the first that is asked, when all of them are there. */
+function bodiesOf(app: OpenAPIHono<Env>): NeedsBody {
+  let needed: ReadonlySet<string> | undefined
+  return (method, path) => {
+    needed ??= new Set(
+      app.openAPIRegistry.definitions.flatMap((one) =>
+        one.type === 'route' && one.route.request?.body?.required
+          ? [`${one.route.method.toUpperCase()} ${one.route.path.replaceAll(/\{(\w+)\}/g, ':$1')}`]
+          : [],
+      ),
+    )
+    return needed.has(`${method} ${path}`)
+  }
+}
+
+const securityHeaders = (publicUrl: string | undefined) =>
+  secureHeaders({
+    contentSecurityPolicy: CONTENT_SECURITY_POLICY,
+    xFrameOptions: 'DENY',
+    crossOriginOpenerPolicy: false,
+    // Only what the operator says is reached by https is bound to it, and no other name of theirs.
+    strictTransportSecurity: publicUrl !== undefined && new URL(publicUrl).protocol === 'https:' && 'max-age=15552000',
+  })
+
+// The UI is served from here too: its own scripts and styles, and nothing from elsewhere.
+const CONTENT_SECURITY_POLICY = {
+  defaultSrc: ["'self'"],
+  scriptSrc: ["'self'"],
+  // Editors and dialogs write rules of their own while the page is used: they know the nonce, what comes from a tool does not.
+  styleSrc: ["'self'", NONCE],
+  imgSrc: ["'self'", 'data:'],
+  // Sounds that tools give.
+  mediaSrc: ["'self'", 'data:'],
+  connectSrc: ["'self'"],
+  frameAncestors: ["'none'"],
+  baseUri: ["'none'"],
+  formAction: ["'self'"],
+}

@@ -1,0 +1,115 @@
+/** What is answered of a call, the same whoever asks and when: as it runs here, or as it is kept by whichever process. */
+import { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { type CallOutcome, type Host, HostError, type KeptCall, type RunningCall } from 'loadout'
+import { approvalView } from 'loadout/schema'
+import type { Env } from './env.ts'
+import { named } from './openapi.ts'
+
+export const block = z.record(z.string(), z.unknown())
+export const done = z
+  .object({
+    callId: z.string(),
+    status: z.enum(['ok', 'tool-error']),
+    content: z.array(block),
+    structuredContent: z.unknown().optional(),
+    resultHandle: z.string().optional(),
+  })
+  .openapi('CallResult')
+export const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).openapi('Input')
+export const waiting = z
+  .object({
+    callId: z.string(),
+    status: z.enum(['running', 'input-needed', 'pending']),
+    input: input.optional(),
+    approval: named(approvalView, 'Approval').optional(),
+  })
+  .openapi('CallWaiting')
+
+type Done = z.infer<typeof done>
+type Waiting = z.infer<typeof waiting>
+export type Answer = Done | Waiting
+
+export const isWaiting = (answer: Answer): answer is Waiting => !('content' in answer)
+
+export function respond(c: Context<Env>, answer: Answer) {
+  return isWaiting(answer) ? c.json(answer, 202) : c.json(answer, 200)
+}
+
+/** The outcome, or what has to happen first. */
+export async function settled(running: RunningCall): Promise<Answer> {
+  const { callId } = running
+  const first = await Promise.race([running.outcome, running.asked, running.pending])
+  if ('question' in first) return { callId, status: 'input-needed', input: viewInput(first) }
+  if ('expiresAt' in first) return { callId, status: 'pending', approval: first }
+  return { callId, ...resultOf(first) }
+}
+
+/** The same of a call that was begun before, here or elsewhere. */
+export async function settledLater(
+  host: Host,
+  { userId, callId }: Pick<KeptCall, 'userId' | 'callId'>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const running = host.calls.running(userId, callId)
+  return running ? settled(running) : fromRecord(host, await host.records.settled(userId, callId, { signal }))
+}
+
+/** As it is now. */
+export async function shown(host: Host, userId: string, callId: string): Promise<Answer> {
+  return stateOf(host, userId, callId) ?? fromRecord(host, await host.records.get(userId, callId))
+}
+
+/** As this process knows it, where it is the one that runs it. */
+function stateOf(host: Host, userId: string, callId: string): Answer | undefined {
+  const state = orNotFound(() => host.calls.get(userId, callId))
+  if (state === undefined || (state.status === 'done' && state.isCut)) return undefined
+  if (state.status === 'done') return { callId, ...resultOf(state.outcome) }
+  if (state.input) return { callId, status: 'input-needed', input: viewInput(state.input) }
+  if (state.approval) return { callId, status: 'pending', approval: state.approval }
+  return { callId, status: 'running' }
+}
+
+/** As it is stored, by whichever process. */
+export async function fromRecord(
+  host: Host,
+  { userId, callId, status, outcome, approvalId, finishedAt }: KeptCall,
+): Promise<Answer> {
+  if (outcome) return { callId, ...resultOf(asOfNow(outcome, finishedAt)) }
+  if (status !== 'pending' || approvalId === null) return { callId, status: 'running' }
+  const approval = await host.approvals.get(userId, approvalId).catch(() => undefined)
+  return { callId, status: 'pending', ...(approval ? { approval } : {}) }
+}
+
+/** Of a wait that was asked for back then, what is left. */
+function asOfNow(outcome: CallOutcome, finishedAt: Date | null): CallOutcome {
+  if (!('error' in outcome) || outcome.error.retryAfterMs === undefined || !finishedAt) return outcome
+  const retryAfterMs = Math.max(0, outcome.error.retryAfterMs - (Date.now() - finishedAt.getTime()))
+  return { ...outcome, error: outcome.error.with({ retryAfterMs }) }
+}
+
+export function resultOf(outcome: CallOutcome) {
+  if ('error' in outcome) throw outcome.error
+  const { status, content, structuredContent, resultHandle } = outcome
+  return {
+    status,
+    content,
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    ...(resultHandle === undefined ? {} : { resultHandle }),
+  }
+}
+
+export const viewInput = ({ id, toolkit, question }: { id: string; toolkit: string; question: object }) => ({
+  id,
+  toolkit,
+  question: { ...question },
+})
+
+function orNotFound<T>(work: () => T): T | undefined {
+  try {
+    return work()
+  } catch (error) {
+    if (HostError.is(error) && error.code === 'not-found') return undefined
+    throw error
+  }
+}

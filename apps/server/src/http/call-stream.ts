@@ -1,0 +1,83 @@
+/**
+ * A call as a stream: progress, what the server logs, questions and the outcome, one event each; it ends with the call. Who leaves the stream
+ * gives the call up, unless it was to go on behind or has a key: then it is there later.
+ */
+import type { Context } from 'hono'
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming'
+import type { CallOutcome, CallRequest, Host, RunningCall } from 'loadout'
+import { resultOf, viewInput } from './call-responses.ts'
+import type { Env } from './env.ts'
+
+const KEEP_ALIVE_MS = 25_000
+
+export interface Streamed {
+  request: CallRequest
+  idempotencyKey: string | undefined
+  wait: boolean
+}
+
+/** What is refused before it begins is a problem like any other. */
+export async function streamCall(c: Context<Env>, host: Host, streamed: Streamed): Promise<Response> {
+  const { request, idempotencyKey, wait } = streamed
+  const gone = new AbortController()
+  const early: Array<[event: string, data: object]> = []
+  let tell = (event: string, data: object) => void early.push([event, data])
+  const told = {
+    ...request,
+    onProgress: (progress: object) => tell('progress', progress),
+    onLog: (line: object) => tell('log', line),
+  }
+  const isKept = idempotencyKey !== undefined || !wait
+  const begun = isKept
+    ? await host.records.start(told, { idempotencyKey })
+    : { ...host.records.startWaited({ ...told, signal: gone.signal }), callId: undefined }
+  const running = 'running' in begun ? begun.running : host.calls.running(request.userId, begun.callId)
+  const callId = running?.callId ?? begun.callId ?? ''
+  return streamSSE(c, async (stream) => {
+    const send = sender(stream)
+    stream.onAbort(() => gone.abort())
+    const beat = setInterval(() => void send('still-here', {}), KEEP_ALIVE_MS)
+    await send('started', { callId })
+    for (const [event, data] of early) await send(event, data)
+    tell = (event, data) => void send(event, data)
+    try {
+      const outcome = running ? await follow(running, send) : await followKept(host, { request, callId, gone }, send)
+      if (outcome) await send(...ended(callId, outcome))
+    } finally {
+      clearInterval(beat)
+    }
+  })
+}
+
+type Send = (event: string, data: object) => Promise<void>
+
+const sender =
+  (stream: SSEStreamingApi): Send =>
+  (event, data) =>
+    stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => {})
+
+function follow(running: RunningCall, send: Send): Promise<CallOutcome> {
+  const { callId } = running
+  void running.asked.then((asked) => send('input-needed', { callId, input: viewInput(asked) }))
+  void running.pending.then((approval) => send('pending', { callId, approval }))
+  return running.outcome
+}
+
+/** One that another process makes, or made. */
+async function followKept(
+  host: Host,
+  { request: { userId }, callId, gone }: { request: CallRequest; callId: string; gone: AbortController },
+  send: Send,
+): Promise<CallOutcome | undefined> {
+  const { signal } = gone
+  const first = await host.records.settled(userId, callId, { signal })
+  if (first.status === 'pending' && first.approvalId !== null)
+    await send('pending', { callId, approval: await host.approvals.get(userId, first.approvalId) })
+  return first.outcome ?? (await host.records.settled(userId, callId, { signal, untilOver: true })).outcome
+}
+
+function ended(callId: string, outcome: CallOutcome): [event: string, data: object] {
+  if (!('error' in outcome)) return ['result', { callId, ...resultOf(outcome) }]
+  const { code, message: detail, action, errors } = outcome.error
+  return ['failed', { callId, status: outcome.status, code, detail, action, ...(errors ? { errors } : {}) }]
+}

@@ -1,0 +1,189 @@
+/** What a request passes before any route: its id, its Host and Origin, its body, and who sent it. */
+import { ROOT_CONTEXT } from '@opentelemetry/api'
+import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import type { Context, MiddlewareHandler } from 'hono'
+import { matchedRoutes, routePath } from 'hono/route'
+import { HostError, newId } from 'loadout'
+import { type KeyScope, type Principal, type PrincipalInput, parse, parseJson, principal } from 'loadout/schema'
+import type { Env } from './env.ts'
+import { sendProblem } from './problem.ts'
+
+export const BODY_LIMIT_BYTES = 4 * 1024 * 1024
+
+/** Who sent a request, or undefined. The one function that an app replaces to bring its own users. */
+export type Authenticate = (request: Request) => Promise<PrincipalInput | undefined> | PrincipalInput | undefined
+
+export function requestId(): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const id = newId('request')
+    c.set('requestId', id)
+    await next()
+    c.header('x-request-id', id)
+  }
+}
+
+/**
+ * The trace that a request belongs to, as its sender says: what it calls is traced under it. Baggage stays outside, because
+ * it would go on to servers of others.
+ */
+export function traceParent(): MiddlewareHandler<Env> {
+  const propagator = new W3CTraceContextPropagator()
+  const reader = { keys: () => [], get: (headers: Headers, name: string) => headers.get(name) ?? undefined }
+  return async (c, next) => {
+    const { headers } = c.req.raw
+    if (headers.has('traceparent')) c.set('trace', propagator.extract(ROOT_CONTEXT, headers, reader))
+    await next()
+  }
+}
+
+/** What comes over a kept connection once the server stops is not taken: nobody could say what becomes of it. */
+export function openUntil(stopping: AbortSignal): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    if (stopping.aborted) {
+      c.header('connection', 'close')
+      // Answered, not thrown: it is no failure for the log.
+      return sendProblem(
+        c,
+        new HostError('shutting-down', { detail: 'The server is stopping and takes no more requests.' }),
+      )
+    }
+    await next()
+    if (stopping.aborted) c.header('connection', 'close')
+  }
+}
+
+const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
+
+/**
+ * A page of another site must not reach a server that trusts its network: with `loopbackOnly` only loopback names are
+ * ours (DNS rebinding brings a foreign Host), and any Origin must be the Host itself.
+ */
+export function ownOrigin({
+  loopbackOnly,
+  publicUrl,
+}: {
+  loopbackOnly: boolean
+  publicUrl?: string | undefined
+}): MiddlewareHandler<Env> {
+  const publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).host
+  const isOurs = (host: string) =>
+    host === publicHost ||
+    (loopbackOnly ? LOOPBACK.has(URL.parse(`http://${host}`)?.hostname ?? '') : publicHost === undefined)
+
+  return async (c, next) => {
+    const host = c.req.header('host') ?? new URL(c.req.url).host
+    const origin = c.req.header('origin')
+    if (!isOurs(host))
+      throw new HostError('foreign-origin', { detail: `The Host "${host.slice(0, 100)}" is not ours.` })
+    if (origin !== undefined && URL.parse(origin)?.host !== host)
+      throw new HostError('foreign-origin', { detail: `The Origin "${origin.slice(0, 100)}" is not ours.` })
+    await next()
+  }
+}
+
+const WITH_BODY = new Set(['POST', 'PUT', 'PATCH'])
+
+/** What a route says of its body. */
+export type NeedsBody = (method: string, path: string) => boolean
+
+/**
+ * JSON of a bounded size, without keys that reach a prototype. The routes' schemas read it after this. Clients that always name a
+ * content type send it without a body, too: that is no body, and refused only where one is needed.
+ */
+export function jsonBody(needsBody: NeedsBody, limit = BODY_LIMIT_BYTES): MiddlewareHandler<Env> {
+  const tooLarge = () => new HostError('body-too-large', { detail: `The body is larger than ${limit} bytes.` })
+  return async (c, next) => {
+    if (!WITH_BODY.has(c.req.method)) return next()
+    if (Number(c.req.header('content-length') ?? 0) > limit) throw tooLarge()
+    const bytes = await readUpTo(c.req.raw.body, limit)
+    if (bytes === undefined) throw tooLarge()
+    const type = c.req.header('content-type') ?? ''
+    const isEmpty = bytes.length === 0
+    if (!(isEmpty && type === '') && !/^application\/([\w.+-]+\+)?json\b/i.test(type))
+      throw new HostError('unsupported-media-type', { detail: `The content type is "${type.slice(0, 80)}".` })
+    const headers = new Headers(c.req.raw.headers)
+    if (!isEmpty) parseJson(new TextDecoder().decode(bytes))
+    else if (type !== '' && matchedRoutes(c).some(({ path }) => needsBody(c.req.method, path)))
+      throw new HostError('invalid-json', { detail: `The body of ${c.req.method} ${c.req.path} is empty.` })
+    else headers.delete('content-type')
+    // The stream is read; those behind this door get what was in it.
+    c.req.raw = new Request(c.req.raw, { body: bytes as BodyInit, headers })
+    return next()
+  }
+}
+
+async function readUpTo(body: ReadableStream<Uint8Array> | null, limit: number): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > limit) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** What a route needs other than `read` for looking and `write` for changing; one of them is enough. */
+const SCOPES: Readonly<Record<string, readonly KeyScope[]>> = {
+  'POST /api/tools/:toolkit/:tool/call': ['call'],
+  'POST /api/workflow/invoke': ['call'],
+  'POST /api/runs/:id/rerun': ['call'],
+  // They change nothing.
+  'POST /api/workflows/:id/check': ['read', 'call'],
+  'POST /api/workflows/validate': ['read', 'write'],
+  'POST /api/mcp/config/check': ['read', 'write'],
+  // A model calls what it likes.
+  'POST /api/threads/:id/messages': ['call'],
+  'POST /api/inputs/:id': ['call'],
+  'POST /api/approvals/:id/answer': ['approve'],
+  'POST /api/grants': ['approve'],
+  'GET /api/approvals': ['read', 'call', 'approve'],
+  'GET /api/approvals/:id': ['read', 'call', 'approve'],
+  'GET /api/results/:id': ['read', 'call'],
+  // Who calls may see what comes of it, and what it asks.
+  'GET /api/calls/:id': ['read', 'call'],
+  'POST /api/calls/:id/cancel': ['call'],
+  'GET /api/inputs': ['read', 'call'],
+}
+
+/** By the route that will answer, not by how its path is spelled. */
+function scopesFor(c: Context<Env>): readonly KeyScope[] {
+  const method = c.req.method === 'HEAD' ? 'GET' : c.req.method
+  return SCOPES[`${method} ${routePath(c, -1)}`] ?? [method === 'GET' ? 'read' : 'write']
+}
+
+export function authenticated(authenticate: Authenticate): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    const found = await authenticate(c.req.raw)
+    if (!found) throw new HostError('unauthenticated')
+    const who = parse(principal, found)
+    assertScope(who.scopes, ...scopesFor(c))
+    c.set('principal', who)
+    await next()
+  }
+}
+
+export type IsStill = (request: Request, who: Principal) => Promise<boolean>
+
+/** Whether a request that takes long is still of who it was of when it came. */
+export function stillOf(authenticate: Authenticate): IsStill {
+  return async (request, who) => {
+    try {
+      const found = await authenticate(request)
+      return found?.userId === who.userId && (found.role ?? 'user') === who.role
+    } catch {
+      return false
+    }
+  }
+}
+
+/** One of the needed is enough. */
+function assertScope(scopes: readonly KeyScope[], ...needed: readonly KeyScope[]): void {
+  if (needed.some((scope) => scopes.includes(scope))) return
+  throw new HostError('forbidden', { detail: `The API key lacks the scope "${needed.join('" or "')}".` })
+}
+
+export function assertOperator(who: Principal): void {
+  if (who.role !== 'operator') throw new HostError('forbidden', { detail: 'Only an operator may do this.' })
+  assertScope(who.scopes, 'operate')
+}

@@ -1,0 +1,75 @@
+/**
+ * A run as a stream: its nodes as they come, whichever process works on it, and at last the run. Who leaves the stream
+ * does not end the run.
+ */
+import type { Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import type { Host, HostEvent, RunView } from 'loadout'
+import type { Env } from './env.ts'
+
+const KEEP_ALIVE_MS = 25_000
+/** What a run tells before it is known which one it is; the rest is told by what is stored. */
+const MOST_BEFORE = 10_000
+
+type NodeEvent = Extract<HostEvent, { type: 'run-node' }>
+type NodeState = Omit<NodeEvent, 'type' | 'userId' | 'runId'>
+type Tell = (run: RunView) => object
+
+/** Begins it, and streams it from its beginning. */
+export async function streamRun(
+  c: Context<Env>,
+  host: Host,
+  { start, tell }: { start: () => Promise<RunView>; tell: Tell },
+): Promise<Response> {
+  const { userId } = c.var.principal
+  const heard: NodeEvent[] = []
+  // From before it begins, so that no node is missed.
+  const stop = host.events.on('run-node', (event) => {
+    if (event.userId === userId && heard.length < MOST_BEFORE) heard.push(event)
+  })
+  try {
+    const run = await start()
+    const before = heard
+      .filter(({ runId }) => runId === run.id)
+      .map(({ type: _, userId: __, runId: ___, ...state }) => state)
+    return follow(c, host, { run, before, tell })
+  } finally {
+    stop()
+  }
+}
+
+/** Streams one that was begun before. */
+export async function streamStarted(
+  c: Context<Env>,
+  host: Host,
+  { runId, tell }: { runId: string; tell: Tell },
+): Promise<Response> {
+  return follow(c, host, { run: await host.runs.get(c.var.principal.userId, runId), before: [], tell })
+}
+
+function follow(
+  c: Context<Env>,
+  host: Host,
+  { run, before, tell }: { run: RunView; before: readonly NodeState[]; tell: Tell },
+): Response {
+  const { userId } = c.var.principal
+  const { id: runId, status, kind } = run
+  const gone = new AbortController()
+  const { signal } = gone
+  // A program has no nodes.
+  const nodes = kind === 'workflow' ? host.workflows.follow(userId, runId, { signal, before }) : []
+  return streamSSE(c, async (stream) => {
+    stream.onAbort(() => gone.abort())
+    const send = (event: string, data: object) => stream.writeSSE({ event, data: JSON.stringify(data) }).catch(() => {})
+    const beat = setInterval(() => void send('still-here', {}), KEEP_ALIVE_MS)
+    try {
+      await send('started', { runId, status })
+      for await (const state of nodes) await send('node', { runId, ...state })
+      const end = await host.runs.settled(userId, runId, { signal })
+      if (!signal.aborted) await send('run', tell(end))
+    } finally {
+      clearInterval(beat)
+      gone.abort()
+    }
+  })
+}

@@ -1,0 +1,32 @@
+/** The page and its policy: what writes styles into the page knows a word that is another one each time. */
+import { copyFile, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createHost } from 'loadout'
+import { expect, it } from 'vitest'
+import { createApp } from './app.ts'
+import { serveWeb } from './web.ts'
+
+it('the web page carries its CSP nonce, and the policy blocks other inline styles and scripts', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'loadout-page-'))
+  await copyFile(new URL('../../../web/index.html', import.meta.url), join(folder, 'index.html'))
+  const app = createApp({
+    host: createHost(),
+    authenticate: () => ({ kind: 'session', userId: 'ann', role: 'user' }),
+  })
+  serveWeb(app, folder)
+  const read = async () => {
+    const response = await app.request('/connectors')
+    const policy = response.headers.get('content-security-policy') ?? ''
+    const [, nonce = ''] = /nonce="([^"]*)"/.exec(await response.text()) ?? []
+    return { policy, nonce }
+  }
+  const [first, second] = [await read(), await read()]
+  expect(first.nonce).toMatch(/^[\w+/]{22}==$/)
+  expect(first.policy).toContain(`style-src 'self' 'nonce-${first.nonce}'`)
+  expect(second.policy).toContain(`style-src 'self' 'nonce-${second.nonce}'`)
+  expect(second.nonce).not.toBe(first.nonce)
+  expect(first.policy).toContain("script-src 'self';")
+  expect(first.policy).not.toContain('unsafe')
+  await rm(folder, { recursive: true })
+})

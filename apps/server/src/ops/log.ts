@@ -1,0 +1,124 @@
+/**
+ * Structured logs. A line has the path and never the query, headers or body: those are where secrets travel. What is written
+ * while a request is served, however deep, has its id. What looks like one of our keys leaves no line.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { isSpanContextValid, trace } from '@opentelemetry/api'
+import type { MiddlewareHandler } from 'hono'
+import { type CallRecord, HostError } from 'loadout'
+import pino from 'pino'
+import type { Env } from '../http/env.ts'
+
+export interface Log extends Pick<pino.Logger, 'info' | 'warn' | 'error' | 'debug'> {
+  /** Every line that this work writes has these fields. */
+  within?<T>(fields: LineFields, work: () => T): T
+}
+
+export interface LineFields {
+  requestId: string
+  traceId?: string | undefined
+}
+
+export const silentLog: Log = pino({ level: 'silent' })
+
+const SECRET_FIELDS = new Set([
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'token',
+  'password',
+  'secret',
+  'secrets',
+  'key',
+  'apikey',
+  'api_key',
+  'headers',
+  'env',
+  'arguments',
+  'content',
+  'structuredcontent',
+])
+const CENSORED = '[redacted]'
+const DEEPEST = 8
+const KEYS = /\blo_[A-Za-z0-9_-]{16,}|\bBearer\s+[^\s"\\]+/g
+
+export function createLog(level: string, destination: pino.DestinationStream = pino.destination(2)): Log {
+  const ambient = new AsyncLocalStorage<LineFields>()
+  const logger = pino(
+    {
+      level,
+      base: null,
+      formatters: { log: (fields) => censored(fields, 0) },
+      serializers: { err: plainError, cause: plainError },
+      // A new one each time, because the line's own fields are put into it.
+      mixin: () => ({ ...ambient.getStore() }),
+      hooks: { streamWrite: (line) => line.replace(KEYS, CENSORED) },
+    },
+    destination,
+  )
+  return Object.assign(logger, { within: <T>(fields: LineFields, work: () => T) => ambient.run(fields, work) })
+}
+
+/** pino's own censor knows paths of a fixed depth, and costs ten times what the rest of a line does. */
+function censored(fields: Record<string, unknown>, depth: number): Record<string, unknown> {
+  const told: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(fields))
+    told[name] = value !== undefined && SECRET_FIELDS.has(name.toLowerCase()) ? CENSORED : inner(value, depth + 1)
+  return told
+}
+
+function inner(value: unknown, depth: number): unknown {
+  // Errors have a serializer of their own.
+  if (typeof value !== 'object' || value === null || value instanceof Error || value instanceof Date) return value
+  if (depth >= DEEPEST) return CENSORED
+  if (Array.isArray(value)) return value.map((item) => inner(item, depth + 1))
+  return censored(value as Record<string, unknown>, depth)
+}
+
+// Messages of foreign errors can quote what they failed on; their kind and place are enough to find them.
+function plainError(error: unknown): unknown {
+  if (!(error instanceof Error)) return undefined
+  const code = Reflect.get(error, 'code')
+  // Our own errors are written without secrets; their words may be kept.
+  const words = HostError.is(error) ? { message: error.message } : {}
+  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), ...words, stack: frames(error) }
+}
+
+const frames = (error: Error) =>
+  error.stack
+    ?.split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 12)
+
+const tenths = (ms: number) => Math.round(ms * 10) / 10
+
+export function requestLog(log: Log): MiddlewareHandler<Env> {
+  return (c, next) => {
+    const start = performance.now()
+    const requestId = c.get('requestId')
+    const serve = async () => {
+      await next()
+      log.info({
+        requestId,
+        method: c.req.method,
+        path: c.req.path,
+        status: c.res.status,
+        ms: tenths(performance.now() - start),
+        userId: c.get('principal')?.userId,
+      })
+    }
+    return log.within ? log.within({ requestId, ...traceIdOf(c.get('trace')) }, serve) : serve()
+  }
+}
+
+function traceIdOf(at: Env['Variables']['trace']): { traceId?: string } {
+  const span = at && trace.getSpanContext(at)
+  return span && isSpanContextValid(span) ? { traceId: span.traceId } : {}
+}
+
+/** A line for every call: which, how it ended and how long it took; not what it was about. */
+export const callLog =
+  (log: Log) =>
+  ({ ms, traceId, ...call }: CallRecord): void =>
+    // The request's own trace is not written over by none.
+    log.info({ ...call, ...(traceId === undefined ? {} : { traceId }), ms: tenths(ms) }, 'call')

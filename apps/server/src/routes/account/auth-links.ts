@@ -1,0 +1,134 @@
+/** Links that let somebody in once: the first operator, who is invited, who forgot; and the way by a provider. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { HostError } from 'loadout'
+import { visitorOf } from '../../auth/client-address.ts'
+import { isOwnPath } from '../../auth/input-limits.ts'
+import type { Env } from '../../http/env.ts'
+import { json, jsonBodyOf } from '../../http/openapi.ts'
+import { problemResponses } from '../../http/problem.ts'
+import { type AuthParts, email, entered, keep, newPassword, signInOf, unkept, welcome } from './auth.ts'
+
+export const personName = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(200)
+  .regex(/^[^\p{Cc}\p{Cf}]*$/u, 'must not hold control characters')
+const token = z.string().min(1).max(200)
+const link = z
+  .object({
+    kind: z.enum(['setup', 'invite', 'reset']),
+    expiresAt: z.iso.datetime(),
+    email: z.string().optional(),
+    name: z.string().optional(),
+  })
+  .openapi('SignInLink')
+
+const look = createRoute({
+  method: 'post',
+  path: '/auth/link',
+  summary: 'What a link is for; it stays good',
+  request: { body: jsonBodyOf(z.strictObject({ token })) },
+  responses: { 200: json(link, 'What it is for'), ...problemResponses },
+})
+const setUp = createRoute({
+  method: 'post',
+  path: '/auth/setup',
+  summary: 'Become the first operator, by the link that the server printed',
+  request: { body: jsonBodyOf(z.strictObject({ token, email, name: personName, password: newPassword.optional() })) },
+  responses: {
+    201: json(entered, 'The first operator, signed in'),
+    202: json(entered, 'Who it will be: where nobody has a password they come in by the provider'),
+    ...problemResponses,
+  },
+})
+const accept = createRoute({
+  method: 'post',
+  path: '/auth/invite',
+  summary: 'Choose a password, by the link of an invitation',
+  request: { body: jsonBodyOf(z.strictObject({ token, name: personName.optional(), password: newPassword })) },
+  responses: { 200: json(entered, 'Signed in'), ...problemResponses },
+})
+const reset = createRoute({
+  method: 'post',
+  path: '/auth/reset',
+  summary: 'Choose a new password, by the link of an operator; earlier sessions end',
+  request: { body: jsonBodyOf(z.strictObject({ token, password: newPassword })) },
+  responses: { 200: json(entered, 'Signed in'), ...problemResponses },
+})
+
+const onwards = { 302: { description: 'Onwards' }, ...problemResponses }
+const startOidc = createRoute({
+  method: 'get',
+  path: '/auth/oidc/start',
+  summary: 'To the sign-in provider; a page to go to, not to fetch',
+  request: {
+    query: z.object({ returnTo: z.string().max(2000).refine(isOwnPath, 'must be a path of ours').optional() }),
+  },
+  responses: onwards,
+})
+const text = z.string().max(8000).optional()
+const finishOidc = createRoute({
+  method: 'get',
+  path: '/auth/oidc/callback',
+  summary: 'Where the provider sends people back to',
+  request: { query: z.object({ state: text, code: text, iss: text, error: text, error_description: text }) },
+  responses: onwards,
+})
+
+export function authLinkRoutes(parts: AuthParts) {
+  const { proxies } = parts
+  return new OpenAPIHono<Env>()
+    .openapi(look, async (c) => {
+      const { kind, expiresAt, user } = await signInOf(parts).look(c.req.valid('json').token)
+      unkept(c)
+      const who = user ? { email: user.email, name: user.name } : {}
+      return c.json({ kind, expiresAt: expiresAt.toISOString(), ...who }, 200)
+    })
+    .openapi(setUp, async (c) => {
+      const came = await signInOf(parts).setUp(visitorOf(c, proxies), c.req.valid('json'))
+      return c.json(welcome(c, came), came.cookies.length > 0 ? 201 : 202)
+    })
+    .openapi(accept, async (c) => {
+      const given = { kind: 'invite' as const, ...c.req.valid('json') }
+      return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)
+    })
+    .openapi(reset, async (c) => {
+      const given = { kind: 'reset' as const, ...c.req.valid('json') }
+      return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)
+    })
+    .openapi(startOidc, async (c) => {
+      const returnTo = c.req.valid('query').returnTo ?? '/'
+      const begun = oidcOf(parts).start(visitorOf(c, proxies), returnTo)
+      const { url, cookies } = await begun.catch((error) => backToDoor(c, error))
+      return goOn(c, url, cookies)
+    })
+    .openapi(finishOidc, async (c) => {
+      const finished = oidcOf(parts).finish(visitorOf(c, proxies), c.req.valid('query'))
+      const { url, cookies } = await finished.catch((error) => backToDoor(c, error))
+      return goOn(c, url, cookies)
+    })
+}
+
+function oidcOf(parts: AuthParts) {
+  const { oidc } = signInOf(parts)
+  if (oidc) return oidc
+  throw new HostError('not-found', {
+    detail: 'This server has no sign-in provider.',
+    action: 'Sign in with a password.',
+  })
+}
+
+/** Who looks at it in a browser reads it on the sign-in page. */
+function backToDoor(c: Context<Env>, error: unknown): { url: string; cookies: string[] } {
+  if (!HostError.is(error) || !c.req.header('accept')?.includes('text/html')) throw error
+  return { url: `/sign-in?problem=${error.code}`, cookies: [] }
+}
+
+function goOn(c: Context<Env>, to: string, cookies: string[]) {
+  for (const cookie of cookies) keep(c, cookie)
+  unkept(c)
+  c.header('referrer-policy', 'no-referrer')
+  return c.redirect(to, 302)
+}

@@ -1,0 +1,211 @@
+/**
+ * Who is signed in, coming in and going out. These answer without a session; what needs one asks for it itself. Where an app has
+ * an `authenticate` of its own there is nothing here but the answer to who somebody is.
+ */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { HostError } from 'loadout'
+import { parse, principal, type UserRow } from 'loadout/schema'
+import { assertOwnPage } from '../../auth/authenticate.ts'
+import { visitorOf } from '../../auth/client-address.ts'
+import { PASSWORD_LENGTH } from '../../auth/input-limits.ts'
+import type { Entered, SignedIn } from '../../auth/sessions.ts'
+import type { SignIn } from '../../auth/sign-in.ts'
+import type { Env } from '../../http/env.ts'
+import type { Authenticate } from '../../http/middleware.ts'
+import { idParam, json, jsonBodyOf } from '../../http/openapi.ts'
+import { problemResponses } from '../../http/problem.ts'
+
+export interface AuthParts {
+  signIn: SignIn | undefined
+  authenticate: Authenticate
+  mode: 'local' | 'multi-user'
+  publicUrl: string | undefined
+  /** How many proxies of the operator stand before the server. */
+  proxies: number
+}
+
+const signedInUser = z
+  .object({ id: z.string(), name: z.string(), email: z.string().nullable(), operator: z.boolean() })
+  .openapi('SignedInUser')
+const state = z
+  .object({
+    mode: z.enum(['local', 'multi-user']),
+    user: signedInUser.nullable(),
+    methods: z.object({ password: z.boolean(), oidc: z.object({ name: z.string() }).optional() }),
+    setupNeeded: z.boolean().openapi({ description: 'Whether nobody operates the server yet' }),
+    expiresAt: z.iso.datetime().optional().openapi({ description: 'When the session ends, if nobody uses it' }),
+  })
+  .openapi('SessionState')
+export const entered = z.object({ user: signedInUser }).openapi('Entered')
+export const email = z.email().max(320)
+export const newPassword = z
+  .string()
+  .min(PASSWORD_LENGTH.least, `must have at least ${PASSWORD_LENGTH.least} characters`)
+  .max(PASSWORD_LENGTH.most, `must have at most ${PASSWORD_LENGTH.most} characters`)
+const anyPassword = z.string().min(1).max(PASSWORD_LENGTH.most)
+const session = z
+  .object({
+    id: z.string(),
+    current: z.boolean(),
+    createdAt: z.iso.datetime(),
+    lastSeenAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime(),
+    address: z.string().nullable(),
+    userAgent: z.string().nullable(),
+  })
+  .openapi('Session')
+
+const show = createRoute({
+  method: 'get',
+  path: '/auth/session',
+  summary: 'Who is signed in, and how one can sign in',
+  responses: { 200: json(state, 'Whoever asks'), ...problemResponses },
+})
+const enter = createRoute({
+  method: 'post',
+  path: '/auth/sign-in',
+  summary: 'Sign in with email and password',
+  request: { body: jsonBodyOf(z.strictObject({ email, password: anyPassword })) },
+  responses: { 200: json(entered, 'Signed in; the session is a cookie'), ...problemResponses },
+})
+const leave = createRoute({
+  method: 'post',
+  path: '/auth/sign-out',
+  summary: 'End the session',
+  responses: { 204: { description: 'Signed out' }, ...problemResponses },
+})
+const changePassword = createRoute({
+  method: 'post',
+  path: '/auth/password',
+  summary: 'Choose another password; every other session ends',
+  request: { body: jsonBodyOf(z.strictObject({ current: anyPassword, password: newPassword })) },
+  responses: { 204: { description: 'Changed' }, ...problemResponses },
+})
+const list = createRoute({
+  method: 'get',
+  path: '/auth/sessions',
+  summary: "The caller's sessions",
+  responses: { 200: json(z.object({ items: z.array(session) }), 'All that are in force'), ...problemResponses },
+})
+const end = createRoute({
+  method: 'delete',
+  path: '/auth/sessions/{id}',
+  summary: 'End one of them',
+  request: { params: idParam },
+  responses: { 204: { description: 'Ended' }, ...problemResponses },
+})
+const endOthers = createRoute({
+  method: 'delete',
+  path: '/auth/sessions',
+  summary: 'End all but this one',
+  responses: { 204: { description: 'Ended' }, ...problemResponses },
+})
+
+export function authRoutes(parts: AuthParts) {
+  const { authenticate, mode, proxies } = parts
+  return new OpenAPIHono<Env>()
+    .openapi(show, async (c) => {
+      unkept(c)
+      const { signIn } = parts
+      const methods = {
+        password: signIn?.byPassword ?? false,
+        ...(signIn?.oidc ? { oidc: { name: signIn.oidc.name } } : {}),
+      }
+      const setupNeeded = (await signIn?.setupNeeded()) ?? false
+      const renewed = await signIn?.sessions.renew(visitorOf(c, proxies))
+      for (const cookie of renewed?.cookies ?? []) keep(c, cookie)
+      const rest = { mode, methods, setupNeeded }
+      if (renewed?.signedIn) return c.json({ ...rest, ...stateOf(renewed.signedIn) }, 200)
+      return c.json({ ...rest, user: await otherUser(c, authenticate) }, 200)
+    })
+    .openapi(enter, async (c) => {
+      const came = await signInOf(parts).enter(visitorOf(c, proxies), c.req.valid('json'))
+      return c.json(welcome(c, came), 200)
+    })
+    .openapi(leave, async (c) => {
+      const { sessions } = signInOf(parts)
+      assertOwnPage(c.req.raw, parts.publicUrl)
+      const { cookies } = await sessions.leave(visitorOf(c, proxies))
+      for (const cookie of cookies) keep(c, cookie)
+      unkept(c)
+      return c.body(null, 204)
+    })
+    .openapi(changePassword, async (c) => {
+      await signedInOf(c, parts)
+      const { cookies } = await signInOf(parts).changePassword(visitorOf(c, proxies), c.req.valid('json'))
+      for (const cookie of cookies) keep(c, cookie)
+      unkept(c)
+      return c.body(null, 204)
+    })
+    .openapi(list, async (c) => {
+      const { user, sessionId } = await signedInOf(c, parts)
+      const rows = await signInOf(parts).sessions.list(user.userId)
+      const items = rows.map((row) => ({
+        id: row.sessionId,
+        current: row.sessionId === sessionId,
+        address: row.address,
+        userAgent: row.userAgent,
+        createdAt: row.createdAt.toISOString(),
+        lastSeenAt: row.updatedAt.toISOString(),
+        expiresAt: row.expiresAt.toISOString(),
+      }))
+      unkept(c)
+      return c.json({ items }, 200)
+    })
+    .openapi(end, async (c) => {
+      const { user } = await signedInOf(c, parts)
+      const was = await signInOf(parts).sessions.end(user.userId, c.req.valid('param').id)
+      if (!was) throw new HostError('not-found', { detail: 'There is no such session of yours.' })
+      return c.body(null, 204)
+    })
+    .openapi(endOthers, async (c) => {
+      const { user, sessionId } = await signedInOf(c, parts)
+      await signInOf(parts).sessions.endOthers(user.userId, sessionId)
+      return c.body(null, 204)
+    })
+}
+
+export function signInOf({ signIn }: Pick<AuthParts, 'signIn'>): SignIn {
+  if (signIn) return signIn
+  throw new HostError('not-found', {
+    detail: 'This server has no sign-in of its own.',
+    action: 'Nothing: it needs none.',
+  })
+}
+
+async function signedInOf(c: Context<Env>, parts: AuthParts): Promise<SignedIn> {
+  const found = await signInOf(parts).sessions.find(c.req.raw.headers)
+  if (!found) throw new HostError('unauthenticated')
+  assertOwnPage(c.req.raw, parts.publicUrl)
+  return found
+}
+
+/** Somebody who came in: their cookies, and who they are. */
+export function welcome(c: Context<Env>, { user, cookies }: Entered) {
+  for (const cookie of cookies) keep(c, cookie)
+  unkept(c)
+  return { user: viewOf(user) }
+}
+
+const viewOf = ({ userId: id, name, email: of, role }: UserRow) => ({
+  id,
+  name,
+  email: of,
+  operator: role === 'operator',
+})
+
+const stateOf = ({ user, expiresAt }: SignedIn) => ({ user: viewOf(user), expiresAt: expiresAt.toISOString() })
+
+/** The local user, whoever has a key, and whomever an app's own `authenticate` knows. */
+async function otherUser(c: Context<Env>, authenticate: Authenticate): Promise<z.infer<typeof signedInUser> | null> {
+  const found = await authenticate(c.req.raw)
+  if (!found) return null
+  const { userId, role } = parse(principal, found)
+  return { id: userId, name: userId, email: null, operator: role === 'operator' }
+}
+
+export const keep = (c: Context<Env>, cookie: string) => c.header('set-cookie', cookie, { append: true })
+
+/** Who somebody is stays out of every cache. */
+export const unkept = (c: Context<Env>) => c.header('cache-control', 'no-store')

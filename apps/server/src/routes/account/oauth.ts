@@ -1,0 +1,194 @@
+/**
+ * Sign-in to servers of others: a link for its user, the page that people come back to, and the way out again.
+ *
+ * The page is public, because who comes back may be on another device than the one that asked. Whose link it is, its state
+ * says; that the person is that user, a session says, or the cookie of the browser that asked, or the person themselves,
+ * after being shown whose account it is. So nobody is led to sign in for somebody else: what the person says is a form of that
+ * page with a word that only its browser has, which no address and no other page can bring.
+ */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context, Next } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { type Host, HostError } from 'loadout'
+import { CLOSE_SCRIPT, confirmPage, failedPage, PAGE_STYLE, signedInPage } from '../../auth/oauth-pages.ts'
+import type { People } from '../../auth/user-admin.ts'
+import type { Env } from '../../http/env.ts'
+import type { Authenticate } from '../../http/middleware.ts'
+import { idText, json, jsonBodyOf } from '../../http/openapi.ts'
+import { problemResponses } from '../../http/problem.ts'
+
+const COOKIE = 'loadout-sign-in'
+const CONFIRM_COOKIE = 'loadout-confirm'
+const COOKIE_PATH = '/api/oauth'
+const COOKIE_SECONDS = 600
+const FORM_BYTES = 64 * 1024
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+const toolkitBody = jsonBodyOf(z.strictObject({ toolkit: idText.openapi({ description: 'Its id' }) }))
+
+const link = z.object({
+  url: z.string(),
+  expiresAt: z.string(),
+  sameMachine: z.boolean().openapi({ description: 'Whether it can be finished only on the machine of the server' }),
+})
+const start = createRoute({
+  method: 'post',
+  path: '/oauth/start',
+  summary: 'A link for the caller to sign in to the server of a toolkit; it is good once and for ten minutes',
+  request: { body: toolkitBody },
+  responses: { 200: json(link, 'The link'), ...problemResponses },
+})
+const disconnect = createRoute({
+  method: 'post',
+  path: '/oauth/disconnect',
+  summary: "Forget the caller's sign-in to a toolkit, and revoke it where its server can",
+  request: { body: toolkitBody },
+  responses: { 200: json(z.object({ revoked: z.boolean() }), 'Forgotten'), ...problemResponses },
+})
+
+/** What the person brings back. */
+const returned = z.object({
+  state: z.string().max(500).default(''),
+  code: z.string().max(8192).optional(),
+  iss: z.string().max(2000).optional(),
+  error: z.string().max(200).optional(),
+})
+const page = (description: string) => ({ description, content: { 'text/html': { schema: z.string() } } })
+const callback = createRoute({
+  method: 'get',
+  path: '/oauth/callback',
+  summary: 'Where people come back to after they signed in: a page',
+  security: [],
+  request: { query: returned },
+  responses: { 200: page('A page that closes itself, or asks first'), 400: page('A page that says why not') },
+})
+const confirm = createRoute({
+  method: 'post',
+  path: '/oauth/confirm',
+  summary: 'The form of that page: the person says that the account is theirs',
+  security: [],
+  middleware: [formOnly, bodyLimit({ maxSize: FORM_BYTES, onError: notGood })],
+  request: {
+    body: {
+      required: true,
+      content: {
+        'application/x-www-form-urlencoded': { schema: returned.extend({ word: z.string().min(20).max(100) }) },
+      },
+    },
+  },
+  responses: { 200: page('A page that closes itself'), 400: page('A page that says why not') },
+})
+
+export function oauthRoutes(host: Host) {
+  return new OpenAPIHono<Env>()
+    .openapi(start, async (c) => {
+      const { url, expiresAt } = await host.signIns.start(c.get('principal').userId, c.req.valid('json').toolkit)
+      const { searchParams } = new URL(url)
+      remember(c, { name: COOKIE, value: searchParams.get('state') ?? '', sameSite: 'Lax' })
+      const back = URL.parse(searchParams.get('redirect_uri') ?? '')
+      const sameMachine = LOOPBACK.test(back?.hostname ?? '')
+      return c.json({ url, expiresAt: expiresAt.toISOString(), sameMachine }, 200)
+    })
+    .openapi(disconnect, async (c) => {
+      const { userId, role, scopes } = c.get('principal')
+      const isOperator = role === 'operator' && scopes.includes('operate')
+      return c.json(await host.signIns.disconnect(userId, c.req.valid('json').toolkit, { isOperator }), 200)
+    })
+}
+
+/** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
+export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick<People, 'find'>) {
+  const pages = new OpenAPIHono<Env>()
+  const finish = async (c: Context<Env>, brought: z.infer<typeof returned>, who: string | undefined) => {
+    const { name } = await host.signIns.whose(brought.state)
+    const { toolkit } = await host.signIns.finish(brought, who === undefined ? undefined : { userId: who })
+    return c.html(signedInPage({ name, toolkit }), 200)
+  }
+  pages.get('/oauth/page.css', (c) => c.body(PAGE_STYLE, 200, { 'content-type': 'text/css; charset=utf-8' }))
+  pages.get('/oauth/close.js', (c) => c.body(CLOSE_SCRIPT, 200, { 'content-type': 'text/javascript; charset=utf-8' }))
+  pages.openapi(
+    callback,
+    async (c) => {
+      unkept(c)
+      const brought = c.req.valid('query')
+      try {
+        const { userId, name } = await host.signIns.whose(brought.state)
+        const who = await principalOf(c, authenticate)
+        if (who !== undefined || getCookie(c, COOKIE) === brought.state) return await finish(c, brought, who)
+        const word = newWord()
+        remember(c, { name: CONFIRM_COOKIE, value: word, sameSite: 'Strict' })
+        return c.html(
+          confirmPage({
+            account: (await people?.find(userId)) ?? { userId },
+            name,
+            action: `${COOKIE_PATH}/confirm`,
+            fields: { ...brought, word },
+          }),
+          200,
+        )
+      } catch (thrown) {
+        return refuse(c, thrown)
+      }
+    },
+    onlyValid,
+  )
+  pages.openapi(
+    confirm,
+    async (c) => {
+      unkept(c)
+      const { word, ...brought } = c.req.valid('form')
+      try {
+        if (getCookie(c, CONFIRM_COOKIE) !== word) throw new HostError('sign-in-link-invalid')
+        deleteCookie(c, CONFIRM_COOKIE, { path: COOKIE_PATH })
+        return await finish(c, brought, await principalOf(c, authenticate))
+      } catch (thrown) {
+        return refuse(c, thrown)
+      }
+    },
+    onlyValid,
+  )
+  return pages
+}
+
+/** People are shown a page, whatever the address has in it. */
+function onlyValid(result: { success: boolean }, c: Context<Env>) {
+  return result.success ? undefined : notGood(c)
+}
+
+async function formOnly(c: Context, next: Next) {
+  const isForm = /^application\/x-www-form-urlencoded\b/i.test(c.req.header('content-type') ?? '')
+  return isForm ? next() : notGood(c)
+}
+
+function notGood(c: Context) {
+  return refuse(c, new HostError('sign-in-link-invalid'))
+}
+
+function refuse(c: Context, thrown: unknown) {
+  unkept(c)
+  return c.html(failedPage(HostError.from(thrown)), 400)
+}
+
+/** Addresses with codes in them are nobody's business. */
+function unkept(c: Context): void {
+  c.header('referrer-policy', 'no-referrer')
+  c.header('cache-control', 'no-store')
+}
+
+function remember(c: Context<Env>, cookie: { name: string; value: string; sameSite: 'Lax' | 'Strict' }): void {
+  const secure = new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https'
+  const { name, value, sameSite } = cookie
+  setCookie(c, name, value, { path: COOKIE_PATH, maxAge: COOKIE_SECONDS, httpOnly: true, sameSite, secure })
+}
+
+const newWord = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+
+/** A key that is not right is no key: the link still has to be the holder's own. */
+async function principalOf(c: Context<Env>, authenticate: Authenticate): Promise<string | undefined> {
+  try {
+    return (await authenticate(c.req.raw))?.userId
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * `GET /metrics`, beside the health routes and not part of the API. Whoever may see it is an operator, or has the one key
+ * that is good for nothing else. In local mode that is whoever reaches the loopback port.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { Hono } from 'hono'
+import { HostError } from 'loadout'
+import { parse, principal } from 'loadout/schema'
+import type { Env } from '../../http/env.ts'
+import { type Authenticate, assertOperator } from '../../http/middleware.ts'
+
+export interface MetricsOptions {
+  /** All metrics, in Prometheus' text format. */
+  read(): Promise<string>
+  /** A key that may see the metrics and nothing else. */
+  key?: string | undefined
+}
+
+export function metricsRoutes({ read, key }: MetricsOptions, authenticate: Authenticate) {
+  return new Hono<Env>().get('/metrics', async (c) => {
+    if (!isKey(c.req.header('authorization'), key)) {
+      const found = await authenticate(c.req.raw)
+      if (!found) throw new HostError('unauthenticated')
+      assertOperator(parse(principal, found))
+    }
+    return c.body(await read(), 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })
+  })
+}
+
+function isKey(header: string | undefined, key: string | undefined): boolean {
+  if (key === undefined || header === undefined) return false
+  const digest = (text: string) => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(header), digest(`Bearer ${key}`))
+}

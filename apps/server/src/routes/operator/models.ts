@@ -1,0 +1,91 @@
+/** Which models can be asked, and keys for them: one's own, or for operators the app's. A key is written and never read. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { APP_OWNER, type Host, HostError } from 'loadout'
+import { MODEL_PROVIDERS, type ModelProvider, type Models } from 'loadout/agents/models'
+import type { Env } from '../../http/env.ts'
+import { assertOperator } from '../../http/middleware.ts'
+import { idText, json, jsonBodyOf } from '../../http/openapi.ts'
+import { problemResponses } from '../../http/problem.ts'
+
+const provider = z.object({ provider: idText.openapi({ description: MODEL_PROVIDERS.join(', ') }) })
+const models = z
+  .object({
+    model: z.string().optional().openapi({ description: 'The one where none is named' }),
+    providers: z.array(
+      z.object({
+        provider: z.enum(MODEL_PROVIDERS),
+        key: z.enum(['user', 'app', 'none']),
+        models: z.array(z.string()).openapi({
+          description:
+            'What you may ask: names and globs. With your own key all, with the app’s what the operator lists',
+        }),
+      }),
+    ),
+  })
+  .openapi('Models')
+const key = jsonBodyOf(z.strictObject({ key: z.string().min(1).max(4096) }))
+const done = { 204: { description: 'Done' }, ...problemResponses }
+
+const show = createRoute({
+  method: 'get',
+  path: '/models',
+  summary: 'Which models can be asked, and with whose key',
+  responses: { 200: json(models, 'They, without their keys'), ...problemResponses },
+})
+const saving = <P extends string>(path: P, summary: string) =>
+  createRoute({ method: 'put', path, summary, request: { params: provider, body: key }, responses: done })
+const clearing = <P extends string>(path: P, summary: string) =>
+  createRoute({ method: 'delete', path, summary, request: { params: provider }, responses: done })
+const save = saving('/models/{provider}/key', "Save a key of one's own for a provider of models")
+const clear = clearing('/models/{provider}/key', "Remove one's own key")
+const saveForAll = saving('/app/models/{provider}/key', 'Save a key for all users who have none (operators)')
+const clearForAll = clearing('/app/models/{provider}/key', 'Remove the key for all (operators)')
+
+interface Change {
+  provider: string
+  /** None: it is removed. */
+  key?: string
+}
+
+export function modelRoutes(host: Host, known: Models) {
+  const change = async (userId: string, tier: 'user' | 'app', { provider: text, key: secret }: Change) => {
+    const of = providerOf(text)
+    const owner = tier === 'app' ? APP_OWNER : userId
+    if (secret === undefined) await known.clearKey(owner, of)
+    else await known.saveKey(owner, of, secret)
+    const action = secret === undefined ? 'credential_cleared' : 'credential_set'
+    await host.audit.record({ userId, action, detail: { provider: of, tier } })
+  }
+  return new OpenAPIHono<Env>()
+    .openapi(show, async (c) => {
+      const { userId } = c.var.principal
+      const [keys, names] = await Promise.all([known.keys(userId), known.names(userId)])
+      const providers = MODEL_PROVIDERS.map((one) => ({ provider: one, key: keys[one], models: names[one] }))
+      return c.json({ providers, ...(known.model === undefined ? {} : { model: known.model }) }, 200)
+    })
+    .openapi(save, async (c) => {
+      await change(c.var.principal.userId, 'user', { ...c.req.valid('param'), ...c.req.valid('json') })
+      return c.body(null, 204)
+    })
+    .openapi(clear, async (c) => {
+      await change(c.var.principal.userId, 'user', c.req.valid('param'))
+      return c.body(null, 204)
+    })
+    .openapi(saveForAll, async (c) => {
+      assertOperator(c.var.principal)
+      await change(c.var.principal.userId, 'app', { ...c.req.valid('param'), ...c.req.valid('json') })
+      return c.body(null, 204)
+    })
+    .openapi(clearForAll, async (c) => {
+      assertOperator(c.var.principal)
+      await change(c.var.principal.userId, 'app', c.req.valid('param'))
+      return c.body(null, 204)
+    })
+}
+
+function providerOf(text: string): ModelProvider {
+  const found = MODEL_PROVIDERS.find((one) => one === text)
+  if (found) return found
+  const detail = `There is no provider "${text.slice(0, 80)}". There are: ${MODEL_PROVIDERS.join(', ')}.`
+  throw new HostError('not-found', { detail })
+}

@@ -1,0 +1,31 @@
+/** Which commands users may bring, for those who bring them. Of a template only what it asks for: its command, its arguments and its environment are the operator's. */
+import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
+import { offeredTemplate } from 'loadout/schema'
+import type { Env } from '../../http/env.ts'
+import { json, named } from '../../http/openapi.ts'
+import { problemResponses } from '../../http/problem.ts'
+import type { StartSettings } from './app.ts'
+
+const rules = z
+  .object({
+    policy: z
+      .enum(['off', 'templates', 'sandbox', 'on'])
+      .optional()
+      .openapi({ description: 'None, prepared ones, any in a sandbox, any; missing where the app itself decides' }),
+    templates: z.array(named(offeredTemplate, 'StdioTemplate')),
+  })
+  .openapi('StdioRules')
+
+const show = createRoute({
+  method: 'get',
+  path: '/stdio',
+  summary: 'Which commands the caller may bring, and what the prepared ones ask for',
+  responses: { 200: json(rules, 'It, without anything that the operator wrote into them'), ...problemResponses },
+})
+
+export function stdioRoutes({ stdio, offered = [] }: Pick<StartSettings, 'stdio' | 'offered'>) {
+  const templates = stdio === 'templates' ? [...offered] : []
+  return new OpenAPIHono<Env>().openapi(show, (c) =>
+    c.json({ ...(stdio === undefined ? {} : { policy: stdio }), templates }, 200),
+  )
+}

@@ -1,0 +1,133 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ChevronRight } from 'lucide-react'
+import { useState } from 'react'
+import { durationWords } from '../../ui/data/format-time.ts'
+import { JsonView } from '../../ui/data/json-view.tsx'
+import { Skeleton } from '../../ui/data/skeleton.tsx'
+import { type Chip, StatusChip } from '../threads/chat/status-chip.tsx'
+import { actionWords, CALL, type Happening, happeningsOf, summaryOf } from './activity-items.ts'
+import { callLinesQuery } from './queries.ts'
+
+const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
+  started: { chip: 'busy', words: 'Started' },
+  ok: { chip: 'done', words: 'Done' },
+  allowed: { chip: 'done', words: 'Allowed' },
+  'tool-error': { chip: 'failed', words: 'The tool failed' },
+  failed: { chip: 'failed', words: 'Failed' },
+  denied: { chip: 'off', words: 'Denied' },
+  expired: { chip: 'off', words: 'Expired' },
+  limited: { chip: 'failed', words: 'Limit reached' },
+  'sign-in-needed': { chip: 'asked', words: 'Sign-in needed' },
+}
+
+/** One thing that happened, in a line; open, with all that the log has of it. */
+export function HappeningRow({ happening }: { happening: Happening }) {
+  const [open, setOpen] = useState(false)
+  const { at, action, ref, outcome, detail, toolkit } = happening
+  const duration = typeof detail.durationMs === 'number' ? durationWords(detail.durationMs) : undefined
+  return (
+    <li>
+      <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="group">
+        <summary className="flex min-h-11 cursor-pointer list-none flex-wrap items-center gap-x-3 gap-y-1 px-3 py-1.5 hover:bg-sunken/60 sm:flex-nowrap sm:px-4 [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            aria-hidden
+            className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
+          />
+          <time
+            dateTime={at}
+            title={new Date(at).toLocaleString()}
+            className="shrink-0 text-xs text-ink-muted tabular-nums sm:w-32"
+          >
+            {momentWords(at)}
+          </time>
+          <span className="flex min-w-0 flex-1 basis-full flex-wrap items-baseline gap-x-2 pl-7 sm:basis-auto sm:pl-0">
+            {action === CALL ? (
+              <code className="min-w-0 font-mono text-[0.8125rem] wrap-anywhere">{ref}</code>
+            ) : (
+              <span className="text-sm font-medium">{actionWords(action)}</span>
+            )}
+            {action !== CALL && <span className="truncate text-[0.8125rem] text-ink-muted">{ref ?? toolkit}</span>}
+          </span>
+          {duration && <span className="shrink-0 text-xs text-ink-muted tabular-nums">{duration}</span>}
+          <span className="flex shrink-0 justify-end sm:w-36">{outcome && <OutcomeChip outcome={outcome} />}</span>
+        </summary>
+        {open && <HappeningDetail happening={happening} />}
+      </details>
+    </li>
+  )
+}
+
+function OutcomeChip({ outcome }: { outcome: string }) {
+  const known = Object.hasOwn(OUTCOMES, outcome) ? OUTCOMES[outcome] : undefined
+  return <StatusChip chip={known?.chip ?? 'waiting'}>{known?.words ?? outcome}</StatusChip>
+}
+
+const momentWords = (at: string) => {
+  const moment = new Date(at)
+  const isToday = moment.toDateString() === new Date().toDateString()
+  const time = moment.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+  return isToday ? time : `${moment.toLocaleDateString([], { month: 'short', day: 'numeric' })}, ${time}`
+}
+
+const link = 'font-medium text-accent underline underline-offset-4'
+
+function HappeningDetail({ happening }: { happening: Happening }) {
+  const { callId, threadId, runId, action } = happening
+  const isCall = action === CALL && callId !== null
+  // A filter may have left one of the lines of a call away.
+  const { data: lines, isPending } = useQuery({ ...callLinesQuery(callId ?? ''), enabled: isCall })
+  const whole = lines && isCall ? happeningsOf(lines.filter((line) => line.action === CALL))[0] : happening
+  const { detail } = whole ?? happening
+  const facts: Array<[string, unknown]> = [
+    ['Asked for by', detail.caller],
+    ['Decided', detail.decision],
+    ['Because', detail.reason],
+    ['Error', detail.errorCode],
+    ['Arguments', sizeWords(detail.argumentSize)],
+    ['Result', sizeWords(detail.resultSize)],
+  ]
+  return (
+    <div className="grid gap-3 border-t bg-surface px-4 py-3 sm:pl-11">
+      {isCall && isPending && <Skeleton className="h-16 w-full" />}
+      <dl className="flex flex-wrap gap-x-6 gap-y-2 text-[0.8125rem]">
+        {facts.map(([label, value]) => typeof value === 'string' && <Fact key={label} label={label} value={value} />)}
+        {callId && <Fact label="Call" value={callId} mono />}
+        <Fact label="Line" value={happening.key} mono />
+      </dl>
+      {!isCall && <p className="text-[0.8125rem] wrap-anywhere text-ink-muted">{summaryOf(happening)}</p>}
+      {isCall && detail.arguments !== undefined && (
+        <JsonView label="Arguments, without secrets" value={detail.arguments} />
+      )}
+      {(runId || threadId) && (
+        <p className="flex flex-wrap gap-4 text-[0.8125rem]">
+          {runId && (
+            <Link to="/runs/$id" params={{ id: runId }} className={link}>
+              Its run
+            </Link>
+          )}
+          {threadId && (
+            <Link to="/threads/$id" params={{ id: threadId }} className={link}>
+              Its thread
+            </Link>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Fact({ label, value, mono = false }: { label: string; value: string; mono?: boolean }) {
+  return (
+    <div className="grid min-w-0">
+      <dt className="text-xs text-ink-muted">{label}</dt>
+      <dd className={mono ? 'font-mono text-xs wrap-anywhere' : 'wrap-anywhere'}>{value}</dd>
+    </div>
+  )
+}
+
+export function sizeWords(bytes: unknown): string | undefined {
+  if (typeof bytes !== 'number') return undefined
+  if (bytes < 1000) return `${bytes} bytes`
+  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

@@ -1,0 +1,135 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { problemOf } from '../../../lib/api.ts'
+import { ProblemNotice } from '../../../lib/problems.tsx'
+import { UnsavedDialog, useUnsaved } from '../../../lib/unsaved.tsx'
+import { Button } from '../../../ui/form/button.tsx'
+import { Field } from '../../../ui/form/field.tsx'
+import { Input, Textarea } from '../../../ui/form/input.tsx'
+import { Switch } from '../../../ui/form/switch.tsx'
+import { type AppConfig, appConfigQuery } from '../queries.ts'
+import { Section, Waiting } from '../section.tsx'
+import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, draftOf, patchOf } from './config-fields.ts'
+import { useChangeConfig } from './use-app.ts'
+
+export function ConfigTab() {
+  const { data, error } = useQuery(appConfigQuery())
+  if (error && !data) return <ProblemNotice error={error} />
+  return data ? <ConfigForm config={data} /> : <Waiting label="Loading settings" />
+}
+
+function ConfigForm({ config }: { config: AppConfig }) {
+  const stored = draftOf(config)
+  const [changes, setChanges] = useState<ConfigDraft>({})
+  const draft = { ...stored, ...changes }
+  const patch = patchOf(draft, stored)
+  const isChanged = Object.keys(patch).length > 0
+  const save = useChangeConfig()
+  const errors = save.error ? (problemOf(save.error).errors ?? []) : []
+  const errorAt = (path: string) => errors.find((one) => one.path === path || one.path.startsWith(`${path}.`))?.message
+  const known = errors.every(({ path }) =>
+    CONFIG_SECTIONS.some(({ fields }) => fields.some((field) => path.startsWith(field.path))),
+  )
+  const leaving = useUnsaved(isChanged)
+  const submit = () => {
+    if (isChanged && !save.isPending) save.mutate(patch, { onSuccess: () => setChanges({}) })
+  }
+  return (
+    <form
+      noValidate
+      className="grid gap-8"
+      onSubmit={(event) => {
+        event.preventDefault()
+        submit()
+      }}
+    >
+      {save.error && <ProblemNotice error={save.error} folded={errors.length > 0 && known} />}
+      {CONFIG_SECTIONS.map(({ title, note, fields }) => (
+        <Section key={title} title={title} note={note}>
+          <div className="grid items-start gap-5 rounded-xl border bg-surface p-4 shadow-flat sm:grid-cols-2 sm:p-5">
+            {fields.map((field) => (
+              <ConfigInput
+                key={field.path}
+                field={field}
+                value={draft[field.path] ?? ''}
+                error={errorAt(field.path)}
+                onChange={(value) => setChanges((old) => ({ ...old, [field.path]: value }))}
+              />
+            ))}
+          </div>
+        </Section>
+      ))}
+      {/* At the left: what is said after a save comes in at the right, and must not lie on the button. */}
+      <div className="sticky bottom-0 -mx-1 flex flex-wrap items-center gap-3 border-t bg-canvas px-1 py-3">
+        <Button type="submit" variant="primary" aria-disabled={!isChanged || save.isPending}>
+          {save.isPending ? 'Saving…' : 'Save settings'}
+        </Button>
+        {isChanged && <Button onClick={() => setChanges({})}>Discard</Button>}
+        {isChanged && <span className="text-sm text-ink-muted">There are changes that are not saved.</span>}
+      </div>
+      <UnsavedDialog leaving={leaving}>
+        <p>The settings that you changed have not been saved.</p>
+      </UnsavedDialog>
+    </form>
+  )
+}
+
+interface ConfigInputProps {
+  field: ConfigField
+  value: string | boolean
+  error: string | undefined
+  onChange: (value: string | boolean) => void
+}
+
+function ConfigInput({ field: { path, label, hint, kind }, value, error, onChange }: ConfigInputProps) {
+  if (kind === 'switch')
+    return (
+      <div className="flex items-start justify-between gap-4 sm:col-span-2">
+        <div className="grid gap-0.5 text-sm">
+          <span className="font-medium">{label}</span>
+          <span id={`${path}-hint`} className="text-[0.8125rem] text-ink-muted">
+            {error ?? hint}
+          </span>
+        </div>
+        <Switch
+          aria-label={label}
+          aria-describedby={`${path}-hint`}
+          checked={value === true}
+          onCheckedChange={onChange}
+        />
+      </div>
+    )
+  const text = typeof value === 'string' ? value : ''
+  return (
+    <Field
+      label={label}
+      hint={hint}
+      error={error && sentence(label, error)}
+      className={kind === 'number' ? '' : 'sm:col-span-2'}
+    >
+      {(control) =>
+        kind === 'lines' ? (
+          <Textarea
+            {...control}
+            value={text}
+            onChange={({ target }) => onChange(target.value)}
+            className="font-mono text-[0.8125rem]"
+          />
+        ) : (
+          <Input
+            {...control}
+            inputMode={kind === 'number' ? 'numeric' : 'url'}
+            value={text}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )
+      }
+    </Field>
+  )
+}
+
+// The API's messages go on from the field's name; those of a library begin a sentence of their own.
+function sentence(label: string, message: string): string {
+  if (/expected number/.test(message)) return `${label} must be a number.`
+  return /^[a-z]/.test(message) ? `${label} ${message}.` : message
+}

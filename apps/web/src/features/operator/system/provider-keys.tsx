@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query'
+import type { ComponentType, ReactNode } from 'react'
+import { ProblemNotice } from '../../../lib/problems.tsx'
+import { type Models, modelsQuery } from '../../threads/queries.ts'
+import { Section, Waiting } from '../section.tsx'
+
+type Provider = Models['providers'][number]
+export interface ProviderRowProps {
+  provider: Provider['provider']
+  has: Provider['key']
+}
+
+interface ProviderKeysProps {
+  title: string
+  note: (model: string | undefined) => ReactNode
+  row: ComponentType<ProviderRowProps>
+}
+
+/** Keys for providers of models, one's own or everyone's. A key is written and never shown. */
+export function ProviderKeys({ title, note, row: Row }: ProviderKeysProps) {
+  const { data, error } = useQuery(modelsQuery())
+  if (error && !data) return <ProblemNotice error={error} />
+  if (!data) return <Waiting label="Loading providers" />
+  return (
+    <Section title={title} note={note(data.model)}>
+      <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">
+        {data.providers.map(({ provider, key }) => (
+          <Row key={provider} provider={provider} has={key} />
+        ))}
+      </ul>
+    </Section>
+  )
+}
+
+/** A model in a sentence. */
+export const ModelName = ({ model }: { model: string }) => <code className="font-mono text-[0.9em]">{model}</code>

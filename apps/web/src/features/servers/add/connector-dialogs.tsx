@@ -1,0 +1,73 @@
+import { getRouteApi } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { Toolkit } from '../../../lib/api.ts'
+import { draftOf, emptyDraft } from '../form/draft.ts'
+import { ADD_BUTTON, focusFirst, YOURS } from '../form/focus-restore.ts'
+import { menuId, openerId } from '../list/row-actions.ts'
+import { needsToken } from '../list/toolkit-state.tsx'
+import { QuestionDialog } from '../tools/input-dialog.tsx'
+import type { Door } from './dialog-search.ts'
+import type { useOlderConfig } from './legacy-config.tsx'
+import { ToolkitDialog } from './toolkit-dialog.tsx'
+
+const route = getRouteApi('/shell/connectors')
+
+interface ConnectorDialogsProps {
+  toolkits: readonly Toolkit[]
+  older: ReturnType<typeof useOlderConfig>
+}
+
+/** The dialog that the address asks for. */
+export function ConnectorDialogs({ toolkits, older }: ConnectorDialogsProps) {
+  const { add, edit, answer } = route.useSearch()
+  const navigate = route.useNavigate()
+  const onClose = () =>
+    navigate({ search: ({ open, q, status }) => ({ open, q, status }), resetScroll: false, replace: true })
+  const yours = toolkits.filter((toolkit) => !toolkit.readOnly)
+  const { toolkit, isThere } = useEdited(yours, edit, onClose)
+  const asking = toolkits.find(({ uscoId }) => uscoId === answer)
+  if (asking) return <QuestionDialog toolkit={asking} onClose={onClose} onClosed={() => focusFirst(openerId(asking))} />
+  if (add)
+    return (
+      <ToolkitDialog
+        initial={emptyDraft(add === 'http' ? 'http' : 'stdio')}
+        door={add}
+        onDoor={(door) => navigate({ search: (old) => ({ ...old, add: door }), resetScroll: false, replace: true })}
+        pasted={add === 'paste' ? older.offered?.text : undefined}
+        others={yours}
+        onClose={onClose}
+        onClosed={() => focusFirst(ADD_BUTTON)}
+        onImported={older.offered ? older.remove : undefined}
+      />
+    )
+  if (!toolkit) return null
+  return (
+    <ToolkitDialog
+      key={toolkit.uscoId}
+      isGone={!isThere}
+      initial={needsToken(toolkit) ? { ...draftOf(toolkit), authType: 'bearer' } : draftOf(toolkit)}
+      door={doorOf(toolkit)}
+      toolkit={toolkit}
+      others={yours.filter((other) => other !== toolkit)}
+      onClose={onClose}
+      onClosed={() => focusFirst(menuId(toolkit), YOURS)}
+    />
+  )
+}
+
+/** The one that is edited. Deleted elsewhere meanwhile, it stays as it was, with what was typed; who asks for none gets no dialog. */
+function useEdited(yours: readonly Toolkit[], edit: string | undefined, onNone: () => void) {
+  const [last, setLast] = useState<Toolkit>()
+  const found = yours.find(({ uscoId }) => uscoId === edit)
+  if (found && found !== last) setLast(found)
+  const toolkit = found ?? (last?.uscoId === edit ? last : undefined)
+  const isNone = edit !== undefined && toolkit === undefined
+  const leave = useRef(onNone)
+  leave.current = onNone
+  useEffect(() => {
+    if (isNone) leave.current()
+  }, [isNone])
+  return { toolkit, isThere: found !== undefined }
+}
+
+const doorOf = ({ server }: Toolkit): Door => (server.type === 'stdio' ? 'stdio' : 'http')

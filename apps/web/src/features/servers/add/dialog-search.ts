@@ -1,0 +1,25 @@
+/** Which dialog and which server is open stands in the address, so that Back closes it and a link can open it. */
+import { pickStrings } from '../../../lib/url-search.ts'
+import { FILTERS, type Filter } from '../list/filter-toolkits.ts'
+
+export const DOORS = ['http', 'stdio', 'paste', 'custom'] as const
+export type Door = (typeof DOORS)[number]
+
+export interface DialogSearch {
+  add?: Door
+  edit?: string
+  /** The question of a server that is answered. */
+  answer?: string
+  /** The server whose tools are shown. */
+  open?: string
+  q?: string
+  status?: Filter
+}
+
+export function readDialog(search: Record<string, unknown>): DialogSearch {
+  const { edit, answer, open, q } = pickStrings(search, ['edit', 'answer', 'open', 'q'])
+  const add = DOORS.find((door) => door === search.add)
+  const status = FILTERS.find((filter) => filter === search.status)
+  const dialog = add ? { add } : edit ? { edit } : answer ? { answer } : {}
+  return { ...dialog, ...(open ? { open } : {}), ...(q ? { q } : {}), ...(status ? { status } : {}) }
+}

@@ -1,0 +1,110 @@
+import { Import } from 'lucide-react'
+import { useState } from 'react'
+import { counted } from '../../../ui/data/format-time.ts'
+import { Button } from '../../../ui/form/button.tsx'
+
+/** What an older set-up left in this browser: offered once, looked at before anything is taken, and gone when its user says so. */
+export const OLDER_KEY = 'mcp_servers_config'
+const SEEN_KEY = 'loadout-older-config'
+
+export interface OlderConfig {
+  text: string
+  count: number
+}
+
+type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+
+export function findOlderConfig(kept: Kept): OlderConfig | undefined {
+  const text = kept.getItem(OLDER_KEY)
+  if (!text || kept.getItem(SEEN_KEY) !== null) return undefined
+  const servers = serversIn(text)
+  return servers === undefined
+    ? undefined
+    : { text: JSON.stringify({ mcpServers: servers }, undefined, 2), count: Object.keys(servers).length }
+}
+
+/** Not offered again; it stays where it is. */
+export const leaveOlderConfig = (kept: Kept): void => kept.setItem(SEEN_KEY, 'left')
+
+export const removeOlderConfig = (kept: Kept): void => kept.removeItem(OLDER_KEY)
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Stores of pages wrap what they hold (`{ state: { … }, version }`); the servers are in it by name, or as a list. */
+function serversIn(text: string): Record<string, unknown> | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  const wrapped = isObject(value) && isObject(value.state) ? value.state : value
+  const held = isObject(wrapped) ? (wrapped.mcpServers ?? wrapped.servers ?? wrapped.configs ?? wrapped) : wrapped
+  const servers = Array.isArray(held) ? byName(held) : held
+  if (!isObject(servers)) return undefined
+  const entries = Object.entries(servers).filter(([, server]) => isObject(server) && describes(server))
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+const byName = (list: readonly unknown[]) =>
+  Object.fromEntries(
+    list.filter(isObject).map((one, index) => [String(one.name ?? one.id ?? `server-${index + 1}`), one]),
+  )
+
+const describes = ({ command, url, serverUrl, tools }: Record<string, unknown>) =>
+  [command, url, serverUrl].some((field) => typeof field === 'string') || Array.isArray(tools)
+
+interface OlderOfferProps {
+  config: OlderConfig
+  onLook: () => void
+  onLeave: () => void
+  onRemove: () => void
+}
+
+export function OlderOffer({ config, onLook, onLeave, onRemove }: OlderOfferProps) {
+  return (
+    <section aria-labelledby="older-config" className="grid gap-3 rounded-xl border bg-surface p-4 shadow-flat">
+      <div className="grid gap-0.5">
+        <h2 id="older-config" className="flex items-center gap-2 text-sm font-semibold">
+          <Import aria-hidden className="size-4 text-ink-muted" />
+          An older set-up left {counted(config.count, 'server')} in this browser
+        </h2>
+        <p className="text-sm text-ink-muted">Look at them first; nothing is taken until you say so.</p>
+      </div>
+      <div className="flex flex-wrap gap-2">
+        <Button size="small" variant="primary" onClick={onLook}>
+          Look at them
+        </Button>
+        <Button size="small" onClick={onLeave}>
+          Not now
+        </Button>
+        <Button size="small" variant="quiet" onClick={onRemove}>
+          Remove them from this browser
+        </Button>
+      </div>
+    </section>
+  )
+}
+
+/** Where a browser keeps nothing for pages, nothing was left. */
+function kept(): Storage | undefined {
+  try {
+    return window.localStorage
+  } catch {
+    return undefined
+  }
+}
+
+export function useOlderConfig() {
+  const [offered, setOffered] = useState(() => {
+    const storage = kept()
+    return storage && findOlderConfig(storage)
+  })
+  const end = (how: (storage: Storage) => void) => () => {
+    const storage = kept()
+    if (storage) how(storage)
+    setOffered(undefined)
+  }
+  return { offered, leave: end(leaveOlderConfig), remove: end(removeOlderConfig) }
+}

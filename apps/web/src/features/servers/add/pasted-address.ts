@@ -1,0 +1,29 @@
+/** Where the server of a pasted entry is, read from the text on the page: what is pasted need not be sent back to be shown. */
+import { lineOf } from '../list/server-kind.tsx'
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Its command line or URL; undefined where the text does not say it plainly. */
+export function pastedAddress(text: string, name: string): string | undefined {
+  const config = parsed(text) ?? parsed(`{${text}}`)
+  if (!isObject(config)) return undefined
+  const held = config.mcpServers ?? config.servers ?? config
+  const server = isObject(held) && Object.hasOwn(held, name) ? held[name] : config
+  if (!isObject(server)) return undefined
+  const url = server.url ?? server.serverUrl ?? server.httpUrl
+  return lineOf({ ...server, url }) || undefined
+}
+
+const STRING = String.raw`"(?:\\.|[^"\\])*"`
+const COMMENT = new RegExp(String.raw`${STRING}|//[^\n]*|/\*[\s\S]*?\*/`, 'g')
+const LAST_COMMA = new RegExp(String.raw`${STRING}|,(?=\s*[}\]])`, 'g')
+const unlessText = (instead: string) => (found: string) => (found.startsWith('"') ? found : instead)
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(COMMENT, unlessText(' ')).replace(LAST_COMMA, unlessText('')))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,48 @@
+import { Braces, ClipboardPaste, Globe, Terminal } from 'lucide-react'
+import { ChoiceCards } from '../../../ui/form/choice.tsx'
+import { FieldError } from '../../../ui/form/field.tsx'
+import type { StdioRules } from '../queries.ts'
+import type { Door } from './dialog-search.ts'
+
+const ALL = [
+  { value: 'http', label: 'URL', hint: 'A server, over HTTP', icon: <Globe aria-hidden /> },
+  { value: 'stdio', label: 'Command', hint: 'A process, over stdio', icon: <Terminal aria-hidden /> },
+  { value: 'paste', label: 'Paste', hint: 'The config of another app', icon: <ClipboardPaste aria-hidden /> },
+  { value: 'custom', label: 'Custom toolkit', hint: 'Tools that you write', icon: <Braces aria-hidden /> },
+] as const
+
+const CLOSED = { hint: 'The operator has switched commands off', disabled: true }
+
+/** Whether no command can be brought at all. */
+export const isClosed = (rules: StdioRules | undefined): boolean =>
+  rules?.policy === 'off' || (rules?.policy === 'templates' && rules.templates.length === 0)
+
+interface DoorChoiceProps {
+  door: Door
+  /** Whether a server is there already: it can only be reached in another way. */
+  edits: boolean
+  /** Which commands may be brought, once that is known. */
+  rules: StdioRules | undefined
+  error: string | undefined
+  onChoose: (door: Door) => void
+}
+
+/** How a server comes here. */
+export function DoorChoice({ door, edits, rules, error, onChoose }: DoorChoiceProps) {
+  return (
+    <div className="grid gap-1.5">
+      <span aria-hidden className="text-sm font-medium">
+        How to reach it
+      </span>
+      <ChoiceCards
+        label="How to reach it"
+        value={door}
+        options={(edits ? ALL.slice(0, 2) : ALL).map((one) =>
+          one.value === 'stdio' && isClosed(rules) && door !== 'stdio' ? { ...one, ...CLOSED } : one,
+        )}
+        onChange={(next) => onChoose(next as Door)}
+      />
+      {error && <FieldError>{error}</FieldError>}
+    </div>
+  )
+}

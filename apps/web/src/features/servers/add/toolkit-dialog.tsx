@@ -1,0 +1,160 @@
+import { useBlocker } from '@tanstack/react-router'
+import { type ReactNode, useRef, useState } from 'react'
+import type { Toolkit } from '../../../lib/api.ts'
+import { SavedElsewhere } from '../../../lib/external-change.tsx'
+import { ProblemNotice } from '../../../lib/problems.tsx'
+import { Button } from '../../../ui/form/button.tsx'
+import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
+import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
+import type { Draft } from '../form/draft.ts'
+import { ToolkitFields } from '../form/toolkit-form.tsx'
+import { useToolkitForm } from '../form/use-toolkit-form.ts'
+import { ConnectFailure, ConnectProgress } from './connect-outcome.tsx'
+import { CustomDoor } from './custom-tab.tsx'
+import type { Door } from './dialog-search.ts'
+import { PasteDoor } from './paste-tab.tsx'
+import { DoorChoice } from './source-tabs.tsx'
+import { usePaste } from './use-paste.ts'
+
+interface ToolkitDialogProps {
+  initial: Draft
+  /** Where it opens. */
+  door: Door
+  /** Where one goes in it. */
+  onDoor?: ((door: Door) => void) | undefined
+  /** A config that somebody else brought, to be looked at. */
+  pasted?: string | undefined
+  /** The one that is edited; without it one is added. */
+  toolkit?: Toolkit | undefined
+  /** It was deleted elsewhere while it is edited here. */
+  isGone?: boolean
+  others: readonly Toolkit[]
+  onClose: () => void
+  onClosed: () => void
+  /** What was pasted is imported. */
+  onImported?: (() => void) | undefined
+}
+
+/** One dialog with every way to a server. What was typed stays while one looks behind another door. */
+export function ToolkitDialog(props: ToolkitDialogProps) {
+  const { initial, toolkit, others, onClose, onClosed, onImported } = props
+  const [door, setDoor] = useState(props.door)
+  const goTo = (next: Door) => {
+    setDoor(next)
+    props.onDoor?.(next)
+  }
+  const done = useRef(false)
+  const close = () => {
+    done.current = true
+    onClose()
+  }
+  const work = useToolkitForm({ initial, toolkit, others, onSaved: close })
+  const [brought] = useState(props.pasted ?? '')
+  const paste = usePaste(brought, () => {
+    onImported?.()
+    close()
+  })
+  const { form, element, isChanged } = work
+  // Escape, Cancel, Back and a closed tab are all ways to lose what was typed; each asks first.
+  // While it is saved there is nothing to lose: it goes on, and the list shows it.
+  const isSent = work.isSaving || paste.save.isPending
+  const wouldLose = () => (isChanged || paste.isChanged) && !isSent && !done.current
+  const leaving = useBlocker({
+    // Another door of the same dialog is no way out.
+    shouldBlockFn: ({ next }) => wouldLose() && (toolkit !== undefined || !isAdding(next)),
+    enableBeforeUnload: wouldLose,
+    withResolver: true,
+  })
+  const focusFirst = () => element.current?.querySelector<HTMLElement>('[data-first]')?.focus()
+  const choose = (next: Door) => {
+    goTo(next)
+    if (next === 'stdio' || next === 'http') form.change({ type: next })
+  }
+  const take = (changes: Partial<Draft>) => {
+    goTo(changes.type === 'stdio' ? 'stdio' : 'http')
+    form.change(changes)
+    paste.clear()
+  }
+  const doors = (
+    <DoorChoice
+      door={door}
+      edits={work.stored !== undefined}
+      rules={work.rules}
+      error={form.errors.type}
+      onChoose={choose}
+    />
+  )
+  return (
+    <Dialog open onOpenChange={(open) => !open && onClose()}>
+      <DialogContent onOpened={toolkit ? undefined : focusFirst} onClosed={onClosed} keepOpen={wouldLose()}>
+        <DialogHeader {...wordsFor(toolkit)} />
+        {props.isGone && (
+          <p role="alert" className="border-b bg-bad-soft px-4 py-2.5 text-sm sm:px-6">
+            <span className="font-medium text-bad">This server was deleted elsewhere.</span> What you typed cannot be
+            saved to it: copy what you want to keep, and add it anew.
+          </p>
+        )}
+        {door === 'paste' && <PasteDoor paste={paste} doors={doors} onTake={take} onClose={onClose} />}
+        {door === 'custom' && <CustomDoor doors={doors} onClose={onClose} />}
+        {(door === 'stdio' || door === 'http') && <FormBody work={work} doors={doors} onClose={onClose} />}
+        {leaving.status === 'blocked' && (
+          <Confirm
+            title="Discard what you entered?"
+            cancel="Keep editing"
+            confirm="Discard"
+            onCancel={leaving.reset}
+            onConfirm={leaving.proceed}
+            onClosed={focusFirst}
+          >
+            <p>{work.stored ? 'Your last changes are not saved.' : 'Nothing of it has been saved.'}</p>
+          </Confirm>
+        )}
+      </DialogContent>
+    </Dialog>
+  )
+}
+
+interface FormBodyProps {
+  work: ReturnType<typeof useToolkitForm>
+  doors: ReactNode
+  onClose: () => void
+}
+
+function FormBody({ work, doors, onClose }: FormBodyProps) {
+  const { form, element, isSaving, problem, isPlaced, stored, failed, submit } = work
+  const word = failed ? 'Save and try again' : stored ? 'Save changes' : 'Add server'
+  return (
+    <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
+      <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
+        {work.elsewhere && <SavedElsewhere what="server" {...work.elsewhere} />}
+        {problem && <ProblemNotice error={problem} folded={isPlaced} />}
+        {failed && stored && <ConnectFailure toolkit={stored} />}
+        {doors}
+        <ToolkitFields form={form} rules={work.rules} />
+      </div>
+      <DialogFooter>
+        {isSaving && <ConnectProgress />}
+        {work.stop ? (
+          <Button aria-disabled={work.isStopping} onClick={work.stop}>
+            {work.isStopping ? 'Stopping…' : 'Stop and remove'}
+          </Button>
+        ) : (
+          <Button title={isSaving ? 'It goes on, and the list shows how' : undefined} onClick={onClose}>
+            {failed || isSaving ? 'Close' : 'Cancel'}
+          </Button>
+        )}
+        <Button type="submit" variant="primary" aria-disabled={isSaving}>
+          {isSaving ? 'Connecting…' : word}
+        </Button>
+      </DialogFooter>
+    </form>
+  )
+}
+
+const isAdding = ({ pathname, search }: { pathname: string; search: object }) =>
+  pathname === '/connectors' && 'add' in search
+
+const wordsFor = (toolkit: Toolkit | undefined) =>
+  toolkit
+    ? { title: `Edit ${toolkit.name}`, description: `Its id, ${toolkit.id}, stays as it is.` }
+    : { title: 'Add a server', description: 'It becomes a toolkit that only you can use.' }

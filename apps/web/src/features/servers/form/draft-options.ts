@@ -1,0 +1,82 @@
+/** What a toolkit says beside its server, as the form holds it. Only what was changed is sent, so that defaults stay defaults. */
+import type { Toolkit, ToolkitBody } from '../../../lib/api.ts'
+
+export const TIMEOUTS = ['connectMs', 'introspectMs', 'callMs', 'totalMs'] as const
+export type TimeoutName = (typeof TIMEOUTS)[number]
+export type Callers = 'both' | 'direct' | 'code'
+
+export interface OptionsDraft {
+  account: string
+  /** One pattern a line. */
+  include: string
+  exclude: string
+  deferLoading: boolean
+  callers: Callers
+  untrusted: boolean
+  /** In seconds; '' leaves the default. */
+  connectMs: string
+  introspectMs: string
+  callMs: string
+  totalMs: string
+}
+
+export const emptyOptions = (): OptionsDraft => ({
+  account: '',
+  include: '',
+  exclude: '',
+  deferLoading: true,
+  callers: 'both',
+  untrusted: false,
+  connectMs: '',
+  introspectMs: '',
+  callMs: '',
+  totalMs: '',
+})
+
+export function optionsOf({ options }: Pick<Toolkit, 'options'>): OptionsDraft {
+  const { timeouts, allowedCallers } = options
+  const seconds = (name: TimeoutName) => (timeouts[name] === undefined ? '' : String(timeouts[name] / 1000))
+  return {
+    account: options.account ?? '',
+    include: options.include.join('\n'),
+    exclude: options.exclude.join('\n'),
+    deferLoading: options.deferLoading,
+    callers: allowedCallers.length > 1 ? 'both' : (allowedCallers[0] ?? 'both'),
+    untrusted: options.untrusted,
+    connectMs: seconds('connectMs'),
+    introspectMs: seconds('introspectMs'),
+    callMs: seconds('callMs'),
+    totalMs: seconds('totalMs'),
+  }
+}
+
+/** What differs from what is stored, in the words of the API. */
+export function changedOptions(now: OptionsDraft, stored: OptionsDraft): ToolkitBody {
+  const changed = (...names: Array<keyof OptionsDraft>) => names.some((name) => now[name] !== stored[name])
+  return {
+    ...(changed('account') ? { account: now.account.trim() } : {}),
+    ...(changed('include') ? { include: lines(now.include) } : {}),
+    ...(changed('exclude') ? { exclude: lines(now.exclude) } : {}),
+    ...(changed('deferLoading') ? { deferLoading: now.deferLoading } : {}),
+    ...(changed('callers') ? { allowedCallers: now.callers === 'both' ? ['direct', 'code'] : [now.callers] } : {}),
+    ...(changed('untrusted') ? { untrusted: now.untrusted } : {}),
+    ...(changed(...TIMEOUTS) ? { timeouts: timeoutsOf(now) } : {}),
+  }
+}
+
+/** Whether a number of seconds can be sent at all. */
+export const isSeconds = (text: string): boolean => text.trim() === '' || Number(text) > 0
+
+const timeoutsOf = (options: OptionsDraft) =>
+  Object.fromEntries(
+    TIMEOUTS.filter((name) => options[name].trim() !== '').map((name) => [
+      name,
+      Math.round(Number(options[name]) * 1000),
+    ]),
+  )
+
+export const lines = (value: string): string[] =>
+  value
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')

@@ -1,0 +1,154 @@
+/** From the errors of a problem document to the fields of the form, in sentences. */
+import type { Problem, Toolkit } from '../../../lib/api.ts'
+import type { StdioRules } from '../queries.ts'
+import { type Draft, isBlank, type SecretRow } from './draft.ts'
+import { isSeconds, type OptionsDraft, TIMEOUTS } from './draft-options.ts'
+import { rowsFor, valueMistakes } from './template-values.ts'
+
+/** A message by field: a key of the draft, or `key#row` for one row of it. */
+export type FieldErrors = Readonly<Record<string, string>>
+
+const LABELS = {
+  name: 'Name',
+  type: 'Transport',
+  command: 'Command',
+  args: 'Arguments',
+  cwd: 'Working directory',
+  env: 'Environment',
+  url: 'URL',
+  headers: 'Headers',
+  authType: 'Authentication',
+  token: 'Token',
+  authHeaders: 'Authentication headers',
+  clientId: 'Client ID',
+  clientSecret: 'Client secret',
+  scopes: 'Scopes',
+  hosts: 'Hosts',
+  template: 'Template',
+  values: 'Values',
+  account: 'Account',
+  include: 'Only these tools',
+  exclude: 'Not these tools',
+  callers: 'Who may call',
+  connectMs: 'Connecting',
+  introspectMs: 'Listing tools',
+  callMs: 'A call without progress',
+  totalMs: 'A call in all',
+} as const satisfies Partial<Record<keyof Draft | keyof OptionsDraft, string>>
+type FieldName = keyof typeof LABELS
+
+const FIELD_OF: Readonly<Record<string, FieldName>> = {
+  name: 'name',
+  id: 'name',
+  type: 'type',
+  command: 'command',
+  args: 'args',
+  cwd: 'cwd',
+  env: 'env',
+  url: 'url',
+  headers: 'headers',
+  auth: 'authType',
+  'auth.token': 'token',
+  'auth.headers': 'authHeaders',
+  'auth.clientId': 'clientId',
+  'auth.clientSecret': 'clientSecret',
+  'auth.scopes': 'scopes',
+  hosts: 'hosts',
+  template: 'template',
+  values: 'values',
+  account: 'account',
+  include: 'include',
+  exclude: 'exclude',
+  allowedCallers: 'callers',
+  timeouts: 'callMs',
+  ...Object.fromEntries(TIMEOUTS.map((name) => [`timeouts.${name}`, name])),
+}
+
+/** Places every error that names a field of ours. What is said of one field first is what is shown there. */
+export function placeErrors(errors: Problem['errors'], draft: Draft): FieldErrors {
+  const placed: Record<string, string> = {}
+  // A made-up id fails only because the name does; the name's own message is the better one.
+  const ordered = [...(errors ?? [])].sort((a, b) => Number(a.path === 'id') - Number(b.path === 'id'))
+  for (const { path, message } of ordered) {
+    const found = find(withoutWrapper(path))
+    if (!found) continue
+    const { key, subject } = locate(found, draft)
+    placed[key] ??= sentence(subject, message)
+  }
+  return placed
+}
+
+/** Whether each of them names a field of ours, so that nothing is left to say but what to do. */
+export const isPlaced = (errors: Problem['errors']): boolean =>
+  (errors ?? []).length > 0 && (errors ?? []).every(({ path }) => find(withoutWrapper(path)) !== undefined)
+
+/** What a request could not even carry, or would not be told about: rows without a name, and names that are taken. */
+export function findMistakes(draft: Draft, others: readonly Toolkit[], rules?: StdioRules): FieldErrors {
+  const rows =
+    draft.type === 'stdio'
+      ? { ...rowMistakes('env', draft.env), ...templateMistakes(draft, rules) }
+      : { ...rowMistakes('headers', draft.headers), ...rowMistakes('authHeaders', draft.authHeaders) }
+  // The API adds or updates by name; a form that says "add" must not overwrite.
+  const taken = others.find((other) => sameName(other.name, draft.name))
+  const name: FieldErrors = taken
+    ? { name: `You already have a server named “${taken.name}”. Choose another name.` }
+    : {}
+  const times = TIMEOUTS.filter((field) => !isSeconds(draft.options[field]))
+  return { ...name, ...rows, ...Object.fromEntries(times.map((field) => [field, 'Give a number of seconds above 0.'])) }
+}
+
+function templateMistakes({ template, values, command, args }: Draft, rules: StdioRules | undefined): FieldErrors {
+  if (rules?.policy !== 'templates' || command.trim() !== '' || args.trim() !== '') return {}
+  if (template === '') return rules.templates.length > 0 ? { template: 'Choose one of them.' } : {}
+  const chosen = rules.templates.find(({ id }) => id === template)
+  return chosen ? valueMistakes(chosen, rowsFor(chosen, values)) : {}
+}
+
+/** The errors that are left once a field was changed. */
+export function withoutErrorsOf(errors: FieldErrors, changed: readonly string[]): FieldErrors {
+  return Object.fromEntries(Object.entries(errors).filter(([key]) => !changed.includes(key.split('#')[0] ?? key)))
+}
+
+const withoutWrapper = (path: string) => path.replace(/^server\./, '')
+
+function find(path: string): { field: FieldName; rest: string } | undefined {
+  const parts = path.split('.')
+  for (let length = parts.length; length > 0; length--) {
+    const field = FIELD_OF[parts.slice(0, length).join('.')]
+    if (field) return { field, rest: parts.slice(length).join('.') }
+  }
+  return undefined
+}
+
+function locate({ field, rest }: { field: FieldName; rest: string }, draft: Draft): { key: string; subject: string } {
+  const label = LABELS[field]
+  if (rest === '') return { key: field, subject: label }
+  if (field === 'args' || field === 'hosts' || field === 'include' || field === 'exclude')
+    return { key: field, subject: `Line ${Number(rest) + 1}` }
+  const rows =
+    field === 'env' || field === 'headers' || field === 'authHeaders' || field === 'values' ? draft[field] : []
+  const row = rows.find(({ name }) => name.trim() === rest)
+  return { key: row ? `${field}#${row.key}` : field, subject: rest }
+}
+
+function rowMistakes(field: FieldName, rows: readonly SecretRow[]): FieldErrors {
+  const errors: Record<string, string> = {}
+  const seen = new Set<string>()
+  for (const row of rows) {
+    const name = row.name.trim()
+    if (isBlank(row)) continue
+    if (name === '') errors[`${field}#${row.key}`] = 'Give it a name.'
+    else if (seen.has(name)) errors[`${field}#${row.key}`] = `${name} is there twice.`
+    seen.add(name)
+  }
+  return errors
+}
+
+// The API's messages go on from the field's name; those of a library begin a sentence of their own.
+function sentence(subject: string, message: string): string {
+  const text = /^[a-z]/.test(message) ? `${subject} ${message}` : message
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+// Two that differ only in case would be two servers, and nobody could tell them apart.
+export const sameName = (a: string, b: string) => a.trim().toLowerCase() === b.trim().toLowerCase()

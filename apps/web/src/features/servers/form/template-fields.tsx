@@ -1,0 +1,202 @@
+/** A command line that the operator prepared: which one, and what it asks for, each by its own kind of field. */
+import { Info } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '../../../ui/form/button.tsx'
+import { type ControlProps, Field, FieldError } from '../../../ui/form/field.tsx'
+import { Input, Select } from '../../../ui/form/input.tsx'
+import type { StdioTemplate, TemplateHole } from '../queries.ts'
+import { newSecret, type SecretRow } from './draft.ts'
+import type { Form } from './form.ts'
+import { SecretInput } from './secret-input.tsx'
+import { SecretRows } from './secret-rows.tsx'
+import { labelOf, rowsFor } from './template-values.ts'
+
+interface TemplateFieldsProps {
+  form: Form
+  templates: readonly StdioTemplate[]
+}
+
+const titleOf = ({ id, title }: StdioTemplate) => title ?? id
+
+export function TemplateFields({ form, templates }: TemplateFieldsProps) {
+  const { draft, errors, change } = form
+  const chosen = templates.find(({ id }) => id === draft.template)
+  if (draft.template !== '' && !chosen) return <UnknownTemplate form={form} />
+  if (templates.length === 0)
+    return (
+      <Told>
+        The operator lets users run prepared commands only, and has prepared none yet. Ask for one, or use a URL.
+      </Told>
+    )
+  const choose = (id: string) => {
+    const next = templates.find((one) => one.id === id)
+    const isNamed = draft.name.trim() !== '' && draft.name !== (chosen && titleOf(chosen))
+    change({
+      template: id,
+      values: next ? rowsFor(next) : [],
+      ...(next && !isNamed ? { name: titleOf(next) } : {}),
+    })
+  }
+  return (
+    <>
+      <Field
+        label="Prepared command"
+        error={errors.template}
+        hint={chosen?.description ?? 'Here users run the commands that the operator prepared.'}
+      >
+        {(control) => (
+          <Select {...control} value={draft.template} onChange={(event) => choose(event.target.value)}>
+            <option value="" disabled>
+              Choose one
+            </option>
+            {templates.map((one) => (
+              <option key={one.id} value={one.id}>
+                {titleOf(one)}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {chosen && <Holes form={form} template={chosen} />}
+    </>
+  )
+}
+
+function Holes({ form: { draft, errors, change }, template }: { form: Form; template: StdioTemplate }) {
+  const rows = rowsFor(template, draft.values)
+  const put = (changed: SecretRow) => change({ values: rows.map((row) => (row.key === changed.key ? changed : row)) })
+  return (
+    <>
+      {template.holes.map(({ name, hole }, index) => {
+        const row = rows[index]
+        if (!row) return null
+        return (
+          <Field
+            key={`${template.id} ${name}`}
+            label={labelOf(name, hole)}
+            error={errors[`values#${row.key}`]}
+            hint={hintOf(hole)}
+          >
+            {(control) => (
+              <HoleInput control={control} label={labelOf(name, hole)} hole={hole} row={row} onChange={put} />
+            )}
+          </Field>
+        )
+      })}
+      {errors.values && <FieldError>{errors.values}</FieldError>}
+    </>
+  )
+}
+
+interface HoleInputProps {
+  control: ControlProps
+  label: string
+  hole: TemplateHole
+  row: SecretRow
+  onChange: (row: SecretRow) => void
+}
+
+/** All values are stored encrypted; what is no secret may be seen while it is typed. */
+function HoleInput({ control, label, hole, row, onChange }: HoleInputProps) {
+  const { stored, replaced, text } = row.value
+  const isHidden = hole.type === 'string' && hole.secret
+  if (isHidden || (stored !== '' && !replaced))
+    return (
+      <SecretInput {...control} label={label} value={row.value} onChange={(value) => onChange({ ...row, value })} />
+    )
+  const put = (typed: string) => onChange({ ...row, value: { ...row.value, text: typed } })
+  return (
+    <div className="flex min-w-0 items-center gap-1.5">
+      <div className="min-w-0 flex-1">
+        <OpenInput control={control} hole={hole} text={text} onChange={put} />
+      </div>
+      {stored !== '' && (
+        <Button
+          variant="quiet"
+          size="small"
+          className="px-2"
+          aria-label={`Keep the stored value of ${label}`}
+          onClick={() => onChange({ ...row, value: { ...newSecret(), stored } })}
+        >
+          Undo
+        </Button>
+      )}
+    </div>
+  )
+}
+
+interface OpenInputProps {
+  control: ControlProps
+  hole: TemplateHole
+  text: string
+  onChange: (text: string) => void
+}
+
+function OpenInput({ control, hole, text, onChange }: OpenInputProps) {
+  if (hole.type === 'enum')
+    return (
+      <Select {...control} value={text} onChange={(event) => onChange(event.target.value)}>
+        <option value="" disabled>
+          Choose one
+        </option>
+        {hole.values.map((value) => (
+          <option key={value}>{value}</option>
+        ))}
+      </Select>
+    )
+  return (
+    <Input
+      {...control}
+      value={text}
+      inputMode={hole.type === 'integer' ? 'numeric' : hole.type === 'url' ? 'url' : undefined}
+      placeholder={hole.type === 'path' ? hole.roots[0] : hole.type === 'url' ? 'https://' : undefined}
+      autoCapitalize="off"
+      className={hole.type === 'path' || hole.type === 'url' ? 'font-mono' : undefined}
+      onChange={(event) => onChange(event.target.value)}
+    />
+  )
+}
+
+function hintOf(hole: TemplateHole): string | undefined {
+  const words = [hole.description, kindWords(hole)].filter(Boolean)
+  return words.length > 0 ? words.join(' ') : undefined
+}
+
+function kindWords(hole: TemplateHole): string | undefined {
+  if (hole.type === 'path') return `A path in ${hole.roots.join(' or ')}.`
+  if (hole.type === 'string' && hole.secret) return 'Stored encrypted and never shown again.'
+  if (hole.type !== 'integer') return undefined
+  const { min, max } = hole
+  if (min !== undefined && max !== undefined) return `A whole number from ${min} to ${max}.`
+  return min === undefined ? (max === undefined ? 'A whole number.' : `At most ${max}.`) : `${min} or more.`
+}
+
+/** One that is no longer offered, or that this page was not told of: what is stored can be seen and corrected by name. */
+function UnknownTemplate({ form: { draft, errors, change } }: { form: Form }) {
+  return (
+    <>
+      <Told>
+        It runs the operator’s template <code className="font-mono text-[0.9em] text-ink">{draft.template}</code>, which
+        is not offered any more.
+      </Told>
+      {errors.template && <FieldError>{errors.template}</FieldError>}
+      <SecretRows
+        field="values"
+        label="Values"
+        noun="value"
+        example="token"
+        hint="What the template asks for. Stored encrypted."
+        rows={draft.values}
+        errors={errors}
+        onChange={(values) => change({ values })}
+      />
+    </>
+  )
+}
+
+export const Told = ({ children }: { children: ReactNode }) => (
+  <p className="flex gap-2.5 rounded-xl border bg-sunken/60 p-3.5 text-sm text-ink-muted">
+    <Info aria-hidden className="mt-0.5 size-4 shrink-0" />
+    <span className="min-w-0 wrap-anywhere">{children}</span>
+  </p>
+)

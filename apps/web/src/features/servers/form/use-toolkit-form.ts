@@ -1,0 +1,143 @@
+import { useQuery } from '@tanstack/react-query'
+import { type RefObject, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { problemOf, type Toolkit } from '../../../lib/api.ts'
+import { useElsewhere } from '../../../lib/external-change.tsx'
+import { type StdioRules, stdioQuery } from '../queries.ts'
+import { bodyOf, type Draft, draftOf, isSameDraft } from './draft.ts'
+import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
+import type { Form } from './form.ts'
+import { useSendToolkit } from './use-send-toolkit.ts'
+
+interface ToolkitForm {
+  form: Form
+  /** Which commands may be brought, once that is known. */
+  rules: StdioRules | undefined
+  element: RefObject<HTMLFormElement | null>
+  isChanged: boolean
+  isSaving: boolean
+  /** Takes back what is being added; undefined where there is nothing to take back. */
+  stop: (() => void) | undefined
+  isStopping: boolean
+  /** A problem that the API answered with. */
+  problem: Error | null
+  /** Whether all that it says stands at the fields. */
+  isPlaced: boolean
+  /** What is stored by now: the one that is edited, or that was added and does not work yet. */
+  stored: Toolkit | undefined
+  /** Whether it was saved here, and its server cannot be used as it is. */
+  failed: boolean
+  /** What was saved elsewhere while this was changed: taken, or passed over with the next save. */
+  elsewhere: { take: () => void; keep: () => void } | undefined
+  submit: (event: SubmitEvent<HTMLFormElement>) => void
+}
+
+interface Options {
+  initial: Draft
+  toolkit: Toolkit | undefined
+  /** The user's other toolkits, whose names are taken. */
+  others: readonly Toolkit[]
+  onSaved: () => void
+}
+
+/** A server that cannot be reached stays in the form: it is stored, and what is wrong is mended where it was written. */
+export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): ToolkitForm {
+  const [draft, setDraft] = useState(initial)
+  // A form can open with a change already made, such as the token that a server asks for.
+  const [base, setBase] = useState(() => (toolkit ? draftOf(toolkit) : initial))
+  const [stored, setStored] = useState(toolkit)
+  const [failed, setFailed] = useState(false)
+  const [errors, setErrors] = useState<FieldErrors>({})
+  const element = useFocusOnError(errors)
+  const { save, send, stop, isStopping } = useSendToolkit(stored, onSaved)
+  const { data: rules } = useQuery(stdioQuery())
+
+  const change = (changes: Partial<Draft>) => {
+    setDraft((old) => ({ ...old, ...changes }))
+    setErrors((old) => withoutErrorsOf(old, changedFields(changes, draft)))
+  }
+
+  const begin = useCallback((next: Draft) => {
+    setDraft(next)
+    setBase(next)
+  }, [])
+  const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
+  const now = useDraftOf(stored && (toolkit ?? others.find(({ uscoId }) => uscoId === stored.uscoId)))
+  const { elsewhere, pass } = useElsewhere({
+    stored: now,
+    base,
+    isSame: isSameDraft,
+    isChanged,
+    isSaving: save.isPending,
+    take: begin,
+    keep: setBase,
+    onAnswered: save.reset,
+  })
+
+  const onAnswer = (saved: Toolkit) => {
+    if (!isBroken(saved)) return onSaved()
+    pass(now)
+    setStored(saved)
+    begin(draftOf(saved))
+    setFailed(true)
+  }
+
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    if (save.isPending) return
+    const unlike = others.filter(({ uscoId }) => uscoId !== stored?.uscoId)
+    const mistakes = findMistakes(draft, unlike, rules)
+    setErrors(mistakes)
+    setFailed(false)
+    save.reset()
+    if (Object.keys(mistakes).length > 0) return
+    send(draft.name, bodyOf(draft), {
+      isSeen: (found) => isSameDraft(draftOf(found), base),
+      onSuccess: onAnswer,
+      onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
+    })
+  }
+
+  return {
+    form: { draft, errors, change },
+    rules,
+    element,
+    isChanged,
+    elsewhere,
+    isSaving: save.isPending,
+    stop,
+    isStopping,
+    // What was saved elsewhere is told with what can be done about it.
+    problem: elsewhere ? null : save.error,
+    isPlaced: save.error !== null && isPlaced(problemOf(save.error).errors),
+    stored,
+    failed,
+    submit,
+  }
+}
+
+const useDraftOf = (toolkit: Toolkit | undefined) => useMemo(() => toolkit && draftOf(toolkit), [toolkit])
+
+const isBroken = ({ enabled, state }: Toolkit) =>
+  enabled && (state.status === 'error' || state.status === 'sign-in-needed')
+
+/** Options have errors of their own, under their own names. */
+function changedFields(changes: Partial<Draft>, before: Draft): string[] {
+  const { options } = changes
+  if (!options) return Object.keys(changes)
+  const changed = Object.entries(options).filter(
+    ([name, value]) => before.options[name as keyof typeof options] !== value,
+  )
+  return [...Object.keys(changes), ...changed.map(([name]) => name)]
+}
+
+// The first field that is wrong gets the focus when errors arrive, not when they are mended one by one.
+function useFocusOnError(errors: FieldErrors) {
+  const element = useRef<HTMLFormElement>(null)
+  const before = useRef(0)
+  const count = Object.keys(errors).length
+  useEffect(() => {
+    if (count > before.current) element.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus()
+    before.current = count
+  }, [count])
+  return element
+}

@@ -1,0 +1,30 @@
+import { Braces, Globe, type LucideIcon, Terminal } from 'lucide-react'
+import type { Toolkit } from '../../../lib/api.ts'
+
+interface ServerKind {
+  label: string
+  icon: LucideIcon
+}
+
+const KINDS: Readonly<Record<string, ServerKind>> = {
+  stdio: { label: 'stdio', icon: Terminal },
+  http: { label: 'HTTP', icon: Globe },
+  sse: { label: 'SSE', icon: Globe },
+  custom: { label: 'Custom', icon: Braces },
+}
+const UNKNOWN: ServerKind = { label: 'Server', icon: Braces }
+
+export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.type)] ?? UNKNOWN
+
+/** Where it is, in one line: the command as one would type it, or the URL. Stored secrets are dots. */
+export const addressOf = ({ server }: Toolkit): string => lineOf(server).replace(/\$\{secret:[^}]*\}/g, '••••')
+
+export function lineOf(server: Readonly<Record<string, unknown>>): string {
+  const parts = Array.isArray(server.args) ? server.args : []
+  return typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
+}
+
+/** How many secrets are stored with it. */
+export const storedSecrets = ({ secretFields }: Toolkit): number => secretFields.length
+
+const quoted = (part: unknown) => (/\s/.test(String(part)) ? `'${part}'` : String(part))

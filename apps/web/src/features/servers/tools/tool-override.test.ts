@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { Toolkit } from '../../../lib/api.ts'
+import { draftOf, NOTHING, overridesWith, shownTool } from './tool-override.ts'
+
+const tool = {
+  name: 'send',
+  title: 'Send',
+  description: 'Sends.',
+  annotations: { readOnlyHint: true, openWorldHint: true },
+} as unknown as Toolkit['tools'][number]
+const shown = (override: object) =>
+  shownTool({ options: { overrides: { send: override } } } as unknown as Pick<Toolkit, 'options'>, tool)
+
+describe('a tool with an override', () => {
+  it('is shown with its effective values and marks those that are not the server’s', () => {
+    expect(shown({ title: 'Mail', annotations: { readOnlyHint: false, destructiveHint: true } })).toMatchObject({
+      tool: { title: 'Mail', description: 'Sends.', annotations: { readOnlyHint: false, destructiveHint: true } },
+      changed: ['title', 'claims'],
+    })
+  })
+
+  it('is unchanged if the override has no effect', () => {
+    // Less careful than the server, or the same as it says: neither holds.
+    expect(shown({ annotations: { destructiveHint: false, openWorldHint: true }, enabled: false })).toEqual({
+      tool,
+      changed: [],
+    })
+    expect(shownTool({ options: { overrides: {} } } as unknown as Pick<Toolkit, 'options'>, tool).tool).toBe(tool)
+  })
+})
+
+describe('the override request', () => {
+  const before = {
+    send: { name: 'mail', title: 'Old', annotations: { title: 'T', readOnlyHint: false } },
+    other: { title: 'O' },
+  }
+  it('changes only this tool and its edited fields', () => {
+    const draft = { ...draftOf(before.send), title: ' New ', description: 'D' }
+    expect([...draft.careful]).toEqual(['readOnlyHint'])
+    expect(overridesWith(before, 'send', draft)).toEqual({
+      send: { name: 'mail', title: 'New', description: 'D', annotations: { title: 'T', readOnlyHint: false } },
+      other: { title: 'O' },
+    })
+  })
+
+  it('restores the values of the server and keeps the rest', () => {
+    expect(overridesWith(before, 'send', NOTHING)).toEqual({
+      send: { name: 'mail', annotations: { title: 'T' } },
+      other: { title: 'O' },
+    })
+    expect(overridesWith(before, 'other', NOTHING)).toEqual({ send: before.send })
+  })
+})

@@ -1,0 +1,77 @@
+/**
+ * What a tool's owner says of it in place of its server: a title, a description, and claims that are more careful than its own. The page
+ * shows what holds, and keeps what the server says beside it.
+ */
+import type { Toolkit } from '../../../lib/api.ts'
+
+type Tool = Toolkit['tools'][number]
+type Overrides = Toolkit['options']['overrides']
+export type Override = Overrides[string]
+export type Hint = 'readOnlyHint' | 'destructiveHint' | 'idempotentHint' | 'openWorldHint'
+
+/** Which value of a claim is the careful one. Others change nothing: nobody is believed more than the server. */
+export const CAREFUL: Record<Hint, boolean> = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+export const HINTS = Object.keys(CAREFUL) as Hint[]
+
+/** What a dialog edits: '' and "off" leave what the server says. */
+export interface OverrideDraft {
+  title: string
+  description: string
+  careful: ReadonlySet<Hint>
+}
+
+export const overrideOf = (
+  { options }: Pick<Toolkit, 'options'>,
+  { name }: Pick<Tool, 'name'>,
+): Override | undefined => (Object.hasOwn(options.overrides, name) ? options.overrides[name] : undefined)
+
+/** The tool as models get it, and which of its words are not its server's. */
+export function shownTool(toolkit: Pick<Toolkit, 'options'>, tool: Tool): { tool: Tool; changed: string[] } {
+  const { title, description, annotations } = overrideOf(toolkit, tool) ?? {}
+  const careful = HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])
+  const tightened = careful.filter((hint) => tool.annotations?.[hint] !== CAREFUL[hint])
+  const changed = [
+    ...(title === undefined ? [] : ['title']),
+    ...(description === undefined ? [] : ['description']),
+    ...(tightened.length === 0 ? [] : ['claims']),
+  ]
+  if (changed.length === 0) return { tool, changed }
+  const claims = Object.fromEntries(tightened.map((hint) => [hint, CAREFUL[hint]]))
+  return {
+    tool: {
+      ...tool,
+      ...(title === undefined ? {} : { title }),
+      ...(description === undefined ? {} : { description }),
+      ...(tightened.length === 0 ? {} : { annotations: { ...tool.annotations, ...claims } }),
+    },
+    changed,
+  }
+}
+
+export function draftOf(override: Override | undefined): OverrideDraft {
+  const { title = '', description = '', annotations } = override ?? {}
+  return { title, description, careful: new Set(HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])) }
+}
+
+/** All overrides with this one in them; what it says of other things, a name or examples, stays. */
+export function overridesWith(overrides: Overrides, name: string, draft: OverrideDraft): Overrides {
+  const { title: _, description: _old, annotations: claimed, ...rest } = overrides[name] ?? {}
+  const [title, description] = [draft.title.trim(), draft.description.trim()]
+  const kept = claimed?.title === undefined ? {} : { title: claimed.title }
+  const claims = { ...kept, ...Object.fromEntries([...draft.careful].map((hint) => [hint, CAREFUL[hint]])) }
+  const next: Override = {
+    ...rest,
+    ...(title === '' ? {} : { title }),
+    ...(description === '' ? {} : { description }),
+    ...(Object.keys(claims).length === 0 ? {} : { annotations: claims }),
+  }
+  const { [name]: _before, ...others } = overrides
+  return Object.keys(next).length === 0 ? others : { ...others, [name]: next }
+}
+
+export const NOTHING: OverrideDraft = { title: '', description: '', careful: new Set() }

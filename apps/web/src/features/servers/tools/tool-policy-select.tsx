@@ -1,0 +1,49 @@
+import { Select } from '../../../ui/form/input.tsx'
+import type { ToolDecision } from '../queries.ts'
+import { type Choice, choicesFor, DECISION_WORDS } from './tool-policy.ts'
+
+interface ToolPolicySelectProps {
+  name: string
+  decision: ToolDecision | undefined
+  choice: Choice
+  busy: boolean
+  onChoose: (choice: Choice) => void
+}
+
+const WORDS: Record<Exclude<Choice, 'inherit'>, string> = {
+  allow: 'Always allow',
+  ask: 'Always ask',
+  deny: 'Block',
+}
+
+const SMALL = 'h-8 w-40 py-0 text-[0.8125rem] sm:text-[0.8125rem] [&+svg]:top-2'
+
+/** Who is asked before the tool is called. What is inherited is named, so that nobody has to guess what nothing means. */
+export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: ToolPolicySelectProps) {
+  if (!decision) return <Select aria-label={`Calls of ${name}`} disabled className={SMALL} />
+  const offered = choicesFor(decision.inherited)
+  const choices = offered.includes(choice) ? offered : [...offered, choice]
+  return (
+    <Select
+      aria-label={`Calls of ${name}`}
+      title={decision.reason}
+      disabled={busy}
+      value={choice}
+      onChange={(event) => onChoose(event.target.value as Choice)}
+      className={SMALL}
+    >
+      {choices.map((one) => (
+        <option key={one} value={one}>
+          {one === 'inherit' ? `Default: ${DECISION_WORDS[decision.inherited.decision].toLowerCase()}` : WORDS[one]}
+        </option>
+      ))}
+    </Select>
+  )
+}
+
+/** Where what holds is not what was chosen: another rule is stricter. */
+export function effectiveNote(decision: ToolDecision | undefined, choice: Choice): string | undefined {
+  if (!decision) return undefined
+  const meant = choice === 'inherit' ? decision.inherited.decision : choice
+  return decision.decision === meant ? undefined : `${DECISION_WORDS[decision.decision]}: ${decision.reason}`
+}

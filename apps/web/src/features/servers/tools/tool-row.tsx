@@ -1,0 +1,155 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronRight } from 'lucide-react'
+import { useId } from 'react'
+import { type Toolkit, toolkitQuery } from '../../../lib/api.ts'
+import { cn } from '../../../ui/cn.ts'
+import { Badge } from '../../../ui/data/badge.tsx'
+import type { RowPlace } from '../../../ui/data/long-list.tsx'
+import { Switch } from '../../../ui/form/switch.tsx'
+import type { ToolDecision } from '../queries.ts'
+import { OverriddenMark, ToolBadges } from './tool-badges.tsx'
+import { ToolChange } from './tool-change.tsx'
+import { shownTool } from './tool-override.ts'
+import { ToolWords } from './tool-overrides-view.tsx'
+import type { Choice } from './tool-policy.ts'
+import { effectiveNote, ToolPolicySelect } from './tool-policy-select.tsx'
+import { ToolSchema } from './tool-schema.tsx'
+import { whyFixed } from './tool-switch.ts'
+
+type Tool = Toolkit['tools'][number]
+
+export interface ToolRowProps {
+  toolkit: Toolkit
+  tool: Tool
+  open: boolean
+  decision: ToolDecision | undefined
+  choice: Choice
+  /** Whether a choice is on its way. */
+  choosing: boolean
+  onOpen: (open: boolean) => void
+  onSwitch: (on: boolean) => void
+  onChoose: (choice: Choice) => void
+}
+
+/** Which of how many it is, where not all of them are drawn. */
+type Place = Omit<RowPlace, 'ref'> & Partial<Pick<RowPlace, 'ref'>>
+
+export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
+  const { open, decision, choice } = row
+  const { tool, changed } = shownTool(row.toolkit, row.tool)
+  const id = useId()
+  const note = effectiveNote(decision, choice)
+  // A title is not read on a phone; what is to be accepted says so itself.
+  const fixed = tool.held || !row.toolkit.enabled ? undefined : whyFixed(row.toolkit, row.tool)
+  return (
+    <li {...place} className="grid scroll-mt-16 gap-2 border-b py-2.5 last:border-b-0 lg:scroll-mt-4">
+      <div className="flex flex-wrap items-start gap-x-3 gap-y-2">
+        <div className="grid min-w-0 flex-1 basis-64 gap-1">
+          <button
+            type="button"
+            aria-expanded={open}
+            aria-controls={id}
+            onClick={() => row.onOpen(!open)}
+            className="-ml-1 flex min-h-6 w-fit max-w-full items-start gap-1 rounded-md px-1 text-left"
+          >
+            <ChevronRight
+              aria-hidden
+              className={cn('mt-1 size-3.5 shrink-0 text-ink-faint transition-transform', open && 'rotate-90')}
+            />
+            <span
+              className={cn(
+                'min-w-0 font-mono text-[0.8125rem] leading-6 font-medium wrap-anywhere',
+                !tool.enabled && 'text-ink-muted',
+              )}
+            >
+              {tool.name}
+            </span>
+          </button>
+          <p className="flex flex-wrap items-center gap-1.5 pl-4.5">
+            <ReviewMark tool={tool} />
+            <ToolBadges annotations={tool.annotations} />
+            <OverriddenMark changed={changed} />
+          </p>
+          {tool.description && !open && (
+            <p className="line-clamp-2 pl-4.5 text-[0.8125rem] text-ink-muted wrap-anywhere">{tool.description}</p>
+          )}
+          {note && <p className="pl-4.5 text-xs text-ink-muted">{note}</p>}
+          {fixed && <p className="pl-4.5 text-xs text-ink-muted">{fixed}</p>}
+        </div>
+        <div className="flex items-center gap-3 pl-4.5 sm:pl-0">
+          <ToolPolicySelect
+            name={tool.name}
+            decision={decision}
+            choice={choice}
+            busy={row.choosing}
+            onChoose={row.onChoose}
+          />
+          <ToolSwitch {...row} />
+        </div>
+      </div>
+      <div id={id} hidden={!open} className="grid min-w-0 gap-3 pl-4.5">
+        {open && <ToolInsides {...row} />}
+      </div>
+    </li>
+  )
+}
+
+function ReviewMark({ tool }: { tool: Tool }) {
+  if (!tool.changed && !tool.held) return null
+  return <Badge className="border-transparent bg-act-soft text-act">{tool.changed ? 'Changed' : 'New'}</Badge>
+}
+
+function ToolSwitch({ toolkit, tool, onSwitch }: ToolRowProps) {
+  const fixed = whyFixed(toolkit, tool)
+  return (
+    <Switch
+      aria-label={`Offer ${tool.name}`}
+      title={fixed}
+      checked={tool.enabled}
+      disabled={fixed !== undefined}
+      onCheckedChange={onSwitch}
+    />
+  )
+}
+
+function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
+  // The list has no schemas.
+  const { data: whole } = useQuery(toolkitQuery(toolkit.uscoId))
+  const tool = whole?.tools.find(({ name }) => name === listed.name) ?? listed
+  const { tool: shown } = shownTool(toolkit, tool)
+  const facts: Array<[term: string, text: string | undefined]> = [
+    ['Title', shown.title ?? shown.annotations?.title],
+    ['Ref', tool.ref],
+    ['The model sees', tool.modelName],
+    [
+      'A call now',
+      decision &&
+        `${decision.decision === 'deny' ? 'is blocked' : decision.decision === 'ask' ? 'is asked about' : 'is allowed'}. ${decision.reason}`,
+    ],
+  ]
+  return (
+    <>
+      {shown.description && <p className="text-[0.8125rem] text-ink-muted wrap-anywhere">{shown.description}</p>}
+      <ToolChange toolkit={toolkit} tool={tool} />
+      <dl className="grid gap-x-4 gap-y-1 text-[0.8125rem] sm:grid-cols-[8rem_minmax(0,1fr)]">
+        {facts.map(([term, text]) =>
+          text ? (
+            <div key={term} className="contents">
+              <dt className="text-ink-muted">{term}</dt>
+              <dd
+                className={cn(
+                  'wrap-anywhere',
+                  (term === 'Ref' || term === 'The model sees') && 'font-mono text-xs leading-5',
+                )}
+              >
+                {text}
+              </dd>
+            </div>
+          ) : null,
+        )}
+      </dl>
+      <ToolWords toolkit={toolkit} tool={tool} />
+      <ToolSchema tool={tool} />
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+/** What can be done to toolkits. Each keeps the list on the page in step with the answer. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { toast } from 'sonner'
+import { answer, client, problemOf, type Toolkit, type ToolkitBody, toolkitsQuery } from '../../lib/api.ts'
+import { ifUnchanged } from '../../lib/external-change.tsx'
+import { counted } from '../../ui/data/format-time.ts'
+
+export const byId = (toolkit: Toolkit) => ({ param: { id: toolkit.uscoId } })
+
+interface Saving {
+  json: ToolkitBody
+  /** Whether it is stored as it was when the draft began. */
+  isSeen: (now: Toolkit) => boolean
+  /** Ends the wait for the answer. */
+  signal: AbortSignal
+  /** Whether the form is still there, where what failed is told and stays. */
+  isShown: () => boolean
+}
+
+export function useSaveToolkit(toolkit: Toolkit | undefined) {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: async ({ json, isSeen, signal }: Saving): Promise<Toolkit & { warnings?: string[] | undefined }> => {
+      const init = { signal }
+      if (!toolkit) return answer(client.api.mcp.$post({ json }, { init }))
+      const reading = client.api.mcp[':id'].$get(byId(toolkit), { init })
+      const headers = await ifUnchanged<Toolkit>({ reading, isSeen, onNews: list.put })
+      return answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json }, { headers, init }))
+    },
+    onSuccess: (saved, { isShown }) => {
+      list.put(saved)
+      const { status } = saved.state
+      if (status === 'error' && !isShown()) toast.error(`${saved.name} could not be reached`)
+      if (status !== 'error' && status !== 'sign-in-needed')
+        toast.success(`${saved.name} ${toolkit ? 'saved' : 'added'}`, { description: toldAfter(saved) })
+    },
+    onError: (error, { signal, isShown }) => {
+      const { title, detail, action } = problemOf(error)
+      if (!signal.aborted && !isShown()) toast.error(title, { description: `${detail} ${action}` })
+    },
+    onSettled: list.refresh,
+  })
+}
+
+const toldAfter = ({ toolCount, warnings = [] }: Toolkit & { warnings?: string[] | undefined }) =>
+  [toolCount > 0 ? `${counted(toolCount, 'tool')}.` : '', ...warnings].join(' ').trim() || undefined
+
+export function useSwitchToolkit() {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: ({ toolkit, enabled }: { toolkit: Toolkit; enabled: boolean }) =>
+      answer(client.api.mcp[':id'].$patch({ ...byId(toolkit), json: { enabled } })),
+    // The switch moves at once; the answer, or the list as it was, has the last word.
+    onMutate: ({ toolkit, enabled }) => list.put({ ...toolkit, enabled }),
+    onSuccess: (saved, { enabled }) => {
+      list.put(saved)
+      if (saved.enabled !== enabled)
+        toast.error(`${saved.name} stays off`, { description: 'The operator has switched it off for everyone.' })
+    },
+    onError: (error, { toolkit }) => {
+      list.put(toolkit)
+      const { title, detail, action } = problemOf(error)
+      toast.error(title, { description: `${detail} ${action}` })
+    },
+    onSettled: list.refresh,
+  })
+}
+
+export function useDeleteToolkit(done: () => void) {
+  const list = useToolkitList()
+  return useMutation({
+    mutationFn: (toolkit: Toolkit) => answer(client.api.mcp[':id'].$delete(byId(toolkit))),
+    onSuccess: (_, toolkit) => {
+      list.remove(toolkit)
+      toast.success(`${toolkit.name} deleted`)
+      done()
+    },
+    onSettled: list.refresh,
+  })
+}
+
+export function useToolkitList() {
+  const queryClient = useQueryClient()
+  const { queryKey } = toolkitsQuery()
+  const change = (to: (old: Toolkit[]) => Toolkit[]) => queryClient.setQueryData(queryKey, (old) => old && to(old))
+  const isSame = (a: Toolkit) => (b: Toolkit) => a.uscoId === b.uscoId
+  return {
+    put: (one: Toolkit) => {
+      change((old) => (old.some(isSame(one)) ? old.map((other) => (isSame(one)(other) ? one : other)) : [...old, one]))
+    },
+    remove: (one: Toolkit) => {
+      change((old) => old.filter((other) => !isSame(one)(other)))
+    },
+    refresh: () => queryClient.invalidateQueries({ queryKey }),
+  }
+}

@@ -1,0 +1,33 @@
+import { Link, type LinkProps } from '@tanstack/react-router'
+import { Unlink } from 'lucide-react'
+import { problemOf } from '../../lib/api.ts'
+import { Empty } from '../../ui/data/empty.tsx'
+
+/** Whether it is not there any more, or never was: trying again does not help. */
+export const isGone = (error: unknown): boolean =>
+  error !== null && error !== undefined && problemOf(error).status === 404
+
+interface GoneProps {
+  /** "thread" */
+  what: string
+  to: LinkProps['to']
+  /** "Go to threads" */
+  label: string
+}
+
+/** In place of something that was deleted, perhaps elsewhere while it was open here. */
+export function Gone({ what, to, label }: GoneProps) {
+  return (
+    <Empty
+      icon={Unlink}
+      title={`This ${what} is gone`}
+      action={
+        <Link to={to} className="text-sm font-medium text-accent underline underline-offset-4">
+          {label}
+        </Link>
+      }
+    >
+      It was deleted, here or elsewhere, or the address is not whole.
+    </Empty>
+  )
+}

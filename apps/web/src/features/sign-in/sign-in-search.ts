@@ -1,0 +1,15 @@
+/** Where to go after signing in, and what went wrong on the way here. */
+import { pickStrings } from '../../lib/url-search.ts'
+
+export interface DoorSearch {
+  returnTo?: string
+  problem?: string
+}
+
+export function readDoor(search: Record<string, unknown>): DoorSearch {
+  const { returnTo, problem } = pickStrings(search, ['returnTo', 'problem'])
+  return { ...(returnTo && isOwnPath(returnTo) && { returnTo }), ...(problem && { problem }) }
+}
+
+/** A link must not send who has just signed in to somebody else's page. */
+export const isOwnPath = (path: string): boolean => /^\/(?![/\\])/.test(path)

@@ -1,0 +1,72 @@
+/** A message of the chat, with what the server tells beside the text; and what is stored, as the chat reads it. */
+import type { UIMessage } from 'ai'
+import type { Approval, StoredMessage } from '../queries.ts'
+
+export interface ChosenTool {
+  ref: string
+  modelName: string
+  toolkit: string
+  by: 'always' | 'loaded' | 'sticky' | 'search'
+  reasons: string[]
+  tokens: number
+  score?: number
+}
+
+export interface ChosenTools {
+  tools: ChosenTool[]
+  deferred: number
+  dropped: Array<{ ref: string; reason: string }>
+  tokens: { before: number; after: number; tokenizer: string; exact: boolean }
+  strategy: string
+  warnings: string[]
+}
+
+export interface AnswerUsage {
+  inputTokens?: number
+  outputTokens?: number
+  totalTokens?: number
+  steps: number
+  stopped: string
+}
+
+type ChatData = {
+  selection: ChosenTools
+  approval: { toolCallId: string; approval: Approval }
+  usage: AnswerUsage
+}
+interface ChatMetadata {
+  createdAt?: string
+  model?: string
+}
+export type ChatMessage = UIMessage<ChatMetadata, ChatData>
+export type ChatPart = ChatMessage['parts'][number]
+export type ToolPart = Extract<ChatPart, { type: 'dynamic-tool' }>
+
+/** Pages come newest first, and so do the messages in each. */
+export function chatMessages(pages: ReadonlyArray<{ items: readonly StoredMessage[] }>): ChatMessage[] {
+  const stored = pages.flatMap(({ items }) => items).reverse()
+  // An answer that failed at once is kept with what was selected for it, and nothing else.
+  return stored
+    .filter((message) => message.role === 'user' || hasContent(message))
+    .map(
+      ({ id, role, parts, metadata, createdAt }) =>
+        ({ id, role, parts, metadata: { ...metadata, createdAt } }) as unknown as ChatMessage,
+    )
+}
+
+/** Whether anything is said or called in it. */
+const hasContent = ({ parts }: { parts: ReadonlyArray<{ type: string }> }): boolean =>
+  parts.some(({ type }) => ['text', 'reasoning', 'dynamic-tool', 'file'].includes(type))
+
+export const textOf = ({ parts }: Pick<ChatMessage, 'parts'>): string =>
+  parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
+
+export function dataOf<K extends keyof ChatData>({ parts }: Pick<ChatMessage, 'parts'>, kind: K): ChatData[K][] {
+  return parts.flatMap((part) =>
+    part.type === `data-${kind}` ? [(part as unknown as { data: ChatData[K] }).data] : [],
+  )
+}
+
+/** How much of what is carried the model was spared, from 0 to 1. */
+export const savedShare = ({ before, after }: { before: number; after: number }): number =>
+  before <= 0 || after >= before ? 0 : (before - after) / before

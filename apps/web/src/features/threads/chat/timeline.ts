@@ -1,0 +1,51 @@
+/** What happened in a thread, in one order: what was said, programs that ran, searches of this page. */
+
+import type { Run } from '../queries.ts'
+import type { ChatMessage } from './chat-message.ts'
+import type { Find } from './search-card.tsx'
+
+export type Entry =
+  | { kind: 'message'; at: string; key: string; message: ChatMessage }
+  | { kind: 'run'; at: string; key: string; run: Run }
+  | { kind: 'find'; at: string; key: string; find: Find }
+
+interface Parts {
+  messages: readonly ChatMessage[]
+  runs: readonly Run[]
+  finds: readonly Find[]
+  /** When a message without a time was seen first. */
+  seenAt: (id: string) => string
+  /** Whether there are older messages than these: then older programs wait, too. */
+  hasOlder: boolean
+}
+
+export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Parts): Entry[] {
+  const said = messages.map(
+    (message): Entry => ({
+      kind: 'message',
+      key: message.id,
+      message,
+      at: message.metadata?.createdAt ?? seenAt(message.id),
+    }),
+  )
+  const first = hasOlder ? (said[0]?.at ?? '') : ''
+  const ran = runs
+    .filter(({ kind, createdAt }) => kind === 'program' && createdAt >= first)
+    .map((run): Entry => ({ kind: 'run', key: run.id, run, at: run.createdAt }))
+  const found = finds.map((find): Entry => ({ kind: 'find', key: find.id, find, at: find.at }))
+  return inOrder(
+    said,
+    [...ran, ...found].sort((a, b) => a.at.localeCompare(b.at)),
+  )
+}
+
+// Messages keep the order that they were said in, whatever their clocks say; the rest is put between them.
+function inOrder(said: readonly Entry[], others: readonly Entry[]): Entry[] {
+  const merged: Entry[] = []
+  let next = 0
+  for (const message of said) {
+    for (let other = others[next]; other && other.at < message.at; other = others[++next]) merged.push(other)
+    merged.push(message)
+  }
+  return [...merged, ...others.slice(next)]
+}

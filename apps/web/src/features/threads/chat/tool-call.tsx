@@ -1,0 +1,79 @@
+import { ChevronRight } from 'lucide-react'
+import { JsonView } from '../../../ui/data/json-view.tsx'
+import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
+import type { Approval } from '../queries.ts'
+import { AskedCard } from './approval-card.tsx'
+import type { ToolPart } from './chat-message.ts'
+import { ResultView } from './result-view.tsx'
+import { type Chip, StatusChip } from './status-chip.tsx'
+
+interface ToolCallProps {
+  part: ToolPart
+  /** The tool as people call it, where the selection told. */
+  toolRef: string | undefined
+  approval: Approval | undefined
+  state: CallPlace
+}
+
+interface CallPlace {
+  /** Whether it waits for the user now. */
+  isAsked: boolean
+  /** Whether the answer that it belongs to still comes. */
+  isLive: boolean
+}
+
+/** One call in an answer: folded to what and how it went; open, with what went in and what came back. */
+export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
+  const { chip, words } = callState(part, state)
+  return (
+    <div className="grid gap-2">
+      <details className="group rounded-lg border bg-raised" data-tool-call={toolRef ?? part.toolName}>
+        <summary className="flex min-h-9 cursor-pointer list-none items-center gap-2 rounded-lg px-2.5 py-1 [&::-webkit-details-marker]:hidden">
+          <ChevronRight
+            aria-hidden
+            className="size-4 shrink-0 text-ink-faint transition-transform group-open:rotate-90"
+          />
+          <code className="min-w-0 flex-1 truncate font-mono text-[0.8125rem]">{toolRef ?? part.toolName}</code>
+          <StatusChip chip={chip}>{words}</StatusChip>
+        </summary>
+        <div className="grid gap-3 border-t p-3">
+          <JsonView label="Arguments" value={part.input ?? {}} />
+          {part.state === 'output-available' && <ResultView output={part.output} />}
+          {part.state === 'output-error' && <JsonView label="Error" value={part.errorText} />}
+          {approval && approval.status !== 'pending' && (
+            <p className="text-[0.8125rem] text-ink-muted">
+              It was asked about, and {approval.status}. {approval.reason}
+            </p>
+          )}
+        </div>
+      </details>
+      {toolRef && words === SIGN_IN && <SignInOffer refs={[toolRef]} />}
+      {state.isAsked && approval && <AskedCard approval={approval} />}
+    </div>
+  )
+}
+
+const SIGN_IN = 'Sign-in needed'
+const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
+  ok: { chip: 'done', words: 'Done' },
+  'tool-error': { chip: 'failed', words: 'The tool failed' },
+  denied: { chip: 'off', words: 'Denied' },
+  limited: { chip: 'failed', words: 'Limit reached' },
+  'sign-in-needed': { chip: 'asked', words: SIGN_IN },
+  failed: { chip: 'failed', words: 'Failed' },
+}
+
+export function callState(
+  part: Pick<ToolPart, 'state'> & { output?: unknown },
+  { isAsked, isLive }: CallPlace,
+): { chip: Chip; words: string } {
+  if (part.state === 'output-error') return { chip: 'failed', words: 'Failed' }
+  if (part.state === 'output-denied') return { chip: 'off', words: 'Denied' }
+  if (part.state === 'output-available') {
+    const status = (part.output as { status?: unknown } | null)?.status
+    return OUTCOMES[typeof status === 'string' ? status : 'ok'] ?? { chip: 'done', words: 'Done' }
+  }
+  if (isAsked) return { chip: 'asked', words: 'Waits for you' }
+  if (!isLive) return { chip: 'off', words: 'Given up' }
+  return part.state === 'input-streaming' ? { chip: 'busy', words: 'Preparing' } : { chip: 'busy', words: 'Running' }
+}

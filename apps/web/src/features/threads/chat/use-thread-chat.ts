@@ -1,0 +1,97 @@
+/**
+ * The chat of one thread. What the server has stored is the truth: whenever it changes while nothing streams, it is taken over.
+ * Until then the page shows what streams.
+ */
+import { useChat } from '@ai-sdk/react'
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { DefaultChatTransport } from 'ai'
+import { useEffect, useMemo, useRef } from 'react'
+import { type Problem, ProblemError } from '../../../lib/api.ts'
+import { messagesQuery } from '../queries.ts'
+import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
+import type { AskOptions } from './chat-options.ts'
+
+export function useThreadChat(threadId: string, options: AskOptions) {
+  const queryClient = useQueryClient()
+  const history = useInfiniteQuery(messagesQuery(threadId))
+  const latest = useRef(options)
+  latest.current = options
+  const transport = useMemo(() => transportOf(threadId, () => latest.current), [threadId])
+  const chat = useChat<ChatMessage>({
+    id: threadId,
+    transport,
+    experimental_throttle: 50,
+    onData: ({ type }) => {
+      if (type === 'data-approval') queryClient.invalidateQueries({ queryKey: ['approvals'] })
+    },
+    onFinish: async ({ isError, isAbort }) => {
+      await queryClient.invalidateQueries({ queryKey: ['threads', threadId] })
+      // Where no other answer came, the one that was there is still stored.
+      if (again.current && (isError || isAbort)) takeStored()
+    },
+  })
+  const { status, setMessages } = chat
+  const isBusy = status === 'submitted' || status === 'streaming'
+  const busy = useRef(isBusy)
+  busy.current = isBusy
+  const { data } = history
+  const again = useRef(false)
+  const takeStored = () => {
+    const stored = queryClient.getQueryData(messagesQuery(threadId).queryKey)
+    if (stored && !busy.current) setMessages(chatMessages(stored.pages))
+  }
+  useEffect(() => {
+    if (data && !busy.current) setMessages(chatMessages(data.pages))
+  }, [data, setMessages])
+
+  const say = (text: string) => {
+    again.current = false
+    chat.clearError()
+    return chat.sendMessage({ text })
+  }
+  return {
+    messages: chat.messages,
+    isBusy,
+    isWaiting: status === 'submitted',
+    error: chat.error ? problemFrom(chat.error) : undefined,
+    say,
+    stop: chat.stop,
+    /** Asks again what was asked last, where no answer came, or not the one that was wanted. */
+    retry: () => {
+      const at = chat.messages.findLastIndex(({ role }) => role === 'user')
+      const asked = chat.messages[at]
+      if (!asked) return
+      const isStored = data?.pages.some(({ items }) => items.some(({ id }) => id === asked.id))
+      if (!isStored && chat.error && problemFrom(chat.error) instanceof ProblemError) {
+        // It was refused, and is not kept.
+        setMessages(chat.messages.slice(0, at))
+        say(textOf(asked))
+        return
+      }
+      again.current = true
+      chat.clearError()
+      chat.regenerate({ messageId: asked.id })
+    },
+    history,
+  }
+}
+
+const transportOf = (threadId: string, options: () => AskOptions) =>
+  new DefaultChatTransport<ChatMessage>({
+    api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
+    prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {
+      // The thread has the history; only what is new is sent. What is not given is left out of the body.
+      return { body: { message: textOf(messages.at(-1) ?? { parts: [] }), trigger, messageId, ...options() } }
+    },
+  })
+
+/** A refusal comes as the text of a problem document; what fails later, as a line of the stream. */
+export function problemFrom(error: Error): Error {
+  try {
+    const read: unknown = JSON.parse(error.message)
+    if (typeof read === 'object' && read !== null && 'code' in read) return new ProblemError(read as Problem)
+  } catch {
+    // A line, then.
+  }
+  return error
+}

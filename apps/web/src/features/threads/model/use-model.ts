@@ -1,0 +1,58 @@
+/** Which model is asked: the one that was chosen in this browser, or the operator's. And what is missing where none can be. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { type AskOptions, readOptions } from '../chat/chat-options.ts'
+import { type Models, modelsQuery } from '../queries.ts'
+
+export type ModelState =
+  | { status: 'loading' }
+  | { status: 'ready'; model: string }
+  | { status: 'missing'; what: 'model' }
+  | { status: 'missing'; what: 'key'; model: string; provider: string }
+
+const KEY = 'loadout-model'
+
+export function useModel() {
+  const { data, isPending } = useQuery(modelsQuery())
+  const [options, setOptions] = useState(readKept)
+  return {
+    state: data ? modelState(data, options.model) : ({ status: 'loading' } as const),
+    models: data,
+    /** Whether it is still to be heard if there is one. */
+    isPending,
+    options,
+    choose: (next: AskOptions) => {
+      keep(next)
+      setOptions(next)
+    },
+  }
+}
+
+export function modelState({ model: usual, providers }: Models, chosen: string | undefined): ModelState {
+  const model = chosen ?? usual
+  if (model === undefined) return { status: 'missing', what: 'model' }
+  const provider = providerOf(model)
+  // Those that speak OpenAI's language at another address may need no key.
+  const needsKey = provider !== 'openai-compatible'
+  const key = providers.find((one) => one.provider === provider)?.key ?? 'none'
+  if (needsKey && key === 'none') return { status: 'missing', what: 'key', model, provider }
+  return { status: 'ready', model }
+}
+
+export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf(':')))
+
+function readKept(): AskOptions {
+  try {
+    return readOptions(window.localStorage.getItem(KEY))
+  } catch {
+    return {}
+  }
+}
+
+function keep(options: AskOptions): void {
+  try {
+    window.localStorage.setItem(KEY, JSON.stringify(options))
+  } catch {
+    // Storage may be blocked; the choice holds for this page then.
+  }
+}

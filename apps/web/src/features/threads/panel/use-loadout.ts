@@ -1,0 +1,39 @@
+/** What a thread carries, and how that is changed. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { answer, client } from '../../../lib/api.ts'
+import { toastProblem } from '../../../lib/problems.tsx'
+
+const { activations, loaded } = client.api.threads[':id']
+
+function useThreadMutation<V>(threadId: string, mutationFn: (value: V) => Promise<unknown>) {
+  const queryClient = useQueryClient()
+  return useMutation({
+    mutationFn,
+    onError: toastProblem,
+    // Until it is read again the page shows what was asked for.
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['threads', threadId] }),
+  })
+}
+
+export interface Switched {
+  ref: string
+  on: boolean
+}
+
+export const useSwitchRef = (id: string) =>
+  useThreadMutation(id, (json: Switched) => answer(activations.$post({ param: { id }, json })))
+
+/** Forgets what the thread switched: of one ref, or all. */
+export const useResetRefs = (id: string) =>
+  useThreadMutation(id, (ref: string | undefined) =>
+    answer(activations.$delete({ param: { id }, query: ref === undefined ? {} : { ref } })),
+  )
+
+/** These and no others, whatever comes later. */
+export const useOnly = (id: string) =>
+  useThreadMutation(id, (toolkits: string[]) => answer(activations.$put({ param: { id }, json: { toolkits } })))
+
+export const useUnload = (id: string) =>
+  useThreadMutation(id, (ref: string | undefined) =>
+    answer(loaded.$delete({ param: { id }, query: ref === undefined ? {} : { ref } })),
+  )

@@ -1,0 +1,133 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Square } from 'lucide-react'
+import { useState } from 'react'
+import { answer, client } from '../../../lib/api.ts'
+import { ProblemNotice, toastProblem } from '../../../lib/problems.tsx'
+import { durationWords } from '../../../ui/data/format-time.ts'
+import { JsonView } from '../../../ui/data/json-view.tsx'
+import { Notice } from '../../../ui/data/notice.tsx'
+import { Skeleton } from '../../../ui/data/skeleton.tsx'
+import { Button } from '../../../ui/form/button.tsx'
+import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
+import { signInRefs } from '../../workflows/editor/sign-in-refs.ts'
+import { AskedCard } from '../chat/approval-card.tsx'
+import { type Chip, StatusChip } from '../chat/status-chip.tsx'
+import { type Approval, isOver, type Run, runQuery } from '../queries.ts'
+import { RunSteps } from './program-steps.tsx'
+
+const STATES: Record<Run['status'], { chip: Chip; words: string }> = {
+  queued: { chip: 'waiting', words: 'Queued' },
+  running: { chip: 'busy', words: 'Running' },
+  paused: { chip: 'asked', words: 'Waits for you' },
+  completed: { chip: 'done', words: 'Done' },
+  failed: { chip: 'failed', words: 'Failed' },
+  cancelled: { chip: 'off', words: 'Cancelled' },
+  'outcome-unknown': { chip: 'unknown', words: 'Outcome unknown' },
+}
+
+interface RunCardProps {
+  /** As the list of runs has it: without its steps. */
+  listed: Run
+  /** Whether this page began it. */
+  isOwn: boolean
+  approvals: ReadonlyMap<string, Approval>
+}
+
+/** A program that runs or ran: its steps as they come, what it waits for, what it wrote and what it gave. What is long over is folded. */
+export function RunCard({ listed, isOwn, approvals }: RunCardProps) {
+  const [open, setOpen] = useState(isOwn || !isOver(listed))
+  const { data, error } = useQuery({ ...runQuery(listed.id), enabled: open })
+  const run = data ?? listed
+  return (
+    <article aria-label="Program" className="grid gap-3 rounded-xl border bg-surface p-3.5 shadow-flat [&>*]:min-w-0">
+      <header className="flex min-h-8 flex-wrap items-center gap-2">
+        <h2 className="text-sm font-medium">Program</h2>
+        <span aria-live="polite">
+          <RunState run={run} />
+        </span>
+        <RunFacts run={run} />
+        {!isOver(run) && <CancelRun id={run.id} />}
+        {isOver(run) && (
+          <Button variant="quiet" size="small" className="ml-auto" aria-expanded={open} onClick={() => setOpen(!open)}>
+            {open ? 'Fold' : 'Show'}
+          </Button>
+        )}
+      </header>
+      {open && run.program && <ProgramText text={run.program} />}
+      {open && error && <ProblemNotice error={error} />}
+      {open && data && <RunBody run={data} approvals={approvals} />}
+      {open && !data && !error && <Skeleton className="h-8 w-full" />}
+    </article>
+  )
+}
+
+const RunState = ({ run }: { run: Run }) => (
+  <StatusChip chip={STATES[run.status].chip}>{STATES[run.status].words}</StatusChip>
+)
+
+function RunFacts({ run }: { run: Run }) {
+  const took = isOver(run) && durationWords(new Date(run.updatedAt).getTime() - new Date(run.createdAt).getTime())
+  return (
+    <span className="text-xs text-ink-muted">
+      <time dateTime={run.createdAt}>{new Date(run.createdAt).toLocaleString()}</time>
+      {took && ` · ${took}`}
+    </span>
+  )
+}
+
+function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, Approval> }) {
+  const asked = run.steps.flatMap(({ approvalId }) => approvals.get(approvalId ?? '') ?? [])
+  const wantsSignIn = signInRefs(run)
+  return (
+    <>
+      {run.steps.length > 0 && <RunSteps run={run} />}
+      {run.status === 'paused' && asked.map((approval) => <AskedCard key={approval.id} approval={approval} />)}
+      {run.logs.length > 0 && (
+        <JsonView
+          label="Log"
+          value={run.logs.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n')}
+        />
+      )}
+      {run.status === 'completed' && <JsonView label="Value" value={run.output ?? null} />}
+      {run.error && (
+        <Notice
+          title="The program ended with an error"
+          detail={run.error.message}
+          action={wantsSignIn.length > 0 ? 'Sign in, then run it again.' : (run.error.action ?? '')}
+        >
+          <SignInOffer refs={wantsSignIn} />
+        </Notice>
+      )}
+      {run.warnings?.map((warning) => (
+        <p key={warning} className="text-[0.8125rem] wrap-anywhere text-ink-muted">
+          {warning}
+        </p>
+      ))}
+    </>
+  )
+}
+
+function ProgramText({ text }: { text: string }) {
+  return (
+    <details className="text-[0.8125rem] text-ink-muted">
+      <summary className="w-fit cursor-pointer rounded-sm">Its text</summary>
+      <div className="mt-1">
+        <JsonView label="TypeScript" value={text} />
+      </div>
+    </details>
+  )
+}
+
+function CancelRun({ id }: { id: string }) {
+  const queryClient = useQueryClient()
+  const cancel = useMutation({
+    mutationFn: () => answer(client.api.runs[':id'].cancel.$post({ param: { id } })),
+    onSuccess: (run) => queryClient.setQueryData(runQuery(id).queryKey, run),
+    onError: toastProblem,
+  })
+  return (
+    <Button size="small" className="ml-auto" aria-disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+      <Square aria-hidden /> {cancel.isPending ? 'Cancelling…' : 'Cancel'}
+    </Button>
+  )
+}

@@ -1,0 +1,27 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { answer, client } from '../../../lib/api.ts'
+import { threadRunsQuery } from '../queries.ts'
+
+/** Runs programs, and remembers which this page began. */
+export function useProgram(threadId: string) {
+  const queryClient = useQueryClient()
+  const [begun, setBegun] = useState<ReadonlySet<string>>(new Set())
+  const start = useMutation({
+    mutationFn: (program: string) =>
+      answer(
+        client.api.threads[':id'].run.$post({
+          param: { id: threadId },
+          json: { program, language: 'typescript', wait: false },
+        }),
+      ),
+    onSuccess: (run) => {
+      setBegun((old) => new Set(old).add(run.id))
+      queryClient.setQueryData(threadRunsQuery(threadId).queryKey, (old) => [
+        run,
+        ...(old ?? []).filter(({ id }) => id !== run.id),
+      ])
+    },
+  })
+  return { begun, start }
+}

@@ -1,0 +1,170 @@
+/** One try: how it goes, what it waits for, and what it gave. */
+import { useQuery } from '@tanstack/react-query'
+import {
+  Ban,
+  CircleCheck,
+  CircleHelp,
+  CircleX,
+  ExternalLink,
+  LoaderCircle,
+  type LucideIcon,
+  RotateCcw,
+} from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import type { Toolkit } from '../../../lib/api.ts'
+import { cn } from '../../../ui/cn.ts'
+import { Notice } from '../../../ui/data/notice.tsx'
+import { Button } from '../../../ui/form/button.tsx'
+import { ApprovalCard, cardId } from '../../approvals/approval-card.tsx'
+import { InputCard } from '../../approvals/input-card.tsx'
+import { inputsQuery } from '../../approvals/queries.ts'
+import { useNow } from '../../approvals/use-now.ts'
+import { ContentView } from '../../results/content-view.tsx'
+import { useSignIn } from '../../servers/use-sign-in.ts'
+import { type CallProblem, elapsed, isRunning, type Progress, type Try } from './test-history.ts'
+import type { Tries } from './use-test-history.ts'
+
+interface CardProps {
+  one: Try
+  toolkit: Toolkit
+  tries: Tries
+  /** Whether none was begun after it. */
+  isNewest: boolean
+  onReuse: () => void
+}
+
+const LOOKS: Record<Try['status'], { label: string; icon: LucideIcon; className: string }> = {
+  running: { label: 'Running', icon: LoaderCircle, className: 'text-busy' },
+  asks: { label: 'Waits for you', icon: CircleHelp, className: 'text-act' },
+  ok: { label: 'Done', icon: CircleCheck, className: 'text-good' },
+  'tool-error': { label: 'The tool says that it failed', icon: CircleX, className: 'text-bad' },
+  failed: { label: 'Failed', icon: CircleX, className: 'text-bad' },
+  cancelled: { label: 'Cancelled', icon: Ban, className: 'text-ink-muted' },
+}
+
+export function TryCard({ one, toolkit, tries, isNewest, onReuse }: CardProps) {
+  const running = isRunning(one)
+  const card = useRef<HTMLElement>(null)
+  const asked = one.status === 'asks' ? one.approval : undefined
+  // Nothing moves while there is something to click: only what was begun, and what it gave, comes to where it is seen.
+  useEffect(() => {
+    if (card.current && isNewest && running) toTop(card.current)
+  }, [isNewest, running])
+  useEffect(() => (card.current && isNewest && !running ? keepAtTop(card.current) : undefined), [isNewest, running])
+  // The question comes to who asked for the call.
+  useEffect(() => {
+    if (asked) document.getElementById(cardId(asked))?.focus()
+  }, [asked])
+  return (
+    <article
+      ref={card}
+      tabIndex={-1}
+      aria-label={`Try at ${new Date(one.startedAt).toLocaleTimeString('en')}`}
+      className="grid min-w-0 gap-3 rounded-xl border bg-surface p-3 shadow-flat sm:p-4"
+    >
+      <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+        <Status status={one.status} />
+        <span className="text-[0.8125rem] text-ink-muted tabular-nums">
+          {running ? <Counting from={one.startedAt} /> : elapsed((one.endedAt ?? one.startedAt) - one.startedAt)}
+        </span>
+        <span className="ml-auto flex gap-1">
+          {running ? (
+            <Button size="small" onClick={() => tries.cancel(one.id)}>
+              <Ban aria-hidden /> Cancel
+            </Button>
+          ) : (
+            <Button size="small" variant="quiet" onClick={onReuse}>
+              <RotateCcw aria-hidden /> Use its arguments
+            </Button>
+          )}
+        </span>
+      </div>
+      {running && one.progress && <ProgressBar progress={one.progress} />}
+      {one.approval && running && (
+        <ApprovalCard
+          approval={one.approval}
+          onAnswered={(approval) => {
+            tries.dispatch({ type: 'answered', id: one.id, approval })
+            card.current?.focus()
+          }}
+        />
+      )}
+      {one.status === 'running' && <Inputs toolkit={toolkit.id} />}
+      {one.problem && <CallFailed problem={one.problem} toolkit={toolkit} />}
+      {one.result && <ContentView result={one.result} />}
+    </article>
+  )
+}
+
+const SETTLED_MS = 600
+
+/** At the top of what it scrolls in, until all of it is drawn. */
+function keepAtTop(card: HTMLElement): () => void {
+  const watch = new ResizeObserver(() => toTop(card))
+  watch.observe(card)
+  const timer = window.setTimeout(() => watch.disconnect(), SETTLED_MS)
+  return () => {
+    window.clearTimeout(timer)
+    watch.disconnect()
+  }
+}
+
+function toTop(card: HTMLElement): void {
+  let holder = card.parentElement
+  while (holder && !['auto', 'scroll'].includes(getComputedStyle(holder).overflowY)) holder = holder.parentElement
+  holder?.scrollBy(0, card.getBoundingClientRect().top - holder.getBoundingClientRect().top - 12)
+}
+
+function Status({ status }: { status: Try['status'] }) {
+  const { label, icon: Icon, className } = LOOKS[status]
+  return (
+    <span role="status" className={cn('inline-flex items-center gap-1.5 text-sm font-medium', className)}>
+      <Icon aria-hidden className={cn('size-4', status === 'running' && 'motion-safe:animate-spin')} />
+      {label}
+    </span>
+  )
+}
+
+const Counting = ({ from }: { from: number }) => elapsed(useNow(100) - from)
+
+function ProgressBar({ progress: { progress, total, message } }: { progress: Progress }) {
+  const share = total && total > 0 ? Math.min(1, progress / total) : undefined
+  return (
+    <div className="grid gap-1">
+      <progress
+        aria-label="Progress"
+        value={share}
+        max={1}
+        className="h-1.5 w-full appearance-none overflow-hidden rounded-full bg-line/60 [&::-moz-progress-bar]:bg-busy [&::-webkit-progress-bar]:bg-line/60 [&::-webkit-progress-value]:bg-busy"
+      />
+      <p className="text-[0.8125rem] wrap-anywhere text-ink-muted tabular-nums">
+        {total ? `${progress} of ${total}` : progress} {message}
+      </p>
+    </div>
+  )
+}
+
+/** What its server asks meanwhile, as often as it does. */
+function Inputs({ toolkit }: { toolkit: string }) {
+  const { data } = useQuery(inputsQuery())
+  return data?.filter((input) => input.toolkit === toolkit).map((input) => <InputCard key={input.id} input={input} />)
+}
+
+function CallFailed({ problem, toolkit }: { problem: CallProblem; toolkit: Toolkit }) {
+  const signIn = useSignIn()
+  const needsSignIn = problem.code === 'sign-in-needed'
+  return (
+    <Notice
+      title={needsSignIn ? `${toolkit.name} wants you to sign in` : 'It could not be called'}
+      detail={problem.detail}
+      action={needsSignIn ? 'Sign in, then run it again.' : problem.action}
+      reference={problem.code}
+    >
+      {needsSignIn && (
+        <Button variant="primary" size="small" className="mt-1 w-fit" onClick={() => signIn(toolkit)}>
+          <ExternalLink aria-hidden /> Sign in to {toolkit.name}
+        </Button>
+      )}
+    </Notice>
+  )
+}

@@ -1,0 +1,105 @@
+/** Tries of tools, as they go: pure, so that what an event means is said in one place. */
+import type { Problem } from '../../../lib/api.ts'
+import type { Approval } from '../../approvals/queries.ts'
+import type { CallContent } from '../../results/content-view.tsx'
+import type { StreamEvent } from '../sse-parser.ts'
+
+export interface Progress {
+  progress: number
+  total?: number
+  message?: string
+}
+
+export interface CallProblem {
+  code: string
+  detail: string
+  action: string
+  errors?: Problem['errors']
+}
+
+export interface Try {
+  id: string
+  ref: string
+  arguments: unknown
+  startedAt: number
+  endedAt?: number
+  callId?: string
+  /** Gives it up, while it runs. */
+  stop?: () => void
+  status: 'running' | 'asks' | 'ok' | 'tool-error' | 'failed' | 'cancelled'
+  progress?: Progress
+  approval?: Approval
+  result?: CallContent
+  problem?: CallProblem
+}
+
+export type TryAction =
+  | { type: 'begun'; one: Try }
+  | { type: 'event'; id: string; event: StreamEvent; at: number }
+  | { type: 'failed'; id: string; problem: CallProblem; at: number }
+  | { type: 'cancelled'; id: string; at: number }
+  | { type: 'answered'; id: string; approval: Approval }
+  | { type: 'forget'; ref: string }
+
+const MOST_KEPT = 50
+
+export function reduceTries(tries: readonly Try[], action: TryAction): readonly Try[] {
+  if (action.type === 'begun') return [action.one, ...tries].slice(0, MOST_KEPT)
+  if (action.type === 'forget') return tries.filter((one) => one.ref !== action.ref || isRunning(one))
+  return tries.map((one) => (one.id === action.id && isRunning(one) ? next(one, action) : one))
+}
+
+export const isRunning = ({ status }: Try): boolean => status === 'running' || status === 'asks'
+
+type Change = Exclude<TryAction, { type: 'begun' | 'forget' }>
+
+function next(one: Try, action: Change): Try {
+  switch (action.type) {
+    case 'event':
+      return afterEvent(one, action.event, action.at)
+    case 'failed':
+      return { ...one, status: 'failed', problem: action.problem, endedAt: action.at }
+    case 'cancelled':
+      return { ...one, status: 'cancelled', endedAt: action.at }
+    case 'answered':
+      return { ...one, status: 'running', approval: action.approval }
+  }
+}
+
+function afterEvent(one: Try, { event, data }: StreamEvent, at: number): Try {
+  const told = JSON.parse(data) as Record<string, unknown>
+  switch (event) {
+    case 'started':
+      return { ...one, callId: String(told.callId) }
+    case 'progress':
+      return { ...one, progress: told as unknown as Progress }
+    case 'pending':
+      return { ...one, status: 'asks', approval: told.approval as Approval }
+    case 'result': {
+      const {
+        status,
+        callId: _,
+        ...result
+      } = told as unknown as { status: 'ok' | 'tool-error'; callId: string } & CallContent
+      return { ...one, status, result, endedAt: at }
+    }
+    case 'failed':
+      return { ...one, status: 'failed', problem: told as unknown as CallProblem, endedAt: at }
+    default:
+      return one
+  }
+}
+
+/** Problems of a call by their place in its arguments. */
+export function argumentProblems(problem: CallProblem | undefined): { path: string; message: string }[] {
+  return (problem?.errors ?? []).flatMap(({ path, message }) => {
+    if (path === 'arguments') return [{ path: '(root)', message }]
+    return path.startsWith('arguments.') ? [{ path: path.slice('arguments.'.length), message }] : []
+  })
+}
+
+export function elapsed(ms: number): string {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  const seconds = ms / 1000
+  return seconds < 60 ? `${seconds.toFixed(1)} s` : `${Math.floor(seconds / 60)} min ${Math.floor(seconds % 60)} s`
+}

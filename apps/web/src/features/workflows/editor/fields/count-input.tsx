@@ -1,0 +1,33 @@
+import { useState } from 'react'
+import { Field } from '../../../../ui/form/field.tsx'
+import { Input } from '../../../../ui/form/input.tsx'
+
+interface CountInputProps {
+  label: string
+  value: number | undefined
+  onChange: (value: number | undefined) => void
+  error?: string | undefined
+  hint?: string
+  optional?: boolean
+}
+
+/** A number that may be left out. What is no number stays on the screen, and says so. */
+export function CountInput({ label, value, onChange, error, hint, optional }: CountInputProps) {
+  const [text, setText] = useState(value === undefined ? '' : String(value))
+  const number = Number(text)
+  const isWrong = text.trim() !== '' && !Number.isFinite(number)
+  const shown = isWrong || text === '' || number === value ? text : value === undefined ? '' : String(value)
+  const change = (next: string) => {
+    setText(next)
+    const read = Number(next)
+    if (next.trim() === '') onChange(undefined)
+    else if (Number.isFinite(read)) onChange(read)
+  }
+  return (
+    <Field label={label} error={isWrong ? 'Write a number.' : error} hint={hint} {...(optional ? { optional } : {})}>
+      {(control) => (
+        <Input {...control} inputMode="numeric" value={shown} onChange={({ target }) => change(target.value)} />
+      )}
+    </Field>
+  )
+}

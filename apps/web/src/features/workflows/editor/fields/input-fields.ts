@@ -1,0 +1,78 @@
+/** The inputs of a workflow as a few rows. A schema that says more than the rows can is edited as JSON. */
+import type { JsonObject } from '../../definition/definition.ts'
+
+export const INPUT_TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object'] as const
+export type InputType = (typeof INPUT_TYPES)[number]
+
+export interface InputRow {
+  /** Stays while the row is renamed. */
+  key: number
+  name: string
+  type: InputType
+  required: boolean
+  description: string
+  /** What the rows do not show and must not lose: defaults, items, formats. */
+  rest: JsonObject
+}
+
+/** Undefined where rows cannot say what the schema says. */
+export function rowsOf(schema: JsonObject = {}): InputRow[] | undefined {
+  const { type = 'object', properties = {}, required = [], ...more } = schema
+  if (type !== 'object' || !isObject(properties) || !Array.isArray(required)) return undefined
+  if (Object.keys(more).some((key) => !KEPT.has(key))) return undefined
+  const rows = Object.entries(properties).map(([name, field], key) => rowOf({ key, name, field, required }))
+  return rows.every((row) => row !== undefined) ? rows : undefined
+}
+
+const KEPT = new Set(['additionalProperties', 'title', 'description', '$schema'])
+
+interface Place {
+  key: number
+  name: string
+  field: unknown
+  required: readonly unknown[]
+}
+
+function rowOf({ key, name, field, required }: Place): InputRow | undefined {
+  if (!isObject(field)) return undefined
+  const { type, description = '', ...rest } = field
+  const known = INPUT_TYPES.find((one) => one === type)
+  if (!known || typeof description !== 'string') return undefined
+  return { key, name, type: known, required: required.includes(name), description, rest }
+}
+
+export function schemaOf(rows: readonly InputRow[], before: JsonObject = {}): JsonObject {
+  const kept = Object.fromEntries(Object.entries(before).filter(([key]) => KEPT.has(key)))
+  const properties = rows.map(({ name, type, description, rest }) => [
+    name,
+    { type, ...(description === '' ? {} : { description }), ...fitting(type, rest) },
+  ])
+  const required = rows.filter((row) => row.required).map(({ name }) => name)
+  return {
+    ...kept,
+    type: 'object',
+    properties: Object.fromEntries(properties),
+    ...(required.length === 0 ? {} : { required }),
+  }
+}
+
+/** What was said of a list says nothing of a number. */
+function fitting(type: InputType, rest: JsonObject): JsonObject {
+  const { items, properties, ...others } = rest
+  return {
+    ...others,
+    ...(type === 'array' && items !== undefined ? { items } : {}),
+    ...(type === 'object' && properties !== undefined ? { properties } : {}),
+  }
+}
+
+export function newRow(rows: readonly InputRow[]): InputRow {
+  const names = new Set(rows.map(({ name }) => name))
+  let count = rows.length + 1
+  while (names.has(`input_${count}`)) count++
+  const key = Math.max(-1, ...rows.map((row) => row.key)) + 1
+  return { key, name: `input_${count}`, type: 'string', required: true, description: '', rest: {} }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

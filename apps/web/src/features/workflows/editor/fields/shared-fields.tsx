@@ -1,0 +1,164 @@
+import { Button } from '../../../../ui/form/button.tsx'
+import { Field, FieldError, FieldHint } from '../../../../ui/form/field.tsx'
+import { Select } from '../../../../ui/form/input.tsx'
+import { JsonText } from '../../../schema-form/json-text.tsx'
+import type { OnError, WorkflowNode } from '../../definition/definition.ts'
+import { atField } from '../../definition/problems.ts'
+import { behindOf, heldIn } from '../../graph/graph.ts'
+import { NodeChoice, NodeChoices } from '../node-choice.tsx'
+import { CountInput } from './count-input.tsx'
+import { type NodeFieldsProps, TRIED } from './node-fields.ts'
+
+/** What every kind of node has: what it waits for, how often it is tried, and what happens where nothing helped. */
+export function SharedFields({ node, definition, change, problems }: NodeFieldsProps) {
+  return (
+    <div className="grid gap-5">
+      <NodeChoices
+        label="Runs after"
+        definition={definition}
+        except={[node.id, ...heldIn(definition).keys(), ...behindOf(definition, node.id)]}
+        value={node.after ?? []}
+        onChange={(after) => change({ after })}
+        error={atField(problems, 'after')}
+        hint="What its expressions name is waited for anyway."
+      />
+      <TryFields {...{ node, change, problems }} />
+      <OnErrorFields {...{ node, definition, change, problems }} />
+    </div>
+  )
+}
+
+type TryProps = Pick<NodeFieldsProps, 'node' | 'change' | 'problems'>
+
+/** How long and how often it is tried, as far as its kind knows that. */
+function TryFields({ node, change, problems }: TryProps) {
+  const { timeoutMs, retry, type } = node
+  const takes = TRIED[type]
+  const changeRetry = (given: Partial<NonNullable<WorkflowNode['retry']>>) => {
+    const next = { ...retry, ...given }
+    change({ retry: next.attempts === undefined ? undefined : { ...next, attempts: next.attempts } })
+  }
+  return (
+    <>
+      <NotTaken {...{ node, change, problems }} />
+      {(takes.timeoutMs || takes.retry) && (
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          {takes.timeoutMs && (
+            <CountInput
+              optional
+              label="Timeout (ms)"
+              value={timeoutMs}
+              onChange={(given) => change({ timeoutMs: given })}
+              error={atField(problems, 'timeoutMs')}
+              hint="Of one attempt."
+            />
+          )}
+          <CountInput
+            optional
+            label="Attempts"
+            value={retry?.attempts}
+            onChange={(attempts) => changeRetry({ attempts })}
+            error={atField(problems, 'retry.attempts')}
+            hint="In all, up to 10."
+          />
+          <CountInput
+            optional
+            label="Wait between (ms)"
+            value={retry?.backoffMs}
+            onChange={(backoffMs) => changeRetry({ backoffMs })}
+            error={atField(problems, 'retry.backoffMs')}
+            hint="1000 if not given."
+          />
+          <CountInput
+            optional
+            label="Each wait times"
+            value={retry?.factor}
+            onChange={(factor) => changeRetry({ factor })}
+            error={atField(problems, 'retry.factor')}
+            hint="2 if not given."
+          />
+        </div>
+      )}
+    </>
+  )
+}
+
+const FIELD_WORDS = { timeoutMs: 'timeout', retry: 'retries' } as const
+
+/** A definition that came as JSON may have what its kind does not take: it is refused, and taken away here. */
+function NotTaken({ node, change, problems }: TryProps) {
+  const fields = (['timeoutMs', 'retry'] as const).filter(
+    (field) => node[field] !== undefined && !TRIED[node.type][field],
+  )
+  return fields.map((field) => (
+    <div key={field} className="flex flex-wrap items-center justify-between gap-3">
+      <FieldError>
+        {atField(problems, field) ?? `This kind of node has no ${FIELD_WORDS[field]}; it would not be saved.`}
+      </FieldError>
+      <Button size="small" onClick={() => change({ [field]: undefined })}>
+        Remove its {FIELD_WORDS[field]}
+      </Button>
+    </div>
+  ))
+}
+
+type Way = 'fail' | 'continue' | 'value' | 'node'
+
+const wayOf = (onError: OnError | undefined): Way => {
+  if (onError === undefined || typeof onError === 'string') return onError ?? 'fail'
+  return 'node' in onError ? 'node' : 'value'
+}
+
+const STARTS: Record<Way, OnError> = { fail: 'fail', continue: 'continue', value: { value: null }, node: { node: '' } }
+
+function OnErrorFields({
+  node,
+  definition,
+  change,
+  problems,
+}: Pick<NodeFieldsProps, 'node' | 'definition' | 'change' | 'problems'>) {
+  const { onError } = node
+  const way = wayOf(onError)
+  const held = [...heldIn(definition)].filter(([, by]) => by !== node.id).map(([id]) => id)
+  return (
+    <div className="grid gap-4">
+      <Field
+        label="If it fails"
+        error={way === 'fail' || way === 'continue' ? atField(problems, 'onError') : undefined}
+      >
+        {(control) => (
+          <Select {...control} value={way} onChange={({ target }) => change({ onError: STARTS[target.value as Way] })}>
+            <option value="fail">The run fails</option>
+            <option value="continue">Go on without its output</option>
+            <option value="value">Go on with a value</option>
+            <option value="node">Run another node instead</option>
+          </Select>
+        )}
+      </Field>
+      {typeof onError === 'object' && 'node' in onError && (
+        <NodeChoice
+          label="Node to run instead"
+          definition={definition}
+          except={[node.id, ...held]}
+          value={onError.node}
+          onChange={(id) => change({ onError: { node: id } })}
+          error={atField(problems, 'onError')}
+          hint="It reads why as error.message; its output takes the place."
+        />
+      )}
+      {typeof onError === 'object' && 'value' in onError && (
+        <div className="grid gap-1.5">
+          <span className="text-sm font-medium">Value in its place</span>
+          <JsonText
+            label="Value in its place"
+            value={onError.value}
+            onChange={(value) => change({ onError: { value: value ?? null } })}
+            lines={3}
+          />
+          {atField(problems, 'onError') && <FieldError>{atField(problems, 'onError')}</FieldError>}
+          <FieldHint>Texts may hold expressions: “{'{{ error.message }}'}”.</FieldHint>
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,12 @@
+import type { Definition } from '../definition/definition.ts'
+import type { NodeState } from '../runs/run-state.tsx'
+
+/** What is drawn, and what is told of it. */
+export interface GraphViewProps {
+  definition: Definition
+  selected: string | undefined
+  onSelect: (id: string) => void
+  /** Nodes with problems, by id. */
+  wrong?: ReadonlySet<string>
+  states?: ReadonlyMap<string, NodeState>
+}

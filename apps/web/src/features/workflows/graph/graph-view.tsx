@@ -1,0 +1,28 @@
+/** The graph, drawn from the list. Its code comes when it is first shown; the list says the same to who does not see it. */
+import { lazy, Suspense } from 'react'
+import { cn } from '../../../ui/cn.ts'
+import { Skeleton } from '../../../ui/data/skeleton.tsx'
+import { rowsOf } from './graph.ts'
+import type { GraphViewProps } from './graph-props.ts'
+
+const Drawn = lazy(() => import('./drawn-graph.tsx').then(({ DrawnGraph }) => ({ default: DrawnGraph })))
+
+/** As high as it needs to be: what one works with is below it. */
+const HEIGHTS = ['h-28', 'h-40', 'h-52'] as const
+
+export function GraphView(props: GraphViewProps) {
+  const height = HEIGHTS[rowsOf(props.definition)] ?? 'h-64 sm:h-80'
+  return (
+    <div className={cn('overflow-hidden rounded-2xl border bg-surface shadow-flat', height)}>
+      {props.definition.nodes.length === 0 ? (
+        <p className="flex h-full items-center justify-center px-6 text-center text-sm text-ink-muted">
+          The graph is drawn here as you add nodes.
+        </p>
+      ) : (
+        <Suspense fallback={<Skeleton className="h-full w-full rounded-none" />}>
+          <Drawn {...props} />
+        </Suspense>
+      )}
+    </div>
+  )
+}

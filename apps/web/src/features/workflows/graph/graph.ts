@@ -1,0 +1,108 @@
+/** From the list of nodes to the graph that it means: who waits for whom, what a branch chooses, what a node runs itself. */
+import { type Definition, namedIn, textsOf, type WorkflowNode } from '../definition/definition.ts'
+
+export type EdgeKind = 'after' | 'true' | 'false' | 'each' | 'instead'
+export interface Edge {
+  from: string
+  to: string
+  kind: EdgeKind
+}
+
+/** What a node runs: it has no place in the order of its own. */
+export function heldIn(definition: Definition): Map<string, string> {
+  const held = new Map<string, string>()
+  for (const node of definition.nodes) for (const id of heldBy(node)) if (!held.has(id)) held.set(id, node.id)
+  return held
+}
+
+function heldBy({ onError, ...node }: WorkflowNode): string[] {
+  const instead = typeof onError === 'object' && 'node' in onError ? [onError.node] : []
+  return node.type === 'map' && node.node !== '' ? [node.node, ...instead] : instead
+}
+
+export function edgesOf(definition: Definition): Edge[] {
+  const ids = new Set(definition.nodes.map(({ id }) => id))
+  const held = heldIn(definition)
+  const edges = definition.nodes.flatMap((node): Edge[] => {
+    const waits = [...(node.after ?? []), ...textsOf(node).flatMap(namedIn)]
+    const chosen = node.type === 'branch' ? branchEdges(node.id, node) : []
+    return [...waits.map((from) => ({ from, to: node.id, kind: 'after' as const })), ...chosen, ...heldEdges(node)]
+  })
+  const known = edges.filter(({ from, to }) => from !== to && ids.has(from) && ids.has(to))
+  const plain = known.filter(({ kind, from, to }) => kind !== 'after' || !isInside(held, from, to))
+  // Said twice is one line; what a branch or a map says of it says more.
+  const byPair = new Map<string, Edge>()
+  for (const edge of plain) {
+    const pair = `${edge.from} ${edge.to}`
+    if (!byPair.has(pair) || edge.kind !== 'after') byPair.set(pair, edge)
+  }
+  return [...byPair.values()]
+}
+
+const branchEdges = (
+  from: string,
+  { onTrue = [], onFalse = [] }: { onTrue?: string[]; onFalse?: string[] },
+): Edge[] => [
+  ...onTrue.map((to) => ({ from, to, kind: 'true' as const })),
+  ...onFalse.map((to) => ({ from, to, kind: 'false' as const })),
+]
+
+function heldEdges(node: WorkflowNode): Edge[] {
+  const { onError } = node
+  const each: Edge[] = node.type === 'map' && node.node !== '' ? [{ from: node.id, to: node.node, kind: 'each' }] : []
+  if (typeof onError === 'object' && 'node' in onError) each.push({ from: node.id, to: onError.node, kind: 'instead' })
+  return each
+}
+
+// What a node runs reads what its holder waits for anyway; the holder itself is not waited for.
+const isInside = (held: ReadonlyMap<string, string>, from: string, to: string) => held.get(to) === from
+
+/** All that must be over before a node, directly or not. */
+export function beforeOf(definition: Definition, id: string): Set<string> {
+  const edges = edgesOf(definition).filter(({ kind }) => kind !== 'each' && kind !== 'instead')
+  const found = new Set<string>()
+  const look = (at: string) => {
+    for (const { from, to } of edges)
+      if (to === at && !found.has(from)) {
+        found.add(from)
+        look(from)
+      }
+  }
+  look(id)
+  return found
+}
+
+/** All that wait for a node, directly or not: it may not read what they give. */
+export function behindOf(definition: Definition, id: string): Set<string> {
+  const edges = edgesOf(definition)
+  const found = new Set<string>()
+  const look = (at: string) => {
+    for (const { from, to } of edges)
+      if (from === at && !found.has(to)) {
+        found.add(to)
+        look(to)
+      }
+  }
+  look(id)
+  return found
+}
+
+/** How many nodes stand above each other where most of them do: what runs side by side, and what nodes run themselves. */
+export function rowsOf(definition: Definition): number {
+  const edges = edgesOf(definition)
+  const columns = new Map<string, number>()
+  const columnOf = (id: string, seen: ReadonlySet<string>): number => {
+    const known = columns.get(id)
+    if (known !== undefined || seen.has(id)) return known ?? 0
+    const before = edges.filter(({ to }) => to === id).map(({ from }) => columnOf(from, new Set(seen).add(id)) + 1)
+    const column = Math.max(0, ...before)
+    columns.set(id, column)
+    return column
+  }
+  const counts = new Map<number, number>()
+  for (const { id } of definition.nodes) {
+    const column = columnOf(id, new Set())
+    counts.set(column, (counts.get(column) ?? 0) + 1)
+  }
+  return Math.max(0, ...counts.values())
+}

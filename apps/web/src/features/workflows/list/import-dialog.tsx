@@ -1,0 +1,72 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Button } from '../../../ui/form/button.tsx'
+import { CodeEditor } from '../../../ui/form/code-editor.tsx'
+import { Field } from '../../../ui/form/field.tsx'
+import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
+import { readDefinition } from '../definition/read-definition.ts'
+import { keepImport } from './import-draft.ts'
+
+/** A definition as text or as a file; it opens in the editor, and is saved there. */
+export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const navigate = useNavigate()
+  const open = () => {
+    const read = readDefinition(text)
+    if ('problem' in read) return setProblem(read.problem)
+    if (!keepImport(read.definition))
+      return setProblem('This browser keeps nothing for this page. Begin an empty workflow and paste it under JSON.')
+    onClose()
+    navigate({ to: '/workflows/$id', params: { id: 'new' }, search: { from: 'import' } })
+  }
+  const take = async (file: File | undefined) => {
+    if (!file) return
+    setText(await file.text())
+    setProblem(undefined)
+  }
+  return (
+    <Dialog open onOpenChange={(isOpen) => !isOpen && onClose()}>
+      <DialogContent onClosed={onClosed} keepOpen={text !== ''}>
+        <DialogHeader
+          title="Import a definition"
+          description="It opens in the editor; nothing is saved before you do."
+        />
+        <div className="grid min-h-0 flex-1 content-start gap-4 overflow-y-auto px-4 py-5 sm:px-6">
+          <Field label="File" optional>
+            {(control) => (
+              <input
+                {...control}
+                type="file"
+                accept="application/json,.json"
+                onChange={(event) => take(event.target.files?.[0])}
+                className="text-sm file:mr-3 file:h-8 file:rounded-lg file:border file:border-line file:bg-surface file:px-3 file:text-[0.8125rem] file:font-medium file:text-ink"
+              />
+            )}
+          </Field>
+          <Field label="Definition" error={problem} hint="As JSON: name, input, nodes, output.">
+            {(control) => (
+              <CodeEditor
+                {...control}
+                label="Definition"
+                language="json"
+                lines={12}
+                value={text}
+                onChange={(next) => {
+                  setText(next)
+                  setProblem(undefined)
+                }}
+              />
+            )}
+          </Field>
+        </div>
+        <DialogFooter>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button variant="primary" onClick={open}>
+            Open in the editor
+          </Button>
+        </DialogFooter>
+      </DialogContent>
+    </Dialog>
+  )
+}

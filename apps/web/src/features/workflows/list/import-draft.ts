@@ -1,0 +1,27 @@
+/** What was imported, on its way to the editor. It stands in the session, so that a reload does not lose it. */
+import type { Definition } from '../definition/definition.ts'
+import { readDefinition } from '../definition/read-definition.ts'
+
+const KEY = 'loadout-imported-workflow'
+
+/** Whether it could be kept: storage may be blocked or full. */
+export const keepImport = (definition: Definition): boolean =>
+  withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== NOT_KEPT
+
+export function takeImport(): Definition | undefined {
+  const kept = withStorage((storage) => storage.getItem(KEY))
+  const read = readDefinition(typeof kept === 'string' ? kept : 'null')
+  return 'definition' in read ? read.definition : undefined
+}
+
+export const forgetImport = (): void => void withStorage((storage) => storage.removeItem(KEY))
+
+const NOT_KEPT = Symbol('not kept')
+
+function withStorage<T>(use: (storage: Storage) => T): T | typeof NOT_KEPT {
+  try {
+    return use(window.sessionStorage)
+  } catch {
+    return NOT_KEPT
+  }
+}

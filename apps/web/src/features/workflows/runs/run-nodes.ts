@@ -1,0 +1,133 @@
+/** A run by the nodes of its workflow: the state of each, out of its steps. What a node runs is part of it as well. */
+import type { Definition } from '../definition/definition.ts'
+import { heldIn } from '../graph/graph.ts'
+import type { Run, Step } from '../queries.ts'
+import type { NodeState } from './run-state.tsx'
+
+export interface RunNode {
+  id: string
+  state: NodeState
+  /** Without those that say nothing to a person. */
+  steps: readonly Step[]
+  startedAt: string | undefined
+  endedAt: string | undefined
+  /** Of a map that began: how many of its items came to their end. */
+  progress: Progress | undefined
+}
+
+export interface Progress {
+  done: number
+  total: number
+}
+
+const ACTIVE = new Set(['queued', 'running', 'paused', 'outcome-unknown'])
+
+export function runNodes(run: Run, definition: Definition): RunNode[] {
+  const held = heldIn(definition)
+  const left = notChosen(run, definition)
+  return definition.nodes.map(({ id, type }) => {
+    const isMap = type === 'map'
+    const steps = run.steps.filter((step) => (held.has(id) ? nodeOf(step) : ownerOf(step)) === id)
+    const progress = isMap ? run.progress?.[id] : undefined
+    // What runs for each item is over when the map is.
+    const counted = run.progress?.[isMap ? id : (held.get(id) ?? '')]
+    return {
+      id,
+      progress,
+      state: left.has(id) ? 'skipped' : stateOf({ id, isMap, steps, run, isHeld: held.has(id), counted }),
+      steps: steps.filter(isTelling),
+      startedAt: least(steps.map(({ startedAt }) => startedAt)),
+      endedAt: steps.some((step) => step.endedAt === undefined)
+        ? undefined
+        : most(steps.map((step) => step.endedAt ?? '')),
+    }
+  })
+}
+
+/** The names that a program began with are nobody's business. */
+export const isTelling = ({ kind }: Step): boolean => kind !== 'names' && kind !== 'random' && kind !== 'now'
+
+/** The node that a step is of: the body of a map, where it is one of its items. */
+export function nodeOf(step: Step): string {
+  const { node } = (step.request ?? {}) as { node?: unknown }
+  return typeof node === 'string' ? node : ownerOf(step)
+}
+
+/** The node whose place it has: `each[3]@2/0` is of `each`. */
+const ownerOf = ({ place = '' }: Step): string => /^[A-Za-z0-9_-]+/.exec(place)?.[0] ?? ''
+
+interface Known {
+  id: string
+  isMap: boolean
+  isHeld: boolean
+  steps: readonly Step[]
+  run: Run
+  counted: Progress | undefined
+}
+
+function stateOf({ id, isMap, isHeld, steps, run, counted }: Known): NodeState {
+  const isActive = ACTIVE.has(run.status)
+  if (run.error?.node === id) return 'failed'
+  const isCounted = counted !== undefined && counted.done >= counted.total
+  if (steps.length === 0) return isCounted ? 'completed' : withoutSteps(run, isActive)
+  const has = (status: Step['status']) => steps.some((step) => step.status === status)
+  if (has('outcome-unknown')) return 'outcome-unknown'
+  if (has('paused') && isActive) return 'paused'
+  if (has('started')) return isActive ? 'running' : 'failed'
+  const isMoving = run.status === 'queued' || run.status === 'running'
+  if (isMap || isHeld) return isMoving && !isCounted ? 'running' : has('completed') ? 'completed' : 'failed'
+  const own = steps.filter((step) => !step.place?.includes('/'))
+  const last = own.at(-1)
+  if (!last) return isActive ? 'running' : 'failed'
+  if (last.status === 'completed') return 'completed'
+  return last.status === 'failed' ? 'failed' : 'running'
+}
+
+/** Nodes that branches could choose, all of which went the other way. */
+function notChosen(run: Run, { nodes }: Definition): Set<string> {
+  const branches = nodes.filter((node) => node.type === 'branch')
+  const wentOf = (id: string) => run.steps.find((step) => step.place === id && step.status === 'completed')?.output
+  const targets = new Set(branches.flatMap(({ onTrue = [], onFalse = [] }) => [...onTrue, ...onFalse]))
+  const isLeft = (target: string) =>
+    branches
+      .filter(({ onTrue = [], onFalse = [] }) => [...onTrue, ...onFalse].includes(target))
+      .every(({ id, onTrue = [], onFalse = [] }) => {
+        const went = wentOf(id)
+        return went !== undefined && !(went === true ? onTrue : onFalse).includes(target)
+      })
+  return new Set([...targets].filter(isLeft))
+}
+
+const withoutSteps = ({ status }: Run, isActive: boolean): NodeState =>
+  isActive ? 'waiting' : status === 'completed' ? 'skipped' : 'waiting'
+
+/** As they began; what has not comes after, in the order of the list. */
+export function inTime(nodes: readonly RunNode[]): RunNode[] {
+  const begun = nodes.filter(({ startedAt }) => startedAt !== undefined)
+  const rest = nodes.filter(({ startedAt }) => startedAt === undefined)
+  return [...begun.sort((a, b) => (a.startedAt ?? '').localeCompare(b.startedAt ?? '')), ...rest]
+}
+
+/** What a step is called within its node: which item, which attempt, what inside a program. */
+export function stepWords(step: Step): string {
+  const { place = '' } = step
+  const { ref, said, attempt } = (step.request ?? {}) as { ref?: unknown; said?: unknown; attempt?: unknown }
+  const item = /\[(\d+)\]/.exec(place)?.[1]
+  const words = [
+    item === undefined ? undefined : `Item ${Number(item) + 1}`,
+    typeof attempt === 'number' && attempt > 1 ? `attempt ${attempt}` : undefined,
+    typeof ref === 'string' ? ref : typeof said === 'string' ? said : KINDS[step.kind],
+  ]
+  return words.filter(Boolean).join(', ')
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  call: 'Call',
+  code: 'Program',
+  branch: 'Decision',
+  approval: 'Question',
+  agent: 'Agent',
+}
+
+const least = (times: readonly string[]) => [...times].sort()[0]
+const most = (times: readonly string[]) => [...times].sort().at(-1)

@@ -1,0 +1,78 @@
+/** Which theme this browser wears. `public/theme.js` applies it, before the first paint and at every change after. */
+
+import { type QueryClient, useQuery } from '@tanstack/react-query'
+import { useEffect, useSyncExternalStore } from 'react'
+import { preferencesQuery } from '../features/settings/queries.ts'
+import { usePreferences } from '../features/settings/use-preferences.ts'
+import { useSession } from '../features/shell/session.ts'
+import { answer, client } from './api.ts'
+
+export type Theme = 'light' | 'system' | 'dark'
+
+const KEY = 'loadout-theme'
+
+export function wornTheme(): Theme {
+  try {
+    const stored = window.localStorage.getItem(KEY)
+    return stored === 'light' || stored === 'dark' ? stored : 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+export function wearTheme(theme: Theme): void {
+  if (theme === wornTheme()) return
+  try {
+    window.localStorage.setItem(KEY, theme)
+  } catch {
+    // Storage may be blocked; the choice cannot be kept then.
+  }
+  window.dispatchEvent(new Event(KEY))
+}
+
+function subscribe(changed: () => void): () => void {
+  window.addEventListener(KEY, changed)
+  window.addEventListener('storage', changed)
+  return () => {
+    window.removeEventListener(KEY, changed)
+    window.removeEventListener('storage', changed)
+  }
+}
+
+export const useTheme = (): Theme => useSyncExternalStore(subscribe, wornTheme)
+
+/**
+ * A theme goes with its user: what is chosen is worn at once and stored, and what was chosen elsewhere is worn here. The browser keeps
+ * what it wore last, so that the next load begins with it. At the door, where nobody is known, it is the browser's alone.
+ */
+const useIsKnown = (): boolean => Boolean(useSession()?.user)
+
+export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
+  const isKnown = useIsKnown()
+  const { mutate: save } = usePreferences()
+  const choose = (theme: Theme) => {
+    wearTheme(theme)
+    if (isKnown) save({ theme })
+  }
+  return [useTheme(), choose]
+}
+
+/** Follows what is stored, wherever it was chosen. */
+export function useStoredTheme(): void {
+  const { data: stored } = useQuery({ ...preferencesQuery(), enabled: useIsKnown(), select: ({ theme }) => theme })
+  useEffect(() => {
+    if (stored) wearTheme(stored)
+  }, [stored])
+}
+
+/** For who has just come in, so that the first page is in their theme at once. */
+export async function wearStoredTheme(queryClient: QueryClient): Promise<void> {
+  const known = await queryClient.fetchQuery(preferencesQuery()).catch(() => undefined)
+  if (known) wearTheme(known.theme)
+}
+
+/** Who is new has none stored: what they chose at the door stays. */
+export async function keepTheme(): Promise<void> {
+  const theme = wornTheme()
+  if (theme !== 'system') await answer(client.api.preferences.$patch({ json: { theme } })).catch(() => {})
+}

@@ -1,7 +1,0 @@
-import type { ComponentProps } from 'react'
-import { cn } from './cn.ts'
-
-/** A sheet of the page. */
-export const Card = ({ className, ...props }: ComponentProps<'section'>) => (
-  <section className={cn('rounded-2xl border bg-surface shadow-flat', className)} {...props} />
-)

@@ -1,0 +1,68 @@
+/** A list that scrolls by itself, of which only those are drawn that are in sight: there may be thousands. */
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type ReactNode, type Ref, useLayoutEffect, useRef } from 'react'
+import { cn } from '../cn.ts'
+import { ScrollRegion } from '../layout/scroll-region.tsx'
+import { counted } from './format-time.ts'
+
+/** What the row of a place has on its `li`. */
+export interface RowPlace {
+  ref: Ref<HTMLLIElement>
+  'data-index': number
+  'aria-setsize': number
+  'aria-posinset': number
+}
+
+interface LongListProps<Item> {
+  items: readonly Item[]
+  /** What one of them is called. */
+  what: string
+  label?: string
+  keyOf: (item: Item) => string
+  /** How high a row is, about. */
+  rowPx: number
+  /** What is brought into sight; -1 for nothing. */
+  wanted: { index: number; align: 'start' | 'center' }
+  className: string
+  rows?: string
+  children: (item: Item, key: string, place: RowPlace) => ReactNode
+}
+
+export function LongList<Item>({ items, what, label, keyOf, rowPx, wanted, className, ...rest }: LongListProps<Item>) {
+  const region = useRef<HTMLDivElement>(null)
+  const list = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => region.current,
+    estimateSize: () => rowPx,
+    getItemKey: (index) => keyAt(index),
+    overscan: 6,
+  })
+  const keyAt = (index: number) => (items[index] === undefined ? String(index) : keyOf(items[index]))
+  const { index: first, align } = wanted
+  useLayoutEffect(() => {
+    if (first >= 0) list.scrollToIndex(first, { align })
+  }, [list, first, align])
+  const drawn = list.getVirtualItems()
+  return (
+    <ScrollRegion
+      ref={region}
+      label={`${counted(items.length, what)}, scrolling`}
+      className={cn('overflow-y-auto', className)}
+    >
+      <div style={{ height: list.getTotalSize() }} className="relative">
+        <ul
+          aria-label={label}
+          className={cn('absolute inset-x-0 top-0', rest.rows)}
+          style={{ transform: `translateY(${drawn[0]?.start ?? 0}px)` }}
+        >
+          {drawn.map(({ index }) => {
+            const item = items[index]
+            if (item === undefined) return null
+            const place = { 'data-index': index, 'aria-setsize': items.length, 'aria-posinset': index + 1 }
+            return rest.children(item, keyAt(index), { ref: list.measureElement, ...place })
+          })}
+        </ul>
+      </div>
+    </ScrollRegion>
+  )
+}

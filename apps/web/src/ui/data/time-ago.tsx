@@ -1,0 +1,24 @@
+import { useEffect, useState } from 'react'
+import { cn } from '../cn.ts'
+import { agoWords } from './format-time.ts'
+
+const MINUTE_MS = 60_000
+
+/** How long ago, in words that stay true; the moment itself for who hovers, and for machines. */
+export function TimeAgo({ at, className }: { at: string; className?: string }) {
+  const now = useNow()
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className={cn('whitespace-nowrap', className)}>
+      {agoWords(new Date(at), now)}
+    </time>
+  )
+}
+
+function useNow(): Date {
+  const [now, setNow] = useState(() => new Date())
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(new Date()), MINUTE_MS)
+    return () => window.clearInterval(timer)
+  }, [])
+  return now
+}

@@ -1,0 +1,33 @@
+import { Ellipsis } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Button } from '../form/button.tsx'
+import { Menu, MenuContent, MenuTrigger } from './menu.tsx'
+
+interface ActionsMenuProps {
+  /** By which the focus finds its way back. */
+  id: string
+  /** Whose actions they are. */
+  of: string
+  className?: string
+  children: ReactNode
+}
+
+/** What can be done with a row, behind three dots at its end. */
+export function ActionsMenu({ id, of, className = '', children }: ActionsMenuProps) {
+  return (
+    <Menu>
+      <MenuTrigger asChild>
+        <Button
+          id={id}
+          variant="quiet"
+          size="icon"
+          aria-label={`Actions for ${of}`}
+          className="-mr-2 data-[state=open]:bg-sunken"
+        >
+          <Ellipsis aria-hidden />
+        </Button>
+      </MenuTrigger>
+      <MenuContent className={className}>{children}</MenuContent>
+    </Menu>
+  )
+}

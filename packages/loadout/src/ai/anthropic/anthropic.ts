@@ -1,0 +1,245 @@
+/**
+ * A selection for Anthropic Messages. What waits is sent with `defer_loading` and costs no context; `search_tools` answers
+ * with references to it, or the provider searches by itself. Pure: nothing here calls anything.
+ */
+import { z } from 'zod'
+import { type JsonObject, jsonObject } from '../../schema/json.ts'
+import type { ProviderProgram } from '../../schema/records/program.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import type { Caller } from '../../schema/toolkit/tool.ts'
+import { SEARCH_ENTRY } from '../../search/search-tools.ts'
+import {
+  type AnsweredCall,
+  callAll,
+  descriptionOf,
+  foundNames,
+  type ModelCall,
+  type ModelSelection,
+  partsOf,
+  readArguments,
+  SEARCH_NAME,
+} from '../model-call.ts'
+import { planTools } from '../plan-tools.ts'
+import { type AnthropicToolOptions, anthropicOptions, withinBreakpoints } from '../provider-options.ts'
+import { isFailure, notShown, type ResultPart, resultParts, valueText } from '../result-parts.ts'
+import { formSchema, type LostInTool, lostIn } from '../schema/form-schema.ts'
+import { type AnthropicMessage, loadedBy, referencedIn, searchFailure, withoutLost } from './history.ts'
+import {
+  type AnthropicCaller,
+  type AnthropicCodeTool,
+  type AnthropicCodeVersion,
+  type AnthropicToolChoice,
+  callersOf,
+  containerIn,
+  programsIn,
+  programWarnings,
+} from './programs.ts'
+
+export interface AnthropicOptions {
+  /** Who searches: ours, as `search_tools`, or the provider. @default 'client' */
+  search?: 'client' | 'bm25' | 'regex'
+  /**
+   * The messages of the request. What they refer to keeps its definition. With our search nothing else that waits is sent;
+   * without messages all of it is, in case it is found. @default all that waits is sent
+   */
+  messages?: readonly AnthropicMessage[]
+  /** The provider runs programs that call tools, with this version of its code execution. @default it runs none */
+  programs?: AnthropicCodeVersion
+  /** The `tool_choice` of the request: what does not go with programs is told. */
+  toolChoice?: AnthropicToolChoice
+  /** Schemas without what the API refuses; what was lost is told. @default as servers wrote them */
+  schemas?: 'anthropic'
+}
+
+export interface AnthropicTool extends AnthropicToolOptions {
+  name: string
+  description?: string
+  input_schema: JsonObject & { type: 'object' }
+  defer_loading?: true
+  allowed_callers?: AnthropicCaller[]
+}
+
+export type AnthropicSearchTool =
+  | { type: 'tool_search_tool_bm25_20251119'; name: 'tool_search_tool_bm25' }
+  | { type: 'tool_search_tool_regex_20251119'; name: 'tool_search_tool_regex' }
+
+export interface AnthropicForm {
+  tools: Array<AnthropicTool | AnthropicSearchTool | AnthropicCodeTool>
+  /** Limits that are near, and what was left out. */
+  warnings: string[]
+  /** What the schemas lost, where they were projected. */
+  lost: LostInTool[]
+}
+
+const SEARCHES = {
+  bm25: { type: 'tool_search_tool_bm25_20251119', name: 'tool_search_tool_bm25' },
+  regex: { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' },
+} as const satisfies Record<string, AnthropicSearchTool>
+
+export function toAnthropic(
+  selection: ModelSelection,
+  { search = 'client', messages, programs, toolChoice, schemas }: AnthropicOptions = {},
+): AnthropicForm {
+  const { selected, search: own } = partsOf(selection)
+  const referenced = referencedIn(messages ?? [])
+  const isReferenced = ({ modelName }: LoadoutEntry) => referenced.has(modelName)
+  // What a reference loads must be deferred, also where it is selected by now.
+  const bound = [...selected, ...selection.deferred].filter(isReferenced)
+  const sendsAll = search !== 'client' || messages === undefined
+  const plan = planTools({
+    provider: 'anthropic',
+    reserved: (own ? 1 : 0) + (programs ? 1 : 0),
+    bound,
+    shown: selected.filter((entry) => !isReferenced(entry)),
+    waiting: sendsAll ? selection.deferred.filter((entry) => !isReferenced(entry)) : [],
+  })
+  const deferred = [...plan.bound, ...plan.waiting].map(
+    (entry): AnthropicTool => ({
+      ...definition(entry, { programs, schemas }),
+      defer_loading: true,
+    }),
+  )
+  const shown: AnthropicForm['tools'] = plan.shown.map((entry) => definition(entry, { programs, schemas }))
+  if (own || (shown.length === 0 && deferred.length > 0))
+    // One tool at least must not wait; a search never does.
+    shown.push(search === 'client' ? definition(SEARCH_ENTRY) : SEARCHES[search])
+  const sent = [...plan.shown, ...plan.bound, ...plan.waiting]
+  const lost = lostIn(sent, schemas)
+  const { tools, warnings } = withinBreakpoints([...shown, ...deferred])
+  if (!programs) return { tools, warnings: [...plan.warnings, ...warnings], lost }
+  return {
+    lost,
+    // It never waits: programs begin with it.
+    tools: [{ type: programs, name: 'code_execution' }, ...tools],
+    warnings: [...plan.warnings, ...warnings, ...programWarnings(sent, toolChoice)],
+  }
+}
+
+/** A search is called directly: what it finds it answers with references, which no program can read. */
+function definition(
+  entry: LoadoutEntry,
+  { programs, schemas }: { [K in 'programs' | 'schemas']?: AnthropicOptions[K] | undefined } = {},
+): AnthropicTool {
+  const description = descriptionOf(entry)
+  return {
+    name: entry.modelName,
+    ...(description === undefined ? {} : { description }),
+    input_schema: formSchema(entry, schemas).schema as AnthropicTool['input_schema'],
+    ...anthropicOptions(entry),
+    ...callersOf(entry, programs),
+  }
+}
+
+export interface AnthropicTurn {
+  calls: ModelCall[]
+  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  programs: ProviderProgram[]
+  /** Where they run. Give its id back as `container`: a program that waits needs it, until it expires. */
+  container?: { id: string; expiresAt?: Date }
+  /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
+  loaded: string[]
+  /** What its search failed with: `too_many_requests`, `invalid_pattern`, … */
+  searchErrors: Array<{ code: string; message?: string }>
+}
+
+const toolUse = z.looseObject({
+  type: z.literal('tool_use'),
+  id: z.string().max(500),
+  name: z.string().max(500),
+  input: z.unknown(),
+  caller: z.looseObject({ type: z.string().max(100), tool_id: z.string().max(500).optional() }).nullish(),
+})
+
+/** A message, or its content alone, which does not say in which container programs run. */
+export type AnthropicSaid = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
+
+/** What a message of the model asks for. Give its content back as it came: it holds blocks that are the provider's own. */
+export function readAnthropic(selection: ModelSelection, said: AnthropicSaid): AnthropicTurn {
+  const content = 'content' in said ? said.content : said
+  const container = containerIn(said)
+  const loaded = new Set(content.flatMap(loadedBy))
+  const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
+  return {
+    calls: content.flatMap((block) => {
+      const read = toolUse.safeParse(block)
+      if (!read.success) return []
+      const { id, name, input, caller } = read.data
+      return [{ id, name, ...readArguments(input), ...callerOf(caller), source: jsonObject.parse(block) }]
+    }),
+    programs: programsIn(content),
+    ...(container ? { container } : {}),
+    loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
+    searchErrors: content.map(searchFailure).filter((failure) => failure !== undefined),
+  }
+}
+
+function callerOf(caller: { type: string; tool_id?: string | undefined } | null | undefined): { caller?: Caller } {
+  if (!caller) return {}
+  if (caller.type === 'direct') return { caller: { type: 'direct' } }
+  return { caller: { type: 'code', ...(caller.tool_id === undefined ? {} : { toolId: caller.tool_id }) } }
+}
+
+export type AnthropicResultContent =
+  | { type: 'text'; text: string }
+  | { type: 'tool_reference'; tool_name: string }
+  | { type: 'image'; source: { type: 'base64'; media_type: ImageType; data: string } }
+  | { type: 'document'; source: { type: 'base64'; media_type: 'application/pdf'; data: string } }
+
+export interface AnthropicResult {
+  type: 'tool_result'
+  tool_use_id: string
+  content: AnthropicResultContent[]
+  is_error?: true
+}
+
+/** The message that answers the calls of one turn. `selection` is the one that the request was made of. */
+export function answerAnthropic(
+  selection: ModelSelection,
+  answered: readonly AnsweredCall[],
+): { role: 'user'; content: AnthropicResult[] } {
+  const waiting = new Set(selection.deferred.map(({ modelName }) => modelName))
+  return { role: 'user', content: answered.map((one) => resultOf(one, waiting)) }
+}
+
+function resultOf({ call, outcome }: AnsweredCall, waiting: ReadonlySet<string>): AnthropicResult {
+  const isProgram = call.caller?.type === 'code'
+  // What is there already needs no reference, and may have none.
+  const found = call.name === SEARCH_NAME && !isProgram ? foundNames(outcome).filter((name) => waiting.has(name)) : []
+  const content =
+    found.length > 0
+      ? found.map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
+      : isProgram
+        ? // A program is answered with text, and with nothing else.
+          [contentOf({ type: 'text', text: valueText(outcome) })]
+        : resultParts(outcome).map(contentOf)
+  return {
+    type: 'tool_result',
+    tool_use_id: call.id,
+    content,
+    ...(isFailure(outcome) ? { is_error: true } : {}),
+  }
+}
+
+const IMAGES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'] as const
+type ImageType = (typeof IMAGES)[number]
+
+function contentOf(part: ResultPart): AnthropicResultContent {
+  // A text that is empty is refused.
+  if (part.type === 'text') return { type: 'text', text: part.text === '' ? '(empty)' : part.text }
+  const { mediaType, data } = part
+  const image = IMAGES.find((type) => type === mediaType)
+  if (image) return { type: 'image', source: { type: 'base64', media_type: image, data } }
+  if (mediaType === 'application/pdf')
+    return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }
+  return { type: 'text', text: notShown(part) }
+}
+
+export {
+  type AnsweredCall,
+  type AnthropicCodeVersion,
+  type AnthropicMessage,
+  callAll,
+  type ModelCall,
+  type ModelSelection,
+  withoutLost,
+}

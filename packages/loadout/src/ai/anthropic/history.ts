@@ -1,0 +1,85 @@
+/**
+ * What the messages of a conversation with Anthropic say about tools. A reference is expanded in every later request, so what
+ * it names keeps its definition; what is gone for good is taken out of the messages, and nothing else in them is touched.
+ */
+import { z } from 'zod'
+import type { JsonObject } from '../../schema/json.ts'
+
+export interface AnthropicMessage {
+  role: string
+  content: unknown
+}
+
+const reference = z.looseObject({ type: z.literal('tool_reference'), tool_name: z.string() })
+const ownResult = z.looseObject({ type: z.literal('tool_result'), content: z.array(z.unknown()) })
+/** Of the provider's search. In November 2025 errors, and in places results, came as a `tool_result` of a server tool. */
+const searchResult = z.looseObject({
+  type: z.enum(['tool_search_tool_result', 'tool_result']),
+  content: z.looseObject({ type: z.literal('tool_search_tool_search_result'), tool_references: z.array(z.unknown()) }),
+})
+const searchError = z.looseObject({
+  type: z.enum(['tool_search_tool_result', 'tool_result']),
+  content: z.looseObject({
+    type: z.literal('tool_search_tool_result_error'),
+    error_code: z.string().max(100),
+    error_message: z.string().nullish(),
+  }),
+})
+
+const blocksOf = (content: unknown): unknown[] => (Array.isArray(content) ? content : [])
+
+const namesIn = (blocks: readonly unknown[]): string[] =>
+  blocks.flatMap((block) => {
+    const read = reference.safeParse(block)
+    return read.success ? [read.data.tool_name] : []
+  })
+
+/** The tools that one block loads, by their names. */
+export function loadedBy(block: unknown): string[] {
+  const provider = searchResult.safeParse(block)
+  if (provider.success) return namesIn(provider.data.content.tool_references)
+  const own = ownResult.safeParse(block)
+  return own.success ? namesIn(own.data.content) : []
+}
+
+/** What the provider's search failed with. */
+export function searchFailure(block: unknown): { code: string; message?: string } | undefined {
+  const read = searchError.safeParse(block)
+  if (!read.success) return undefined
+  const { error_code: code, error_message: message } = read.data.content
+  return { code, ...(message ? { message } : {}) }
+}
+
+export const referencedIn = (messages: readonly AnthropicMessage[]): Set<string> =>
+  new Set(messages.flatMap(({ content }) => blocksOf(content).flatMap(loadedBy)))
+
+/**
+ * The messages without references to tools that a request does not define: the API refuses those for ever. What the model
+ * is told instead is that the tool is gone. Blocks that refer to nothing that is gone are the same objects.
+ */
+export function withoutLost<M extends AnthropicMessage>(
+  messages: readonly M[],
+  tools: readonly { name: string }[],
+): M[] {
+  const known = new Set(tools.map(({ name }) => name))
+  const isLost = (block: unknown) => namesIn([block]).some((name) => !known.has(name))
+  return messages.map((message) => {
+    const blocks = blocksOf(message.content)
+    if (!blocks.some((block) => loadedBy(block).some((name) => !known.has(name)))) return message
+    return { ...message, content: blocks.map((block) => cleaned(block, isLost)) }
+  })
+}
+
+function cleaned(block: unknown, isLost: (block: unknown) => boolean): unknown {
+  const provider = searchResult.safeParse(block)
+  if (provider.success) {
+    const { content } = provider.data
+    const tool_references = content.tool_references.filter((one) => !isLost(one))
+    return { ...(block as JsonObject), content: { ...content, tool_references } }
+  }
+  const own = ownResult.safeParse(block)
+  if (!own.success || !own.data.content.some(isLost)) return block
+  const left = own.data.content.filter((one) => !isLost(one))
+  const told = { type: 'text', text: 'What was found is no longer available.' }
+  return { ...(block as JsonObject), content: left.length > 0 ? left : [told] }
+}

@@ -1,0 +1,94 @@
+/**
+ * A selection for OpenAI Chat Completions, and for all who speak it. It has no search of its own: `search_tools` is a function
+ * like any other, and what it finds is there in the request that is made of `selection.next()`.
+ */
+import { z } from 'zod'
+import { type JsonObject, jsonObject } from '../../schema/json.ts'
+import { SEARCH_ENTRY } from '../../search/search-tools.ts'
+import type { LimitedProvider } from '../limits.ts'
+import {
+  type AnsweredCall,
+  descriptionOf,
+  type ModelCall,
+  type ModelSelection,
+  partsOf,
+  readArguments,
+} from '../model-call.ts'
+import { planTools } from '../plan-tools.ts'
+import { openaiSchemas } from '../provider-options.ts'
+import { notShown, resultParts } from '../result-parts.ts'
+import { formSchema, type LostInTool, lostInOpenAI, meant } from '../schema/form-schema.ts'
+import type { SchemaProvider } from '../schema/schema-rules.ts'
+
+export interface OpenAIChatTool {
+  type: 'function'
+  function: { name: string; description?: string; parameters: JsonObject; strict?: true }
+}
+
+export interface OpenAIChatForm {
+  tools: OpenAIChatTool[]
+  /** Limits that are near, and what was left out. */
+  warnings: string[]
+  /** What the schemas lost, where they were projected. */
+  lost: LostInTool[]
+}
+
+export interface OpenAIChatOptions {
+  /** Whose limits hold: others speak this API too. @default 'openai-chat' */
+  provider?: LimitedProvider
+  /** Schemas as this provider takes them. With `openai-strict` give it to `readOpenAIChat` too. @default as servers wrote them */
+  schemas?: SchemaProvider | undefined
+}
+
+export function toOpenAIChat(
+  selection: ModelSelection,
+  { provider = 'openai-chat', schemas }: OpenAIChatOptions = {},
+): OpenAIChatForm {
+  const { selected, search } = partsOf(selection)
+  const plan = planTools({ provider, reserved: search ? 1 : 0, shown: selected })
+  const entries = [...plan.shown, ...(search ? [SEARCH_ENTRY] : [])]
+  return {
+    tools: entries.map((entry) => {
+      const description = descriptionOf(entry)
+      const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
+      const named = { name: entry.modelName, ...(description === undefined ? {} : { description }) }
+      return { type: 'function', function: { ...named, parameters, ...(strict ? { strict } : {}) } }
+    }),
+    warnings: plan.warnings,
+    lost: lostInOpenAI(plan.shown, schemas),
+  }
+}
+
+const toolCall = z.looseObject({
+  id: z.string().max(500),
+  type: z.literal('function'),
+  function: z.looseObject({ name: z.string().max(500), arguments: z.unknown() }),
+})
+
+/** The calls of one message of the model. `selection` is needed where schemas were strict, of all tools or of one. */
+export function readOpenAIChat(
+  message: { tool_calls?: readonly unknown[] | null | undefined },
+  { selection, schemas }: { selection?: ModelSelection; schemas?: SchemaProvider } = {},
+): { calls: ModelCall[] } {
+  return {
+    calls: (message.tool_calls ?? []).flatMap((item) => {
+      const read = toolCall.safeParse(item)
+      if (!read.success) return []
+      const { id, function: made } = read.data
+      const { name } = made
+      const written = readArguments(made.arguments)
+      const args = selection ? meant(written.arguments, { name, selection, schemas }) : written.arguments
+      return [{ id, name, ...written, arguments: args, source: jsonObject.parse(item) }]
+    }),
+  }
+}
+
+/** The messages that answer them, which follow the model's own at once. */
+export const answerOpenAIChat = (answered: readonly AnsweredCall[]) =>
+  answered.map(({ call, outcome }) => ({
+    role: 'tool' as const,
+    tool_call_id: call.id,
+    content: resultParts(outcome)
+      .map((part) => (part.type === 'text' ? part.text : notShown(part)))
+      .join('\n'),
+  }))

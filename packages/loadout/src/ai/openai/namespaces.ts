@@ -1,0 +1,127 @@
+/**
+ * Toolkits as namespaces: of a namespace the model sees the name and the description until it searches. A toolkit of many
+ * tools becomes several, because small ones are found better. A tool that a conversation knows from one namespace stays there.
+ */
+import type { JsonObject } from '../../schema/json.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import { LIMITS } from '../limits.ts'
+import { descriptionOf } from '../model-call.ts'
+import { openaiSchemas } from '../provider-options.ts'
+import { formSchema } from '../schema/form-schema.ts'
+
+export interface OpenAIFunction {
+  type: 'function'
+  name: string
+  description?: string
+  parameters: JsonObject
+  strict: boolean
+  defer_loading?: true
+  allowed_callers?: Array<'direct' | 'programmatic'>
+  /** Of what it gives as text, for programs. */
+  output_schema?: JsonObject
+}
+
+export interface OpenAINamespace {
+  type: 'namespace'
+  name: string
+  description: string
+  tools: OpenAIFunction[]
+}
+
+export interface Namespace {
+  name: string
+  description: string
+  entries: LoadoutEntry[]
+}
+
+const LARGEST = LIMITS['openai-responses'].namespace
+const LONGEST_DESCRIPTION = 400
+
+/** `placed` says where a conversation has had a tool before. */
+export function namespacesOf(
+  entries: readonly LoadoutEntry[],
+  placed: ReadonlyMap<string, string> = new Map(),
+): Namespace[] {
+  const spaces = new Map<string, LoadoutEntry[]>()
+  const put = (name: string, entry: LoadoutEntry) => {
+    const inside = spaces.get(name)
+    if (inside) inside.push(entry)
+    else spaces.set(name, [entry])
+  }
+  for (const entry of entries) {
+    const known = placed.get(entry.modelName)
+    if (known !== undefined) put(known, entry)
+  }
+  const toolkits = new Set(entries.map(({ toolkit }) => toolkit))
+  // What is full stays full: each toolkit goes on where it was.
+  const numbers = new Map<string, number>()
+  for (const entry of entries) {
+    if (placed.has(entry.modelName)) continue
+    const { toolkit } = entry
+    let number = numbers.get(toolkit) ?? 1
+    const name = () => (number === 1 ? toolkit : `${toolkit}_${number}`)
+    // Another toolkit's own name is not taken.
+    while ((number > 1 && toolkits.has(name())) || (spaces.get(name())?.length ?? 0) >= LARGEST) number++
+    numbers.set(toolkit, number)
+    put(name(), entry)
+  }
+  return [...spaces].map(([name, inside]) => ({ name, description: descriptionOfAll(inside), entries: inside }))
+}
+
+/** As many as fit, by their rank, and the names of the tools in those that do not. */
+export function namespacesWithin(room: number, spaces: readonly Namespace[]): { kept: Namespace[]; dropped: string[] } {
+  const left = spaces.slice(Math.max(0, room))
+  return {
+    kept: spaces.slice(0, Math.max(0, room)),
+    dropped: left.flatMap(({ entries }) => entries.map(({ modelName }) => modelName)),
+  }
+}
+
+function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
+  const toolkits = [...new Set(entries.map(({ toolkit }) => toolkit))]
+  const text = `Tools of ${toolkits.join(', ')}: ${entries.map(({ tool }) => tool).join(', ')}.`
+  return text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text
+}
+
+export interface FunctionOptions {
+  defer?: boolean
+  /** Whether the provider runs programs that call it. */
+  programs?: boolean | undefined
+  /** As a strict schema where that says all that the tool takes; a tool may say for itself whether it is. */
+  schemas?: 'openai-strict' | undefined
+}
+
+export function functionOf(
+  entry: LoadoutEntry,
+  { defer = false, programs, schemas }: FunctionOptions = {},
+): OpenAIFunction {
+  const description = descriptionOf(entry)
+  const { schema: parameters, strict } = formSchema(entry, openaiSchemas(entry, schemas))
+  return {
+    type: 'function',
+    name: entry.modelName,
+    ...(description === undefined ? {} : { description }),
+    // What servers write is rarely what "strict" wants.
+    parameters,
+    strict,
+    ...(defer ? { defer_loading: true } : {}),
+    ...(programs && entry.allowedCallers.includes('code') ? forPrograms(entry) : {}),
+  }
+}
+
+function forPrograms({ allowedCallers, manifest: { outputSchema } }: LoadoutEntry): Partial<OpenAIFunction> {
+  return {
+    allowed_callers: allowedCallers.map((caller) => (caller === 'code' ? 'programmatic' : caller)),
+    ...(outputSchema === undefined ? {} : { output_schema: outputSchema }),
+  }
+}
+
+export const namespaceTool = (
+  { name, description, entries }: Namespace,
+  { programs, schemas }: Pick<FunctionOptions, 'programs' | 'schemas'> = {},
+): OpenAINamespace => ({
+  type: 'namespace',
+  name,
+  description,
+  tools: entries.map((entry) => functionOf(entry, { defer: true, programs, schemas })),
+})

@@ -1,0 +1,308 @@
+/**
+ * A selection for OpenAI Responses. `tool_search` is answered by us, with the definitions of what was found (`client`), or the
+ * provider searches namespaces of what waits (`server`). A tool has one name everywhere, ours; a namespace is only where it is.
+ */
+import { z } from 'zod'
+import { type JsonObject, jsonObject } from '../../schema/json.ts'
+import type { ProviderProgram } from '../../schema/records/program.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import type { Caller } from '../../schema/toolkit/tool.ts'
+import { SEARCH_TOOLS } from '../../search/search-tools.ts'
+import { LIMITS, limitWarnings } from '../limits.ts'
+import {
+  type AnsweredCall,
+  callAll,
+  foundNames,
+  type ModelCall,
+  type ModelSelection,
+  partsOf,
+  programOf,
+  readArguments,
+  SEARCH_NAME,
+} from '../model-call.ts'
+import { planTools } from '../plan-tools.ts'
+import { isFailure, notShown, type ResultPart, resultParts, textOf, valueText } from '../result-parts.ts'
+import { type LostInTool, lostInOpenAI, meant } from '../schema/form-schema.ts'
+import { answerOpenAIChat, readOpenAIChat, toOpenAIChat } from './chat.ts'
+import { type OpenAIHistory, readHistory, toolsIn } from './history.ts'
+import {
+  functionOf,
+  type Namespace,
+  namespacesOf,
+  namespacesWithin,
+  namespaceTool,
+  type OpenAIFunction,
+  type OpenAINamespace,
+} from './namespaces.ts'
+
+export interface OpenAIOptions {
+  /** Who searches: ours, or the provider. @default 'client' */
+  search?: 'client' | 'server'
+  /** The items of the request: what they loaded is not sent again, and stays where it was. */
+  input?: readonly unknown[]
+  /** The provider runs programs that call tools. @default false */
+  programs?: boolean
+  /** Strict schemas, for tools whose schema can be one. Give it to `readOpenAI` and `answerOpenAI` too. @default none is strict */
+  schemas?: 'openai-strict' | undefined
+}
+
+export type OpenAISearchTool =
+  | { type: 'tool_search' }
+  | { type: 'tool_search'; execution: 'client'; description: string; parameters: JsonObject }
+
+export interface OpenAIForm {
+  tools: Array<OpenAIFunction | OpenAINamespace | OpenAISearchTool | { type: 'programmatic_tool_calling' }>
+  /** Limits that are near, and what was left out. */
+  warnings: string[]
+  /** What strict schemas lost; one that would take less than the tool is not strict. */
+  lost: LostInTool[]
+}
+
+export function toOpenAI(
+  selection: ModelSelection,
+  { search = 'client', input = [], programs = false, schemas }: OpenAIOptions = {},
+): OpenAIForm {
+  const history = readHistory(input)
+  const { selected, search: own } = partsOf(selection)
+  const needsSearch = own !== undefined || selection.deferred.length > 0 || history.hasSearched
+  const parts = { history, selected, needsSearch, programs, schemas }
+  const form = search === 'client' ? searchedByUs(selection, parts) : searchedByThem(selection, parts)
+  return programs ? { ...form, tools: [...form.tools, { type: 'programmatic_tool_calling' }] } : form
+}
+
+interface Parts {
+  history: OpenAIHistory
+  selected: readonly LoadoutEntry[]
+  needsSearch: boolean
+  programs: boolean
+  schemas: OpenAIOptions['schemas']
+}
+
+/** Entries that the form itself needs. */
+const reservedFor = ({ needsSearch, programs }: Parts) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
+
+function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+  const { history, selected, needsSearch, programs, schemas } = parts
+  const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
+  const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
+  const plan = planTools({
+    provider: 'openai-responses',
+    reserved: reservedFor(parts),
+    canPostpone: needsSearch,
+    shown: [...called, ...selected.filter((entry) => !isLoaded(entry))],
+  })
+  const { description = '', inputSchema } = SEARCH_TOOLS
+  const tool = { type: 'tool_search' as const, execution: 'client' as const, description, parameters: inputSchema }
+  return {
+    tools: [...plan.shown.map((entry) => functionOf(entry, { programs, schemas })), ...(needsSearch ? [tool] : [])],
+    warnings: plan.warnings,
+    lost: lostInOpenAI(plan.shown, schemas),
+  }
+}
+
+function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+  const { history, selected, needsSearch, programs, schemas } = parts
+  const reserved = reservedFor(parts)
+  const { tools: most } = LIMITS['openai-responses']
+  const where = new Map([...history.loaded, ...history.placed])
+  // One that was loaded alone is in no namespace of ours.
+  for (const [name, space] of where) if (space === name) where.delete(name)
+  const stays = ({ modelName }: LoadoutEntry) => where.has(modelName) && !history.bare.has(modelName)
+  const called = deferred.filter(({ modelName }) => history.bare.has(modelName))
+  const plan = planTools({
+    provider: 'openai-responses',
+    reserved,
+    canPostpone: needsSearch,
+    shown: [...called, ...selected.filter((entry) => !stays(entry))],
+  })
+  const waiting = [
+    ...selected.filter(stays),
+    ...plan.postponed,
+    ...deferred.filter(({ modelName }) => !history.bare.has(modelName)),
+  ]
+  const room = most - plan.shown.length - reserved
+  const { kept, dropped } = namespacesWithin(room, namespacesOf(waiting, where))
+  const entries = plan.shown.length + kept.length + reserved
+  return {
+    tools: [
+      ...plan.shown.map((entry) => functionOf(entry, { programs, schemas })),
+      ...kept.map((space) => namespaceTool(space, { programs, schemas })),
+      ...(needsSearch ? [{ type: 'tool_search' as const }] : []),
+    ],
+    warnings: [
+      ...new Set([
+        ...plan.warnings,
+        ...limitWarnings({ provider: 'openai-responses', entries, names: namesOf(kept), dropped }),
+      ]),
+    ],
+    lost: lostInOpenAI([...plan.shown, ...kept.flatMap((space) => space.entries)], schemas),
+  }
+}
+
+const namesOf = (spaces: readonly Namespace[]) =>
+  spaces.flatMap(({ name, entries }) => [name, ...entries.map(({ modelName }) => modelName)])
+
+export interface OpenAITurn {
+  /** Calls of tools, and searches that are ours to answer, as calls of `search_tools`. */
+  calls: ModelCall[]
+  /** Programs that the provider runs: `selection.follow(turn.programs)` makes them runs, and ends those that ended. */
+  programs: ProviderProgram[]
+  /** Refs of what the provider's search loaded: `thread.load(turn.loaded)` keeps them. */
+  loaded: string[]
+}
+
+const functionCall = z.looseObject({
+  type: z.literal('function_call'),
+  call_id: z.string().max(500),
+  name: z.string().max(500),
+  arguments: z.unknown(),
+  caller: z.looseObject({ type: z.string().max(100), caller_id: z.string().max(500).optional() }).nullish(),
+})
+const searchCall = z.looseObject({
+  type: z.literal('tool_search_call'),
+  execution: z.literal('client'),
+  call_id: z.string().max(500),
+  arguments: z.unknown(),
+})
+const begun = z.looseObject({
+  type: z.literal('program'),
+  call_id: z.string().min(1).max(500),
+  code: z.string().optional(),
+})
+const ended = z.looseObject({
+  type: z.literal('program_output'),
+  call_id: z.string().min(1).max(500),
+  result: z.string().optional(),
+  status: z.string().max(100),
+})
+const searchOutput = z.looseObject({ type: z.literal('tool_search_output'), tools: z.array(z.unknown()) })
+
+/** What a response asks for. Give its items back as they came: a call whose namespace is lost is refused. */
+export function readOpenAI(
+  selection: ModelSelection,
+  output: readonly unknown[],
+  { schemas }: Pick<OpenAIOptions, 'schemas'> = {},
+): OpenAITurn {
+  const all = [...selection.tools.map(({ entry }) => entry), ...selection.deferred]
+  const loaded = new Set(
+    output.flatMap((item) => {
+      const read = searchOutput.safeParse(item)
+      return read.success ? toolsIn(read.data.tools).map(([name]) => name) : []
+    }),
+  )
+  return {
+    calls: output.flatMap((item): ModelCall[] => {
+      const made = functionCall.safeParse(item)
+      const search = searchCall.safeParse(item)
+      const read = made.success ? made.data : search.success ? search.data : undefined
+      if (!read) return []
+      const name = made.success ? made.data.name : SEARCH_NAME
+      const written = readArguments(read.arguments)
+      return [
+        {
+          id: read.call_id,
+          name,
+          ...written,
+          arguments: meant(written.arguments, { name, selection, schemas }),
+          ...(made.success ? callerOf(made.data.caller) : {}),
+          source: jsonObject.parse(item),
+        },
+      ]
+    }),
+    programs: programsIn(output),
+    loaded: all.filter(({ modelName }) => loaded.has(modelName)).map(({ ref }) => ref),
+  }
+}
+
+/** The programs that a response tells of; one that only ends here began in a response before. */
+function programsIn(output: readonly unknown[]): ProviderProgram[] {
+  const programs = new Map<string, ProviderProgram>()
+  for (const item of output) {
+    const begins = begun.safeParse(item)
+    if (begins.success) {
+      const { call_id: id, code } = begins.data
+      programs.set(id, programOf({ provider: 'openai', id, code, status: 'running' }))
+    }
+    const ends = ended.safeParse(item)
+    if (!ends.success) continue
+    const { call_id: id, result, status } = ends.data
+    const end =
+      status === 'completed'
+        ? { status: 'completed' as const, output: result }
+        : { status: 'failed' as const, output: result, error: `It is ${status}. ${result ?? ''}`.trim() }
+    programs.set(id, programOf({ ...programs.get(id), provider: 'openai', id, ...end }))
+  }
+  return [...programs.values()]
+}
+
+function callerOf(caller: { type: string; caller_id?: string | undefined } | null | undefined): { caller?: Caller } {
+  if (!caller) return {}
+  if (caller.type === 'direct') return { caller: { type: 'direct' } }
+  return { caller: { type: 'code', ...(caller.caller_id === undefined ? {} : { toolId: caller.caller_id }) } }
+}
+
+export type OpenAIResultContent =
+  | { type: 'input_text'; text: string }
+  | { type: 'input_image'; detail: 'auto'; image_url: string }
+  | { type: 'input_file'; filename: string; file_data: string }
+
+export type OpenAICaller = { type: 'direct' } | { type: 'program'; caller_id: string }
+
+export type OpenAIAnswerItem =
+  | { type: 'function_call_output'; call_id: string; output: string | OpenAIResultContent[]; caller?: OpenAICaller }
+  | {
+      type: 'tool_search_output'
+      call_id: string
+      execution: 'client'
+      status: 'completed' | 'incomplete'
+      tools: Array<OpenAIFunction | OpenAINamespace>
+    }
+
+/** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
+export function answerOpenAI(
+  selection: ModelSelection,
+  answered: readonly AnsweredCall[],
+  { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
+): OpenAIAnswerItem[] {
+  const all = [...partsOf(selection).selected, ...selection.deferred]
+  return answered.map(({ call, outcome }) => {
+    if (call.source.type === 'tool_search_call') {
+      const names = foundNames(outcome)
+      const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
+      const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs, schemas }))
+      const status = isFailure(outcome) ? 'incomplete' : 'completed'
+      return { type: 'tool_search_output', call_id: call.id, execution: 'client', status, tools }
+    }
+    const { caller } = call.source
+    const parts = resultParts(outcome)
+    const isText = parts.every(({ type }) => type === 'text')
+    const shown = isText ? textOf(parts) : parts.map(contentOf)
+    return {
+      type: 'function_call_output',
+      call_id: call.id,
+      // A program reads data, as `output_schema` says.
+      output: call.caller?.type === 'code' && isText ? valueText(outcome) : shown,
+      // A program's call is answered to the program.
+      ...(caller ? { caller: caller as OpenAICaller } : {}),
+    }
+  })
+}
+
+function contentOf(part: ResultPart): OpenAIResultContent {
+  if (part.type === 'text') return { type: 'input_text', text: part.text }
+  const { mediaType, data, name } = part
+  const url = `data:${mediaType};base64,${data}`
+  if (mediaType.startsWith('image/')) return { type: 'input_image', detail: 'auto', image_url: url }
+  if (mediaType === 'application/pdf') return { type: 'input_file', filename: name ?? 'file.pdf', file_data: url }
+  return { type: 'input_text', text: notShown(part) }
+}
+
+export {
+  type AnsweredCall,
+  answerOpenAIChat,
+  callAll,
+  type ModelCall,
+  type ModelSelection,
+  readOpenAIChat,
+  toOpenAIChat,
+}

@@ -1,0 +1,275 @@
+/**
+ * A journal of files in a folder, for Node: every process appends to a file of its own, a line of JSON an entry. A write
+ * is done when the kernel has it, so it outlives this process, whatever ends that; a file's name says whose it is.
+ *
+ * - What is shipped is noted beside the file. A file that is full is followed by the next, and removed once it is shipped.
+ * - A file whose process is gone is taken over by renaming it: of many who try, one succeeds.
+ * - A process of this machine is known by its number and its birth. Of others, as in another container on the same
+ *   volume, only the time of their last sign is known; a process that gave none for long looks whether its file was taken
+ *   before it writes again.
+ */
+import { createHash, hash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { clearImmediate, setImmediate } from 'node:timers'
+import { HostError } from '../../errors.ts'
+import type { AuditEntry } from '../entry.ts'
+import type { Journal, JournalBatch } from './journal.ts'
+import { JournalFile, type ReadLines } from './journal-file.ts'
+
+export interface FileJournalOptions {
+  /** The folder. Several processes may share one. */
+  dir: string
+  /** When a file is followed by the next. @default 4_194_304 */
+  fileBytes?: number
+  /** Told of lines that cannot be read: a process was ended, or a disk was full, in the middle of one. */
+  onDamage?: (damage: { file: string; lines: number }) => void
+}
+
+const FILE_BYTES = 4 * 1024 * 1024
+const SIGN_EVERY_MS = 5000
+const STALE_MS = 60_000
+/** One batch of four is of what dead processes left, so that neither waits for the other for ever. */
+const TURN = 4
+/** A turn that ends many calls writes in pieces. */
+const MOST_FOLLOWING = 65_536
+const NAME = /^(?<machine>[0-9a-f]{12})-(?<pid>\d+)-(?<birth>\d*)-(?<token>[0-9a-f]{8})-(?<index>\d+)\.journal$/
+
+export function fileJournal(options: FileJournalOptions): Journal {
+  return new FolderJournal(options)
+}
+
+class FolderJournal implements Journal {
+  readonly sha256 = (text: string) => hash('sha256', text, 'hex')
+  readonly #dir: string
+  readonly #fileBytes: number
+  readonly #onDamage: NonNullable<FileJournalOptions['onDamage']>
+  readonly #machine = machineOf()
+  readonly #owner: string
+  #index = 0
+  /** The last one is written to. */
+  #own: JournalFile[] = []
+  #found: JournalFile[] = []
+  #reads = 0
+  #retry = false
+  #signedAt = 0
+  #signing: ReturnType<typeof setInterval> | undefined
+  /** Lines for the next write, at the end of this turn at the latest. */
+  #following = ''
+  #turn: NodeJS.Immediate | undefined
+
+  constructor({ dir, fileBytes = FILE_BYTES, onDamage = () => {} }: FileJournalOptions) {
+    this.#dir = dir
+    this.#fileBytes = fileBytes
+    this.#onDamage = onDamage
+    const token = createHash('sha256').update(crypto.randomUUID()).digest('hex').slice(0, 8)
+    this.#owner = [this.#machine, process.pid, birthOf(process.pid), token].join('-')
+  }
+
+  append(entry: AuditEntry): void {
+    this.#write(`${this.#following}${JSON.stringify(entry)}\n`)
+  }
+
+  follow(entry: AuditEntry): void {
+    this.#following += `${JSON.stringify(entry)}\n`
+    if (this.#following.length > MOST_FOLLOWING) this.#write(this.#following)
+    else this.#turn ??= setImmediate(() => this.#keepFollowing())
+  }
+
+  read(limit: number): JournalBatch | undefined {
+    this.#keepFollowing()
+    const foundFirst = ++this.#reads % TURN === 0
+    const batch = foundFirst
+      ? (this.#readFrom(this.#found, limit) ?? this.#readFrom(this.#own, limit))
+      : (this.#readFrom(this.#own, limit) ?? this.#readFrom(this.#found, limit))
+    this.#retry = batch !== undefined
+    return batch
+  }
+
+  async recover(): Promise<number> {
+    let taken = 0
+    for (const name of this.#names()) {
+      const from = NAME.exec(name)?.groups
+      if (!from || name.startsWith(this.#owner) || !this.#isDead(name, from)) continue
+      const path = this.#newPath()
+      try {
+        // Its note follows; where that is lost, the lines are looked for in the database one by one.
+        renameSync(join(this.#dir, name), path)
+        rename(join(this.#dir, `${name}.shipped`), `${path}.shipped`)
+        this.#found.push(JournalFile.open(path))
+        this.#keepSigning()
+        taken++
+      } catch (error) {
+        // Another process was first.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw unavailable(this.#dir, error)
+      }
+    }
+    return taken
+  }
+
+  close(): void {
+    this.#keepFollowing()
+    clearInterval(this.#signing)
+    for (const file of [...this.#own, ...this.#found]) {
+      if (file.isShipped()) file.remove()
+      else file.close()
+    }
+    this.#own = []
+    this.#found = []
+  }
+
+  #write(lines: string): void {
+    try {
+      this.#current().append(lines)
+      this.#following = ''
+    } catch (cause) {
+      throw unavailable(this.#dir, cause)
+    }
+  }
+
+  /** What cannot be written now is written with the next line that can. */
+  #keepFollowing(): void {
+    clearImmediate(this.#turn)
+    this.#turn = undefined
+    if (this.#following === '') return
+    try {
+      this.#write(this.#following)
+    } catch {
+      // Whoever appends next is told.
+    }
+  }
+
+  #readFrom(files: JournalFile[], limit: number): JournalBatch | undefined {
+    for (const file of [...files]) {
+      const read = file.read(limit)
+      if (read.lines > 0) return this.#batchOf(file, read, files === this.#own)
+      if (file !== this.#own.at(-1)) this.#drop(file, files)
+    }
+    return undefined
+  }
+
+  #batchOf(file: JournalFile, read: ReadLines, isOwn: boolean): JournalBatch {
+    if (read.damaged > 0) this.#onDamage({ file: file.name, lines: read.damaged })
+    return {
+      entries: read.entries,
+      own: isOwn ? read.lines : 0,
+      maybeStored: !isOwn || this.#retry,
+      shipped: () => {
+        file.noteShipped(read.end)
+        this.#retry = false
+      },
+    }
+  }
+
+  #drop(file: JournalFile, files: JournalFile[]): void {
+    file.remove()
+    files.splice(files.indexOf(file), 1)
+  }
+
+  #current(): JournalFile {
+    const last = this.#own.at(-1)
+    if (!last) return this.#next()
+    if (last.size >= this.#fileBytes) return this.#next()
+    // After a long silence it may have been taken for dead.
+    if (performance.now() - this.#signedAt > SIGN_EVERY_MS * 2 && !this.#sign(last)) return this.#next()
+    return last
+  }
+
+  #next(): JournalFile {
+    if (this.#own.length === 0) mkdirSync(this.#dir, { recursive: true, mode: 0o700 })
+    const file = JournalFile.open(this.#newPath())
+    this.#own.push(file)
+    this.#signedAt = performance.now()
+    this.#keepSigning()
+    return file
+  }
+
+  #keepSigning(): void {
+    if (this.#signing !== undefined) return
+    this.#signing = setInterval(() => {
+      for (const file of [...this.#own, ...this.#found]) this.#sign(file)
+    }, SIGN_EVERY_MS)
+    this.#signing.unref()
+  }
+
+  /** Shows that its process lives. Whether the file is still ours. */
+  #sign(file: JournalFile): boolean {
+    this.#signedAt = performance.now()
+    if (file.sign()) return true
+    for (const files of [this.#own, this.#found]) if (files.includes(file)) files.splice(files.indexOf(file), 1)
+    file.close()
+    return false
+  }
+
+  #newPath(): string {
+    return join(this.#dir, `${this.#owner}-${this.#index++}.journal`)
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#dir).sort()
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw unavailable(this.#dir, error)
+    }
+  }
+
+  #isDead(name: string, { machine, pid, birth }: Record<string, string>): boolean {
+    if (machine === this.#machine) return !isAlive(Number(pid), birth ?? '')
+    const signed = statSync(join(this.#dir, name), { throwIfNoEntry: false })?.mtimeMs
+    return signed !== undefined && Date.now() - signed > STALE_MS
+  }
+}
+
+function rename(from: string, to: string): void {
+  try {
+    renameSync(from, to)
+  } catch {
+    rmSync(from, { force: true })
+  }
+}
+
+function isAlive(pid: number, birth: string): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
+  }
+  return birthOf(pid) === birth
+}
+
+// Linux tells a process's start; elsewhere a live pid has to be enough.
+function birthOf(pid: number): string {
+  const line = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  return line.slice(line.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+}
+
+/** Where a number means the same process: this machine, since its start, and this container. */
+function machineOf(): string {
+  const boot = readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8'))
+  const space = readOr('', () => readlinkSync('/proc/self/ns/pid'))
+  return createHash('sha256')
+    .update(JSON.stringify([hostname(), boot, space]))
+    .digest('hex')
+    .slice(0, 12)
+}
+
+function readOr(other: string, read: () => string): string {
+  try {
+    return read()
+  } catch {
+    return other
+  }
+}
+
+function unavailable(dir: string, cause: unknown): HostError {
+  if (HostError.is(cause)) return cause
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown'
+  const full = code === 'ENOSPC' || code === 'EDQUOT'
+  return new HostError('audit-unavailable', {
+    detail: full ? `The disk of the journal "${dir}" is full.` : `The journal "${dir}" cannot be written (${code}).`,
+    ...(full ? { action: 'Make room on that disk; nothing is called until what is called can be recorded.' } : {}),
+    cause,
+  })
+}

@@ -1,0 +1,293 @@
+/**
+ * Takes entries from the journal to the database, in batches, as one unbroken chain over all processes. A batch is one
+ * transaction: the head of the chain is compared and set, then the rows are inserted. Who finds another head works out its
+ * rows anew. While the database is away nothing is lost: the journal is the queue, and memory holds one batch. Lines of
+ * users who went are stored without them: that is looked up under the head's lock, which who erases them takes too.
+ */
+import { HostError } from '../../errors.ts'
+import { APP_OWNER } from '../../schema/ids.ts'
+import type { AuditRow } from '../../schema/records/audit.ts'
+import type { Storage, Transaction } from '../../storage/storage.ts'
+import { RemovedInLog } from '../../users/removals.ts'
+import {
+  type ChainEnd,
+  chainRows,
+  erasedRow,
+  GENESIS,
+  type SealedContent,
+  type Sha256,
+  sealContents,
+} from '../chain.ts'
+import { contentOf } from '../entry.ts'
+import type { Journal, JournalBatch } from './journal.ts'
+
+export interface ShipperParts {
+  storage: Storage
+  journal: Journal
+  sha256: Sha256
+  /** Told of what keeps the log from the database. */
+  onProblem(error: HostError): void
+  /** Told how far the chain goes. */
+  onShipped?: ((end: ChainEnd) => void) | undefined
+  /** How long an entry waits for others. @default 200 */
+  everyMs?: number | undefined
+  /** How long it waits at most while more come: calls go first, for the journal has it. @default 5000 */
+  mostMs?: number | undefined
+  /** How many make a batch. @default 500 */
+  batch?: number | undefined
+}
+
+export interface Shipper {
+  /** How many entries of this process are not stored yet. */
+  readonly waiting: number
+  /** An entry was appended. */
+  poke(): void
+  /** Resolves when all that was appended before is stored; rejects where it cannot be now. */
+  flush(): Promise<void>
+  /** Takes over what dead processes left, and goes on looking for it. */
+  start(): Promise<void>
+  close(): Promise<void>
+}
+
+const ACCESS = { caller: 'audit-shipping', userId: APP_OWNER } as const
+const LONGEST_PAUSE_MS = 30_000
+const LOOK_AGAIN_MS = 30_000
+const LONGEST_REST_MS = 1000
+const MOST_RACES = 200
+const QUIET_MS = 50
+
+interface Waiter {
+  target: number
+  resolve(): void
+  reject(error: HostError): void
+}
+
+export function createShipper(parts: ShipperParts): Shipper {
+  return new BatchShipper(parts)
+}
+
+class BatchShipper implements Shipper {
+  readonly #parts: ShipperParts
+  readonly #everyMs: number
+  readonly #mostMs: number
+  readonly #batch: number
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #looking: ReturnType<typeof setInterval> | undefined
+  #running = false
+  #wake: (() => void) | undefined
+  #pauseMs = 0
+  /** Entries of this process: how many there are, and how many the database has. */
+  #appended = 0
+  #appendedAt = 0
+  /** Since when the first of those that wait does. */
+  #waitingSince = 0
+  #stored = 0
+  #waiters: Waiter[] = []
+  #head: ChainEnd | undefined
+  #careful = false
+  #closed = false
+  readonly #removed: RemovedInLog
+
+  constructor(parts: ShipperParts) {
+    this.#parts = parts
+    this.#everyMs = parts.everyMs ?? 200
+    this.#mostMs = parts.mostMs ?? 5000
+    this.#batch = parts.batch ?? 500
+    this.#removed = new RemovedInLog(parts.sha256)
+  }
+
+  get waiting(): number {
+    return this.#appended - this.#stored
+  }
+
+  poke(): void {
+    this.#appended++
+    this.#appendedAt = performance.now()
+    if (this.#timer !== undefined || this.#running || this.#closed) return
+    this.#waitingSince = this.#appendedAt
+    this.#later(this.#everyMs)
+  }
+
+  flush(): Promise<void> {
+    if (this.#stored === this.#appended && !this.#running) return Promise.resolve()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiters.push({ target: this.#appended, resolve, reject })
+    this.#wake?.()
+    this.#run()
+    return promise
+  }
+
+  async start(): Promise<void> {
+    const look = async () => {
+      if ((await this.#parts.journal.recover()) > 0) this.#run()
+    }
+    await look()
+    if (this.#closed) return
+    this.#looking = setInterval(() => void look().catch(() => {}), LOOK_AGAIN_MS)
+    unref(this.#looking)
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    clearTimeout(this.#timer)
+    clearInterval(this.#looking)
+    await this.flush().finally(() => this.#parts.journal.close())
+  }
+
+  #later(ms: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined
+      if (this.#isBusy()) this.#later(this.#everyMs)
+      else this.#run()
+    }, ms)
+    // What waits is safe in the journal: it need not keep a process alive.
+    unref(this.#timer)
+  }
+
+  /** Whether entries still come, and the first has not waited too long. */
+  #isBusy(): boolean {
+    const now = performance.now()
+    return now - this.#appendedAt < QUIET_MS && now - this.#waitingSince < this.#mostMs
+  }
+
+  #run(): void {
+    if (this.#running) return
+    this.#running = true
+    this.#drain().catch((thrown: unknown) => this.#failed(HostError.from(thrown)))
+  }
+
+  async #drain(): Promise<void> {
+    for (;;) {
+      const started = performance.now()
+      const batch = this.#parts.journal.read(this.#batch)
+      if (!batch) return this.#drained()
+      await this.#store(batch)
+      this.#pauseMs = 0
+      this.#stored += batch.own
+      this.#settle()
+      // Behind calls, it takes a third of the time at most; for who waits, all of it.
+      if (this.#waiters.length === 0) await this.#rest((performance.now() - started) * 2)
+    }
+  }
+
+  /** In the same turn as the look that found nothing: nothing can have been appended since. */
+  #drained(): void {
+    this.#running = false
+    this.#stored = this.#appended
+    this.#settle()
+  }
+
+  #settle(): void {
+    const done = this.#waiters.filter(({ target }) => target <= this.#stored)
+    if (done.length === 0) return
+    this.#waiters = this.#waiters.filter(({ target }) => target > this.#stored)
+    for (const { resolve } of done) resolve()
+  }
+
+  #failed(error: HostError): void {
+    this.#running = false
+    const waiters = this.#waiters
+    this.#waiters = []
+    for (const { reject } of waiters) reject(error)
+    this.#parts.onProblem(error)
+    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(this.#everyMs, this.#pauseMs * 2))
+    if (this.#timer === undefined && !this.#closed) this.#later(this.#pauseMs)
+  }
+
+  async #rest(ms: number): Promise<void> {
+    if (ms < 1) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, LONGEST_REST_MS))
+      unref(timer)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+    this.#wake = undefined
+  }
+
+  async #store(batch: JournalBatch): Promise<void> {
+    const { sha256, onShipped } = this.#parts
+    let sealed = await sealContents(batch.entries.map(contentOf), sha256)
+    let careful = this.#careful || batch.maybeStored
+    for (let races = 0; ; races++) {
+      if (careful) sealed = await this.#missing(sealed)
+      if (sealed.length === 0) break
+      const end = await this.#commit(sealed).catch((error: unknown) => {
+        this.#head = undefined
+        this.#careful = true
+        // An attempt that seemed to fail was stored after all, or two processes were first at once.
+        if (HostError.is(error) && error.code === 'conflict') return undefined
+        throw error
+      })
+      if (end) {
+        this.#head = end
+        onShipped?.(end)
+        break
+      }
+      careful = careful || this.#careful
+      if (races > MOST_RACES) throw new HostError('storage-unavailable', { detail: 'The log has too many writers.' })
+    }
+    this.#careful = false
+    batch.shipped()
+  }
+
+  /** The new end of the chain; undefined where another process was first. */
+  async #commit(sealed: readonly SealedContent[]): Promise<ChainEnd | undefined> {
+    const { storage, sha256 } = this.#parts
+    const from = this.#head ?? (await storage.transaction(ACCESS, readHead))
+    const { rows, end } = await chainRows(sealed, from, sha256)
+    const names = await this.#removed.namesOf(rows)
+    const withoutRemoved = async (tx: Transaction) => {
+      await this.#removed.look(tx)
+      return rows.map((row) => (this.#removed.has(row, names) ? erasedRow(row) : row))
+    }
+    const won = await storage.transaction(ACCESS, (tx) => append(tx, { rows: withoutRemoved, from, end }))
+    if (!won) this.#head = undefined
+    return won ? end : undefined
+  }
+
+  /** Those that the database does not have yet, whoever's they are now. */
+  async #missing(sealed: readonly SealedContent[]): Promise<SealedContent[]> {
+    const seen = new Set<string>()
+    return this.#parts.storage.transaction(ACCESS, async (tx) => {
+      const missing: SealedContent[] = []
+      for (const content of sealed) {
+        if (seen.has(content.entryId)) continue
+        seen.add(content.entryId)
+        const owners = new Set([content.userId, APP_OWNER])
+        const found = await Promise.all(
+          [...owners].map((userId) => tx.list('audit', { where: { userId, entryId: content.entryId }, limit: 1 })),
+        )
+        if (found.every((rows) => rows.length === 0)) missing.push(content)
+      }
+      return missing
+    })
+  }
+}
+
+async function readHead(tx: Transaction): Promise<ChainEnd> {
+  const head = await tx.get('auditHeads', 'head')
+  return head ? { seq: head.seq, hash: head.hash } : GENESIS
+}
+
+/** Whether the chain still ended where these rows begin. */
+async function append(
+  tx: Transaction,
+  { rows, from, end }: { rows(tx: Transaction): Promise<AuditRow[]>; from: ChainEnd; end: ChainEnd },
+): Promise<boolean> {
+  const set = { ...end, updatedAt: new Date() }
+  const moved = await tx.update('auditHeads', 'head', { set, where: { seq: from.seq, hash: from.hash } })
+  if (!moved && (from.seq !== 0 || (await tx.get('auditHeads', 'head')))) return false
+  // The first of all; two who are first meet at the key, and one of them begins anew.
+  if (!moved) await tx.insert('auditHeads', { headId: 'head', ...set })
+  await tx.insertAll('audit', await rows(tx))
+  return true
+}
+
+/** Timers of Node keep a process alive unless told otherwise; those of a page are numbers. */
+function unref(timer: unknown): void {
+  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+}

@@ -1,0 +1,121 @@
+/**
+ * What a JSON Schema says of a place in a value, as far as secrecy goes: every subschema that could apply there, whichever
+ * branch holds. Patterns are not run, references only followed inside the schema, and all of it takes so many steps and no
+ * more; where they are spent, everything counts as secret.
+ */
+import type { JsonObject } from '../../schema/json.ts'
+
+const MOST_STEPS = 4000
+const NONE: readonly JsonObject[] = []
+const BRANCHES = ['allOf', 'anyOf', 'oneOf'] as const
+const ASIDE = ['if', 'then', 'else'] as const
+const MORE = [...BRANCHES, ...ASIDE, '$ref', '$dynamicRef', 'dependentSchemas'] as const
+
+export class SchemaNodes {
+  /** What applies to the whole value. */
+  readonly root: readonly JsonObject[]
+  readonly #document: unknown
+  #steps: number
+
+  /** `steps` bounds the work: once they are spent, everything counts as secret. */
+  constructor(schema: unknown, steps = MOST_STEPS) {
+    this.#steps = steps
+    this.#document = schema
+    this.root = this.#widen([schema])
+  }
+
+  get isSpent(): boolean {
+    return this.#steps <= 0
+  }
+
+  isSecret(schemas: readonly JsonObject[]): boolean {
+    return this.isSpent || schemas.some((schema) => schema.writeOnly === true || schema.format === 'password')
+  }
+
+  /** What applies to a property. */
+  property(schemas: readonly JsonObject[], name: string): readonly JsonObject[] {
+    if (schemas.length === 0) return NONE
+    const found: unknown[] = []
+    for (const schema of schemas) {
+      const named = own(own(schema, 'properties'), name)
+      if (named !== undefined) found.push(named)
+      else if (schema.additionalProperties !== undefined) found.push(schema.additionalProperties)
+      if (schema.patternProperties !== undefined) found.push(...values(schema.patternProperties))
+      if (schema.unevaluatedProperties !== undefined) found.push(schema.unevaluatedProperties)
+    }
+    return this.#widen(found)
+  }
+
+  /** What applies to an item of a list. */
+  item(schemas: readonly JsonObject[], index: number): readonly JsonObject[] {
+    if (schemas.length === 0) return NONE
+    const found: unknown[] = []
+    for (const { items, prefixItems, additionalItems, unevaluatedItems, contains } of schemas) {
+      const prefix = Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
+      found.push(index < prefix.length ? prefix[index] : Array.isArray(items) ? additionalItems : items)
+      found.push(unevaluatedItems, contains)
+    }
+    return this.#widen(found)
+  }
+
+  /** They, and whatever they refer to or branch into. */
+  #widen(given: readonly unknown[]): readonly JsonObject[] {
+    const first = given.length === 1 ? given[0] : undefined
+    // Most places have one plain schema.
+    if (isObject(first) && !MORE.some((keyword) => first[keyword] !== undefined)) {
+      this.#steps--
+      return [first]
+    }
+    const found = new Set<JsonObject>()
+    const waiting = [...given]
+    while (waiting.length > 0 && this.#steps-- > 0) {
+      const schema = waiting.pop()
+      if (!isObject(schema) || found.has(schema)) continue
+      found.add(schema)
+      for (const keyword of BRANCHES) if (Array.isArray(schema[keyword])) waiting.push(...some(schema[keyword]))
+      for (const keyword of ASIDE) waiting.push(schema[keyword])
+      waiting.push(...values(schema.dependentSchemas), this.#resolve(schema.$ref), this.#resolve(schema.$dynamicRef))
+    }
+    return [...found]
+  }
+
+  #resolve(ref: unknown): unknown {
+    if (typeof ref !== 'string' || !ref.startsWith('#')) return undefined
+    if (ref === '#') return this.#document
+    // A name without a slash is an anchor, which stands among the definitions where there is one.
+    if (!ref.startsWith('#/')) return this.#anchor(ref.slice(1))
+    let place: unknown = this.#document
+    for (const part of ref.slice(2, 1000).split('/')) {
+      this.#steps--
+      place = own(place, unescaped(part))
+    }
+    return place
+  }
+
+  #anchor(name: string): unknown {
+    const { $defs, definitions } = isObject(this.#document) ? this.#document : {}
+    return [...values($defs), ...values(definitions)].find(
+      (schema) => isObject(schema) && (schema.$anchor === name || schema.$dynamicAnchor === name),
+    )
+  }
+}
+
+const MOST_BRANCHES = 1000
+
+const some = (list: readonly unknown[]) => list.slice(0, MOST_BRANCHES)
+
+const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
+
+const values = (value: unknown): unknown[] => (isObject(value) ? some(Object.values(value)) : [])
+
+const own = (value: unknown, name: string): unknown =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+
+function unescaped(part: string): string {
+  if (!/[~%]/.test(part)) return part
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Asked before a call is made, for who shows questions by other means than ours. Only what a user answered to the stored
+ * question counts, not what somebody says that they answered:
+ *
+ * - The question is about this call: the id that the model gave it, the tool, and the arguments. Another one is another question.
+ * - An answer is used once, in whichever process.
+ * - It holds for what was asked about: a tool that changed meanwhile is asked about anew.
+ *
+ * Looking ahead calls nothing, and is no call: the log has the call itself.
+ */
+import { HostError } from '../errors.ts'
+import type { Fingerprinter } from '../policy/fingerprints.ts'
+import { canonicalJson, sameJson } from '../schema/json.ts'
+import type { ApprovalRow, ApprovalView } from '../schema/records/approval.ts'
+import type { Storage } from '../storage/storage.ts'
+import { isOwn } from './built-in/built-in-tools.ts'
+import type { CallHandler, CallNotes, CallOutcome } from './call.ts'
+import { type CallPlace, type NamedCall, requestOf } from './call-by-name.ts'
+import type { ProgramDoor } from './provider-programs.ts'
+import { failed } from './stages/resolve.ts'
+
+export interface Ahead {
+  decision: 'allow' | 'deny' | 'ask'
+  /** Why it is denied or asked. */
+  reason?: string
+  /** The question, as long as it is open. */
+  approval?: ApprovalView
+}
+
+export interface AskAhead {
+  /** What would come of the call; where a person must answer first, the question is stored, once. */
+  ask(place: CallPlace, call: NamedCall): Promise<Ahead>
+  /** Makes the call, with the answer to what was asked ahead of it. */
+  call(place: CallPlace, call: NamedCall): Promise<CallOutcome>
+}
+
+export interface AskAheadParts {
+  storage: Storage
+  /** The way of a call up to the decision, and nothing behind it. */
+  look: CallHandler
+  fingerprinter: Pick<Fingerprinter, 'of'>
+  programs: () => Pick<ProgramDoor, 'call'>
+}
+
+/** What the rows of questions that nobody waits for are marked with, before their answer is used and after. */
+const [UNUSED, USED] = ['', 'used']
+
+export function createAskAhead({ storage, look, fingerprinter, programs }: AskAheadParts): AskAhead {
+  const questionOf = async (userId: string, callId: string): Promise<ApprovalRow | undefined> => {
+    const rows = await storage.transaction({ userId }, (tx) => tx.list('approvals', { where: { userId, callId } }))
+    return rows.at(-1)
+  }
+
+  /** The outcome that stands before the call, what was found on the way, and the question that is open. */
+  async function looked(place: CallPlace, call: NamedCall, callId: string) {
+    const meant = requestOf(place, call)
+    if ('outcome' in meant) return { outcome: meant.outcome }
+    if (isOwn(meant.request)) return { outcome: DONE }
+    const row = await questionOf(place.userId, callId)
+    const notes: CallNotes = {}
+    let approval: ApprovalView | undefined
+    const outcome = await look({
+      ...meant.request,
+      callId,
+      notes,
+      pauses: row ? { approvalId: row.approvalId } : {},
+      onPending: (question) => {
+        approval = question
+      },
+    })
+    const { resolved } = notes
+    const now = resolved && (await fingerprinter.of(resolved.stored, resolved.found))
+    return { outcome, approval, row: row && sameJson(now, row.fingerprintsJson) ? row : undefined }
+  }
+
+  return {
+    async ask(place, call) {
+      const { outcome, approval } = await looked(place, call, await callIdOf(place, call))
+      if (approval) return { decision: 'ask', reason: approval.reason, approval }
+      return 'error' in outcome ? { decision: 'deny', reason: outcome.error.message } : { decision: 'allow' }
+    },
+    async call(place, { asked: _, ...call }) {
+      const callId = await callIdOf(place, call)
+      const { approval, row } = await looked(place, call, callId)
+      if (approval) return failed(new HostError('approval-pending', { detail: openDetail(approval), action: ANSWER }))
+      // Nothing was asked, or of something else: it is decided as if nobody had asked ahead.
+      if (!row) return programs().call(place, call)
+      const { userId, approvalId } = row
+      if (row.status === 'allowed') {
+        const use = { set: { processId: USED }, where: { status: 'allowed' as const, processId: UNUSED } }
+        if (!(await storage.transaction({ userId }, (tx) => tx.update('approvals', approvalId, use))))
+          return failed(new HostError('conflict', { detail: 'The call that was allowed has been made already.' }))
+      }
+      return programs().call(place, { ...call, callId, pauses: { approvalId } })
+    },
+  }
+}
+
+const DONE: CallOutcome = { status: 'ok', content: [] }
+
+/** The end of the way ahead: it may be called, and is not. */
+export const allowedAhead: CallHandler = async () => DONE
+
+const ANSWER = 'Answer it first, then make the call again.'
+const openDetail = ({ ref, id }: ApprovalView) =>
+  `Whether '${ref}' may be called is not answered yet: the question "${id}" is open.`
+
+/** The same for the same call, wherever it is read. */
+async function callIdOf({ userId, threadId }: CallPlace, { id, name, arguments: args }: NamedCall): Promise<string> {
+  const text = canonicalJson([userId, threadId ?? null, id ?? null, name, args])
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return `call_ahead_${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

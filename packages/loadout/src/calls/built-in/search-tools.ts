@@ -1,0 +1,86 @@
+/** Answers `search_tools`: finds in what the caller carries, loads what it found, and reaches no server. */
+import { HostError } from '../../errors.ts'
+import type { Loadouts } from '../../loadout/loadouts.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import { USUALLY_FOUND } from '../../schema/toolkit/selection.ts'
+import { type AllowedCaller, allowedCaller, type Caller } from '../../schema/toolkit/tool.ts'
+import { mayBeCalledBy } from '../../search/index/toolkits.ts'
+import type { LoadedTools } from '../../search/loaded-tools.ts'
+import { foundText, readSearchInput, schemasText, signatureOf } from '../../search/search-tools.ts'
+import type { Searcher } from '../../search/searcher.ts'
+import type { Threads } from '../../threads/threads.ts'
+import type { CallOutcome, ToolCall } from '../call.ts'
+import { failed } from '../stages/resolve.ts'
+
+export interface FindParts {
+  loadouts: Pick<Loadouts, 'of'>
+  searcher: Searcher
+  loaded: Pick<LoadedTools, 'load' | 'list'>
+  threads: Pick<Threads, 'settings'>
+}
+
+export async function findTools(parts: FindParts, call: ToolCall): Promise<CallOutcome> {
+  const { userId, threadId } = call
+  try {
+    const { query, names = [], limit = USUALLY_FOUND } = readSearchInput(call.arguments)
+    const loadout = call.carried ?? (await parts.loadouts.of({ userId, threadId }))
+    const callers = call.callers ?? callersLike(call.caller)
+    const tools = loadout.tools.filter((entry) => mayBeCalledBy(entry, callers))
+    const asked = byName(tools, names)
+    const given = await givenTo(parts, call, tools)
+    const wanted = query?.trim() ?? ''
+    const how = { userId, callers, limit, given }
+    const hits = wanted ? (await parts.searcher.search(loadout.entries, wanted, how)).hits : []
+    const byRef = new Map(tools.map((entry) => [entry.ref, entry]))
+    const all = hits.map(({ ref }) => byRef.get(ref)).filter((entry) => entry !== undefined)
+    const found = all.filter(({ ref }) => !given.has(ref))
+    const known = all.filter(({ ref }) => given.has(ref)).slice(0, limit)
+    const shown = [...new Set([...asked.tools, ...found, ...known])]
+    await load(parts, call, shown)
+    const text = [
+      ...(wanted ? [foundText(found, known)] : []),
+      ...(names.length > 0 ? [schemasText(asked.tools, asked.unknown)] : []),
+    ].join('\n\n')
+    const told = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
+    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { tools: told } }
+  } catch (error) {
+    return failed(HostError.from(error))
+  }
+}
+
+/** A workflow may call all that is carried. */
+const callersLike = ({ type }: Caller): readonly AllowedCaller[] =>
+  type === 'workflow' ? allowedCaller.options : [type]
+
+/** What the model has already: what never waits, what the thread loaded, and what this step was given. */
+async function givenTo(
+  { loaded }: FindParts,
+  { userId, threadId, given = [] }: ToolCall,
+  tools: readonly LoadoutEntry[],
+): Promise<Set<string>> {
+  const kept = threadId === undefined ? [] : await loaded.list({ userId, threadId })
+  const always = tools.filter((entry) => !entry.deferred)
+  return new Set([...[...always, ...kept].map(({ ref }) => ref), ...given])
+}
+
+function byName(
+  tools: readonly LoadoutEntry[],
+  names: readonly string[],
+): { tools: LoadoutEntry[]; unknown: string[] } {
+  const found = names.map((name) => tools.find((entry) => entry.modelName === name || entry.ref === name))
+  return {
+    tools: found.filter((entry) => entry !== undefined),
+    unknown: names.filter((_, index) => found[index] === undefined),
+  }
+}
+
+/** For the thread, unless it is set not to keep what is found; without a thread, whoever runs the steps keeps it. */
+async function load({ loaded, threads }: FindParts, { userId, threadId }: ToolCall, tools: readonly LoadoutEntry[]) {
+  const deferred = tools.filter((entry) => entry.deferred)
+  if (threadId === undefined || deferred.length === 0) return
+  const { keepFound = true } = await threads.settings(userId, threadId)
+  if (!keepFound) return
+  const refs = deferred.map(({ ref }) => ref)
+  // What was found is answered, whether or not the thread has room to keep it.
+  await loaded.load({ userId, threadId }, refs, { asRoom: true })
+}

@@ -1,0 +1,112 @@
+/** What servers ask of users in the middle of a call: open questions, and their answers. */
+
+import type { Question, QuestionAnswer } from '../connections/connection.ts'
+import { HostError } from '../errors.ts'
+import type { Emitter } from '../events.ts'
+import { compileSchema } from '../json-schema/validator.ts'
+import { newId } from '../schema/ids.ts'
+import type { JsonObject } from '../schema/json.ts'
+import type { Input } from './call.ts'
+import { placesIn } from './stages/with-validation.ts'
+
+export interface Inputs {
+  /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
+  ask(
+    who: { userId: string; toolkit: string; uscoId: string },
+    question: Question,
+    signal: AbortSignal,
+  ): Promise<QuestionAnswer>
+  list(userId: string): Input[]
+  /** `not-found` where there is no such question of this user; `invalid-input` where it does not fit, and stays open. */
+  answer(userId: string, id: string, answer: QuestionAnswer): void
+  /** Tells of each question that is put to a user. */
+  onAsked(listener: (userId: string, input: Input) => void): () => void
+  /** Tells when one is no longer open. */
+  onSettled(listener: (inputId: string) => void): () => void
+}
+
+interface Open {
+  userId: string
+  input: Input
+  settle(answer: QuestionAnswer): void
+}
+
+const EXPIRE_MS = 10 * 60_000
+const MAX_OPEN_PER_USER = 50
+
+export interface InputOptions {
+  /** How long a question stays open. @default 600_000 */
+  expireMs?: number
+}
+
+export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOptions = {}): Inputs {
+  const open = new Map<string, Open>()
+  const listeners = new Set<(userId: string, input: Input) => void>()
+  const settledListeners = new Set<(inputId: string) => void>()
+  const of = (userId: string) => [...open.values()].filter((one) => one.userId === userId)
+
+  return {
+    ask({ userId, toolkit, uscoId }, question, signal) {
+      if (signal.aborted) return Promise.resolve({ action: 'cancel' })
+      if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
+      const input: Input = { id: newId('input'), toolkit, uscoId, question }
+      return new Promise((resolve) => {
+        const settle = (answer: QuestionAnswer) => {
+          clearTimeout(timer)
+          signal.removeEventListener('abort', cancel)
+          if (open.delete(input.id)) events.emit({ type: 'input-settled', userId, toolkit, inputId: input.id })
+          for (const listener of [...settledListeners]) listener(input.id)
+          resolve(answer)
+        }
+        const cancel = () => settle({ action: 'cancel' })
+        const timer = setTimeout(cancel, expireMs)
+        signal.addEventListener('abort', cancel, { once: true })
+        open.set(input.id, { userId, input, settle })
+        events.emit({ type: 'input-requested', userId, toolkit, inputId: input.id })
+        for (const listener of [...listeners]) listener(userId, input)
+      })
+    },
+    list: (userId) => of(userId).map((one) => one.input),
+    answer(userId, id, answer) {
+      const found = open.get(id)
+      if (!found || found.userId !== userId)
+        throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
+      found.settle(checkAnswer(found.input.question, answer))
+    },
+    onSettled(listener) {
+      settledListeners.add(listener)
+      return () => void settledListeners.delete(listener)
+    },
+    onAsked(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+}
+
+/**
+ * The answer as it goes to the server, with the form's defaults where a field was left out. What was accepted must fit
+ * what was asked for; the errors name the place, so that it can be mended and sent again.
+ */
+export function checkAnswer({ mode, requestedSchema }: Question, answer: QuestionAnswer): QuestionAnswer {
+  if (answer.action !== 'accept') return answer
+  // A page that was opened gives its answer to its own server.
+  if (mode === 'url' || requestedSchema === undefined) return { action: 'accept' }
+  const content = { ...defaultsOf(requestedSchema), ...answer.content }
+  const schema = compileSchema(requestedSchema)
+  // A form that cannot be used is the server's own mistake; it still checks what it gets.
+  const result = schema.ok ? schema.validate(content) : { valid: true as const }
+  if (result.valid !== false) return { action: 'accept', content }
+  const { errors, told } = placesIn('content', result.errors)
+  throw new HostError('invalid-input', { detail: `The answer does not fit the question: ${told}`, errors })
+}
+
+function defaultsOf({ properties }: JsonObject): JsonObject {
+  const fields = Object.entries(isObject(properties) ? properties : {})
+  return Object.fromEntries(
+    fields.flatMap(([name, field]) => (isObject(field) && field.default !== undefined ? [[name, field.default]] : [])),
+  )
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,237 @@
+/** What is said of recorded calls whose process is gone, or seemed to be: hosts over one storage, one of them cut off. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Breakable, breakable } from '../../../test/fixtures/breakable-storage.ts'
+import { processKeyRing } from '../../credentials/aes-key-ring.ts'
+import { HostError } from '../../errors.ts'
+import { createHost, type Host } from '../../host/create-host.ts'
+import { rule } from '../../policy/rules.ts'
+import type { CallRow } from '../../schema/records/call.ts'
+import { memory } from '../../storage/memory.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+const LEASE_MS = 300
+let storage: Storage
+let line: Breakable
+let host: Host
+let other: Host
+let made: number
+let held: PromiseWithResolvers<void>
+const finish = () => held.resolve()
+
+const optionsOf = () => {
+  const finished = held.promise
+  const fail = (code: 'server-crashed' | 'sign-in-needed') => () => Promise.reject(new HostError(code))
+  const tools = [
+    { name: 'slow', execute: () => finished.then(() => `made ${++made}`) },
+    { name: 'slow_pay', execute: () => finished.then(() => `made ${++made}`) },
+    { name: 'pay', execute: () => `paid ${++made}` },
+    { name: 'odd', execute: () => 'a\0b' },
+    { name: 'fails', execute: fail('server-crashed') },
+    { name: 'signed_out', execute: fail('sign-in-needed') },
+    {
+      name: 'picture',
+      execute: () => ({ content: [{ type: 'image', mimeType: 'image/png', data: 'a'.repeat(2_000_000) }] }),
+    },
+    { name: 'strict', inputSchema: { type: 'object', required: ['to'] }, execute: () => 'x' },
+  ]
+  return {
+    keyRing: processKeyRing(),
+    tools: tools.map((tool) => ({ inputSchema: { type: 'object' }, ...tool })) as never,
+    policy: [rule('app.*pay', 'ask'), rule('*', 'allow')],
+    processLeaseMs: LEASE_MS,
+  }
+}
+// Each closes its own line, and the storage stays.
+const open = (over: Storage) =>
+  createHost({ ...optionsOf(), storage: { ...over, name: 'memory', close: async () => {} } })
+beforeEach(() => {
+  made = 0
+  held = Promise.withResolvers()
+  storage = memory()
+  line = breakable(storage)
+  host = open(storage)
+  other = open(line.storage)
+})
+afterEach(async () => {
+  finish()
+  line.isBroken = false
+  await Promise.all([host.close(), other.close()])
+  await storage.close()
+})
+
+const start = (at: Host, tool: string, idempotencyKey = 'k') =>
+  at.records.start(
+    { userId: 'ann', toolkit: 'app', tool, arguments: {}, caller: { type: 'direct' } },
+    { idempotencyKey },
+  )
+const codeOf = ({ outcomeJson }: CallRow) => (outcomeJson as { error?: { code: string } } | null)?.error?.code
+const rowOf = (callId: string) => storage.transaction({ userId: 'ann' }, (tx) => tx.get('calls', callId))
+const told = (callId: string) => async () => codeOf(await host.records.get('ann', callId))
+const pendingOf = async (at: Host) => (await at.approvals.list('ann', { status: 'pending' }))[0]?.id ?? ''
+
+describe('a stopped process', () => {
+  it('leaves a running call with an unknown outcome until the outcome arrives', async () => {
+    const { callId } = await start(other, 'slow')
+    // Nobody takes it for gone while it lives, however long it takes.
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS * 1.5))
+    expect(await told(callId)()).toBeUndefined()
+    line.isBroken = true
+    await expect.poll(told(callId), { timeout: LEASE_MS * 4 }).toBe('outcome-unknown')
+    const again = await start(host, 'slow')
+    expect('row' in again && again.row).toMatchObject({ callId, status: 'failed', finishedAt: expect.any(Date) })
+    line.isBroken = false
+    finish()
+    await expect.poll(() => host.records.get('ann', callId)).toMatchObject({ status: 'ok' })
+    expect(made).toBe(1)
+  })
+
+  it('closes its pending approval request, and the same key makes the call once', async () => {
+    const { callId } = await start(other, 'pay')
+    await expect.poll(() => pendingOf(host)).not.toBe('')
+    const asked = await pendingOf(host)
+    line.isBroken = true
+    await expect.poll(() => pendingOf(host), { timeout: LEASE_MS * 4 }).toBe('')
+    await expect(host.approvals.answer('ann', asked, { decision: 'allow' })).rejects.toMatchObject({
+      code: 'conflict',
+      action: 'Make the call again.',
+    })
+    const both = await Promise.all([start(host, 'pay'), start(host, 'pay')])
+    expect(both.filter((one) => 'running' in one)).toHaveLength(1)
+    expect(new Set(both.map((one) => one.callId)).size).toBe(1)
+    expect(await told(callId)()).toBe('call-not-made')
+    // Back again, the first one finds its question ended, and makes nothing.
+    line.isBroken = false
+    await expect.poll(() => pendingOf(host)).not.toBe('')
+    await host.approvals.answer('ann', await pendingOf(host), { decision: 'allow' })
+    await expect.poll(() => rowOf(both[0].callId)).toMatchObject({ status: 'ok', dedupeKey: 'k' })
+    expect(made).toBe(1)
+  })
+
+  it('does not make a call that was allowed afterwards, and a denied call stays denied', async () => {
+    const [allowed, denied] = [await start(other, 'pay', 'a'), await start(other, 'pay', 'd')]
+    await expect.poll(() => host.approvals.list('ann', { status: 'pending' })).toHaveLength(2)
+    line.isBroken = true
+    for (const approval of await host.approvals.list('ann')) {
+      const decision = approval.callId === allowed.callId ? 'allow' : 'deny'
+      await host.approvals.answer('ann', approval.id, { decision })
+    }
+    await expect.poll(told(allowed.callId), { timeout: LEASE_MS * 4 }).toBe('call-not-made')
+    expect(await told(denied.callId)()).toBe('denied')
+    // The key is free, and the first one, back again, finds that it was given up.
+    expect(await start(host, 'pay', 'a')).toHaveProperty('running')
+    line.isBroken = false
+    await new Promise((resolve) => setTimeout(resolve, LEASE_MS))
+    expect(made).toBe(0)
+  })
+
+  it('frees its pending calls at once if it closed', async () => {
+    const { callId } = await start(other, 'pay')
+    await expect.poll(() => pendingOf(host)).not.toBe('')
+    await other.close()
+    expect(await told(callId)()).toBe('call-not-made')
+    expect(await start(host, 'pay')).toHaveProperty('running')
+  })
+})
+
+describe('an idempotency key', () => {
+  it('is free again if no call reached a server: limited, denied, invalid, unanswered, signed out', async () => {
+    await host.app.update({ limits: { maxCallsPerHour: 0 } })
+    const limited = await start(host, 'odd')
+    await expect.poll(() => rowOf(limited.callId)).toMatchObject({ status: 'limited', dedupeKey: limited.callId })
+    await host.app.update({ limits: { maxCallsPerHour: 5 } })
+    const asked = await start(host, 'pay')
+    expect(asked).toHaveProperty('running')
+    await expect.poll(() => pendingOf(host)).not.toBe('')
+    await host.approvals.answer('ann', await pendingOf(host), { decision: 'deny' })
+    await expect.poll(() => rowOf(asked.callId)).toMatchObject({ status: 'denied', dedupeKey: asked.callId })
+    const wrong = await start(host, 'strict')
+    await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed', dedupeKey: wrong.callId })
+    const out = await start(host, 'signed_out')
+    await expect.poll(() => rowOf(out.callId)).toMatchObject({ status: 'sign-in-needed', dedupeKey: out.callId })
+  })
+
+  it('stays with a call that reached a server, whatever its outcome', async () => {
+    const failed = await start(host, 'fails')
+    await expect.poll(() => rowOf(failed.callId)).toMatchObject({ status: 'failed', dedupeKey: 'k' })
+    const again = await start(host, 'fails')
+    expect('row' in again && again.row).toMatchObject({ outcome: { error: { code: 'server-crashed' } } })
+  })
+})
+
+describe('a call record', () => {
+  it('is pending only while the approval is pending', async () => {
+    const { callId } = await start(host, 'slow_pay')
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'pending', approvalId: expect.any(String) })
+    await host.approvals.answer('ann', await pendingOf(host), { decision: 'allow' })
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'running', finishedAt: null })
+    finish()
+    await expect.poll(() => rowOf(callId)).toMatchObject({ status: 'ok' })
+  })
+
+  it('contains all validation errors, and a large result by its handle', async () => {
+    const wrong = await start(host, 'strict')
+    await expect.poll(() => rowOf(wrong.callId)).toMatchObject({ status: 'failed' })
+    const { outcome } = await host.records.get('ann', wrong.callId)
+    expect(outcome).toMatchObject({ error: { code: 'invalid-input', errors: [{ path: 'arguments.to' }] } })
+    const large = await start(host, 'picture', 'p')
+    const kept = await host.records.settled('ann', large.callId)
+    expect(kept.outcome).toMatchObject({ status: 'ok', resultHandle: expect.stringMatching(/^rslt_/) })
+    const { resultHandle = '' } = kept.outcome as { resultHandle?: string }
+    expect((await host.results.read('ann', resultHandle, { limit: 100_000 })).characters).toBeGreaterThan(2_000_000)
+  })
+
+  it('can be awaited, also in another process', async () => {
+    const { callId } = await start(other, 'slow')
+    const waiting = host.records.settled('ann', callId)
+    expect(await Promise.race([waiting, new Promise((resolve) => setTimeout(resolve, 50, 'waits'))])).toBe('waits')
+    finish()
+    expect(await waiting).toMatchObject({ status: 'ok' })
+    const stop = new AbortController()
+    held = Promise.withResolvers()
+    await using third = open(storage)
+    const stuck = await start(third, 'slow', 'another')
+    const given = host.records.settled('ann', stuck.callId, { signal: stop.signal })
+    stop.abort()
+    expect(await given).toMatchObject({ status: 'running' })
+    finish()
+  })
+
+  it('is stored in the background for every awaited call', async () => {
+    // As a storage that outlives its processes.
+    const named = { ...storage, name: 'pglite', close: async () => {} }
+    const lasting = createHost({ ...optionsOf(), storage: named, audit: { strict: false } })
+    const call = { userId: 'ann', toolkit: 'app', arguments: {}, caller: { type: 'direct' as const } }
+    const quick = lasting.records.startWaited({ ...call, tool: 'odd' })
+    const asked = lasting.records.startWaited({ ...call, tool: 'pay' })
+    await asked.running.pending
+    await asked.kept()
+    expect(await host.records.get('ann', asked.running.callId)).toMatchObject({
+      status: expect.stringMatching(/running|pending/),
+    })
+    await quick.running.outcome
+    await lasting.close()
+    expect(await host.records.get('ann', quick.running.callId)).toMatchObject({
+      status: 'ok',
+      outcome: { status: 'ok' },
+    })
+  })
+
+  it('is completed even if the result cannot be stored or the storage was unavailable', async () => {
+    const odd = await start(host, 'odd', 'o')
+    const text = 'The result could not be kept.'
+    await expect.poll(() => rowOf(odd.callId)).toMatchObject({ status: 'ok', outcomeJson: { content: [{ text }] } })
+    const slow = await start(other, 'slow', 's')
+    line.isBroken = true
+    finish()
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    line.isBroken = false
+    await expect.poll(() => rowOf(slow.callId)).toMatchObject({ finishedAt: expect.any(Date) })
+  })
+
+  it('releases its key after it expired', async () => {
+    const { callId } = await start(host, 'odd')
+    const set = { expiresAt: new Date(Date.now() - 1) }
+    await storage.transaction({ userId: 'ann' }, (tx) => tx.update('calls', callId, { set }))
+    expect(await start(host, 'odd')).toHaveProperty('running')
+  })
+})

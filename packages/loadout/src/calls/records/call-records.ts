@@ -1,0 +1,370 @@
+/**
+ * Calls that may be asked for later, or again with the same idempotency key, in any process: one row each. A row names the
+ * process that makes the call; with that one gone, whoever asks is told so (`gone-calls.ts`).
+ *
+ * - A key is its call's for good once a server may have seen that call; one that never reached a server leaves it free.
+ * - A row that is `pending` was not made: the call goes on only after its row says that it runs.
+ * - A call that somebody waits for is written behind, so that it pays nothing for this: when it is over, or takes long.
+ */
+
+import { type ErrorCode, HostError } from '../../errors.ts'
+import type { Presence } from '../../processes/heartbeat.ts'
+import type { CallRow } from '../../schema/records/call.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { createRowChanges } from '../../storage/watch-row.ts'
+import type { CallOutcome } from '../call.ts'
+import type { CallRequest, Calls, FollowedCall, RunningCall, RunningCalls } from '../calls.ts'
+import type { Results } from '../results/results.ts'
+import { claim, keyed, newRow } from './idempotency.ts'
+import { settleGone } from './orphaned-calls.ts'
+import { jsonOf, keepable, notKept, outcomeOf } from './outcome-json.ts'
+import { createWriteBehind } from './write-behind.ts'
+
+export interface RecordOptions {
+  /** The same key is the same call: it is made once. */
+  idempotencyKey?: string | undefined
+}
+
+/** What is kept of a call, and what came of it once it is over. */
+export interface KeptCall extends CallRow {
+  outcome?: CallOutcome
+}
+
+export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: KeptCall }
+
+export interface SettleOptions {
+  /** Ends the wait: then it is given as it is. */
+  signal?: AbortSignal | undefined
+  /** Whether to wait while a person must answer, too. */
+  untilOver?: boolean
+}
+
+export interface CallRecords {
+  /** Starts the call and keeps a record of it; or gives the record, where the key was used before. */
+  start(request: CallRequest, options?: RecordOptions): Promise<Recorded>
+  /** Starts a call that somebody waits for. Its record is written behind; `kept` is for who stops to wait. */
+  startWaited(request: CallRequest): { running: RunningCall; kept(): Promise<void> }
+  /** A record of this user. `not-found` otherwise. */
+  get(userId: string, callId: string): Promise<KeptCall>
+  /** The same, once the call is over or waits for a person. */
+  settled(userId: string, callId: string, options?: SettleOptions): Promise<KeptCall>
+}
+
+export interface RunningRecords extends CallRecords {
+  /** Writes nothing more of a user who goes. */
+  forget(userId: string): void
+  /** To be called before anything else is closed: what the close itself ends is not what came of a call. */
+  close(): Promise<void>
+}
+
+export interface RecordParts {
+  storage: Storage
+  calls: Pick<RunningCalls, 'start'>
+  presence: Presence
+  results: Pick<Results, 'keep'>
+}
+
+const CLOSE_MS = 2000
+const FIRST_WAIT_MS = 250
+const LAST_WAIT_MS = 60_000
+const LOOK_MS = 1000
+/** A call that somebody waits for this long has a row while it runs. */
+const LONG_MS = 1000
+/** Its intent was recorded, and still nothing was sent. */
+const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
+  'sign-in-needed',
+  'stdio-refused',
+  'address-blocked',
+  'spawn-failed',
+  'cooling-down',
+  'too-many-connections',
+  'function-missing',
+  'secret-missing',
+  'audit-unavailable',
+  'credentials-refused',
+])
+
+export function createCallRecords(parts: RecordParts): RunningRecords {
+  return new StoredRecords(parts)
+}
+
+class StoredRecords implements RunningRecords {
+  readonly #parts: RecordParts
+  readonly #open = new Set<Promise<void>>()
+  readonly #closing = new AbortController()
+  readonly #changes
+  readonly #behind
+
+  constructor(parts: RecordParts) {
+    this.#parts = parts
+    this.#changes = createRowChanges(parts.storage, 'calls')
+    this.#behind = createWriteBehind(parts.storage)
+  }
+
+  async start(request: CallRequest, { idempotencyKey }: RecordOptions = {}): Promise<Recorded> {
+    const { storage, calls, presence } = this.#parts
+    const row = await keyed(newRow(request, presence), idempotencyKey, request)
+    return this.#holding(async (letGo) => {
+      const before = await claim(storage, row)
+      if (before) {
+        letGo()
+        return { callId: before.callId, row: recordOf(before) }
+      }
+      const running = calls.start({ ...request, callId: row.callId })
+      this.#follow(row, running, letGo)
+      return { callId: row.callId, running }
+    })
+  }
+
+  startWaited(request: CallRequest) {
+    const running = this.#parts.calls.start(request)
+    let keeping: Promise<void> | undefined
+    const kept = () => {
+      keeping ??= this.#adopt(request, running)
+      return keeping
+    }
+    const keep = () => void kept().catch(() => {})
+    const timer = setTimeout(keep, LONG_MS)
+    if (typeof timer === 'object' && 'unref' in timer) timer.unref()
+    running.follow({ onPending: keep, onAllowed: async () => {} })
+    void running.outcome.then((outcome) => {
+      clearTimeout(timer)
+      if (!keeping) void this.#keepDone(request, running, outcome).catch(() => {})
+    })
+    return { running, kept }
+  }
+
+  async get(userId: string, callId: string): Promise<KeptCall> {
+    const { storage, presence } = this.#parts
+    const row = await storage.transaction({ userId }, async (tx) => {
+      const found = await tx.get('calls', callId)
+      if (!found) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
+      return settleGone(tx, found, presence.processId)
+    })
+    return recordOf(row)
+  }
+
+  async settled(userId: string, callId: string, { signal, untilOver }: SettleOptions = {}): Promise<KeptCall> {
+    for (;;) {
+      const stop = new AbortController()
+      // From before the look on, so that no change falls between.
+      const changed = this.#changes.next(callId, LOOK_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
+      try {
+        const row = await this.get(userId, callId)
+        const waits = row.status === 'running' || (untilOver && row.status === 'pending')
+        if (!waits || signal?.aborted || this.#closing.signal.aborted) return row
+        await changed
+      } finally {
+        stop.abort()
+      }
+    }
+  }
+
+  forget(userId: string): void {
+    this.#behind.forget(userId)
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#changes.close()
+    const stop = Promise.withResolvers<void>()
+    const timer = setTimeout(stop.resolve, CLOSE_MS)
+    await Promise.race([Promise.allSettled([...this.#open, this.#behind.flush()]), stop.promise])
+    clearTimeout(timer)
+  }
+
+  async #holding<T>(work: (letGo: () => void) => Promise<T>): Promise<T> {
+    const letGo = await this.#parts.presence.hold()
+    try {
+      return await work(letGo)
+    } catch (error) {
+      letGo()
+      throw error
+    }
+  }
+
+  #adopt(request: CallRequest, running: FollowedCall): Promise<void> {
+    const { storage, presence } = this.#parts
+    const { processId } = presence
+    const row = newRow(request, { processId, callId: running.callId })
+    return this.#holding(async (letGo) => {
+      await storage.transaction({ userId: row.userId }, (tx) => tx.insert('calls', row))
+      this.#follow(row, running, letGo)
+    })
+  }
+
+  #follow(row: CallRow, running: FollowedCall, letGo: () => void): void {
+    const { storage } = this.#parts
+    let noting: Promise<unknown> = Promise.resolve()
+    running.follow({
+      onPending: ({ id }) => {
+        noting = noting.then(() => notePending(storage, row, id)).catch(() => {})
+      },
+      onAllowed: async () => {
+        await noting
+        await noteGoingOn(storage, row)
+      },
+    })
+    const noted = running.outcome
+      .then((outcome) => this.#noteOutcome(row, running, outcome))
+      .finally(() => {
+        this.#open.delete(noted)
+        letGo()
+      })
+    this.#open.add(noted)
+  }
+
+  /** Where nothing outlives the process, the call itself is remembered as long as it is worth. */
+  async #keepDone(request: CallRequest, running: FollowedCall, outcome: CallOutcome): Promise<void> {
+    const { storage, presence, results } = this.#parts
+    if (storage.name === 'memory' || running.isForgotten()) return
+    const row = newRow(request, { processId: presence.processId, callId: running.callId })
+    const outcomeJson = jsonOf(await keepable(results, row, outcome))
+    if (!running.isForgotten())
+      this.#behind.add({ ...row, status: outcome.status, outcomeJson, finishedAt: new Date() })
+  }
+
+  /** Writes what came of it, as soon as it can be written. */
+  async #noteOutcome(row: CallRow, running: FollowedCall, outcome: CallOutcome): Promise<void> {
+    const closing = this.#closing.signal
+    // Nobody answered because we close: whoever asks is told that it was never made.
+    if (closing.aborted && 'error' in outcome && outcome.error.code === 'approval-expired') return
+    const isFree = !running.wasReached() || ('error' in outcome && NOTHING_SENT.has(outcome.error.code))
+    const key = isFree ? { dedupeKey: row.callId } : {}
+    let unkept = false
+    for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS && !running.isForgotten(); wait *= 2) {
+      try {
+        const { userId, callId } = row
+        const kept = unkept ? notKept(outcome.status) : jsonOf(await keepable(this.#parts.results, row, outcome))
+        const set = { status: outcome.status, outcomeJson: kept, finishedAt: new Date(), ...key }
+        await this.#parts.storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
+        return
+      } catch (error) {
+        if (closing.aborted) return
+        unkept = HostError.is(error) && error.code === 'invalid-row'
+        if (!unkept) await pause(wait)
+      }
+    }
+  }
+}
+
+const recordOf = (row: CallRow): KeptCall =>
+  row.outcomeJson === null ? row : { ...row, outcome: outcomeOf(row.outcomeJson) }
+
+function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: string) {
+  const change = { set: { status: 'pending' as const, approvalId }, where: { finishedAt: null } }
+  return storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
+}
+
+/** From here on it may be made. A row that was ended meanwhile belongs to a call that was given up. */
+async function noteGoingOn(storage: Storage, { userId, callId, ref }: CallRow): Promise<void> {
+  const change = { set: { status: 'running' as const }, where: { finishedAt: null } }
+  const row = await storage.transaction({ userId }, (tx) => tx.update('calls', callId, change))
+  if (!row) throw new HostError('call-not-made', { detail: `'${ref}' was taken for given up while it waited.` })
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer: { unref?: () => void } | number = setTimeout(resolve, ms)
+    if (typeof timer === 'object') timer.unref?.()
+  })
+}
+
+/**
+ * Recorded calls that can be given up by who made them, in whichever process they run. One that runs here is aborted, down to its
+ * server. The row of one that runs elsewhere is ended: its process hears of that and aborts it. A row that is ended lets a call
+ * that waits for a person not go on; what a call gives all the same, because it was over by then, is written over it.
+ */
+export interface CancellableRecords extends CallRecords {
+  /** Gives up a call of this user, and waits until it has ended where it runs here. `conflict` where it is over. */
+  cancel(userId: string, callId: string): Promise<void>
+}
+
+interface CancelParts {
+  storage: Storage
+  records: CallRecords
+  calls: Pick<Calls, 'running'>
+}
+
+interface Cancellable {
+  userId: string
+  end: AbortController
+  outcome: Promise<CallOutcome>
+}
+
+export function createCancel(parts: CancelParts): { records: CancellableRecords; close(): void } {
+  const { storage, records, calls } = parts
+  const under = new Map<string, Cancellable>()
+  let watching: Promise<() => void> | undefined
+
+  /** Ends what was ended elsewhere. What this process wrote itself is over by then. */
+  const look = async (callId: string, { userId, end }: Cancellable) => {
+    const row = await storage.transaction({ userId }, (tx) => tx.get('calls', callId))
+    if (row?.finishedAt && under.has(callId)) end.abort(cancelled())
+  }
+  const watch = () => {
+    watching ??= storage.watch((change) => {
+      const one = change.kind === 'row' && change.collection === 'calls' ? under.get(change.id) : undefined
+      if (one && change.kind === 'row') void look(change.id, one).catch(() => {})
+    })
+    watching.catch(() => {
+      watching = undefined
+    })
+  }
+  const hold = (userId: string, { callId, outcome }: RunningCall, end: AbortController) => {
+    under.set(callId, { userId, end, outcome })
+    void outcome.then(() => under.delete(callId))
+  }
+
+  return {
+    records: {
+      async start(request, options) {
+        watch()
+        const { end, given } = endable(request)
+        const recorded = await records.start(given, options)
+        if ('running' in recorded) hold(request.userId, recorded.running, end)
+        return recorded
+      },
+      startWaited: (request) => records.startWaited(request),
+      get: (userId, callId) => records.get(userId, callId),
+      settled: (userId, callId, options) => records.settled(userId, callId, options),
+      async cancel(userId, callId) {
+        const here = under.get(callId)
+        if (here?.userId === userId) {
+          here.end.abort(cancelled())
+          await here.outcome
+          return
+        }
+        if (calls.running(userId, callId)) throw waitedFor()
+        await endRow(storage, await records.get(userId, callId))
+      },
+    },
+    close: () => void watching?.then((stop) => stop()).catch(() => {}),
+  }
+}
+
+/** The same request with an end of its own beside the one that it came with. */
+function endable(request: CallRequest): { end: AbortController; given: CallRequest } {
+  const end = new AbortController()
+  const { signal } = request
+  return { end, given: { ...request, signal: signal ? AbortSignal.any([signal, end.signal]) : end.signal } }
+}
+
+async function endRow(
+  storage: Storage,
+  { userId, callId, finishedAt }: { userId: string; callId: string; finishedAt: Date | null },
+) {
+  const outcomeJson = jsonOf({ status: 'failed', error: cancelled() })
+  const set = { status: 'failed' as const, outcomeJson, finishedAt: new Date() }
+  const ended =
+    finishedAt === null &&
+    (await storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set, where: { finishedAt: null } })))
+  if (!ended) throw new HostError('conflict', { detail: 'The call is over.', action: 'Look at what came of it.' })
+}
+
+const cancelled = () => new HostError('cancelled', { detail: 'The call was cancelled.' })
+const waitedFor = () =>
+  new HostError('conflict', {
+    detail: 'This call was made to be waited for.',
+    action: 'Answer what it asks, or end the request, the chat or the run that made it.',
+  })

@@ -1,0 +1,85 @@
+/** The row of a call as it begins, and its place among the keys of its user: one key is one call, however many come at once. */
+import { HostError } from '../../errors.ts'
+import { newId } from '../../schema/ids.ts'
+import { canonicalJson } from '../../schema/json.ts'
+import type { CallRow } from '../../schema/records/call.ts'
+import type { Storage, Transaction } from '../../storage/storage.ts'
+import type { CallRequest } from '../calls.ts'
+import { settleGone, wasNeverMade } from './orphaned-calls.ts'
+
+const KEEP_MS = 24 * 3_600_000
+const TRIES = 10
+const KEY_HEADER = 'Idempotency-Key'
+
+export function newRow(
+  { userId, threadId, runId, toolkit, tool }: CallRequest,
+  { callId = newId('call'), processId }: { callId?: string; processId: string },
+): CallRow {
+  const now = Date.now()
+  return {
+    callId,
+    userId,
+    threadId: threadId ?? null,
+    runId: runId ?? null,
+    ref: `${toolkit}.${tool}`,
+    dedupeKey: callId,
+    requestHash: '',
+    status: 'running',
+    outcomeJson: null,
+    approvalId: null,
+    processId,
+    createdAt: new Date(now),
+    finishedAt: null,
+    expiresAt: new Date(now + KEEP_MS),
+  }
+}
+
+/** The same row under the key that its caller gave, with what is asked. */
+export async function keyed(row: CallRow, key: string | undefined, request: CallRequest): Promise<CallRow> {
+  if (key === undefined) return row
+  const { toolkit, tool, threadId, arguments: args, rules } = request
+  const asked = canonicalJson([toolkit, tool, threadId ?? null, args, rules ?? []])
+  return { ...row, dedupeKey: key, requestHash: await hashOf(asked) }
+}
+
+/** Stores the row; or gives the one that has its key, where that is not free. */
+export async function claim(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
+  for (let tries = 0; ; tries++)
+    try {
+      return await storage.transaction({ userId: row.userId }, async (tx) => {
+        const known = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
+        const before = known && (await settleGone(tx, known, row.processId))
+        if (before && !isFree(before)) return sameQuestion(before, row)
+        if (before) await tx.update('calls', before.callId, { set: { dedupeKey: before.callId } })
+        await tx.insert('calls', row)
+        return undefined
+      })
+    } catch (error) {
+      // Another with the same key came between: it is there now.
+      if (tries === TRIES || !isTaken(error)) throw error
+    }
+}
+
+const isFree = (row: CallRow) => row.expiresAt <= new Date() || wasNeverMade(row)
+
+const isTaken = (error: unknown) =>
+  HostError.is(error) && error.code === 'conflict' && error.errors?.[0]?.path !== KEY_HEADER
+
+async function findByKey(tx: Transaction, { userId, dedupeKey }: CallRow): Promise<CallRow | undefined> {
+  const [row] = await tx.list('calls', { where: { userId, dedupeKey } })
+  return row
+}
+
+function sameQuestion(before: CallRow, row: CallRow): CallRow {
+  if (before.requestHash === row.requestHash) return before
+  throw new HostError('conflict', {
+    detail: 'The idempotency key was used for another call.',
+    action: 'Use a new key for a new call.',
+    errors: [{ path: KEY_HEADER, message: 'was used for another call' }],
+  })
+}
+
+async function hashOf(text: string): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+  return [...digest].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

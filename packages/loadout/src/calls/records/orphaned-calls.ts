@@ -1,0 +1,57 @@
+/**
+ * Calls whose process is gone before they ended. What is said of them is true whether that process died or only seems to
+ * have: a call that waited for its approval was never made and may be made again, also where it was allowed by then. It
+ * goes on only after its row says so, and that row is ended here. Of any other, only a server knows whether it happened.
+ */
+import { HostError } from '../../errors.ts'
+import { isAlive } from '../../processes/heartbeat.ts'
+import type { CallRow } from '../../schema/records/call.ts'
+import type { Transaction } from '../../storage/storage.ts'
+import type { CallOutcome } from '../call.ts'
+import { jsonOf } from './outcome-json.ts'
+
+/** The row as it is by now; where its process is gone, with the outcome that is left to it. */
+export async function settleGone(tx: Transaction, row: CallRow, self: string): Promise<CallRow> {
+  if (row.finishedAt || row.processId === self || (await isAlive(tx, row.processId))) return row
+  const outcome = await outcomeOf(tx, row)
+  const set = { status: outcome.status, outcomeJson: jsonOf(outcome), finishedAt: new Date() }
+  const settled = await tx.update('calls', row.callId, { set, where: { finishedAt: null } })
+  return settled ?? (await tx.get('calls', row.callId)) ?? row
+}
+
+/** Whether nothing was made by it, so that its key is free. */
+export function wasNeverMade({ outcomeJson }: CallRow): boolean {
+  const { error } = (outcomeJson ?? {}) as { error?: { code?: string } }
+  return error?.code === 'call-not-made'
+}
+
+async function outcomeOf(tx: Transaction, { userId, callId, ref, status }: CallRow): Promise<CallOutcome> {
+  const answer = await endQuestion(tx, { userId, callId })
+  if (answer === 'expired' || (answer === 'allowed' && status === 'pending'))
+    return failed(
+      'call-not-made',
+      `The process in which '${ref}' waited for its approval is gone; it was never called.`,
+    )
+  if (answer === 'denied')
+    return {
+      status: 'denied',
+      error: new HostError('denied', { detail: `The call of '${ref}' is denied. You denied it.` }),
+    }
+  return failed('outcome-unknown', `The process that called '${ref}' is gone, and what came of it with it.`)
+}
+
+/** How the question about a call ended: one that is still open ends here. Undefined where none was asked. */
+async function endQuestion(tx: Transaction, call: { userId: string; callId: string }) {
+  const [asked] = await tx.list('approvals', { where: call, order: 'desc', limit: 1 })
+  if (!asked) return undefined
+  const ended = await tx.update('approvals', asked.approvalId, {
+    set: { status: 'expired', sealedJson: null },
+    where: { status: 'pending' },
+  })
+  return (ended ?? (await tx.get('approvals', asked.approvalId)))?.status
+}
+
+const failed = (code: 'call-not-made' | 'outcome-unknown', detail: string): CallOutcome => ({
+  status: 'failed',
+  error: new HostError(code, { detail }),
+})

@@ -1,0 +1,52 @@
+/** An outcome as it is kept and sent, and out of that again. */
+import { ERRORS, HostError } from '../../errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { CallOutcome } from '../call.ts'
+import type { Results } from '../results/results.ts'
+
+const MOST_CHARACTERS = 1_000_000
+
+export function jsonOf(outcome: CallOutcome): JsonObject {
+  if (!('error' in outcome)) return { ...outcome } as JsonObject
+  const { code, message: detail, action, errors, retryAfterMs, status } = outcome.error
+  const more = {
+    ...(errors ? { errors } : {}),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status === ERRORS[code].status ? {} : { status }),
+  }
+  return { status: outcome.status, error: { code, detail, action, ...more } }
+}
+
+export function outcomeOf(kept: JsonObject): CallOutcome {
+  const { error, status, ...rest } = kept as { error?: KeptError; status: CallOutcome['status'] }
+  if (!error) return { status, ...rest } as CallOutcome
+  const { code, ...options } = error
+  return { status, error: new HostError(code, options) } as CallOutcome
+}
+
+interface KeptError {
+  code: HostError['code']
+  detail: string
+  action: string
+  errors?: NonNullable<HostError['errors']>
+  retryAfterMs?: number
+  status?: 404 | 422
+}
+
+/** What a row can hold; a result that is larger is kept beside it, and the row has its handle. */
+export async function keepable(
+  results: Pick<Results, 'keep'>,
+  call: { userId: string; callId: string; ref: string },
+  outcome: CallOutcome,
+): Promise<CallOutcome> {
+  if ('error' in outcome || JSON.stringify(outcome).length <= MOST_CHARACTERS) return outcome
+  const { status, content, structuredContent } = outcome
+  const { resultId, bytes } = await results.keep({ ...call, content, structuredContent })
+  const text = `The result was given to who waited for it. It has ${bytes} bytes: read it by its handle "${resultId}".`
+  return { status, content: [{ type: 'text', text }], resultHandle: resultId }
+}
+
+/** That there was an outcome, without what it was. */
+export function notKept(status: CallOutcome['status']): JsonObject {
+  return { status, content: [{ type: 'text', text: 'The result could not be kept.' }] }
+}

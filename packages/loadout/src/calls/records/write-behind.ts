@@ -1,0 +1,61 @@
+/**
+ * Records of calls that are over already, written a moment later and many at once: whoever waited has their outcome. They
+ * are for a second look, so what cannot be written in the end is let go.
+ */
+import type { CallRow } from '../../schema/records/call.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { notKept } from './outcome-json.ts'
+
+export interface WriteBehind {
+  add(row: CallRow): void
+  /** Forgets what is not written yet of a user who goes. */
+  forget(userId: string): void
+  /** Writes what there is. */
+  flush(): Promise<void>
+}
+
+const EVERY_MS = 200
+const MOST_WAITING = 10_000
+const BATCH = 500
+
+export function createWriteBehind(storage: Storage): WriteBehind {
+  let waiting: CallRow[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let writing: Promise<void> = Promise.resolve()
+
+  const write = async () => {
+    for (let batch = waiting.splice(0, BATCH); batch.length > 0; batch = waiting.splice(0, BATCH))
+      for (const [userId, rows] of Map.groupBy(batch, (row) => row.userId))
+        await storage
+          .transaction({ userId }, (tx) => tx.insertAll('calls', rows))
+          .catch(() => oneByOne(storage, userId, rows))
+  }
+  const flush = () => {
+    clearTimeout(timer)
+    timer = undefined
+    writing = writing.then(write)
+    return writing
+  }
+  return {
+    add(row) {
+      if (waiting.length >= MOST_WAITING) waiting.shift()
+      waiting.push(row)
+      if (timer !== undefined) return
+      timer = setTimeout(() => void flush(), EVERY_MS)
+      if (typeof timer === 'object' && 'unref' in timer) timer.unref()
+    },
+    forget(userId) {
+      waiting = waiting.filter((row) => row.userId !== userId)
+    },
+    flush,
+  }
+}
+
+/** One that no row can hold does not keep the others from it. */
+async function oneByOne(storage: Storage, userId: string, rows: readonly CallRow[]): Promise<void> {
+  const insert = (row: CallRow) => storage.transaction({ userId }, (tx) => tx.insert('calls', row))
+  for (const row of rows)
+    await insert(row)
+      .catch(() => insert({ ...row, outcomeJson: notKept(row.status as never) }))
+      .catch(() => {})
+}

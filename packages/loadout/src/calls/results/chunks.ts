@@ -1,0 +1,137 @@
+/**
+ * A long text in pieces, and parts of it again: by page, by line, or all of it. No piece is longer than its size, none
+ * cuts a character in two, and no read holds more pieces than it needs.
+ */
+import { HostError } from '../../errors.ts'
+import type { ResultChunkRow } from '../../schema/records/result.ts'
+
+export type Piece = Pick<ResultChunkRow, 'firstCharacter' | 'firstLine' | 'text'>
+
+export interface Pieces {
+  count: number
+  /** The longest that one is. */
+  size: number
+  /** How many characters and lines there are in all. */
+  characters: number
+  lines: number
+  at(seq: number): Promise<Piece | undefined>
+}
+
+export interface Part {
+  text: string
+  /** Where the next part begins, where there is more. */
+  nextOffset?: number
+  nextLine?: number
+}
+
+export interface LineRange {
+  /** Counted from 1. */
+  from: number
+  lines: number
+  /** The most characters of one answer. */
+  most: number
+}
+
+export function divide(text: string, size: number): Piece[] {
+  const pieces: Piece[] = []
+  let firstLine = 0
+  for (let at = 0; at < text.length; ) {
+    const end = isPair(text, at + size) ? at + size - 1 : at + size
+    // What no database keeps; each takes the place of one, so that all places stay right.
+    const piece = text.slice(at, end).toWellFormed().replaceAll('\0', '\uFFFD')
+    pieces.push({ firstCharacter: at, firstLine, text: piece })
+    firstLine += countLineEnds(piece)
+    at = end
+  }
+  return pieces
+}
+
+export function countLineEnds(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+/** A page ends between two characters, also where one of them takes two places. */
+export async function readPage(pieces: Pieces, offset: number, limit: number): Promise<Part> {
+  let text = await readCharacters(pieces, offset, limit)
+  if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(pieces, offset, 2)
+  const end = offset + text.length
+  return { text, ...(end < pieces.characters ? { nextOffset: end } : {}) }
+}
+
+export async function readCharacters(pieces: Pieces, offset: number, limit: number): Promise<string> {
+  const read: string[] = []
+  let left = Math.min(limit, pieces.characters - offset)
+  // Some pieces are a little shorter than their size: it begins in this one, or after it.
+  for (let seq = Math.floor(offset / pieces.size); left > 0; seq++) {
+    const { text, firstCharacter } = await pieceOf(pieces, seq)
+    const from = Math.max(0, offset - firstCharacter)
+    if (from >= text.length) continue
+    const part = text.slice(from, from + left)
+    read.push(part)
+    left -= part.length
+  }
+  return read.join('')
+}
+
+/** A line that is longer than an answer is cut, and says so by where it goes on. */
+export async function readLines(pieces: Pieces, { from, lines, most }: LineRange): Promise<Part> {
+  if (from > pieces.lines || pieces.count === 0) return { text: '' }
+  let seq = await findLineEnd(pieces, from - 1)
+  let piece = await pieceOf(pieces, seq)
+  let at = 0
+  for (let skip = from - 1 - piece.firstLine; skip > 0; skip--) at = lineEnd(piece.text, at)
+  let text = ''
+  for (let left = lines; left > 0; ) {
+    if (at === piece.text.length) {
+      if (++seq === pieces.count) return { text }
+      piece = await pieceOf(pieces, seq)
+      at = 0
+    }
+    const end = lineEnd(piece.text, at)
+    const room = most - text.length
+    if (end - at > room) {
+      const cut = isPair(piece.text, at + room) ? room - 1 : room
+      return { text: text + piece.text.slice(at, at + cut), nextOffset: piece.firstCharacter + at + cut }
+    }
+    text += piece.text.slice(at, end)
+    if (piece.text[end - 1] === '\n') left--
+    at = end
+  }
+  const next = from + lines
+  return { text: text.slice(0, -1), ...(next <= pieces.lines ? { nextLine: next } : {}) }
+}
+
+/**
+ * The piece with the line end of this number: behind it the next line begins. The last piece that has fewer before it;
+ * where a line is longer than a piece, those after it have as many before them, and there it only goes on.
+ */
+async function findLineEnd(pieces: Pieces, number: number): Promise<number> {
+  let [low, high] = [0, pieces.count - 1]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if ((await pieceOf(pieces, middle)).firstLine < number) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+async function pieceOf(pieces: Pieces, seq: number): Promise<Piece> {
+  const piece = await pieces.at(seq)
+  if (!piece) throw new HostError('not-found', { detail: 'The result is gone: it has expired.' })
+  return piece
+}
+
+/** Behind the next line end, or where the text ends. */
+function lineEnd(text: string, from: number): number {
+  const end = text.indexOf('\n', from)
+  return end < 0 ? text.length : end + 1
+}
+
+const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
+const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
+
+/** Whether a cut here would part the two halves of a character. */
+const isPair = (text: string, at: number) => isLow(text.charCodeAt(at)) && isHigh(text.charCodeAt(at - 1))
+const endsInPair = (text: string) => isHigh(text.charCodeAt(text.length - 1))

@@ -1,0 +1,40 @@
+/** `read_result`: what a model calls to read more of a result that was too large to show. It reaches no server. */
+import { z } from 'zod'
+import { HostError } from '../../errors.ts'
+import { type JsonObject, parse } from '../../schema/json.ts'
+import type { ToolManifest } from '../../schema/toolkit/tool.ts'
+import type { CallOutcome } from '../call.ts'
+import { failed } from '../stages/resolve.ts'
+import type { Results } from './results.ts'
+
+const input = z.strictObject({
+  handle: z.string().min(1).max(100),
+  offset: z.number().int().min(0).optional(),
+  limit: z.number().int().min(1).max(100_000).optional(),
+  fromLine: z.number().int().min(1).optional(),
+  lines: z.number().int().min(1).max(2000).optional(),
+  path: z.string().max(1000).optional(),
+})
+
+const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: 'input' })
+
+/** As a model gets it. */
+export const READ_RESULT: ToolManifest = {
+  name: 'read_result',
+  description:
+    'Reads more of a result that was too large to show, by its handle: a page (offset, limit), lines (fromLine, lines), or a path into its JSON ($.items[0:10].name).',
+  inputSchema,
+  annotations: { readOnlyHint: true },
+}
+
+export async function readResult(results: Results, userId: string, args: JsonObject): Promise<CallOutcome> {
+  try {
+    // Models write null for what they leave out.
+    const given = Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null))
+    const { handle, ...part } = parse(input, given)
+    const { text, ...rest } = await results.read(userId, handle, part)
+    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { text, ...rest } }
+  } catch (error) {
+    return failed(HostError.from(error))
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Results that are too large to hand on: kept in pieces for a while, read by page, by line or by a path into their JSON.
+ * A piece is never larger than `PIECE` characters, so that no read, page or line, holds more than it needs.
+ */
+import { HostError } from '../../errors.ts'
+import { newId } from '../../schema/ids.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { ResultRow, ResultSection } from '../../schema/records/result.ts'
+import type { ReadCache, Storage } from '../../storage/storage.ts'
+import { utf8Size } from '../../util/byte-size.ts'
+import { countLineEnds, divide, type Part, type Pieces, readCharacters, readLines, readPage } from './chunks.ts'
+import { notJson, readPath, type Step, select } from './json-path.ts'
+import { layOut } from './outline.ts'
+
+export interface NewResult {
+  userId: string
+  callId: string
+  ref: string
+  content: readonly JsonObject[]
+  structuredContent?: unknown
+}
+
+/** Which part: characters from a place, lines from a line, or what a path selects. */
+export interface ResultPart {
+  offset?: number | undefined
+  limit?: number | undefined
+  fromLine?: number | undefined
+  lines?: number | undefined
+  path?: string | undefined
+}
+
+export interface ReadResult extends Part {
+  characters: number
+  lines: number
+  /** What is where, where it is more than one text. */
+  sections?: ResultSection[]
+}
+
+/** What was kept, with its beginning. */
+export interface KeptResult extends ResultRow {
+  beginning: string
+}
+
+export interface Results {
+  keep(result: NewResult): Promise<KeptResult>
+  /** `not-found` where it is not the user's, or has expired. */
+  read(userId: string, id: string, part?: ResultPart): Promise<ReadResult>
+  /** Whether anything of this user is kept. */
+  hasAny(userId: string): Promise<boolean>
+}
+
+export interface ResultParts {
+  storage: Storage
+  cache: ReadCache
+  /** For how long. @default a day */
+  keepMs?: number | undefined
+}
+
+const PIECE = 262_144
+const KEEP_MS = 24 * 3_600_000
+const PAGE = 10_000
+const MAX_PAGE = 100_000
+const LINES = 200
+const MAX_LINES = 2000
+const BEGINNING = 2000
+/** From here on paths are looked for one at a time, because the whole is held meanwhile; and not at all beyond the second. */
+const LARGE_JSON = 4 * 1024 * 1024
+const MAX_JSON = 128 * 1024 * 1024
+
+export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts): Results {
+  const inTurn = createTurns()
+  const own = async (userId: string, id: string): Promise<ResultRow> => {
+    const row = await storage.transaction({ userId }, (tx) => tx.get('results', id))
+    if (!row || row.expiresAt <= new Date())
+      throw new HostError('not-found', { detail: 'There is no such result of yours, or it has expired.' })
+    return row
+  }
+  const piecesOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Pieces => ({
+    count: chunks,
+    size: PIECE,
+    characters,
+    lines,
+    async at(seq) {
+      const [piece] = await storage.transaction({ userId }, (tx) =>
+        tx.list('resultChunks', { where: { userId, resultId, seq } }),
+      )
+      return piece
+    },
+  })
+
+  return {
+    async keep({ userId, callId, ref, content, structuredContent }) {
+      const { text, sections } = layOut(content, structuredContent)
+      const pieces = divide(text, PIECE)
+      const row: ResultRow = {
+        resultId: newId('result'),
+        userId,
+        callId,
+        ref,
+        bytes: utf8Size(text),
+        characters: text.length,
+        lines: countLineEnds(text) + 1,
+        chunks: pieces.length,
+        sectionsJson: sections,
+        isJson: sections.length === 0 ? looksJson(text) : sections.some(hasJson),
+        createdAt: new Date(),
+        expiresAt: new Date(Date.now() + keepMs),
+      }
+      await storage.transaction({ userId }, async (tx) => {
+        // In a host that was never made ready nobody else takes away what has expired.
+        for (const old of await tx.list('results', { where: { userId } }))
+          if (old.expiresAt <= row.createdAt) await tx.delete('results', old.resultId)
+        await tx.insert('results', row)
+        for (const [seq, piece] of pieces.entries())
+          await tx.insert('resultChunks', { chunkId: newId('chunk'), userId, resultId: row.resultId, seq, ...piece })
+      })
+      return { ...row, beginning: text.slice(0, BEGINNING) }
+    },
+    async read(userId, id, { offset = 0, limit, fromLine, lines, path } = {}) {
+      const steps = path === undefined ? undefined : readPath(path)
+      const row = await own(userId, id)
+      const pieces = piecesOf(row)
+      const { characters, sectionsJson: sections } = row
+      const size = { characters, lines: row.lines, ...(sections.length > 0 ? { sections } : {}) }
+      const most = bounded(limit, PAGE, MAX_PAGE)
+      const selected = () => readSelected({ row, pieces, steps: steps ?? [] }, offset, most)
+      if (steps) return { ...size, ...(await (characters > LARGE_JSON ? inTurn(selected) : selected())) }
+      if (fromLine === undefined && lines === undefined) return { ...size, ...(await readPage(pieces, offset, most)) }
+      const range = { from: fromLine ?? 1, lines: bounded(lines, LINES, MAX_LINES), most: MAX_PAGE }
+      return { ...size, ...(await readLines(pieces, range)) }
+    },
+    async hasAny(userId) {
+      const until = await cache.read({ userId, name: 'results' }, ['results'], async () => {
+        const newest = { where: { userId }, order: 'desc', limit: 1 } as const
+        const [row] = await storage.transaction({ userId }, (tx) => tx.list('results', newest))
+        return row?.expiresAt
+      })
+      return until !== undefined && until > new Date()
+    },
+  }
+}
+
+/** One after another: what each holds is not held many times over. */
+function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return (work) => {
+    const turn = last.then(work, work)
+    last = turn.catch(() => {})
+    return turn
+  }
+}
+
+const bounded = (value: number | undefined, usual: number, most: number) => Math.max(1, Math.min(value ?? usual, most))
+
+const hasJson = ({ isJson, field }: ResultSection) => isJson || field !== undefined
+
+/** A page of what the path selects; `characters` is how many that has. */
+async function readSelected(
+  { row, pieces, steps }: { row: ResultRow; pieces: Pieces; steps: readonly Step[] },
+  offset: number,
+  limit: number,
+): Promise<Part & { characters: number }> {
+  const text = select(await readValue(row, pieces), steps)
+  const whole: Pieces = {
+    count: 1,
+    size: Math.max(1, text.length),
+    characters: text.length,
+    lines: 0,
+    at: async () => ({ firstCharacter: 0, firstLine: 0, text }),
+  }
+  return { ...(await readPage(whole, offset, limit)), characters: text.length }
+}
+
+/** What paths go into: the structured content, or else the first that is JSON. */
+async function readValue({ sectionsJson, characters }: ResultRow, pieces: Pieces): Promise<unknown> {
+  const section =
+    sectionsJson.find(({ what, field }) => what === 'structuredContent' || field !== undefined) ??
+    sectionsJson.find(hasJson)
+  if (sectionsJson.length > 0 && !section) throw notJson()
+  const { firstCharacter, characters: length, field } = section ?? { firstCharacter: 0, characters }
+  if (length > MAX_JSON) throw tooLarge()
+  const text = await readCharacters(pieces, firstCharacter, length)
+  if (field !== undefined) return { [field]: text }
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw notJson()
+  }
+}
+
+const tooLarge = () =>
+  new HostError('response-too-large', {
+    detail: 'The result is too large to be looked into by a path.',
+    action: 'Read it by page or by line.',
+  })
+
+function looksJson(text: string): boolean {
+  const start = text.trimStart()[0]
+  return start === '{' || start === '['
+}

@@ -1,0 +1,98 @@
+/** A selection that goes on: its calls go the one way, and what `search_tools` finds is there in the next step. */
+import { z } from 'zod'
+import type { ProviderProgram } from '../schema/records/program.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { SelectedTool, SelectionData } from '../schema/toolkit/selection.ts'
+import type { AllowedCaller } from '../schema/toolkit/tool.ts'
+import { SEARCH_ENTRY } from '../search/search-tools.ts'
+import type { Ahead } from './approval-request.ts'
+import type { CallOutcome } from './call.ts'
+import type { NamedCall } from './call-by-name.ts'
+
+export interface Selection extends SelectionData {
+  /** Calls a tool by the name that the model saw. */
+  call(call: NamedCall): Promise<CallOutcome>
+  /**
+   * What would come of a call. Where a person must answer first, the question is stored, and `call` with `asked: true` and the
+   * same id takes the answer.
+   */
+  ask(call: NamedCall): Promise<Ahead>
+  /** Tells what a response says of programs that the provider runs: each is a run, whose ids it gives in their order. */
+  follow(programs: readonly ProviderProgram[]): Promise<string[]>
+  /** For the next step: the same, and behind it what was found since. */
+  next(): Selection
+}
+
+export interface LiveParts {
+  call: (call: NamedCall) => Promise<CallOutcome>
+  ask: (call: NamedCall) => Promise<Ahead>
+  follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
+  /** Who calls what is found. @default ['direct'] */
+  callers?: readonly AllowedCaller[] | undefined
+  count: (entry: LoadoutEntry) => number
+  maxTokens?: number | undefined
+}
+
+/** What `search_tools` answers for programs. */
+const foundTools = z.object({ tools: z.array(z.object({ ref: z.string() })) })
+
+export function liveSelection(parts: LiveParts, data: SelectionData): Selection {
+  const found = new Set<string>()
+  return {
+    ...data,
+    async call(call) {
+      if (call.name !== SEARCH_ENTRY.modelName && call.name !== SEARCH_ENTRY.ref) return parts.call(call)
+      const given = [...data.tools.map(({ entry }) => entry.ref), ...found]
+      const outcome = await parts.call({ ...call, given, callers: parts.callers })
+      const refs = refsOf(outcome)
+      for (const ref of refs) found.add(ref)
+      return withoutRoom(outcome, extend(data, [...found], parts), new Set(refs))
+    },
+    ask: (call) => parts.ask(call),
+    follow: (programs) => parts.follow(programs),
+    next: () => liveSelection(parts, extend(data, [...found], parts)),
+  }
+}
+
+function refsOf(outcome: CallOutcome): string[] {
+  const read = outcome.status === 'ok' ? foundTools.safeParse(outcome.structuredContent) : undefined
+  return read?.success ? read.data.tools.map(({ ref }) => ref) : []
+}
+
+/** Of what was found, what the next step has no room for is said: a model would call it in vain. */
+function withoutRoom(
+  outcome: CallOutcome,
+  { dropped, deferred }: SelectionData,
+  refs: ReadonlySet<string>,
+): CallOutcome {
+  const lost = dropped.filter(({ ref }) => refs.has(ref)).map(({ ref }) => ref)
+  if (outcome.status !== 'ok' || lost.length === 0) return outcome
+  const names = deferred.filter(({ ref }) => lost.includes(ref)).map(({ modelName }) => modelName)
+  const text = `There is no room for ${names.join(', ')}: your next step does not have them.`
+  return { ...outcome, content: [...outcome.content, { type: 'text', text }] }
+}
+
+/** What is there stays where it is; what finds no room is said. */
+function extend(
+  data: SelectionData,
+  refs: readonly string[],
+  { count, maxTokens = Number.POSITIVE_INFINITY }: LiveParts,
+): SelectionData {
+  const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
+  const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)
+  // What was dropped before and found now is said once.
+  const dropped = data.dropped.filter(({ ref }) => !refs.includes(ref))
+  let after = data.tokens.after
+  for (const entry of data.deferred.filter(({ ref }) => refs.includes(ref))) {
+    const tokens = count(entry)
+    if (after + tokens > maxTokens)
+      dropped.push({ ref: entry.ref, reason: `It costs ${tokens} tokens, and maxTokens is ${maxTokens}.` })
+    else {
+      after += tokens
+      tools.push({ entry, by: 'loaded', reasons: ['search_tools found it.'], tokens } satisfies SelectedTool)
+    }
+  }
+  const kept = new Set(tools.map(({ entry }) => entry))
+  const deferred = data.deferred.filter((entry) => !kept.has(entry))
+  return { ...data, tools: [...tools, ...last], deferred, dropped, tokens: { ...data.tokens, after } }
+}

@@ -1,0 +1,126 @@
+/**
+ * May it? What is denied ends here; what must be asked waits here for its answer, wherever that is given. While it waited
+ * anything may have changed: with the answer the call begins anew, and the answer holds for what was asked about alone.
+ */
+import { HostError } from '../../errors.ts'
+import type { Answer } from '../../policy/approvals/answer-waiter.ts'
+import type { Approvals } from '../../policy/approvals/approvals.ts'
+import type { Decided } from '../../policy/decide.ts'
+import type { Fingerprinter, Fingerprints } from '../../policy/fingerprints.ts'
+import type { Policy } from '../../policy/policy.ts'
+import type { AppConfig } from '../../schema/app-config.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { Decision } from '../../schema/toolkit/policy.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, Stage } from '../call.ts'
+import { failed } from './resolve.ts'
+import { tooLarge } from './with-limits.ts'
+
+export interface DecisionParts {
+  policy: Policy
+  approvals: Pick<Approvals, 'ask' | 'put' | 'answerTo'>
+  fingerprinter: Fingerprinter
+  app: { get(): Promise<AppConfig> }
+  /** All of the arguments, without their secrets. */
+  show(call: ResolvedCall): JsonObject | Promise<JsonObject>
+  /** The way of a call from its beginning: to find the tool, and all that stands before this. */
+  again: CallHandler
+}
+
+export function withDecision(parts: DecisionParts): Stage {
+  return (next) => async (call) => {
+    const decided = await parts.policy.decide(call)
+    const { allowEdits, allowRemember: _, ...decision } = decided
+    call.notes.decision = decision
+    if (decision.decision === 'allow') return next(call)
+    if (decision.decision === 'deny') return denied(call, decision)
+    if (call.trial) {
+      if (!call.trial.allow) return unasked(call, decision)
+      call.notes.decision = { ...decision, decision: 'allow', reason: 'Who tried it allowed it.' }
+      return next(call)
+    }
+    const fingerprints = await parts.fingerprinter.of(call.stored, call.found)
+    if (isAllowed(call, fingerprints, allowEdits)) {
+      call.notes.decision = { ...decision, decision: 'allow', reason: 'You allowed it.' }
+      return next(call)
+    }
+    // Who answers is shown all of it, so there must be an end to it.
+    const problem = tooLarge(call, (await parts.app.get()).limits.argumentBytes)
+    if (problem) return problem
+    const answer = await ask(parts, call, { decided, fingerprints })
+    if (answer === undefined) return failed(new HostError('approval-pending', { detail: pendingDetail(call) }))
+    if (answer.status === 'expired') return expired(call)
+    if (answer.status !== 'allowed') return denied(call, { ...decision, decision: 'deny', reason: 'You denied it.' })
+    await call.onAllowed?.()
+    const allowed = { ...fingerprints, edited: answer.arguments !== undefined }
+    return parts.again({ ...call, arguments: answer.arguments ?? call.arguments, allowed })
+  }
+}
+
+/** Whether the answer was about this, as it is now. */
+function isAllowed({ allowed }: ResolvedCall, { tool, toolkit }: Fingerprints, allowEdits: boolean): boolean {
+  return allowed?.tool === tool && allowed.toolkit === toolkit && (allowEdits || !allowed.edited)
+}
+
+async function ask(
+  parts: DecisionParts,
+  call: ResolvedCall,
+  { decided, fingerprints }: { decided: Decided; fingerprints: Fingerprints },
+): Promise<Answer | undefined> {
+  const { userId, threadId, runId, callId, caller, stored, tool, found, pauses } = call
+  const { reason, allowEdits, allowRemember } = decided
+  if (pauses?.approvalId !== undefined) {
+    const known = await parts.approvals.answerTo({ userId, callId, id: pauses.approvalId })
+    if (!known.answer) {
+      call.onPending?.(known.approval)
+      return undefined
+    }
+    const { tool: asked, toolkit: of } = known.fingerprints
+    // What was allowed and is not this any more is asked about anew.
+    if (known.answer.status !== 'allowed' || (asked === fingerprints.tool && of === fingerprints.toolkit))
+      return known.answer
+  }
+  const question = {
+    userId,
+    threadId,
+    runId,
+    callId,
+    caller,
+    reason,
+    fingerprints,
+    allowEdits,
+    allowRemember,
+    ref: `${stored.toolkit.id}.${tool}`,
+    arguments: await parts.show(call),
+    original: call.arguments,
+    inputSchema: found.manifest.inputSchema,
+  }
+  if (pauses) {
+    call.onPending?.(await parts.approvals.put(question))
+    return undefined
+  }
+  const { approval, answered } = await parts.approvals.ask(question, call.signal)
+  call.onPending?.(approval)
+  return answered
+}
+
+/** A try asks nobody: that it would is all there is to say. */
+function unasked({ stored, tool }: ResolvedCall, { reason }: Decision): CallOutcome {
+  const detail = `Whether '${stored.toolkit.id}.${tool}' may be called would be asked first. ${reason}`
+  const action = 'Try it with `allow`, or let a rule allow the tool.'
+  return failed(new HostError('approval-pending', { detail, action }))
+}
+
+const pendingDetail = ({ stored, tool }: ResolvedCall) =>
+  `Whether '${stored.toolkit.id}.${tool}' may be called is asked; the run goes on with the answer.`
+
+function denied({ stored, tool, notes }: ResolvedCall, decision: Decision): CallOutcome {
+  notes.decision = decision
+  const detail = `The call of '${stored.toolkit.id}.${tool}' is denied. ${decision.reason}`
+  return { status: 'denied', error: new HostError('denied', { detail }) }
+}
+
+function expired({ signal, stored, tool }: ResolvedCall): CallOutcome {
+  if (signal?.aborted) return failed(new HostError('cancelled'))
+  const detail = `Nobody answered whether '${stored.toolkit.id}.${tool}' may be called.`
+  return { status: 'denied', error: new HostError('approval-expired', { detail }) }
+}

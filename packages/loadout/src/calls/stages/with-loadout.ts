@@ -1,0 +1,27 @@
+import { HostError } from '../../errors.ts'
+import { callersOf } from '../../loadout/candidates.ts'
+import type { Loadouts } from '../../loadout/loadouts.ts'
+import { isDecidedLater } from '../../loadout/policy-filter.ts'
+import type { Stage } from '../call.ts'
+import { failed } from './resolve.ts'
+
+/** A scope calls only what it carries: what a tier switched off is off for every way to a tool. */
+export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
+  return (next) => async (call) => {
+    const { userId, threadId, stored, found, tool, caller, carried: given } = call
+    const allowedCallers = callersOf(stored.toolkit, tool)
+    if (caller.type !== 'workflow' && !allowedCallers.includes(caller.type))
+      return failed(
+        new HostError('not-carried', {
+          detail: `The tool '${stored.toolkit.id}.${tool}' may not be called by "${caller.type}", only by ${allowedCallers.join(', ')}.`,
+          action: 'Change allowedCallers of the toolkit or the tool, or call it in the way that it allows.',
+        }),
+      )
+    const missing = await loadouts.missing({ userId, threadId }, { stored, found, given })
+    if (missing === undefined || isDecidedLater(missing)) return next(call)
+    const why = missing.map((reason) => reason.detail).join(' ')
+    return failed(
+      new HostError('not-carried', { detail: `The tool '${stored.toolkit.id}.${tool}' is not carried. ${why}`.trim() }),
+    )
+  }
+}

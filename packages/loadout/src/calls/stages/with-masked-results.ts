@@ -1,0 +1,33 @@
+/**
+ * Masks the toolkit's own secrets in results, by the rule that errors and logs follow, before a result is stored or handed
+ * on. A key that is not the toolkit's stays: it may be what the caller asked for.
+ */
+import type { OpenedSecrets } from '../../connections/known-secrets.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { formsOf, maskDeep } from '../../toolkits/secrets/redact.ts'
+import type { CallOutcome, Stage } from '../call.ts'
+
+export function withMaskedResults(secrets: Pick<OpenedSecrets, 'of'>): Stage {
+  const known = new WeakMap<readonly string[], readonly string[]>()
+  const formsIn = (values: readonly string[]) => {
+    const forms = known.get(values) ?? formsOf(values)
+    known.set(values, forms)
+    return forms
+  }
+  return (next) => async (call) => {
+    const outcome = await next(call)
+    return 'error' in outcome ? outcome : masked(outcome, formsIn(await secrets.of(call.stored, call.userId)))
+  }
+}
+
+type Done = Extract<CallOutcome, { content: unknown }>
+
+function masked(outcome: Done, forms: readonly string[]): Done {
+  if (forms.length === 0) return outcome
+  const { content, structuredContent } = outcome
+  return {
+    ...outcome,
+    content: maskDeep(content, forms) as JsonObject[],
+    ...(structuredContent === undefined ? {} : { structuredContent: maskDeep(structuredContent, forms) }),
+  }
+}

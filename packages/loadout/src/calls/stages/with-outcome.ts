@@ -1,0 +1,115 @@
+/**
+ * Every call leaves its mark: the intent before the server can see it, the outcome when it is known. The outcome is the
+ * outermost stage, so that what an earlier stage refused is told too; the intent the last before the call is made.
+ */
+
+import type { CallAudit, KnownOfCall } from '../../audit/call-audit.ts'
+import { withoutSecrets } from '../../connections/redact-errors.ts'
+import { HostError } from '../../errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { sizeOf } from '../../util/byte-size.ts'
+import type { CallHandler, CallOutcome, ResolvedCall, Stage, ToolCall } from '../call.ts'
+import { failed } from './resolve.ts'
+
+/** Notes what was found, for an outcome that a later stage decides. */
+export const withFound: Stage = (next) => (call) => {
+  call.notes.resolved = call
+  return next(call)
+}
+
+/** A call whose intent cannot be kept is not made. */
+export function withIntent(audit: Pick<CallAudit, 'intent'>): Stage {
+  return (next) => {
+    const go = (call: ResolvedCall) => {
+      call.notes.reached = true
+      call.notes.sent = call.arguments
+      return next(call)
+    }
+    // Without a wait where there is nothing to wait for: it stands on the way of every call.
+    return (call) => {
+      // Who gave up by now is not served any more.
+      if (call.signal?.aborted) return Promise.resolve(failed(new HostError('cancelled')))
+      try {
+        const kept = audit.intent(call, known(call))
+        return kept ? kept.then(() => go(call)) : go(call)
+      } catch (error) {
+        return Promise.reject(error)
+      }
+    }
+  }
+}
+
+type Told = Pick<CallAudit, 'outcome' | 'ofNobody' | 'show'>
+
+export function withOutcome(audit: Told, next: CallHandler): CallHandler {
+  return async (call) => {
+    const started = performance.now()
+    let outcome: CallOutcome
+    try {
+      outcome = await next(call)
+    } catch (error) {
+      outcome = failed(HostError.from(error))
+    }
+    const durationMs = performance.now() - started
+    try {
+      const { reached = false } = call.notes
+      const { status } = outcome
+      const came = { status, reached, durationMs, ...told(call, outcome) }
+      const kept = call.notes.isForgotten ? audit.ofNobody(came) : audit.outcome(call, known(call), came)
+      if (kept) await kept
+    } catch {
+      // The intent is kept, or nothing was called; the audit has told what is wrong, and the answer is not withheld.
+    }
+    return 'error' in outcome ? { ...outcome, error: await unquoted(audit, call, outcome.error) } : outcome
+  }
+}
+
+/** A server may quote what it was sent when it fails; of that, secrets are told no further. */
+async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: HostError): Promise<HostError> {
+  const { sent } = call.notes
+  if (sent === undefined) return error
+  try {
+    const shown = await audit.show({ userId: call.userId, arguments: sent }, known(call))
+    return withoutSecrets(error, hiddenIn(sent, shown)) as HostError
+  } catch {
+    return new HostError(error.code, { action: error.action })
+  }
+}
+
+/** What stages noted of a call. */
+export function known({ notes: { resolved, decision, argumentSize, warnings } }: ToolCall): KnownOfCall {
+  return {
+    warnings,
+    stored: resolved?.stored,
+    inputSchema: resolved?.found.manifest.inputSchema,
+    decision,
+    argumentSize,
+  }
+}
+
+function told({ notes }: ToolCall, outcome: CallOutcome) {
+  if ('error' in outcome) return { errorCode: outcome.error.code }
+  return { resultSize: notes.resultSize ?? sizeOf(outcome.content, outcome.structuredContent) }
+}
+
+/** What a mask hides: the values of arguments that stand masked in what is shown of them. Bounded, as what is shown is. */
+const MOST = 1000
+/** Longer than any message: of more than this only the beginning can stand in one. */
+const LONGEST = 4096
+const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+export function hiddenIn(args: JsonObject, shown: JsonObject): string[] {
+  const hidden: string[] = []
+  const waiting: Array<[unknown, unknown]> = [[args, shown]]
+  for (let next = waiting.pop(); next && hidden.length < MOST; next = waiting.pop()) {
+    const [value, mask] = next
+    if (!isBranch(value)) {
+      if (value !== mask && value !== undefined) hidden.push(String(value).slice(0, LONGEST))
+      continue
+    }
+    // In their order: a name that is a secret is masked too. What stands behind a mask is hidden as a whole.
+    const masks = isBranch(mask) ? Object.values(mask) : undefined
+    for (const [index, inner] of Object.values(value).entries()) waiting.push([inner, masks?.[index]])
+  }
+  return hidden
+}

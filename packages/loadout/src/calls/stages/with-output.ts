@@ -1,0 +1,29 @@
+import { LRUCache } from 'lru-cache'
+import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
+import type { Stage } from '../call.ts'
+import { placesIn } from './with-validation.ts'
+
+const KEPT = 2000
+const LONGEST_NOTE = 2000
+
+/**
+ * A tool that promises a form of its structured content must keep to it. What does not is not handed on as if it did; the
+ * call was made all the same, so its words stay. What cannot be checked passes.
+ */
+export function withOutput(): Stage {
+  const compiled = new LRUCache<string, Compiled>({ max: KEPT })
+  return (next) => async (call) => {
+    const outcome = await next(call)
+    const { outputSchema } = call.found.manifest
+    if (outputSchema === undefined || 'error' in outcome || outcome.status !== 'ok') return outcome
+    if (outcome.structuredContent === undefined) return outcome
+    const { pin } = call.found
+    const schema = (pin === '' ? undefined : compiled.get(pin)) ?? compileSchema(outputSchema)
+    if (pin !== '') compiled.set(pin, schema)
+    const result = schema.ok ? schema.validate(outcome.structuredContent) : { valid: true as const }
+    if (result.valid !== false) return outcome
+    const { told } = placesIn('structuredContent', result.errors)
+    const text = `The structured result was left out: it is not what the tool promises. ${told}`.slice(0, LONGEST_NOTE)
+    return { status: outcome.status, content: [...outcome.content, { type: 'text', text }] }
+  }
+}

@@ -1,0 +1,20 @@
+import { HostError } from '../../errors.ts'
+import type { ResolvedCall, Stage } from '../call.ts'
+import { failed } from './resolve.ts'
+
+/** A tool that is no longer what was accepted, or that nobody accepted and nobody trusts, waits for a person. */
+export const withPin: Stage = (next) => (call) => {
+  const { changed, held } = call.found
+  if (changed === undefined && held === undefined) return next(call)
+  return Promise.resolve(failed(changed === undefined ? unaccepted(call) : different(call)))
+}
+
+const refOf = ({ stored, tool }: ResolvedCall) => `${stored.toolkit.id}.${tool}`
+const different = (call: ResolvedCall) =>
+  new HostError('tool-changed', {
+    detail: `The tool '${refOf(call)}' is not what was accepted: its server changed it.`,
+  })
+const unaccepted = (call: ResolvedCall) =>
+  new HostError('tool-not-accepted', {
+    detail: `The tool '${refOf(call)}' is off: its server is not trusted, and nobody accepted the tool yet.`,
+  })

@@ -1,0 +1,150 @@
+/**
+ * The door of a custom tool's code: `fetch`, and the tools that it declares, each through `calls/` like any other. Where a
+ * person must answer first, the program is put away; with the answer it is run again to where it stood, and what it was
+ * told before it is told again in the same order: nothing is done twice. That log is in this process alone, as the call is.
+ */
+import { HostError } from '../../errors.ts'
+import type { Json } from '../../schema/json.ts'
+import type { Bridge, BridgeAnswer, BridgeCall } from '../executor.ts'
+
+/** What something came to. Never throws. */
+export type Answered = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
+
+export interface Errand {
+  answered: Promise<Answered>
+  /** Resolves when a person must answer first. */
+  asked?: Promise<unknown> | undefined
+}
+
+export interface CustomBridgeOptions {
+  owner: string
+  depth: number
+  functions: Bridge['functions']
+  perform(call: BridgeCall): Errand
+}
+
+interface Open {
+  key: string
+  answered: Promise<Answered>
+  /** Resolves when it is over, or waits for a person. */
+  stands: Promise<void>
+  isAsked: boolean
+  result?: Answered
+}
+
+interface Told {
+  key: string
+  turn: number
+  answer: BridgeAnswer
+}
+
+/** So long nothing comes before a program that waits is put away. */
+const QUIET_MS = 5
+
+export class CustomBridge implements Bridge {
+  readonly owner: string
+  readonly depth: number
+  readonly functions: Bridge['functions']
+  readonly #perform: CustomBridgeOptions['perform']
+  /** By the number of the call. */
+  readonly #told = new Map<number, Told>()
+  readonly #open = new Map<number, Open>()
+  /** What is asked by a program that was put away meanwhile is not answered any more. */
+  #pass = 0
+  /** Of the pass: how many were told, and who waits for their turn. */
+  #turn = 0
+  #turns = new Map<number, () => void>()
+  #last = 0
+
+  constructor({ owner, depth, functions, perform }: CustomBridgeOptions) {
+    this.owner = owner
+    this.depth = depth
+    this.functions = functions
+    this.#perform = perform
+  }
+
+  /** Before the program is run, each time. */
+  begin(): void {
+    this.#pass++
+    this.#turn = 0
+    this.#turns = new Map()
+  }
+
+  /** Resolves when the next of those that wait for a person is over. */
+  async answer(signal: AbortSignal | undefined): Promise<void> {
+    const { promise: ended, reject } = Promise.withResolvers<never>()
+    const end = () => reject(new HostError('cancelled'))
+    if (signal?.aborted) end()
+    else signal?.addEventListener('abort', end, { once: true })
+    try {
+      await Promise.race([...[...this.#open.values()].map(({ answered }) => answered), ended])
+    } finally {
+      signal?.removeEventListener('abort', end)
+      ended.catch(() => {})
+    }
+  }
+
+  async call(call: BridgeCall): Promise<BridgeAnswer> {
+    const { seq } = call
+    const key = JSON.stringify([call.object, call.name, call.arguments])
+    const pass = this.#pass
+    this.#last = Date.now()
+    const known = this.#told.get(seq)
+    const open = known ? undefined : (this.#open.get(seq) ?? this.#start(call, key))
+    if ((known ?? open)?.key !== key) return { error: DRIFT, at: Date.now() }
+    if (known) {
+      await this.#myTurn(known.turn)
+      return this.#tell(seq, known)
+    }
+    return this.#wait(seq, open as Open, pass)
+  }
+
+  async #wait(seq: number, open: Open, pass: number): Promise<BridgeAnswer> {
+    await open.stands
+    while (open.result === undefined && pass === this.#pass && !this.#isQuiet())
+      await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
+    if (pass !== this.#pass) return { pause: true }
+    if (open.result === undefined) {
+      this.#pass++
+      return { pause: true }
+    }
+    this.#open.delete(seq)
+    return this.#tell(seq, { key: open.key, turn: this.#turn, answer: { ...open.result, at: Date.now() } })
+  }
+
+  #start(call: BridgeCall, key: string): Open {
+    const { answered, asked } = this.#perform(call)
+    const open: Open = { key, answered, isAsked: false, stands: Promise.resolve() }
+    const over = answered.then((result) => {
+      open.result = result
+    })
+    const waits = asked?.then(() => {
+      open.isAsked = true
+    })
+    open.stands = waits ? Promise.race([over, waits]) : over
+    this.#open.set(call.seq, open)
+    return open
+  }
+
+  #tell(seq: number, told: Told): BridgeAnswer {
+    this.#told.set(seq, told)
+    this.#turn++
+    this.#last = Date.now()
+    this.#turns.get(this.#turn)?.()
+    return told.answer
+  }
+
+  async #myTurn(turn: number): Promise<void> {
+    if (this.#turn === turn) return
+    const turns = this.#turns
+    await new Promise<void>((resolve) => turns.set(turn, resolve))
+  }
+
+  /** The other branches go on as far as they can before the program is put away. */
+  #isQuiet(): boolean {
+    const isBusy = [...this.#open.values()].some(({ result, isAsked }) => result === undefined && !isAsked)
+    return !isBusy && Date.now() - this.#last >= QUIET_MS
+  }
+}
+
+const DRIFT = { code: 'run-drift', message: 'The code does what it did not do before the answer came.' }

@@ -1,0 +1,234 @@
+/**
+ * Runs the code of a custom tool: in the host's executor, within the limits of programs and the time of the call, with the
+ * validated input, the toolkit's own secrets, a fetch to allowed hosts and the tools that it declares. What it returns, logs
+ * and throws is told without those secrets.
+ */
+
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { LRUCache } from 'lru-cache'
+import type { CallOutcome, ResolvedCall } from '../../calls/call.ts'
+import type { Calls } from '../../calls/calls.ts'
+import { customResult, type FunctionLimits, type RunCode } from '../../calls/custom-function.ts'
+import { failed } from '../../calls/stages/resolve.ts'
+import { HostError } from '../../errors.ts'
+import type { AppConfig } from '../../schema/app-config.ts'
+import type { Json, JsonObject } from '../../schema/json.ts'
+import type { CustomServer, CustomTool } from '../../schema/toolkit/server.ts'
+import { formsOf, maskDeep, redact } from '../../toolkits/secrets/redact.ts'
+import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
+import type { Execution, Executor, LogLine, Program, ProgramLimits } from '../executor.ts'
+import { type ProgramFault, type ReadProgram, readProgram } from '../parse/read-program.ts'
+import { DEEPEST } from '../sandbox/semaphore.ts'
+import { CustomBridge } from './bridge.ts'
+import { errandsOf } from './requests.ts'
+import { type DeclaredParts, declaredNames, declaredTools } from './tools.ts'
+
+export interface CustomCodeParts extends DeclaredParts {
+  executor: Executor
+  limits?: Partial<ProgramLimits> | undefined
+  calls: Pick<Calls, 'start'>
+  app: { get(): Promise<AppConfig> }
+  /** The secrets of a stored toolkit, by field. */
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  /** The guarded fetch of users' servers. */
+  send: FetchLike
+}
+
+const WALL_MS = 60_000
+/** In characters of code, read. */
+const KEPT_CODE = 4_000_000
+
+export function createCustomCode(parts: CustomCodeParts): RunCode {
+  const read = new LRUCache<string, ReadProgram>({
+    maxSize: KEPT_CODE,
+    sizeCalculation: (_, source) => source.length + 1,
+  })
+  const programOf = async (source: string) => {
+    const known = read.get(source)
+    if (known) return known
+    const fresh = await readProgram({ source })
+    read.set(source, fresh)
+    return fresh
+  }
+  return async (given, tool, limits) => {
+    const problem = tooDeep(given)
+    if (problem) return failed(problem)
+    const program = await programOf(tool.execute)
+    if (!program.ok) throw unreadable(program.error)
+    // What it began ends with it, however that is.
+    const over = new AbortController()
+    const signal = AbortSignal.any(given.signal ? [given.signal, over.signal] : [over.signal])
+    try {
+      return await perform({ parts, limits, call: { ...given, signal } }, tool, program.source)
+    } finally {
+      over.abort()
+    }
+  }
+}
+
+interface Running {
+  parts: CustomCodeParts
+  call: ResolvedCall
+  limits: FunctionLimits
+}
+
+async function perform(running: Running, tool: CustomTool, code: string): Promise<CallOutcome> {
+  const { parts, call } = running
+  const secrets = await secretsOf(parts, call.stored)
+  const mask = createMask(Object.values(secrets))
+  const bridge = await bridgeOf(parts, call, tool)
+  const input = { input: call.arguments, secrets } satisfies CustomInput
+  const program: Program = { source: customSource(code), input, seed: call.callId, now: Date.now() }
+  const execution = await run(running, program, bridge)
+  call.onLogs?.(execution.logs.map(({ level, text }) => ({ level, text: mask.text(text) })))
+  return outcomeOf(execution, mask)
+}
+
+const unreadable = ({ message, action }: ProgramFault) => new HostError('program-failed', { detail: message, action })
+
+const keyOf = ({ stored, tool }: ResolvedCall) => `${stored.uscoId}.${tool}`
+
+function tooDeep(call: ResolvedCall): HostError | undefined {
+  const { inside = [], stored, tool } = call
+  const ref = `${stored.toolkit.id}.${tool}`
+  const action = 'Change `tools` of the toolkit, or what its code calls.'
+  if (inside.includes(keyOf(call)))
+    return new HostError('program-failed', { detail: `'${ref}' calls itself, which is refused.`, action })
+  if (inside.length < DEEPEST) return undefined
+  const detail = `Custom tools call each other at most ${DEEPEST} deep; '${ref}' would be deeper.`
+  return new HostError('program-failed', { detail, action })
+}
+
+/** What calls it waits for it: the program or the code, and all that wait for that. */
+const depthOf = ({ caller, inside = [] }: ResolvedCall) => inside.length + (caller.type === 'code' ? 1 : 0)
+
+const FIELD = 'secrets.'
+
+async function secretsOf({ secrets }: CustomCodeParts, stored: StoredToolkit): Promise<Record<string, string>> {
+  if ((stored.toolkit.server as CustomServer).secrets === undefined) return {}
+  const all = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: stored.uscoId }))
+  const own = Object.entries(all).filter(([field]) => field.startsWith(FIELD))
+  return Object.fromEntries(own.map(([field, value]) => [field.slice(FIELD.length), value]))
+}
+
+async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
+  const declared = await declaredTools(parts, call, tool.tools)
+  const names = declaredNames(declared, tool.execute)
+  const { customToolkits } = await parts.app.get()
+  const perform = errandsOf({
+    calls: parts.calls,
+    call,
+    declared,
+    names,
+    inside: [...(call.inside ?? []), keyOf(call)],
+    fetch: { send: parts.send, hosts: tool.hosts ?? [], allowed: customToolkits.hosts, signal: call.signal },
+  })
+  const toolkits = [...names].map(([object, refs]) => [object, [...refs.keys()]] as const)
+  const own = declared.size > 0 ? ['fetch', 'call', 'read_result'] : ['fetch', 'call']
+  const functions = { ...Object.fromEntries(toolkits), '': own }
+  return new CustomBridge({ owner: call.userId, depth: depthOf(call), functions, perform })
+}
+
+/** While a person is waited for, its clock stands. */
+async function run({ parts, call, limits }: Running, program: Program, bridge: CustomBridge): Promise<Execution> {
+  const { executor, limits: most = {} } = parts
+  let left = limits.callMs
+  for (;;) {
+    const wallMs = Math.min(most.wallMs ?? WALL_MS, left)
+    const started = performance.now()
+    bridge.begin()
+    const execution = await executor.execute(program, bridge, { limits: { ...most, wallMs }, signal: call.signal })
+    left -= performance.now() - started
+    if (execution.status === 'failed' && execution.error.code === 'time-limit' && wallMs < (most.wallMs ?? WALL_MS))
+      throw late(limits)
+    if (execution.status !== 'paused') return execution
+    if (left <= 0) throw late(limits)
+    await bridge.answer(call.signal)
+  }
+}
+
+function late({ callMs, onLate }: FunctionLimits): HostError {
+  onLate?.(callMs)
+  return new HostError('server-timeout', { detail: `The code of the tool did not finish within ${callMs} ms.` })
+}
+
+function outcomeOf(execution: Execution, mask: Mask): CallOutcome {
+  if (execution.status === 'completed') return mask.outcome(customResult(execution.value))
+  if (execution.status === 'paused') throw new HostError('internal')
+  const { code, message, line } = execution.error
+  if (code === 'cancelled') throw new HostError('cancelled')
+  const where = line === undefined ? '' : ` (line ${line})`
+  const logs = toldLogs(execution.logs)
+  const text = mask.text(`${message}${where}${logs === '' ? '' : `\nLog:\n${logs}`}`)
+  // What the code threw is the tool's word; what a limit ended is not.
+  if (code === 'program-error') return { status: 'tool-error', content: [{ type: 'text', text }] }
+  throw new HostError('program-failed', { detail: `The code of the tool ended by ${code}: ${text}` })
+}
+
+/**
+ * The code of a custom tool as a program: with `input`, `secrets` and a `fetch` that gives what looks like a Response. Lines
+ * of the code stay lines of the program. None of it guards anything; what guards is on our side of the bridge.
+ */
+/** What the program reads as its input. */
+export interface CustomInput {
+  input: Json
+  secrets: Record<string, string>
+}
+
+const BEFORE = 'return (async (input, secrets, fetch) => {'
+
+/** Headers of a Request or a Response: names in any case, as pairs or an object. */
+const FETCH = `((ask) => async (url, init) => {
+  const { method, headers, body, redirect } = init ?? {}
+  const pairs = headers == null ? [] : typeof headers[Symbol.iterator] === 'function' ? [...headers] : Object.entries(headers)
+  const answer = await ask(String(url), { method, headers: pairs.map(([name, value]) => [String(name), String(value)]), body, redirect })
+  const kept = new Map(answer.headers)
+  const low = (name) => String(name).toLowerCase()
+  return {
+    status: answer.status, statusText: answer.statusText, ok: answer.status >= 200 && answer.status < 300,
+    url: answer.url, redirected: answer.redirected,
+    headers: {
+      get: (name) => kept.get(low(name)) ?? null, has: (name) => kept.has(low(name)),
+      keys: () => kept.keys(), values: () => kept.values(), entries: () => kept.entries(),
+      forEach: (work) => kept.forEach((value, name) => work(value, name)), [Symbol.iterator]: () => kept.entries(),
+    },
+    text: async () => answer.body, json: async () => JSON.parse(answer.body),
+  }
+})`
+
+/** A comment may be the last word of the code: what follows begins a new line. */
+export const customSource = (code: string): string =>
+  `${BEFORE}${code}\n})(input.input, Object.freeze(input.secrets), ${FETCH}(fetch))`
+
+/** Takes the secrets of a custom toolkit out of what its code gives, logs and throws. */
+export interface Mask {
+  text(text: string): string
+  outcome(outcome: CallOutcome): CallOutcome
+}
+
+/** The last of the log, where that is too long to be told. */
+const LOG_CHARACTERS = 4000
+
+export function createMask(secrets: readonly string[]): Mask {
+  const forms = formsOf(secrets)
+  // Of a result nothing else is hidden: a key that is not the toolkit's may be what was asked for.
+  const deep = (value: unknown): unknown => maskDeep(value, forms)
+  return {
+    text: (text) => redact(text, secrets),
+    outcome(outcome) {
+      if ('error' in outcome || forms.length === 0) return outcome
+      const { content, structuredContent, ...rest } = outcome
+      return {
+        ...rest,
+        content: content.map((block) => deep(block) as JsonObject),
+        ...(structuredContent === undefined ? {} : { structuredContent: deep(structuredContent) }),
+      }
+    },
+  }
+}
+
+/** For a person who asks why it failed. */
+export function toldLogs(logs: readonly LogLine[]): string {
+  const text = logs.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n')
+  return text.length > LOG_CHARACTERS ? `…${text.slice(-LOG_CHARACTERS)}` : text
+}

@@ -1,0 +1,55 @@
+/** One tool as a program sees it, told to people: the same text that `describe` gives there, and why no program can call it. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createHost, type Host } from '../../host/create-host.ts'
+import { rule } from '../../policy/rules.ts'
+import { quickjs } from '../quickjs.ts'
+
+const ann = { tier: 'user', userId: 'ann' } as const
+const inputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
+const outputSchema = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
+const tool = (name: string) => ({
+  name,
+  description: `Does ${name}.`,
+  inputSchema,
+  outputSchema,
+  annotations: { readOnlyHint: true },
+  execute: () => ({ sum: 1 }),
+})
+
+let host: Host
+beforeEach(async () => {
+  host = createHost({ executor: quickjs(), policy: [rule('*', 'allow')] })
+  await host.toolkits.register({ name: 'sums', tools: [tool('get-sum'), tool('add')] }, ann)
+  await host.toolkits.register({ name: 'by hand', tools: [tool('sign')], allowedCallers: ['direct'] }, ann)
+})
+afterEach(() => host.close())
+const told = (ref: string) => host.declaration({ userId: 'ann' }, ref)
+
+describe('a tool declaration', () => {
+  it('matches the text and the name that programs use', async () => {
+    const { text, name, uncallable } = await told('sums.get-sum')
+    expect([name, uncallable]).toEqual(['sums["get-sum"]', undefined])
+    expect(text).toContain('"get-sum"(input: { a: number')
+    expect(text).toContain('Promise<{ sum: number')
+    const run = await host.thread({ userId: 'ann', threadId: 't' }).run({
+      program: 'return [await describe("sums.get-sum"), await sums["get-sum"]({ a: 1 })]',
+    })
+    expect(run.output).toEqual([text, { sum: 1 }])
+  })
+
+  it('reports why no program can call the tool', async () => {
+    expect((await told('by-hand.sign')).uncallable).toMatch(/no programs/)
+    await host.activations.set({ userId: 'ann' }, [{ ref: 'sums.add', on: false }])
+    const off = await told('sums.add')
+    expect(off.uncallable).toContain('Switched off at the user tier by "sums.add"')
+    expect(off.text).toContain('add(input: { a: number')
+    await using without = createHost()
+    await without.toolkits.register({ name: 'sums', tools: [tool('add')] }, ann)
+    expect((await without.declaration({ userId: 'ann' }, 'sums.add')).uncallable).toBe('This host runs no programs.')
+  })
+
+  it('is not-found for unknown tools and tools of other users', async () => {
+    await expect(told('sums.none')).rejects.toMatchObject({ code: 'not-found' })
+    await expect(host.declaration({ userId: 'bob' }, 'sums.add')).rejects.toMatchObject({ code: 'not-found' })
+  })
+})

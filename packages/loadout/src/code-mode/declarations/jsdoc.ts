@@ -1,0 +1,96 @@
+/**
+ * Comments of declarations: what a schema says beyond its type. Texts come from servers: they are cut, what cannot be seen is
+ * taken out, and nothing in them ends the comment.
+ */
+import { cleanText } from '../../schema/clean-text.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import { literalOf } from './type-text.ts'
+
+const LONGEST_TOOL_TEXT = 2_000
+const LONGEST_TEXT = 400
+const LONGEST_FACT = 80
+const LISTED_VALUES = 12
+
+/** The comment of a tool: its own lines, and what else it is called. */
+export function toolComment(text: string | undefined, aliases: readonly string[], indent: string): string {
+  const said = cut(text ?? '', LONGEST_TOOL_TEXT)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line, index, all) => line !== '' || all[index - 1] !== '')
+  const last = [said.at(-1) ?? '', ...aliases.map((alias) => `Also: ${alias}`)].filter((part) => part !== '').join(' ')
+  return comment([...said.slice(0, -1), last], indent)
+}
+
+/** The comment of a property or a named type, in one line. */
+export function schemaComment(schema: JsonObject, indent: string): string {
+  const { description, title } = schema
+  const text = typeof description === 'string' ? description : typeof title === 'string' ? title : ''
+  const said = cut(text, LONGEST_TEXT).replace(/\s+/g, ' ').trim()
+  const facts = factsOf(schema).join('; ')
+  const tag = schema.deprecated === true ? '@deprecated' : ''
+  return comment([[said, facts === '' ? '' : `(${facts})`, tag].filter((part) => part !== '').join(' ')], indent)
+}
+
+/** Empty where there is nothing to say. What closes a comment is made harmless last, whatever came before. */
+function comment(lines: readonly string[], indent: string): string {
+  const safe = lines.map((line) => line.replaceAll('*/', '*\\/'))
+  if (safe.every((line) => line === '')) return ''
+  if (safe.length === 1) return `${indent}/** ${safe[0]} */\n`
+  return `${indent}/**\n${safe.map((line) => `${indent} *${line === '' ? '' : ` ${line}`}\n`).join('')}${indent} */\n`
+}
+
+function cut(text: string, most: number): string {
+  const whole = text.length > most * 4 ? text.slice(0, most * 4) : text
+  const { text: clean } = cleanText(whole.replace(/\r\n?|[\u2028\u2029]/g, '\n').toWellFormed())
+  return clean.trim().length > most
+    ? `${clean
+        .trim()
+        .slice(0, most - 1)
+        .toWellFormed()}…`
+    : clean.trim()
+}
+
+function factsOf(schema: JsonObject): string[] {
+  const { format, pattern, contentEncoding } = schema
+  return [
+    schema.type === 'integer' ? 'integer' : '',
+    short(format),
+    short(contentEncoding),
+    typeof pattern === 'string' ? `pattern ${short(pattern)}` : '',
+    rangeOf(schema.minimum, schema.maximum, ''),
+    typeof schema.exclusiveMinimum === 'number' ? `more than ${schema.exclusiveMinimum}` : '',
+    typeof schema.exclusiveMaximum === 'number' ? `less than ${schema.exclusiveMaximum}` : '',
+    typeof schema.multipleOf === 'number' ? `multiple of ${schema.multipleOf}` : '',
+    rangeOf(schema.minLength, schema.maxLength, ' characters'),
+    rangeOf(schema.minItems, schema.maxItems, ' items'),
+    schema.uniqueItems === true ? 'no item twice' : '',
+    longEnum(schema.enum),
+    valueFact('default', schema.default),
+    valueFact('e.g.', Array.isArray(schema.examples) ? schema.examples[0] : schema.example),
+  ].filter((fact) => fact !== '')
+}
+
+function rangeOf(min: unknown, max: unknown, what: string): string {
+  const [low, high] = [typeof min === 'number', typeof max === 'number']
+  if (low && high) return min === max ? `${min}${what}` : `${min} to ${max}${what}`
+  return low ? `at least ${min}${what}` : high ? `at most ${max}${what}` : ''
+}
+
+function short(text: unknown): string {
+  return typeof text === 'string' ? cut(text, LONGEST_FACT).replace(/\s+/g, ' ') : ''
+}
+
+function valueFact(word: string, value: unknown): string {
+  const text = value === undefined ? undefined : literalOf(value)
+  return text === undefined || text.length > LONGEST_FACT ? '' : `${word} ${short(text)}`
+}
+
+/** More values than a type lists are told here. */
+function longEnum(values: unknown): string {
+  if (!Array.isArray(values) || values.length <= MOST_LISTED) return ''
+  const some = values.slice(0, LISTED_VALUES).flatMap((value) => literalOf(value) ?? [])
+  return `one of ${values.length}: ${short(some.join(', '))}…`
+}
+
+/** Values of an enum that its type lists. */
+export const MOST_LISTED = 60

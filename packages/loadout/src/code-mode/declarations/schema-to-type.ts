@@ -1,0 +1,289 @@
+/**
+ * JSON Schema to the text of a TypeScript type. What holds, whatever the schema: the text is valid TypeScript, its length and the
+ * work for it are bounded, and nothing throws. What cannot be said, or would be too much, is `unknown`, which is never wrong.
+ *
+ * Definitions become named types. They are not named here, where only one tool is seen: the text has `NUL index NUL` in their
+ * place, which no text of a schema can contain.
+ */
+import type { JsonObject } from '../../schema/json.ts'
+import { findRef, isObject, own } from '../../util/json-pointer.ts'
+import { MOST_LISTED, schemaComment } from './jsdoc.ts'
+import { and, arrayOf, atom, keyOf, literalOf, NEVER, or, type Text, tupleOf, UNKNOWN } from './type-text.ts'
+
+export interface Style {
+  /** With comments and named types, over several lines. */
+  full: boolean
+  depth: number
+  properties: number
+}
+
+export const FULL: Style = { full: true, depth: 14, properties: 150 }
+export const SHORT: Style = { full: false, depth: 3, properties: 15 }
+/** The names of what it takes, and no more. */
+export const SHORTEST: Style = { full: false, depth: 1, properties: 15 }
+
+export interface Definition {
+  hint: string
+  comment: string
+  type: Text
+}
+
+export interface Draft {
+  type: Text
+  /** Whether nothing is needed to call it. */
+  optional: boolean
+  definitions: Definition[]
+}
+
+const MOST_NODES = 2_000
+const MOST_CHARACTERS = 24_000
+const MOST_DEFINITIONS = 60
+const MOST_BRANCHES = 40
+const MOST_OPEN = 8
+const LONGEST_KEY = 200
+const ONE_LINE = 90
+
+export function draftType(schema: unknown, style: Style, hint: string): Draft {
+  try {
+    return new TypeWriter(schema, style, hint).draft()
+  } catch {
+    // Not JSON: something that throws when it is read.
+    return { type: UNKNOWN, optional: false, definitions: [] }
+  }
+}
+
+/** Where a part stands. `bare`: not inside braces or brackets, where a type may not mean itself. */
+interface Place {
+  depth: number
+  indent: string
+  bare: boolean
+}
+
+class TypeWriter {
+  readonly #root: unknown
+  readonly #style: Style
+  readonly #hint: string
+  readonly #refs = new Map<string, number>()
+  readonly #definitions: (Definition & { bareRefs: Set<number> })[] = []
+  readonly #open = new Set<string>()
+  #bareRefs = new Set<number>()
+  #nodes = MOST_NODES
+  #characters = MOST_CHARACTERS
+
+  constructor(root: unknown, style: Style, hint: string) {
+    this.#root = root
+    this.#style = style
+    this.#hint = hint
+  }
+
+  draft(): Draft {
+    const indent = this.#style.full ? '  ' : ''
+    const written = this.#write(this.#root, { depth: 0, indent, bare: true })
+    for (const [index, definition] of this.#definitions.entries())
+      if (this.#meansItself(index)) definition.type = UNKNOWN
+    const self = this.#refs.get('#') ?? this.#refs.get('#/')
+    const required = isObject(this.#root) ? own(this.#root, 'required') : undefined
+    return {
+      type: self === undefined ? written : reference(self),
+      optional: isObject(this.#root) && !(Array.isArray(required) && required.length > 0),
+      definitions: this.#definitions,
+    }
+  }
+
+  #write(schema: unknown, place: Place): Text {
+    if (schema === false) return NEVER
+    if (!isObject(schema) || --this.#nodes < 0 || place.depth > this.#style.depth) return UNKNOWN
+    if (this.#characters < 0) return UNKNOWN
+    const text = this.#combine(schema, place)
+    return own(schema, 'nullable') === true ? or([text, atom('null')]) : text
+  }
+
+  #combine(schema: JsonObject, place: Place): Text {
+    const value = this.#value(schema)
+    if (value) return value
+    const ref = own(schema, '$ref') ?? own(schema, '$dynamicRef')
+    const parts = [
+      ...(typeof ref === 'string' ? [this.#reference(ref, place)] : []),
+      ...this.#branches(schema, 'allOf', place),
+      ...['anyOf', 'oneOf'].flatMap((word) => {
+        const branches = this.#branches(schema, word, place)
+        return branches.length === 0 ? [] : [or(branches)]
+      }),
+    ].filter((part) => part !== UNKNOWN)
+    const base = this.#base(schema, place, parts.length > 0)
+    return and(base === undefined ? parts : [base, ...parts])
+  }
+
+  #branches(schema: JsonObject, word: string, place: Place): Text[] {
+    const branches = own(schema, word)
+    if (!Array.isArray(branches)) return []
+    if (branches.length > MOST_BRANCHES) return [UNKNOWN]
+    return branches.map((branch) => this.#write(branch, { ...place, depth: place.depth + 1 }))
+  }
+
+  #value(schema: JsonObject): Text | undefined {
+    if (Object.hasOwn(schema, 'const')) return literal(schema.const)
+    const values = own(schema, 'enum')
+    if (!Array.isArray(values) || values.length === 0) return undefined
+    if (values.length <= MOST_LISTED) return or(values.map(literal))
+    return or(
+      [...new Set(values.slice(0, 1_000).map(kindOf))].map((kind) => (kind === 'unknown' ? UNKNOWN : atom(kind))),
+    )
+  }
+
+  /** What `type` and the words that belong to one say. `narrowed`: other parts say what an object is. */
+  #base(schema: JsonObject, place: Place, narrowed: boolean): Text | undefined {
+    const said = own(schema, 'type')
+    const types = (Array.isArray(said) ? said.slice(0, 10) : [said ?? guessed(schema)]).filter(
+      (type) => typeof type === 'string',
+    )
+    if (types.length === 0) return undefined
+    const isBare =
+      types.length === 1 && types[0] === 'object' && !OBJECT_WORDS.some((word) => Object.hasOwn(schema, word))
+    if (isBare && narrowed) return undefined
+    return or(
+      types.map((type) => {
+        if (type === 'object') return this.#object(schema, place)
+        if (type === 'array') return this.#array(schema, place)
+        return Object.hasOwn(PRIMITIVES, type) ? atom(PRIMITIVES[type] as string) : UNKNOWN
+      }),
+    )
+  }
+
+  #array(schema: JsonObject, place: Place): Text {
+    const inside = { ...place, depth: place.depth + 1, bare: false }
+    const items = own(schema, 'items')
+    const prefix = own(schema, 'prefixItems') ?? (Array.isArray(items) ? items : undefined)
+    if (!Array.isArray(prefix) || prefix.length === 0) return arrayOf(this.#write(items ?? true, inside))
+    const rest = Array.isArray(items) ? own(schema, 'additionalItems') : items
+    const least = own(schema, 'minItems')
+    return tupleOf(
+      prefix.slice(0, MOST_BRANCHES).map((item) => this.#write(item, inside)),
+      {
+        least: typeof least === 'number' ? least : prefix.length,
+        rest: rest === true || isObject(rest) || prefix.length > MOST_BRANCHES ? this.#write(rest, inside) : undefined,
+      },
+    )
+  }
+
+  #object(schema: JsonObject, place: Place): Text {
+    const given = own(schema, 'properties')
+    const properties = isObject(given) ? given : {}
+    const required = own(schema, 'required')
+    const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [])
+    const listed = Object.keys(properties).filter((name) => name.length <= LONGEST_KEY)
+    const unlisted = [...needed].filter((name) => name.length <= LONGEST_KEY && !Object.hasOwn(properties, name))
+    const names = [...listed, ...unlisted].slice(0, this.#style.properties)
+    const inside = { depth: place.depth + 1, indent: this.#style.full ? `${place.indent}  ` : '', bare: false }
+    const members: string[] = []
+    for (const name of names) {
+      if (this.#characters < 0) break
+      const property = Object.hasOwn(properties, name) ? properties[name] : true
+      const text = `${keyOf(name)}${needed.has(name) ? '' : '?'}: ${this.#write(property, inside).text}`
+      const comment = this.#style.full && isObject(property) ? schemaComment(property, inside.indent) : ''
+      this.#characters -= text.length + comment.length
+      members.push(`${comment}${inside.indent}${text}`)
+    }
+    const isCut = members.length < Object.keys(properties).length + unlisted.length
+    const others = this.#others(schema, inside, members.length === 0)
+    const index = isCut ? UNKNOWN : others
+    const isPlain = index !== undefined && (index === UNKNOWN || members.length === 0)
+    const all = isPlain ? [...members, `${inside.indent}[key: string]: ${index.text}`] : members
+    const object = atom(braces(all, place.indent))
+    return index === undefined || isPlain ? object : and([object, atom(`{ [key: string]: ${index.text} }`)])
+  }
+
+  /** What properties have that are not listed; undefined where there are none, or none that need be told. */
+  #others(schema: JsonObject, place: Place, isEmpty: boolean): Text | undefined {
+    const patterns = own(schema, 'patternProperties')
+    const more = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties')
+    const schemas = isObject(patterns) ? Object.values(patterns).slice(0, MOST_BRANCHES) : []
+    if (isObject(more) || more === true) schemas.push(more)
+    if (schemas.length > 0) return or(schemas.map((one) => this.#write(one, place)))
+    return isEmpty && more !== false ? UNKNOWN : undefined
+  }
+
+  #reference(ref: string, place: Place): Text {
+    const target = findRef(this.#root, ref)
+    if (!target) return UNKNOWN
+    if (!this.#style.full) return this.#expanded(ref, target.schema, place)
+    let index = this.#refs.get(ref)
+    if (index === undefined) {
+      if (this.#definitions.length >= MOST_DEFINITIONS) return UNKNOWN
+      index = this.#definitions.length
+      this.#refs.set(ref, index)
+      this.#define(target.schema, target.hint || this.#hint)
+    }
+    if (place.bare) this.#bareRefs.add(index)
+    return reference(index)
+  }
+
+  #define(schema: unknown, hint: string): void {
+    const before = this.#bareRefs
+    this.#bareRefs = new Set()
+    const definition = { hint, comment: '', type: UNKNOWN, bareRefs: this.#bareRefs }
+    this.#definitions.push(definition)
+    if (isObject(schema)) definition.comment = schemaComment(schema, '')
+    definition.type = this.#write(schema, { depth: 0, indent: '', bare: true })
+    this.#characters -= definition.type.text.length
+    this.#bareRefs = before
+  }
+
+  /** In one line there are no names: what means itself is `unknown`. */
+  #expanded(ref: string, schema: unknown, place: Place): Text {
+    if (this.#open.has(ref) || this.#open.size >= MOST_OPEN) return UNKNOWN
+    this.#open.add(ref)
+    const text = this.#write(schema, place)
+    this.#open.delete(ref)
+    return text
+  }
+
+  #meansItself(index: number): boolean {
+    const seen = new Set<number>()
+    const next = [...(this.#definitions[index]?.bareRefs ?? [])]
+    for (let at = next.pop(); at !== undefined; at = next.pop()) {
+      if (at === index) return true
+      if (seen.has(at)) continue
+      seen.add(at)
+      next.push(...(this.#definitions[at]?.bareRefs ?? []))
+    }
+    return false
+  }
+}
+
+const PRIMITIVES: Readonly<Record<string, string>> = {
+  string: 'string',
+  number: 'number',
+  integer: 'number',
+  boolean: 'boolean',
+  null: 'null',
+}
+const OBJECT_WORDS = ['properties', 'required', 'additionalProperties', 'patternProperties', 'unevaluatedProperties']
+const ARRAY_WORDS = ['items', 'prefixItems']
+
+function guessed(schema: JsonObject): string | undefined {
+  if (OBJECT_WORDS.some((word) => Object.hasOwn(schema, word))) return 'object'
+  return ARRAY_WORDS.some((word) => Object.hasOwn(schema, word)) ? 'array' : undefined
+}
+
+const reference = (index: number): Text => atom(`\0${index}\0`)
+
+function literal(value: unknown): Text {
+  const text = literalOf(value)
+  if (text !== undefined) return atom(text)
+  const kind = kindOf(value)
+  return kind === 'unknown' ? UNKNOWN : atom(kind)
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  return ['string', 'number', 'boolean'].includes(typeof value) ? typeof value : 'unknown'
+}
+
+function braces(members: readonly string[], indent: string): string {
+  if (members.length === 0) return '{}'
+  const line = `{ ${members.map((member) => member.trimStart()).join('; ')} }`
+  if (indent === '' && !members.some((member) => member.startsWith(' ') || member.includes('\n'))) return line
+  if (line.length <= ONE_LINE && !line.includes('\n')) return line
+  return `{\n${members.map((member) => `${member};\n`).join('')}${indent}}`
+}

@@ -1,0 +1,134 @@
+/**
+ * Names the types of definitions, over all tools that are declared together: each is declared once, those that are the same share
+ * it, and no two that differ have the same name. None is called as something that the language has.
+ */
+
+import type { Definition, Draft } from './schema-to-type.ts'
+import { inBrackets } from './type-text.ts'
+
+/** What one tool adds. */
+export interface NamedDraft {
+  /** The types of the drafts, with names in them. */
+  texts: string[]
+  /** Declarations that no tool before it had, by name. */
+  added: Map<string, { text: string; identity: string }>
+}
+
+const SLOT = /\0(\d+)\0/g
+/** Shorter ones are written where they are used. */
+const LONGEST_INLINE = 60
+
+export class TypeNames {
+  /** What each name stands for. */
+  readonly #known = new Map<string, string>()
+
+  /** `owner`: words that tell its types from those of others. Nothing is kept until `keep`. */
+  name(drafts: readonly Draft[], owner: readonly string[]): NamedDraft {
+    const added: NamedDraft['added'] = new Map()
+    const texts = drafts.map((draft) => this.#nameOne(draft, owner, added))
+    return { texts, added }
+  }
+
+  keep({ added }: NamedDraft): void {
+    for (const [name, { identity }] of added) this.#known.set(name, identity)
+  }
+
+  #nameOne({ type, definitions }: Draft, owner: readonly string[], added: NamedDraft['added']): string {
+    const names = new Map<number, string>()
+    const nameOf = (index: number): string => {
+      const known = names.get(index)
+      const definition = definitions[index]
+      if (known !== undefined || !definition) return known ?? 'unknown'
+      const identity = identityOf(definitions, index)
+      const name = this.#free(definition.hint, { owner, identity, added })
+      names.set(index, name)
+      if (this.#known.get(name) === identity || added.has(name)) return name
+      added.set(name, { text: '', identity })
+      const text = `${definition.comment}type ${name} = ${filled(definition.type.text)};\n`
+      added.set(name, { text, identity })
+      return name
+    }
+    const filled = (text: string): string =>
+      text.replace(SLOT, (_, slot: string) => inlined(definitions[Number(slot)]) ?? nameOf(Number(slot)))
+    return filled(type.text)
+  }
+
+  #free(
+    hint: string,
+    { owner, identity, added }: { owner: readonly string[]; identity: string } & Pick<NamedDraft, 'added'>,
+  ) {
+    const short = pascal(hint) || 'Value'
+    const isFree = (name: string) => {
+      const known = this.#known.get(name) ?? added.get(name)?.identity
+      return !LANGUAGE_TYPES.has(name) && (known === undefined || known === identity)
+    }
+    const wanted = [short, ...owner.map((_, index) => pascal(owner.slice(0, index + 1).join(' ')) + short)]
+    const found = wanted.find(isFree)
+    if (found !== undefined) return found
+    for (let count = 2; ; count++) if (isFree(`${wanted.at(-1)}${count}`)) return `${wanted.at(-1)}${count}`
+  }
+}
+
+/** The definition with all that it refers to, whatever their places were. */
+function identityOf(definitions: readonly Definition[], index: number): string {
+  const order = [index]
+  const texts: string[] = []
+  for (let at = 0; at < order.length; at++) {
+    const definition = definitions[order[at] as number]
+    const text = definition?.type.text.replace(SLOT, (_, slot: string) => {
+      const next = Number(slot)
+      if (!order.includes(next)) order.push(next)
+      return `\0${order.indexOf(next)}\0`
+    })
+    texts.push(`${definition?.hint}\0${definition?.comment}\0${text}`)
+  }
+  return texts.join('\n')
+}
+
+function inlined(definition: Definition | undefined): string | undefined {
+  if (!definition) return 'unknown'
+  const { type, comment } = definition
+  const isShort = type.text.length <= LONGEST_INLINE && !/[\0\n]/.test(type.text) && comment === ''
+  return isShort || type.text === 'unknown' ? inBrackets(type) : undefined
+}
+
+const LONGEST_NAME = 48
+
+function pascal(words: string): string {
+  const name = words
+    .slice(0, 4 * LONGEST_NAME)
+    .split(/[^A-Za-z0-9]+/)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+    .slice(0, LONGEST_NAME)
+  return /^\d/.test(name) ? `T${name}` : name
+}
+
+/** Types that everyone who writes TypeScript takes for granted. */
+const LANGUAGE_TYPES: ReadonlySet<string> = new Set([
+  ...'Object Function Array String Number Boolean Symbol BigInt Math Date RegExp JSON Promise Proxy Reflect'.split(' '),
+  ...'Map Set WeakMap WeakSet WeakRef WeakKey Error AggregateError EvalError RangeError ReferenceError'.split(' '),
+  ...'SyntaxError TypeError URIError SuppressedError ArrayBuffer SharedArrayBuffer DataView Atomics Iterator'.split(
+    ' ',
+  ),
+  ...'Int8Array Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float16Array'.split(' '),
+  ...'Float32Array Float64Array BigInt64Array BigUint64Array Intl Generator AsyncGenerator Iterable'.split(' '),
+  ...'AsyncIterable AsyncIterator IteratorResult IterableIterator AsyncIterableIterator ArrayLike PromiseLike'.split(
+    ' ',
+  ),
+  ...'ReadonlyArray ReadonlyMap ReadonlySet TemplateStringsArray CallableFunction NewableFunction IArguments'.split(
+    ' ',
+  ),
+  ...'PropertyKey PropertyDescriptor PropertyDescriptorMap ThisType Partial Required Readonly Pick Record'.split(' '),
+  ...'Exclude Extract Omit NonNullable Parameters ConstructorParameters ReturnType InstanceType Uppercase'.split(' '),
+  ...'Lowercase Capitalize Uncapitalize Awaited NoInfer ThisParameterType OmitThisParameter ErrorOptions'.split(' '),
+  ...'PromiseSettledResult PromiseFulfilledResult PromiseRejectedResult RegExpMatchArray RegExpExecArray'.split(' '),
+  ...'ConcatArray FlatArray ArrayIterator MapIterator SetIterator StringIterator IteratorObject'.split(' '),
+  ...'AsyncIteratorObject ArrayBufferLike ArrayBufferView ArrayBufferTypes ArrayBufferConstructor'.split(' '),
+  ...'PromiseConstructor ObjectConstructor IteratorYieldResult IteratorReturnResult BuiltinIteratorReturn'.split(' '),
+  ...'Disposable AsyncDisposable DisposableStack AsyncDisposableStack FinalizationRegistry Temporal'.split(' '),
+  ...'PromiseWithResolvers PromiseConstructorLike TypedPropertyDescriptor ProxyHandler EvalErrorConstructor'.split(' '),
+  ...'ClassDecorator PropertyDecorator MethodDecorator ParameterDecorator DecoratorContext UnicodeBCP47LocaleIdentifier'.split(
+    ' ',
+  ),
+])

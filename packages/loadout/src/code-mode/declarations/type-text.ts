@@ -1,0 +1,94 @@
+import { isIdentifier, quoted } from '../function-names.ts'
+
+/** Texts of types, put together so that each means what it should: brackets where they are needed, nothing said twice. */
+
+export interface Text {
+  text: string
+  /** Whether it can stand anywhere without brackets around it. */
+  form: 'atom' | 'union' | 'intersection'
+  /** How many alternatives it has. */
+  size: number
+}
+
+export const atom = (text: string): Text => ({ text, form: 'atom', size: 1 })
+export const UNKNOWN: Text = atom('unknown')
+export const NEVER: Text = atom('never')
+
+/** A compiler gives up at 100,000; a reader sooner. */
+const MOST_ALTERNATIVES = 1_000
+
+export const inBrackets = ({ text, form }: Text): string => (form === 'atom' ? text : `(${text})`)
+
+export function or(parts: readonly Text[]): Text {
+  const different = distinct(parts).filter((part) => part.text !== 'never')
+  if (different.some((part) => part.text === 'unknown')) return UNKNOWN
+  if (different.length <= 1) return different[0] ?? (parts.length === 0 ? UNKNOWN : NEVER)
+  return {
+    text: different.map((part) => (part.form === 'intersection' ? inBrackets(part) : part.text)).join(' | '),
+    form: 'union',
+    size: different.reduce((sum, { size }) => sum + size, 0),
+  }
+}
+
+export function and(parts: readonly Text[]): Text {
+  const different = distinct(parts).filter((part) => part.text !== 'unknown')
+  if (different.some((part) => part.text === 'never')) return NEVER
+  let size = 1
+  // Leaving a part away says less, and nothing wrong.
+  const fitting = different.filter((part) => {
+    if (size * part.size > MOST_ALTERNATIVES) return false
+    size *= part.size
+    return true
+  })
+  if (fitting.length <= 1) return fitting[0] ?? UNKNOWN
+  return {
+    text: fitting.map((part) => (part.form === 'union' ? inBrackets(part) : part.text)).join(' & '),
+    form: 'intersection',
+    size,
+  }
+}
+
+export const arrayOf = (item: Text): Text => atom(`${inBrackets(item)}[]`)
+
+export interface TupleRest {
+  /** How many there are at least. */
+  least: number
+  rest: Text | undefined
+}
+
+export function tupleOf(items: readonly Text[], { least, rest }: TupleRest): Text {
+  const all = items.map((item, index) => (index < least ? item.text : `${inBrackets(item)}?`))
+  if (rest) all.push(`...${inBrackets(rest)}[]`)
+  return atom(`[${all.join(', ')}]`)
+}
+
+function distinct(parts: readonly Text[]): Text[] {
+  return [...new Map(parts.map((part) => [part.text, part])).values()]
+}
+
+/** JSON values as types that have that one value. */
+const LONGEST = 200
+const MOST_PARTS = 24
+const DEEPEST = 3
+
+/** Undefined where it is too large, or nothing that JSON has. */
+export function literalOf(value: unknown, depth = 0): string | undefined {
+  if (value === null || typeof value === 'boolean') return String(value)
+  if (typeof value === 'number') return Number.isFinite(value) ? String(value) : undefined
+  if (typeof value === 'string') return value.length <= LONGEST ? quoted(value) : undefined
+  if (typeof value !== 'object' || depth >= DEEPEST) return undefined
+  const parts = Array.isArray(value) ? value : Object.entries(value)
+  if (parts.length > MOST_PARTS) return undefined
+  const texts = Array.isArray(value)
+    ? value.map((one) => literalOf(one, depth + 1))
+    : Object.entries(value).map(([key, one]) => {
+        const text = literalOf(one, depth + 1)
+        return text === undefined || key.length > LONGEST ? undefined : `${keyOf(key)}: ${text}`
+      })
+  if (texts.includes(undefined)) return undefined
+  if (Array.isArray(value)) return `[${texts.join(', ')}]`
+  return texts.length === 0 ? '{}' : `{ ${texts.join('; ')} }`
+}
+
+/** The name of a property, quoted where it must be. */
+export const keyOf = (name: string): string => (isIdentifier(name) ? name : quoted(name))

@@ -1,0 +1,133 @@
+/**
+ * What tools are called in a program: `toolkit.tool`. A toolkit is its id with `-` as `_`; a tool has its own name, which may have
+ * to be quoted (`everything["get-sum"]`), and then an alias that need not be (`everything.get_sum`). What holds:
+ *
+ * - No two tools have the same object and name, or alias; no object hides a word of the language or of the sandbox.
+ * - No name means something to objects in general (`then`, `constructor`): those get a `_` at the end.
+ * - The same tools get the same names, in whatever order they are given. Those whose name is right as it is keep it.
+ */
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+
+export interface CodeName {
+  object: string
+  name: string
+  /** Other names of it, under the same object. */
+  aliases: readonly string[]
+}
+
+export type Named = Pick<LoadoutEntry, 'ref' | 'toolkit' | 'tool'>
+
+/** Found in every program, beside what the language has. */
+export const PROGRAM_WORDS: readonly string[] = ['console', 'input', 'search', 'describe']
+
+export interface CodeNameOptions {
+  /** More that a program finds, such as `fetch`, and that no toolkit may hide. */
+  reserved?: Iterable<string> | undefined
+}
+
+/** By ref. Names are right among all tools that are given at once: give all that a program may call. */
+export function codeNames(entries: Iterable<Named>, { reserved = [] }: CodeNameOptions = {}): Map<string, CodeName> {
+  const toolsOf = new Map<string, Named[]>()
+  for (const entry of entries) {
+    const known = toolsOf.get(entry.toolkit)
+    if (known) known.push(entry)
+    else toolsOf.set(entry.toolkit, [entry])
+  }
+  const objects = apart(toolsOf.keys(), {
+    clean: (id) => startingWell(id.replace(/[^A-Za-z0-9_$]/g, '_')),
+    taken: new Set([...LANGUAGE, ...PROGRAM_WORDS, ...reserved]),
+  })
+  const names = new Map<string, CodeName>()
+  for (const [toolkit, tools] of toolsOf)
+    for (const [ref, name] of namesOf(tools)) names.set(ref, { object: objects.get(toolkit) as string, ...name })
+  return names
+}
+
+function namesOf(tools: readonly Named[]): Map<string, Omit<CodeName, 'object'>> {
+  const refs = new Map(tools.map(({ tool, ref }) => [tool, ref]))
+  const names = apart(refs.keys(), { clean: (tool) => tool, taken: MEMBERS })
+  const taken = new Set(names.values())
+  const wanted = new Map<string, number>()
+  for (const name of taken) wanted.set(aliasOf(name), (wanted.get(aliasOf(name)) ?? 0) + 1)
+  const result = new Map<string, Omit<CodeName, 'object'>>()
+  for (const [tool, ref] of refs) {
+    const name = names.get(tool) as string
+    const alias = aliasOf(name)
+    // An alias that two want would mean either.
+    const isFree = alias !== name && !taken.has(alias) && wanted.get(alias) === 1 && !MEMBERS.has(alias)
+    result.set(ref, { name, aliases: isFree ? [alias] : [] })
+  }
+  return result
+}
+
+const IDENTIFIER = /^[A-Za-z_$][A-Za-z0-9_$]*$/
+export const isIdentifier = (name: string): boolean => IDENTIFIER.test(name)
+
+/** `object.name`, or `object["na-me"]`, as it is written in a program. */
+export function inCode({ object, name }: Pick<CodeName, 'object' | 'name'>): string {
+  return isIdentifier(name) ? `${object}.${name}` : `${object}[${quoted(name)}]`
+}
+
+/** As a string of the language. */
+export const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/[\u2028\u2029]/g, (end) => (end === '\u2028' ? '\\u2028' : '\\u2029'))
+
+const aliasOf = (name: string) => startingWell(name.replace(/[^A-Za-z0-9_$]/gu, '_'))
+const startingWell = (name: string) => (/^[A-Za-z_$]/.test(name) ? name : `_${name}`)
+
+interface Apart {
+  clean(key: string): string
+  taken: ReadonlySet<string>
+}
+
+/** A name for each key: those that are right as they are first, the others in their order. */
+function apart(keys: Iterable<string>, { clean, taken }: Apart): Map<string, string> {
+  const names = new Map<string, string>()
+  const used = new Set(taken)
+  const all = [...keys]
+  const changed: string[] = []
+  for (const key of all) {
+    if (clean(key) !== key || used.has(key)) changed.push(key)
+    else {
+      names.set(key, key)
+      used.add(key)
+    }
+  }
+  for (const key of changed.sort()) {
+    const name = freeName(taken.has(clean(key)) ? `${clean(key)}_` : clean(key), used)
+    names.set(key, name)
+    used.add(name)
+  }
+  return names
+}
+
+function freeName(wanted: string, used: ReadonlySet<string>): string {
+  if (!used.has(wanted)) return wanted
+  for (let count = 2; ; count++) if (!used.has(`${wanted}_${count}`)) return `${wanted}_${count}`
+}
+
+/** What a promise, a serialiser or the language itself asks any object for. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...Object.getOwnPropertyNames(Object.prototype),
+  'then',
+  'toJSON',
+  'prototype',
+  'caller',
+  'callee',
+  'arguments',
+])
+
+/** Words and globals of the language. */
+const LANGUAGE: readonly string[] = [
+  ...'await break case catch class const continue debugger default delete do else enum export extends false'.split(' '),
+  ...'finally for function if implements import in instanceof interface let new null package private'.split(' '),
+  ...'protected public return static super switch this throw true try typeof var void while with yield'.split(' '),
+  ...'arguments async eval globalThis undefined NaN Infinity isFinite isNaN parseFloat parseInt escape'.split(' '),
+  ...'unescape decodeURI decodeURIComponent encodeURI encodeURIComponent Object Function Array String'.split(' '),
+  ...'Number Boolean Symbol BigInt Math Date RegExp JSON Promise Proxy Reflect Map Set WeakMap WeakSet'.split(' '),
+  ...'WeakRef FinalizationRegistry Error AggregateError EvalError RangeError ReferenceError SyntaxError'.split(' '),
+  ...'TypeError URIError SuppressedError ArrayBuffer SharedArrayBuffer DataView Atomics Int8Array'.split(' '),
+  ...'Uint8Array Uint8ClampedArray Int16Array Uint16Array Int32Array Uint32Array Float16Array Float32Array'.split(' '),
+  ...'Float64Array BigInt64Array BigUint64Array Iterator AsyncIterator Intl DisposableStack'.split(' '),
+  ...'AsyncDisposableStack Temporal'.split(' '),
+]

@@ -1,0 +1,212 @@
+/**
+ * QuickJS as WebAssembly, by the functions that the binary of quickjs-wasi exports. Measured beside quickjs-emscripten (whose
+ * `setMemoryLimit` lets buffers pass, and which takes 7 ms and more for a fresh module) and beside the classes of
+ * quickjs-wasi itself (1.5 to 5 ms for a fresh one): with the bare exports a fresh place is the same instance with all of
+ * its memory set to what it was before any program, in a tenth of a millisecond. An instance has no other state that
+ * code can change: its only global is the stack pointer, its table of functions is fixed.
+ *
+ * Values are addresses in that memory, and whoever asks for one frees it. Strings are copied in and out.
+ */
+
+import { type Exports, memoryOf, NOTHING, type Sized, type Strings } from './memory.ts'
+import { OUT_OF_MEMORY_FD } from './patch-wasm.ts'
+import { GUEST, GUEST_FILE } from './prelude.ts'
+
+export interface EngineHooks {
+  /** Asked often while a program computes; true ends it, and it cannot catch that. */
+  interrupted(): boolean
+  /** The guest speaks. The arguments are good until it returns. */
+  door(kind: number, read: DoorArguments): void
+  /** Memory ran out, at least once. */
+  outOfMemory(): void
+  /** The program's time, in milliseconds. */
+  now(): number
+}
+
+export interface DoorArguments {
+  text(index: number): string
+  /** With its length in UTF-8. */
+  sized(index: number): Sized
+  number(index: number): number
+}
+
+/** What came of code that ran inside. */
+export type Outcome = { value: number } | { thrown: Thrown }
+
+export interface Thrown {
+  name: string
+  message: string
+  stack: string
+}
+
+/** All of the language but what tells the time or when something is collected: WeakRef, performance. */
+const INTRINSICS = ~((1 << 9) | (1 << 10))
+const MOST_ARGUMENTS = 8
+const MOST_LIMIT = 0x7fff_0000
+const ROOM_BYTES = 4 * 1024 * 1024
+const PAGE_BYTES = 65_536
+
+export type Engine = ReturnType<typeof createEngine>
+
+export function createEngine(module: WebAssembly.Module, stackBytes: number, hooks: EngineHooks) {
+  const exports = instantiate(module, hooks, () => memoryOf(exports, scratch))
+  const scratch = { at: 0 }
+  exports._initialize()
+  if (exports.qjs_init2(INTRINSICS) !== 0) throw new TypeError('The engine did not start.')
+  exports.qjs_set_max_stack_size(stackBytes)
+  exports.qjs_set_interrupt_handler(1)
+  // One word for lengths, then the addresses of arguments.
+  scratch.at = exports.wasm_malloc(4 * (1 + MOST_ARGUMENTS))
+  const undefinedAt = exports.qjs_get_undefined()
+  const strings = memoryOf(exports, scratch)
+  const enter = boot(exports, strings)
+  const image = takeImage(exports)
+
+  const outcomeOf = (result: number): Outcome =>
+    exports.qjs_is_exception(result) === 0 ? { value: result } : { thrown: takeThrown(exports, strings) }
+
+  return {
+    memoryBytes: () => exports.memory.buffer.byteLength,
+    limitMemory: (bytes: number) => exports.qjs_set_memory_limit(Math.min(bytes, MOST_LIMIT)),
+
+    /** Evaluates code; the value is freed by who takes it. */
+    evaluate(code: string, file: string): Outcome {
+      const [source, name] = [strings.write(code), strings.write(file)]
+      const result = exports.qjs_eval(source.at, source.length, name.at, 0)
+      exports.wasm_free(source.at)
+      exports.wasm_free(name.at)
+      return outcomeOf(result)
+    },
+
+    /** Calls into the guest, and gives back what is a number. */
+    enter(kind: number, ...args: readonly (string | number | { value: number })[]): Outcome | { number: number } {
+      const values = [kind, ...args].map((arg) =>
+        typeof arg === 'object' ? arg.value : typeof arg === 'number' ? exports.qjs_new_number(arg) : strings.make(arg),
+      )
+      const argv = strings.list(values)
+      const outcome = outcomeOf(exports.qjs_call(enter, undefinedAt, values.length, argv))
+      for (const value of values) exports.qjs_free_value(value)
+      if (!('value' in outcome)) return outcome
+      const number = exports.qjs_get_float64(outcome.value)
+      exports.qjs_free_value(outcome.value)
+      return { number }
+    },
+
+    /** Runs one waiting job; false where there is none. */
+    runJob(): boolean {
+      if (exports.qjs_is_job_pending() === 0) return false
+      if (exports.qjs_execute_pending_job() < 0) exports.qjs_free_value(exports.qjs_get_exception())
+      return true
+    },
+
+    /** As it was before any program; false where its memory grew, which only a new one has not. */
+    reset(): boolean {
+      const memory = new Uint8Array(exports.memory.buffer)
+      if (memory.length !== image.size) return false
+      memory.fill(0)
+      for (const { at, bytes } of image.pages) memory.set(bytes, at)
+      exports.__stack_pointer.value = image.stack
+      return true
+    },
+  }
+}
+
+/** All that an instance is. Pages without anything in them are most, and are not kept. */
+function takeImage(exports: Exports) {
+  // Room that is free already: to grow takes longer than most programs, and who grew cannot be reset.
+  exports.wasm_free(exports.wasm_malloc(ROOM_BYTES))
+  const memory = new Uint8Array(exports.memory.buffer)
+  const pages: { at: number; bytes: Uint8Array }[] = []
+  for (let at = 0; at < memory.length; at += PAGE_BYTES) {
+    if (hasAny(new Int32Array(memory.buffer, at, PAGE_BYTES / 4)))
+      pages.push({ at, bytes: memory.slice(at, at + PAGE_BYTES) })
+  }
+  return { size: memory.length, pages, stack: exports.__stack_pointer.value }
+}
+
+const BAD_FILE = 8
+
+function instantiate(module: WebAssembly.Module, hooks: EngineHooks, strings: () => Strings): Exports {
+  let known: Strings | undefined
+  const env = {
+    // The name of the function and its length, `this`, and the arguments.
+    host_call(...[, , , argc = 0, argv = 0]: number[]) {
+      known ??= strings()
+      const { sized, addressAt } = known
+      const at = (index: number) => addressAt(argv, index)
+      hooks.door(argc === 0 ? -1 : exports.qjs_get_float64(at(0)), {
+        text: (index) => (index < argc ? sized(at(index)).text : ''),
+        sized: (index) => (index < argc ? sized(at(index)) : NOTHING),
+        number: (index) => (index < argc ? exports.qjs_get_float64(at(index)) : Number.NaN),
+      })
+      return exports.qjs_get_undefined()
+    },
+    host_interrupt: () => (hooks.interrupted() ? 1 : 0),
+    host_promise_rejection() {},
+    // There are no modules: what is asked for is not found.
+    host_module_normalize: () => 0,
+    host_module_load: () => 0,
+    host_get_timezone_offset: () => 0,
+  }
+  const wasi = {
+    clock_time_get(_clock: number, _precision: bigint, at: number) {
+      const view = new DataView(exports.memory.buffer)
+      view.setBigUint64(at, BigInt(Math.trunc(hooks.now())) * 1_000_000n, true)
+      return 0
+    },
+    fd_close(fd: number) {
+      if (fd === OUT_OF_MEMORY_FD) hooks.outOfMemory()
+      return BAD_FILE
+    },
+    fd_fdstat_get: () => BAD_FILE,
+    fd_seek: () => BAD_FILE,
+    fd_write: () => BAD_FILE,
+    // Nothing inside is random but by the seed.
+    random_get: (at: number, length: number) => {
+      new Uint8Array(exports.memory.buffer, at, length).fill(0)
+      return 0
+    },
+  }
+  const instance = new WebAssembly.Instance(module, { env, wasi_snapshot_preview1: wasi })
+  const exports = instance.exports as unknown as Exports
+  return exports
+}
+
+/** Whether there is anything in it. A loop, because this is done for each new engine and over megabytes. */
+function hasAny(words: Int32Array): boolean {
+  for (let i = 0; i < words.length; i++) if (words[i] !== 0) return true
+  return false
+}
+
+/** Puts the guest inside, and gives the way in. */
+function boot(exports: Exports, strings: Strings): number {
+  const name = strings.write('door')
+  const [door, global] = [exports.qjs_new_host_function(name.at, name.length, 0), exports.qjs_get_global()]
+  exports.qjs_set_prop_string(global, name.at, door)
+  for (const value of [door, global]) exports.qjs_free_value(value)
+  const [source, file] = [strings.write(GUEST), strings.write(GUEST_FILE)]
+  const enter = exports.qjs_eval(source.at, source.length, file.at, 0)
+  for (const { at } of [name, source, file]) exports.wasm_free(at)
+  if (exports.qjs_is_exception(enter) !== 0) throw new TypeError('The guest did not start.')
+  return enter
+}
+
+function takeThrown(exports: Exports, strings: Strings): Thrown {
+  const thrown = exports.qjs_get_exception()
+  const read = (name: string) => propertyOf(exports, strings, { object: thrown, name })
+  const told =
+    exports.qjs_is_object(thrown) === 0
+      ? { name: '', message: strings.read(thrown), stack: '' }
+      : { name: read('name'), message: read('message'), stack: read('stack') }
+  exports.qjs_free_value(thrown)
+  return told
+}
+
+function propertyOf(exports: Exports, strings: Strings, { object, name }: { object: number; name: string }): string {
+  const key = strings.write(name)
+  const value = exports.qjs_get_prop_string(object, key.at)
+  const text = strings.read(value)
+  exports.qjs_free_value(value)
+  exports.wasm_free(key.at)
+  return text
+}

@@ -1,0 +1,74 @@
+/**
+ * What lives in a sandbox, whatever that is made of (a thread, a Web Worker): keeps an engine warm, runs one program at a
+ * time in it, and gives the next a fresh one. It reads messages and posts messages, and knows no other way.
+ */
+
+import { DEFAULT_LIMITS, memoryClass } from '../sandbox/limits.ts'
+import type { RunRequest, ToSandbox } from '../sandbox/protocol.ts'
+import { createEngine, type Engine, type EngineHooks } from './engine.ts'
+import { boundedBinary } from './patch-wasm.ts'
+import { type GuestIo, GuestRun } from './run.ts'
+
+export interface GuestOptions extends GuestIo {
+  wasm: Uint8Array
+  /** That of the usual limits, where somebody compiled it already. */
+  module?: WebAssembly.Module | undefined
+  /** What calls may nest to inside. The stack of this thread must have room for several times that. */
+  stackBytes: number
+}
+
+interface Place {
+  size: number
+  engine: Engine
+}
+
+const IDLE: EngineHooks = { interrupted: () => false, door() {}, outOfMemory() {}, now: () => 0 }
+const USUAL = memoryClass(DEFAULT_LIMITS.memoryBytes)
+
+export function createGuest(options: GuestOptions) {
+  const modules = new Map<number, WebAssembly.Module>()
+  if (options.module) modules.set(USUAL, options.module)
+  let hooks = IDLE
+  let run: GuestRun | undefined
+
+  const moduleOf = (size: number) => {
+    const module = modules.get(size) ?? new WebAssembly.Module(boundedBinary(options.wasm, size))
+    modules.set(size, module)
+    return module
+  }
+  const open = (size: number): Place => {
+    const forward: EngineHooks = {
+      interrupted: () => hooks.interrupted(),
+      door: (kind, args) => hooks.door(kind, args),
+      outOfMemory: () => hooks.outOfMemory(),
+      now: () => hooks.now(),
+    }
+    return { size, engine: createEngine(moduleOf(size), options.stackBytes, forward) }
+  }
+  let place = open(USUAL)
+
+  const renew = () => {
+    const again = (run?.clean() ?? true) && place.size === USUAL
+    hooks = IDLE
+    run = undefined
+    if (!again || !place.engine.reset()) place = open(USUAL)
+    options.post({ type: 'ready', threadMs: options.threadMs?.() })
+  }
+  const begin = (request: RunRequest) => {
+    const size = memoryClass(request.limits.memoryBytes)
+    if (place.size !== size) place = open(size)
+    run = new GuestRun(request, place.engine, options)
+    hooks = run
+    run.begin()
+  }
+
+  options.post({ type: 'ready', threadMs: options.threadMs?.() })
+  return {
+    receive(message: ToSandbox): void {
+      if (message.type === 'run') begin(message.run)
+      else if (message.type === 'stop') renew()
+      // Answers to what is over come late, and are read as nothing.
+      else if (run && !run.over()) run.answers(message.answers)
+    },
+  }
+}

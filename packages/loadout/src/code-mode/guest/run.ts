@@ -1,0 +1,291 @@
+/**
+ * One program in one engine, from the side that the program cannot reach: here its limits are kept. What ends a program is
+ * posted at once; that the engine comes back after that is waited for by nobody.
+ */
+
+import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
+import { hasMoreValues } from '../sandbox/json.ts'
+import { tooManyBytes, tooManyValues, WAITING_ARGUMENTS } from '../sandbox/limits.ts'
+import {
+  type Answer,
+  type Ended,
+  type FromSandbox,
+  PROGRAM_FILE,
+  type RunRequest,
+  type SandboxCall,
+  type Turn,
+} from '../sandbox/protocol.ts'
+import { createMeter, type Meter } from './cpu-meter.ts'
+import type { DoorArguments, Engine, EngineHooks, Outcome } from './engine.ts'
+import { NoMemory } from './memory.ts'
+import { DOOR, ENTER } from './prelude.ts'
+
+export interface GuestIo {
+  post(message: FromSandbox): void
+  /** The clock of this thread, in milliseconds. */
+  threadMs?: (() => number) | undefined
+}
+
+/** What is said before a turn is over, so that it is not lost should the program have to be killed. */
+const FLUSH = { ms: 50, bytes: 256 * 1024 }
+/** Jobs between two looks at the clock: each may be over before the engine would look itself. */
+const JOBS = 64
+const DEADLOCK = 'The program waits for something that never comes: no call and no timer is left that could wake it.'
+const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error']
+
+export class GuestRun implements EngineHooks {
+  readonly #request: RunRequest
+  readonly #io: GuestIo
+  readonly #engine: Engine
+  readonly #ledger: Ledger
+  readonly #meter: Meter
+  readonly #deadline: number
+  readonly #lines: number
+  #now: number
+  #ended: Ended | undefined
+  #trapped = false
+  #timers = false
+  #read = 0
+  #told = performance.now()
+
+  constructor(request: RunRequest, engine: Engine, io: GuestIo) {
+    this.#request = request
+    this.#engine = engine
+    this.#io = io
+    this.#meter = createMeter(request.limits.cpuMs, io.threadMs)
+    this.#ledger = createLedger(request.limits, (code, message) => this.#fail(code, message))
+    this.#deadline = performance.now() + request.limits.wallMs
+    this.#lines = request.source.split('\n').length
+    this.#now = request.now
+  }
+
+  begin(): void {
+    const { source, seed, functions, input, limits } = this.#request
+    this.#goOn(() => {
+      this.#engine.limitMemory(limits.memoryBytes)
+      this.#take(this.#engine.enter(ENTER.prepare, JSON.stringify({ seed: seedOf(seed), functions }), input))
+      if (this.#ended) return
+      const body = this.#engine.evaluate(bodyOf(source), PROGRAM_FILE)
+      if ('value' in body) this.#take(this.#engine.enter(ENTER.begin, body))
+      else this.#take(body, body.thrown.name === 'SyntaxError' ? 'syntax-error' : 'program-error')
+    })
+  }
+
+  answers(answers: readonly Answer[]): void {
+    this.#goOn(() => {
+      for (const answer of answers) if (!this.#ended) this.#deliver(answer)
+    })
+  }
+
+  over = () => this.#ended !== undefined
+
+  /** Whether nothing of it can be left behind: what broke the engine, or a limit, spoiled it. */
+  clean(): boolean {
+    const ended = this.#ended
+    return !this.#trapped && (ended === undefined || 'value' in ended || CLEAN.includes(ended.error.code))
+  }
+
+  now = () => this.#now
+
+  interrupted = () => !this.#goesOn()
+
+  outOfMemory = () =>
+    this.#fail('memory-limit', `The program needs more than ${this.#request.limits.memoryBytes} bytes.`)
+
+  door = (kind: number, args: DoorArguments) => {
+    if (this.#ended) return
+    if (kind === DOOR.call) this.#ledger.call(args)
+    else if (kind === DOOR.log) this.#ledger.log(args)
+    else if (kind === DOOR.done) this.#done(args)
+    else if (kind === DOOR.failed) this.#fail('program-error', args.text(1), args.text(2))
+    else if (kind === DOOR.timer) this.#timers = true
+  }
+
+  #done(args: DoorArguments): void {
+    const { resultBytes } = this.#request.limits
+    const value = args.number(2) > resultBytes ? undefined : args.sized(1)
+    if (!value || value.bytes > resultBytes)
+      this.#fail('result-limit', `What the program returned takes more than ${resultBytes} bytes.`)
+    else this.#end({ value: value.text })
+  }
+
+  #fail(code: ProgramErrorCode, message: string, stack = ''): void {
+    this.#end({ error: { code, message, stack: ownStack(stack, this.#lines) } })
+  }
+
+  #end(ended: Ended): void {
+    if (this.#ended) return
+    this.#ended = ended
+    this.#io.post({ type: 'ended', ended, turn: this.#turn() })
+  }
+
+  #turn(): Turn {
+    this.#told = performance.now()
+    return {
+      ...this.#ledger.take(),
+      read: this.#read,
+      cpuMs: this.#ended ? this.#meter.spentMs() : this.#meter.passedMs(),
+      memoryBytes: this.#engine.memoryBytes(),
+    }
+  }
+
+  /** Whether it may: looks at the clocks, and says meanwhile what there is to say. */
+  #goesOn(): boolean {
+    if (this.#ended) return false
+    const { cpuMs, wallMs } = this.#request.limits
+    const now = performance.now()
+    const waits = this.#ledger.bytes()
+    if (this.#meter.over()) this.#fail('cpu-limit', `The program computed for longer than ${cpuMs} ms.`)
+    else if (now >= this.#deadline) this.#fail('time-limit', `The program took longer than ${wallMs} ms.`)
+    else if (waits > FLUSH.bytes || (waits > 0 && now - this.#told > FLUSH.ms))
+      this.#io.post({ type: 'turn', turn: this.#turn() })
+    return this.#ended === undefined
+  }
+
+  /** Lets the program go on until it waits for an answer or is over. */
+  #goOn(work: () => void): void {
+    this.#meter.begin()
+    try {
+      work()
+      this.#drain()
+      for (let due = this.#nextDue(); due >= 0 && this.#ledger.waiting() === 0; due = this.#nextDue())
+        if (this.#goesOn()) this.#fire(due)
+      if (this.#goesOn() && this.#ledger.waiting() === 0) this.#fail('program-error', DEADLOCK)
+    } catch (trap) {
+      this.#trapped = true
+      if (trap instanceof NoMemory) this.outOfMemory()
+      else if (trap instanceof RangeError) this.#fail('program-error', 'RangeError: Maximum call stack size exceeded')
+      else this.#fail('sandbox-lost', 'The engine broke while the program ran.')
+    } finally {
+      this.#meter.end()
+    }
+    this.#read++
+    if (!this.#ended) this.#io.post({ type: 'turn', turn: this.#turn() })
+  }
+
+  #drain(): void {
+    for (let jobs = 1; !this.#ended && this.#engine.runJob(); jobs++) if (jobs % JOBS === 0) this.#goesOn()
+  }
+
+  /** When the next timer is due, or −1. */
+  #nextDue(): number {
+    return this.#timers && !this.#ended ? this.#take(this.#engine.enter(ENTER.next)) : -1
+  }
+
+  #fire(due: number): void {
+    this.#now = Math.max(this.#now, due)
+    this.#take(this.#engine.enter(ENTER.fire))
+    this.#drain()
+  }
+
+  #deliver({ seq, ok, text, at }: Answer): void {
+    for (let due = this.#nextDue(); due >= 0 && due <= at; due = this.#nextDue()) this.#fire(due)
+    this.#now = Math.max(this.#now, at)
+    if (this.#ended || !this.#ledger.answered(seq)) return
+    this.#take(this.#engine.enter(ok ? ENTER.value : ENTER.error, seq, text))
+    this.#drain()
+  }
+
+  /** What came of code inside: what it threw ends the program. */
+  #take(outcome: Outcome | { number: number }, code: ProgramErrorCode = 'program-error'): number {
+    if ('number' in outcome) return outcome.number
+    if (!('thrown' in outcome)) return -1
+    const { name, message, stack } = outcome.thrown
+    this.#fail(code, name === '' ? message : `${name}: ${message}`, stack)
+    return -1
+  }
+}
+
+/** Four numbers out of a text (FNV-1a, with four beginnings). */
+function seedOf(seed: string): number[] {
+  return [0x811c9dc5, 0x9e3779b9, 0x85ebca6b, 0xc2b2ae35].map((from) => {
+    let hash = from
+    for (let i = 0; i < seed.length; i++) hash = Math.imul(hash ^ seed.charCodeAt(i), 0x01000193)
+    return hash | 0
+  })
+}
+
+/** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
+export type Fail = (code: ProgramErrorCode, message: string) => void
+export type Ledger = ReturnType<typeof createLedger>
+
+const LEVELS = ['log', 'info', 'warn', 'error', 'debug']
+
+export function createLedger(limits: ProgramLimits, fail: Fail) {
+  const sizes = new Map<number, number>()
+  let [made, waitingBytes, logBytes] = [0, 0, 0]
+  let out = { calls: [] as SandboxCall[], logs: [] as LogLine[], bytes: 0 }
+
+  const tooMuch = (args: DoorArguments): [ProgramErrorCode, string] | undefined => {
+    if (made + 1 > limits.calls) return ['call-limit', `The program made more than ${limits.calls} calls.`]
+    if (sizes.size + 1 > limits.parallelCalls)
+      return ['parallel-limit', `More than ${limits.parallelCalls} calls waited for an answer at once.`]
+    // A character is a byte at least, so that what is far too long need not be copied.
+    if (args.number(4) > limits.argumentBytes) return ['argument-limit', tooManyBytes(limits)]
+    return undefined
+  }
+
+  return {
+    waiting: () => sizes.size,
+    /** What lies here to be told. */
+    bytes: () => out.bytes,
+    take() {
+      const { calls, logs } = out
+      out = { calls: [], logs: [], bytes: 0 }
+      return { calls, logs }
+    },
+    call(args: DoorArguments) {
+      const over = tooMuch(args)
+      if (over) return fail(...over)
+      const { text, bytes } = args.sized(3)
+      if (bytes > limits.argumentBytes) return fail('argument-limit', tooManyBytes(limits))
+      if (hasMoreValues(text, limits.argumentValues)) return fail('argument-limit', tooManyValues(limits))
+      if (waitingBytes + bytes > limits.argumentBytes * WAITING_ARGUMENTS)
+        return fail('argument-limit', 'The arguments of the calls that wait for an answer take too much together.')
+      out.calls.push({ seq: made, object: args.text(1), name: args.text(2), arguments: text })
+      out.bytes += bytes
+      waitingBytes += bytes
+      sizes.set(made++, bytes)
+    },
+    /** False where no call with this number waits. */
+    answered(seq: number): boolean {
+      waitingBytes -= sizes.get(seq) ?? 0
+      return sizes.delete(seq)
+    },
+    log(args: DoorArguments) {
+      const line = args.number(3) > limits.logBytes ? undefined : args.sized(2)
+      // As it would be written: with an end of its line.
+      logBytes += (line?.bytes ?? limits.logBytes) + 1
+      if (!line || logBytes > limits.logBytes)
+        return fail('log-limit', `The program logged more than ${limits.logBytes} bytes.`)
+      const level = LEVELS.find((known) => known === args.text(1)) ?? 'log'
+      out.logs.push({ level: level as LogLine['level'], text: line.text })
+      out.bytes += line.bytes + 1
+    },
+  }
+}
+
+/** Of a stack, the program's own lines. */
+/** On the program's first line, so that its lines are counted as it counts them. */
+export const BODY_HEAD = '(async()=>{"use strict";'
+export const BODY_TAIL = '\n})'
+export const bodyOf = (source: string) => `${BODY_HEAD}${source}${BODY_TAIL}`
+
+const MOST_FRAMES = 20
+const FRAME = new RegExp(`^\\s*at (.*?)\\(?${PROGRAM_FILE}:(\\d+)(?::(\\d+))?\\)?$`)
+
+export function ownStack(stack: string, lines: number): string | undefined {
+  const frames = stack.split('\n').flatMap((text) => {
+    const [, name = '', line = '', column] = FRAME.exec(text) ?? []
+    if (line === '') return []
+    const row = Math.min(Number(line), lines)
+    const place = Number(column ?? 1) - (row === 1 ? BODY_HEAD.length : 0)
+    return `at ${name.trim() || '<anonymous>'} (${PROGRAM_FILE}:${row}:${Math.max(1, place)})`
+  })
+  return frames.length === 0 ? undefined : frames.slice(0, MOST_FRAMES).join('\n')
+}
+
+export const lineOf = (stack: string | undefined): number | undefined => {
+  const line = stack?.match(new RegExp(`${PROGRAM_FILE}:(\\d+)`))?.[1]
+  return line === undefined ? undefined : Number(line)
+}

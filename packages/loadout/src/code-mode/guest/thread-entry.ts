@@ -1,0 +1,25 @@
+/** Where a thread begins. */
+import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
+import type { ToSandbox } from '../sandbox/protocol.ts'
+import type { ThreadData } from '../sandbox/thread.ts'
+import { createGuest } from './guest.ts'
+
+const port = parentPort
+if (port) {
+  const data = workerData as ThreadData
+  const guest = createGuest({
+    ...data,
+    post: (message) => port.postMessage(message),
+    threadMs: 'threadCpuUsage' in process ? threadMs : undefined,
+  })
+  for (let heard = 0; ; heard = Atomics.load(data.bell, 0)) {
+    for (let given = receiveMessageOnPort(port); given; given = receiveMessageOnPort(port))
+      guest.receive(given.message as ToSandbox)
+    Atomics.wait(data.bell, 0, heard)
+  }
+}
+
+function threadMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1000
+}

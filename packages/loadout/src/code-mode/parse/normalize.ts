@@ -1,0 +1,176 @@
+/**
+ * Makes the body of an async function of the forms in which programs are written, by inserting a few words; lines stay what they
+ * are. What already returns something at its top level is left as it is.
+ */
+import { childrenOf, isFunction, type Node } from './parse.ts'
+import type { Refused } from './strip-types.ts'
+
+/** A change of the text: `end` is where what it replaces ends. */
+export interface Change {
+  at: number
+  end: number
+  text: string
+}
+
+export type Shaped = { ok: true; changes: Change[] } | { ok: false; refused: Refused }
+
+/** What a program calls where it leaves that to whoever runs it. */
+const ENTRIES = ['main', 'run', 'program', 'execute', 'handler']
+const NO_IMPORTS = {
+  message: 'A program imports nothing',
+  action: 'Leave the import away: tools are there by name, as toolkit.tool(input).',
+}
+
+export function shape(text: string, body: readonly Node[]): Shaped {
+  const statements = body.filter((node) => node.type !== 'EmptyStatement')
+  const imported = statements.find(isImport)
+  if (imported) return { ok: false, refused: { ...NO_IMPORTS, at: imported.start } }
+  const exported = withoutExports(text, statements)
+  if ('message' in exported) return { ok: false, refused: exported }
+  const { changes, entry } = exported
+  if (has(statements, ['ReturnStatement'])) return { ok: true, changes }
+  const called = entry ?? entryOf(statements)
+  if (called !== undefined) changes.push({ at: text.length, end: text.length, text: `\n;return ${called}` })
+  else changes.push(...lastValue(text, statements.at(-1)))
+  return { ok: true, changes }
+}
+
+export function applyChanges(text: string, changes: readonly Change[]): string {
+  let result = ''
+  let at = 0
+  for (const change of changes.toSorted((a, b) => a.at - b.at)) {
+    result += text.slice(at, change.at) + change.text
+    at = change.end
+  }
+  return result + text.slice(at)
+}
+
+const isImport = ({ type, source }: Node): boolean =>
+  type === 'ImportDeclaration' || type === 'ExportAllDeclaration' || (type === 'ExportNamedDeclaration' && !!source)
+
+interface Unexported {
+  changes: Change[]
+  /** What the program does at its end: `main(input)`. */
+  entry: string | undefined
+}
+
+/** Takes `export` away; what is exported as the default is what the program is. */
+function withoutExports(text: string, statements: readonly Node[]): Unexported | Refused {
+  const changes: Change[] = []
+  let entry: string | undefined
+  for (const node of statements) {
+    const inside = node.declaration as Node | null | undefined
+    if (node.type === 'ExportNamedDeclaration') {
+      const end = inside ? inside.start : node.end
+      changes.push({ at: node.start, end, text: blank(text.slice(node.start, end)) })
+      entry ??= defaultOf(node, statements)
+    } else if (node.type === 'ExportDefaultDeclaration' && inside) {
+      if (inside.type === 'ClassDeclaration') return { ...NO_CLASS, at: node.start }
+      const name = (inside.id as Node | null | undefined)?.name
+      const isNamed = inside.type === 'FunctionDeclaration' && typeof name === 'string'
+      const free = freeName(text)
+      entry = isNamed ? callOf(name, inside) : defaultValue(inside, free, statements)
+      const head = text.slice(node.start, inside.start)
+      changes.push({ at: node.start, end: inside.start, text: isNamed ? blank(head) : constHead(head, free) })
+      if (!isNamed && isFunction(inside)) changes.push({ at: inside.end, end: inside.end, text: ';' })
+    }
+  }
+  return { changes, entry }
+}
+
+const NO_CLASS = { message: 'A class is nothing to run', action: 'Export a function, or return a value.' }
+
+/** `export { main as default }`, by what it calls. */
+function defaultOf({ specifiers }: Node, statements: readonly Node[]): string | undefined {
+  const found = (specifiers as Node[]).find(({ exported }) => (exported as Node).name === 'default')
+  const name = (found?.local as Node | undefined)?.name
+  return typeof name === 'string' ? (callOfNamed(name, statements) ?? name) : undefined
+}
+
+function defaultValue(value: Node, name: string, statements: readonly Node[]): string {
+  if (isFunction(value)) return callOf(name, value)
+  const known = value.type === 'Identifier' ? callOfNamed(String(value.name), statements) : undefined
+  return known ?? name
+}
+
+/** `export default ` is as long as `const $main  = `, so that columns stay. */
+function constHead(head: string, name: string): string {
+  const start = `const ${name}`
+  const room = Math.max(0, 'export default'.length - start.length - 1)
+  return `${start}${' '.repeat(room)}=${blank(head.slice('export default'.length)) || ' '}`
+}
+
+function freeName(text: string): string {
+  let name = '$main'
+  while (text.includes(name)) name += '_'
+  return name
+}
+
+const blank = (text: string): string => text.replace(/[^\n\r\u2028\u2029]/g, ' ')
+
+/** Functions declared at the top, by name. */
+function* functionsOf(statements: readonly Node[]): Generator<[name: string, node: Node]> {
+  for (const statement of statements) {
+    const node = (statement.type.startsWith('Export') ? (statement.declaration as Node | null) : statement) ?? statement
+    if (node.type === 'FunctionDeclaration' && node.id) yield [String((node.id as Node).name), node]
+    if (node.type !== 'VariableDeclaration') continue
+    for (const { id, init } of node.declarations as Node[])
+      if (init && isFunction(init as Node) && (id as Node).type === 'Identifier')
+        yield [String((id as Node).name), init as Node]
+  }
+}
+
+function callOfNamed(name: string, statements: readonly Node[]): string | undefined {
+  for (const [known, node] of functionsOf(statements)) if (known === name) return callOf(name, node)
+  return undefined
+}
+
+const callOf = (name: string, { params }: Node): string => `${name}(${(params as Node[]).length > 0 ? 'input' : ''})`
+
+/** A program that only declares functions means the one that is its entry. */
+function entryOf(statements: readonly Node[]): string | undefined {
+  const functions = [...functionsOf(statements)].filter(([, node]) => node.generator !== true)
+  const doesSomething = has(statements, ['CallExpression', 'AwaitExpression', 'NewExpression', 'ExpressionStatement'])
+  if (doesSomething || functions.length === 0) return undefined
+  const named = ENTRIES.flatMap((entry) => functions.filter(([name]) => name === entry))[0]
+  const [name, node] = named ?? (functions.length === 1 ? functions[0] : undefined) ?? []
+  return name !== undefined && node ? callOf(name, node) : undefined
+}
+
+/** Returns what the last statement is worth, or calls the function that it is. */
+function lastValue(text: string, last: Node | undefined): Change[] {
+  if (last?.type !== 'ExpressionStatement') return []
+  const value = bare(last.expression as Node)
+  if (isFunction(value)) {
+    if (value.generator === true) return []
+    const end = text[last.end - 1] === ';' ? last.end - 1 : last.end
+    const argument = (value.params as Node[]).length > 0 ? 'input' : ''
+    return [insert(last.start, 'return ('), insert(end, `)(${argument})`)]
+  }
+  if (value.type === 'UnaryExpression' && value.operator === 'void' && text.startsWith('void', last.start))
+    return [{ at: last.start, end: last.start + 4, text: 'return' }]
+  return tellsNothing(value) ? [] : [insert(last.start, 'return ')]
+}
+
+const insert = (at: number, text: string): Change => ({ at, end: at, text })
+
+function bare(node: Node): Node {
+  return node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression' ? bare(node.expression as Node) : node
+}
+
+/** Done for what it does, not for what it is worth. */
+function tellsNothing(node: Node): boolean {
+  if (['AssignmentExpression', 'UpdateExpression'].includes(node.type)) return true
+  if (node.type === 'UnaryExpression') return node.operator === 'delete' || node.operator === 'void'
+  const callee = node.type === 'CallExpression' ? (node.callee as Node) : undefined
+  return callee?.type === 'MemberExpression' && (callee.object as Node).name === 'console'
+}
+
+/** Whether one of these stands in the program itself, outside its functions. */
+function has(nodes: Iterable<Node>, types: readonly string[]): boolean {
+  for (const node of nodes) {
+    if (types.includes(node.type)) return true
+    if (!isFunction(node) && !node.type.startsWith('Class') && has(childrenOf(node), types)) return true
+  }
+  return false
+}

@@ -1,0 +1,132 @@
+/**
+ * Reads the text of a program into a tree. The work is bounded by the text: what has types is tried in several ways where it can
+ * be read in several ways, which takes the square and worse of nested brackets, so every token that is read is paid for.
+ */
+
+import { tsPlugin } from '@sveltejs/acorn-typescript'
+import { type Options, Parser } from 'acorn'
+
+export type Parsed = { ok: true; body: Node[] } | Unread
+
+export interface Unread {
+  ok: false
+  message: string
+  /** What to do, where it is not to correct that line. */
+  action?: string | undefined
+  at: number
+  place: Place
+}
+
+type ParserClass = typeof Parser
+
+/** What the sandbox will be asked to run: plain, and without import and export. */
+const BODY: Options = {
+  ecmaVersion: 'latest',
+  sourceType: 'script',
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+  allowHashBang: false,
+}
+
+/** A program rarely has more than one token for two characters, and a model does not write as many as these at once. */
+const TOKENS_A_CHARACTER = 2
+const TOKENS_AT_LEAST = 5_000
+const TOKENS_AT_MOST = 60_000
+
+class TooMuch extends Error {}
+
+/** A parser that stops when it has read far more than the text has. */
+function paid(Base: ParserClass): ParserClass {
+  const Reader = Base as unknown as new (options: Options, text: string, at?: number) => { nextToken(): void }
+  class Paid extends Reader {
+    #left: number
+
+    constructor(options: Options, text: string, at?: number) {
+      super(options, text, at)
+      this.#left = Math.min(text.length * TOKENS_A_CHARACTER + TOKENS_AT_LEAST, TOKENS_AT_MOST)
+    }
+
+    override nextToken(): void {
+      if (this.#left-- <= 0) throw new TooMuch()
+      super.nextToken()
+    }
+  }
+  return Paid as unknown as ParserClass
+}
+
+function parse(parser: ParserClass, text: string, options: Options): Parsed {
+  try {
+    return { ok: true, body: parser.parse(text, options).body as unknown as Node[] }
+  } catch (error) {
+    return { ok: false, ...whyNot(error, text) }
+  }
+}
+
+function whyNot(error: unknown, text: string): Omit<Unread, 'ok'> {
+  const { message, pos } = error as SyntaxError & { pos?: number }
+  const at = pos ?? 0
+  const place = placeOf(text, at)
+  if (error instanceof TooMuch)
+    return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, place }
+  // Acorn says so itself where it can; where it cannot, the engine does.
+  if (error instanceof RangeError || message.startsWith('Not enough stack'))
+    return { message: 'It is nested too deep', action: FLATTER, at, place }
+  return { message: message.replace(/ \(\d+:\d+\)$/, ''), at, place }
+}
+
+const SHORTER = 'Make it shorter, and give data as its input.'
+const FLATTER = 'Write it with fewer brackets inside each other.'
+
+const javascript = Parser.extend(paid)
+const typescript = Parser.extend(tsPlugin({ jsx: false }) as never, paid)
+const GIVEN: Options = { ...BODY, allowImportExportEverywhere: true }
+
+export const parseJavaScript = (text: string): Parsed => parse(javascript, text, GIVEN)
+export const parseTypeScript = (text: string): Parsed => parse(typescript, text, GIVEN)
+export const parseBody = (text: string): Parsed => parse(javascript, text, BODY)
+
+/** The tree of a program, and places in its text. */
+
+export interface Node {
+  type: string
+  start: number
+  end: number
+  [key: string]: unknown
+}
+
+export interface Place {
+  /** From 1. */
+  line: number
+  /** From 1. */
+  column: number
+}
+
+const LINE_END = /\r\n|[\n\r\u2028\u2029]/g
+
+export function placeOf(text: string, at: number): Place {
+  let line = 1
+  let start = 0
+  for (const end of text.matchAll(LINE_END)) {
+    if (end.index + end[0].length > at) break
+    line++
+    start = end.index + end[0].length
+  }
+  return { line, column: at - start + 1 }
+}
+
+const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression']
+export const isFunction = (node: Node): boolean => FUNCTIONS.includes(node.type)
+
+/** The nodes right under one. */
+export function childrenOf(node: Node): Node[] {
+  const children: Node[] = []
+  for (const key in node) {
+    const value = node[key]
+    if (isNode(value)) children.push(value)
+    else if (Array.isArray(value)) for (const one of value) if (isNode(one)) children.push(one)
+  }
+  return children
+}
+
+const isNode = (value: unknown): value is Node =>
+  typeof value === 'object' && value !== null && typeof (value as Node).type === 'string'

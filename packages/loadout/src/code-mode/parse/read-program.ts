@@ -1,0 +1,209 @@
+/**
+ * Reads a program as a model or a person writes it, and gives the body of an async function in JavaScript that an executor runs.
+ * Lines of what is given stay lines of what is run, so that the place of an error fits what was written. What it understands:
+ *
+ * - TypeScript: types become spaces. An enum, a namespace, a decorator and whatever else is code and not a type is refused.
+ * - A fenced block (```ts … ```), alone or, where the text is no program, as the only one among words.
+ * - `return …` at the top level: taken as it is.
+ * - A last statement that is an expression is returned, unless it is done for its effect (an assignment, `console.log`).
+ *   So are a single expression, `main()` after `async function main() {…}`, and `(async () => {…})()`.
+ * - A last statement that is a function, as in `async () => {…}`, is called; with `input` where it has a parameter.
+ * - Nothing but functions: `main`, `run`, `program`, `execute` or `handler` is called, or the only one.
+ * - `export default …` is called where it is a function, else returned; other exports lose the word. Imports are refused.
+ *
+ * It never throws, takes at most 256 KiB, and its work is bounded by the length of the text.
+ */
+
+import type { ProgramError } from '../executor.ts'
+import { applyChanges, shape } from './normalize.ts'
+import { type Node, type Place, placeOf, type Unread } from './parse.ts'
+import { eraseTypes, type Refused } from './strip-types.ts'
+
+type Parsers = typeof import('./parse.ts')
+
+export type ProgramLanguage = 'javascript' | 'typescript'
+
+export interface ProgramText {
+  source: string
+  /** Either, where it is not said. */
+  language?: ProgramLanguage | undefined
+}
+
+export interface ProgramFault extends ProgramError {
+  code: 'syntax-error'
+  line: number
+  column: number
+  /** What to do about it. */
+  action: string
+}
+
+export type ReadProgram =
+  /** `source`: the body of an async function, in JavaScript. A comment may be its last word: what follows needs a new line. */
+  { ok: true; source: string; language: ProgramLanguage } | { ok: false; error: ProgramFault }
+
+export const MAX_PROGRAM_BYTES = 256 * 1024
+
+export async function readProgram({ source, language }: ProgramText): Promise<ReadProgram> {
+  const bytes = source.length > MAX_PROGRAM_BYTES ? source.length : new TextEncoder().encode(source).length
+  if (bytes > MAX_PROGRAM_BYTES)
+    return fault({
+      message: `The program is longer than ${MAX_PROGRAM_BYTES / 1024} KiB`,
+      action: 'Make it shorter, and give data as its input.',
+    })
+  // Loaded with the first program: a page that runs none does not carry it.
+  const parsers = await import('./parse.ts')
+  const given = source.startsWith('\ufeff') ? ` ${source.slice(1)}` : source
+  const fenced = unfence(given)
+  if (fenced.form === 'foreign') return notOurs(fenced)
+  if (fenced.form === 'whole') return read(parsers, fenced.text, language)
+  const first = await read(parsers, given, language)
+  if (first.ok || fenced.form === 'none') return first
+  return fenced.form === 'among words' ? read(parsers, fenced.text, language) : several(fenced)
+}
+
+async function read(parsers: Parsers, text: string, language: ProgramLanguage | undefined): Promise<ReadProgram> {
+  try {
+    return await readText(parsers, text, language)
+  } catch (error) {
+    // A tree that could be built may still be too deep to walk.
+    if (error instanceof RangeError) return fault({ message: 'It is nested too deep', action: SIMPLER })
+    return fault({ message: 'It could not be read', action: SIMPLER })
+  }
+}
+
+const SIMPLER = 'Write it in plain JavaScript, with fewer brackets inside each other.'
+
+async function readText(parsers: Parsers, text: string, language: ProgramLanguage | undefined): Promise<ReadProgram> {
+  if (text.trim() === '') return fault({ message: 'The program is empty', action: 'Write what it shall do.' })
+  const parsed = await parseAs(parsers, text, language)
+  if (!parsed.ok) return unreadable(text, parsed)
+  await turn(text)
+  const { body, isTyped } = parsed
+  const erased = isTyped ? eraseTypes(text, body) : ({ ok: true, text } as const)
+  if (!erased.ok) return refusal(text, erased.refused)
+  const shaped = shape(text, isTyped ? body.filter((node) => !isErased(erased.text, node)) : body)
+  if (!shaped.ok) return refusal(text, shaped.refused)
+  const result = applyChanges(erased.text, shaped.changes)
+  await turn(text)
+  const runnable = parsers.parseBody(result)
+  if (!runnable.ok) return unreadable(text, runnable)
+  return { ok: true, source: result, language: isTyped ? 'typescript' : 'javascript' }
+}
+
+const LONG = 16 * 1024
+
+/** Others get their turn between the steps of what takes long. */
+const turn = async (text: string) => {
+  if (text.length > LONG) await new Promise((resolve) => setTimeout(resolve, 0))
+}
+
+/** Of a statement that was nothing but types a semicolon is left. */
+const isErased = (text: string, { start, end }: Node): boolean => text.slice(start, end).trim() === ';'
+
+/** `f<T>(x)` compares in JavaScript and calls in TypeScript; nobody means the comparison. */
+const GENERIC_CALL = /[\w$]<[^;(){}=<>]*(?:<[^;(){}=<>]*>[^;(){}=<>]*)*>\s*[(`]/
+
+type ParsedAs = { ok: true; body: Node[]; isTyped: boolean } | Unread
+
+async function parseAs(parsers: Parsers, text: string, language: ProgramLanguage | undefined): Promise<ParsedAs> {
+  const plain = language === 'typescript' ? undefined : parsers.parseJavaScript(text)
+  const isSure = language === 'javascript' || !GENERIC_CALL.test(text)
+  if (plain?.ok && isSure) return { ...plain, isTyped: false }
+  // What is too long or too deep is so with types, too.
+  if (plain && !plain.ok && (language === 'javascript' || plain.action !== undefined)) return plain
+  await turn(text)
+  const typed = parsers.parseTypeScript(text)
+  if (typed.ok) return { ...typed, isTyped: true }
+  if (plain?.ok) return { ...plain, isTyped: false }
+  // Whoever came further understood more.
+  return plain && plain.at > typed.at && typed.action === undefined ? plain : typed
+}
+
+function unreadable(text: string, { message, action, place }: Unread): ReadProgram {
+  if (action !== undefined) return fault({ message, action, place })
+  const line = text.split(/\r\n|[\n\r\u2028\u2029]/)[place.line - 1]?.trim() ?? ''
+  const shown = line.length > 120 ? `${line.slice(0, 119)}…` : line
+  return fault({ message, action: shown === '' ? 'Correct the program.' : `Correct it there: ${shown}`, place })
+}
+
+const refusal = (text: string, { message, action, at }: Refused): ReadProgram =>
+  fault({ message, action, place: placeOf(text, at) })
+
+const notOurs = ({ language, line }: Fenced & { form: 'foreign' }): ReadProgram =>
+  fault({
+    message: `The program is marked as ${language}`,
+    action: 'Write it in JavaScript or TypeScript.',
+    place: { line, column: 1 },
+  })
+
+const several = ({ line }: Fenced & { form: 'several' }): ReadProgram =>
+  fault({
+    message: 'There are several blocks of code',
+    action: 'Give one program, without words around it.',
+    place: { line, column: 1 },
+  })
+
+interface Fault {
+  message: string
+  action: string
+  place?: Place | undefined
+}
+
+function fault({ message, action, place = { line: 1, column: 1 } }: Fault): ReadProgram {
+  const where = `line ${place.line}, column ${place.column}`
+  return { ok: false, error: { code: 'syntax-error', message: `${message} (${where})`, action, ...place } }
+}
+
+/** Takes a program out of the Markdown that models put around it. Lines that go become empty, so that the others keep their number. */
+
+export type Fenced =
+  | { form: 'none' }
+  /** The text begins with the fence: all of it is the block. */
+  | { form: 'whole'; text: string }
+  /** There is one block among words. */
+  | { form: 'among words'; text: string }
+  | { form: 'several'; line: number }
+  /** A block of another language. */
+  | { form: 'foreign'; language: string; line: number }
+
+const FENCE = /^[ \t]*(?:`{3,}|~{3,})[ \t]*([\w+#-]*)[^`~]*$/
+const ONE_LINE = /^\s*```(?:(?:js|javascript|ts|typescript)\s)?([^\n\r]*)```\s*$/
+const OURS = [
+  '',
+  'js',
+  'javascript',
+  'mjs',
+  'cjs',
+  'jsx',
+  'ts',
+  'typescript',
+  'mts',
+  'cts',
+  'tsx',
+  'node',
+  'code',
+  'tool_code',
+]
+
+export function unfence(source: string): Fenced {
+  if (!source.includes('```') && !source.includes('~~~')) return { form: 'none' }
+  const line = ONE_LINE.exec(source)?.[1]
+  if (line !== undefined) return { form: 'whole', text: line }
+  const lines = source.split('\n')
+  const fences = lines.flatMap((line, index) => {
+    const language = FENCE.exec(line.replace(/\r$/, ''))?.[1]
+    return language === undefined ? [] : [{ index, language: language.toLowerCase() }]
+  })
+  const [open, second] = fences
+  if (!open) return { form: 'none' }
+  const filled = lines.flatMap((line, index) => (line.trim() === '' ? [] : [index]))
+  const isWhole = filled[0] === open.index
+  if (!OURS.includes(open.language))
+    return isWhole ? { form: 'foreign', language: open.language.slice(0, 30), line: open.index + 1 } : { form: 'none' }
+  // A block that is the whole text ends with its last fence: those between are its own, in a comment.
+  const endsSo = fences.length > 1 && fences.at(-1)?.index === filled.at(-1)
+  if (fences.length > 2 && !(isWhole && endsSo)) return { form: 'several', line: (fences[2]?.index ?? 0) + 1 }
+  const close = (isWhole && endsSo ? fences.at(-1) : second)?.index ?? lines.length
+  const text = lines.map((line, index) => (index > open.index && index < close ? line : '')).join('\n')
+  return isWhole ? { form: 'whole', text } : { form: 'among words', text }
+}

@@ -1,0 +1,211 @@
+/**
+ * Takes the types out of a program: each becomes as many spaces, so that every line and column stays what it was. What is more
+ * than a type (an enum, a namespace, a decorator) is not rewritten but named. Where a type kept two lines apart that would
+ * otherwise be one statement, a semicolon or a bracket takes its place.
+ */
+import { childrenOf, isFunction, type Node } from './parse.ts'
+
+export interface Refused {
+  message: string
+  action: string
+  at: number
+}
+
+export type Erased = { ok: true; text: string } | { ok: false; refused: Refused }
+
+export function eraseTypes(text: string, body: readonly Node[]): Erased {
+  const eraser = new Eraser(text)
+  for (const statement of body) eraser.visit(statement)
+  return eraser.refused ? { ok: false, refused: eraser.refused } : { ok: true, text: eraser.result() }
+}
+
+/** Not only types but code of their own, by what to write instead. */
+const REFUSED: Readonly<Record<string, readonly [what: string, instead: string]>> = {
+  TSEnumDeclaration: ['An enum', 'It is code, not a type: write a plain object, or a union of strings as the type.'],
+  TSModuleDeclaration: ['A namespace', 'It is code, not a type: write a plain object with functions.'],
+  TSParameterProperty: ['A parameter that declares a property', 'Assign it in the constructor: this.x = x.'],
+  TSTypeAssertion: ['A type in angle brackets before a value', 'Write "value as Type", or leave the type away.'],
+  TSImportEqualsDeclaration: ['"import x = …"', 'A program imports nothing: tools are there by name.'],
+  TSExportAssignment: ['"export = …"', 'Return the value.'],
+  Decorator: ['A decorator', 'Call the function yourself.'],
+}
+
+/** Statements that are nothing but types. */
+const STATEMENTS = [
+  'TSInterfaceDeclaration',
+  'TSTypeAliasDeclaration',
+  'TSDeclareFunction',
+  'TSNamespaceExportDeclaration',
+]
+const PARTS = ['TSTypeAnnotation', 'TSTypeParameterDeclaration', 'TSTypeParameterInstantiation']
+const MODIFIERS = /\b(public|private|protected|readonly|override|abstract|declare)\b/y
+const NAME = /(?:[\p{ID_Continue}$#]|\\u\{?[0-9a-f]+\}?)+/iuy
+/** Between two tokens. */
+const GAP = /(?:\s|\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/)*/y
+const NEWLINE = /[\n\r\u2028\u2029]/
+
+class Eraser {
+  refused: Refused | undefined
+  readonly #text: string
+  /** What takes the place of a character; a space where it is empty. */
+  readonly #puts = new Map<number, string>()
+  readonly #blank: Uint8Array
+
+  constructor(text: string) {
+    this.#text = text
+    this.#blank = new Uint8Array(text.length)
+  }
+
+  result(): string {
+    let result = ''
+    let kept = 0
+    for (let i = 0; i < this.#text.length; i++) {
+      if (this.#blank[i] !== 1) continue
+      const put = this.#puts.get(i) ?? (NEWLINE.test(this.#text[i] as string) ? this.#text[i] : ' ')
+      result += this.#text.slice(kept, i) + put
+      kept = i + 1
+    }
+    return result + this.#text.slice(kept)
+  }
+
+  visit(node: Node): void {
+    if (this.refused) return
+    const refusal = node.declare === true ? undefined : own(REFUSED, node.type)
+    if (refusal) {
+      const [what, action] = refusal
+      this.refused = { message: `${what} is not taken`, action, at: node.start }
+    } else if (isOnlyTypes(node)) this.#statement(node)
+    else if (PARTS.includes(node.type)) this.#erase(node.start, node.end)
+    else this.#code(node)
+  }
+
+  #code(node: Node): void {
+    if (node.type === 'TSAsExpression' || node.type === 'TSSatisfiesExpression') this.#after(node)
+    else if (node.type === 'TSNonNullExpression') this.#erase(node.end - 1, node.end)
+    else if (node.type === 'Identifier') this.#mark(node.start, node.optional === true ? '?' : undefined)
+    else if (node.type === 'VariableDeclarator' && node.definite === true) this.#mark((node.id as Node).start, '!')
+    else if (node.type === 'ClassDeclaration' || node.type === 'ClassExpression') this.#class(node)
+    else if (node.type === 'PropertyDefinition' || node.type === 'MethodDefinition') this.#member(node)
+    else if (isFunction(node)) this.#function(node)
+    for (const child of childrenOf(node)) {
+      // The type of `value as Type` went with its word.
+      if (node.type.startsWith('TS') && child === node.typeAnnotation) continue
+      this.visit(child)
+    }
+  }
+
+  #statement(node: Node): void {
+    this.#erase(node.start, node.end)
+    this.#puts.set(node.start, ';')
+  }
+
+  /** `as Type` and `satisfies Type`, after a value that may stand in brackets. */
+  #after(node: Node): void {
+    let at = (node.expression as Node).end
+    for (at = this.#skip(at); this.#text[at] === ')'; ) at = this.#skip(at + 1)
+    this.#erase(at, node.end)
+    const next = this.#skip(node.end)
+    const opens = '([`'.includes(this.#text[next] ?? ' ') && NEWLINE.test(this.#text.slice(node.end, next))
+    if (opens) this.#puts.set(node.end - 1, ';')
+  }
+
+  /** The `?` or `!` after a name. */
+  #mark(start: number, mark: string | undefined): void {
+    if (mark === undefined) return
+    NAME.lastIndex = start
+    const name = NAME.exec(this.#text)
+    const at = this.#skip(start + (name?.[0].length ?? 0))
+    if (this.#text[at] === mark) this.#erase(at, at + 1)
+  }
+
+  #class(node: Node): void {
+    const list = node.implements as Node[] | undefined
+    if (node.abstract === true) this.#modifiers(node.start)
+    if (!list?.[0]) return
+    const head = this.#text.lastIndexOf('implements', list[0].start)
+    this.#erase(head, (list.at(-1) as Node).end)
+  }
+
+  #member(node: Node): void {
+    const value = node.value as Node | null | undefined
+    if (node.declare === true || node.abstract === true || value?.type === 'TSDeclareMethod') {
+      this.#statement(node)
+      return
+    }
+    const first = this.#modifiers(node.start)
+    const key = node.key as Node
+    const from = node.computed === true ? this.#skip(this.#skip(key.end) + 1) : this.#skip(key.end)
+    if (node.optional === true || node.definite === true) this.#erase(from, from + 1)
+    if (first !== undefined && '[*'.includes(this.#text[this.#skip(first.end)] ?? ' ')) this.#puts.set(first.start, ';')
+  }
+
+  /** Blanks the words before a member or a class; tells where they were. */
+  #modifiers(start: number): { start: number; end: number } | undefined {
+    let found: { start: number; end: number } | undefined
+    for (let at = start; ; ) {
+      MODIFIERS.lastIndex = at
+      const word = MODIFIERS.exec(this.#text)?.[0]
+      const end = at + (word?.length ?? 0)
+      const next = this.#text[this.#skip(end)] ?? ''
+      // A member may be called `public`.
+      const isName = '(=;:?!}'.includes(next)
+      if (word !== undefined && !isName) {
+        this.#erase(at, end)
+        found = { start: found?.start ?? at, end }
+        at = this.#skip(end)
+      } else if (this.#text.startsWith('static', at) && !'(=;:?!}'.includes(this.#text[this.#skip(at + 6)] ?? '')) {
+        if (!/\s/.test(this.#text[at + 6] ?? '')) return found
+        at = this.#skip(at + 6)
+      } else return found
+    }
+  }
+
+  #function(node: Node): void {
+    const [first, second] = (node.params as Node[] | undefined) ?? []
+    if (first?.type === 'Identifier' && first.name === 'this') {
+      const comma = this.#skip(first.end)
+      this.#erase(first.start, second ? second.start : this.#text[comma] === ',' ? comma + 1 : first.end)
+    }
+    if (node.type !== 'ArrowFunctionExpression') return
+    const types = node.typeParameters as Node | undefined
+    const result = node.returnType as Node | undefined
+    // An arrow's brackets may not begin or end on another line than what they belong to.
+    if (types && NEWLINE.test(this.#text.slice(types.start, types.end))) {
+      const bracket = this.#text.indexOf('(', types.end)
+      this.#erase(bracket, bracket + 1)
+      this.#erase(types.start, types.end)
+      this.#puts.set(types.start, '(')
+    }
+    if (result && NEWLINE.test(this.#text.slice(result.start, result.end))) {
+      const bracket = this.#text.lastIndexOf(')', result.start)
+      this.#erase(bracket, result.end)
+      this.#puts.set(result.end - 1, ')')
+    }
+  }
+
+  #erase(start: number, end: number): void {
+    this.#blank.fill(1, start, end)
+  }
+
+  #skip(at: number): number {
+    GAP.lastIndex = at
+    return at + (GAP.exec(this.#text)?.[0].length ?? 0)
+  }
+}
+
+function isOnlyTypes(node: Node): boolean {
+  if (STATEMENTS.includes(node.type) || node.type === 'TSIndexSignature') return true
+  if (node.type === 'ImportDeclaration') return importsOnlyTypes(node)
+  if (node.exportKind === 'type' && node.type === 'ExportNamedDeclaration') return true
+  const inside = node.declaration as Node | null | undefined
+  if (node.type.startsWith('Export') && inside && isOnlyTypes(inside)) return true
+  return node.declare === true && node.type !== 'PropertyDefinition'
+}
+
+function importsOnlyTypes({ importKind, specifiers }: Node): boolean {
+  const each = specifiers as Node[]
+  return importKind === 'type' || (each.length > 0 && each.every((one) => one.importKind === 'type'))
+}
+
+const own = <T>(table: Readonly<Record<string, T>>, key: string): T | undefined =>
+  Object.hasOwn(table, key) ? table[key] : undefined

@@ -1,0 +1,110 @@
+/**
+ * `run_code`: programs as one tool for any model. Only what the program returns reaches the model. One that had to wait is read
+ * by its id, in the thread that began it.
+ */
+import { z } from 'zod'
+import type { OwnTool } from '../calls/built-in/built-in-tools.ts'
+import type { CallOutcome, ToolCall } from '../calls/call.ts'
+import { failed } from '../calls/stages/resolve.ts'
+import { HostError } from '../errors.ts'
+import { ownEntry } from '../loadout/built-in-entry.ts'
+import type { Engine } from '../runs/engine.ts'
+import { noRun, OVER, stands } from '../runs/run-rows.ts'
+import { parse } from '../schema/json.ts'
+import type { RunView } from '../schema/records/run.ts'
+import type { ToolManifest } from '../schema/toolkit/tool.ts'
+import type { ProgramScope } from './programs.ts'
+
+/** As a model gets it. */
+export const RUN_CODE: ToolManifest = {
+  name: 'run_code',
+  description:
+    'Runs a program (JavaScript or TypeScript) in which tools are async functions: `await github.list_issues({ state: "open" })`. Loop, filter and combine as you like; only what you `return` comes back. `await search("what you want")` finds tools, `await describe("github.list_issues")` tells how to call one. `setTimeout` waits for nothing.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      program: { type: 'string', description: 'The body of an async function' },
+      language: { enum: ['javascript', 'typescript'] },
+      run: { type: 'string', description: 'In place of a program: a run that had to wait, to read what came of it' },
+    },
+    additionalProperties: false,
+  },
+}
+
+/** A program starts no other. */
+export const RUN_CODE_ENTRY = {
+  ...ownEntry(RUN_CODE, 'The host gives it: there are tools that programs may call.'),
+  allowedCallers: ['direct' as const],
+}
+
+const LAST_LINES = 20
+
+export interface RunCodeParts {
+  engine: Pick<Engine, 'get' | 'settled' | 'cancel'>
+  /** Runs a program until it is over or stands. */
+  run(
+    scope: ProgramScope,
+    given: unknown,
+    options: { signal?: AbortSignal | undefined; isInside: boolean },
+  ): Promise<RunView>
+}
+
+const readInput = z.strictObject({ run: z.string().max(100) })
+
+export function answerRunCode({ engine, run }: RunCodeParts): OwnTool['answer'] {
+  const start = async ({ userId, threadId, runId, arguments: given, signal, carried, rules }: ToolCall) => {
+    // A run that calls it waits for it.
+    const scope = { userId, threadId, carried, rules }
+    const found = await run(scope, given, { signal, isInside: runId !== undefined })
+    if (!signal?.aborted || OVER.has(found.status)) return outcomeOf(found)
+    // Who gave up the call gave up the program.
+    await engine.cancel(userId, found.id)
+    return failed(new HostError('cancelled'))
+  }
+  const read = async ({ userId, threadId, arguments: given, signal }: ToolCall) => {
+    const { run: runId } = parse(readInput, given)
+    const { kind, threadId: of } = await engine.get(userId, runId)
+    // A model reads what was begun where it is, and nothing else.
+    if (kind !== 'program' || of !== threadId) throw noRun()
+    const found = await engine.settled(userId, runId, { signal })
+    return stands(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
+  }
+  return async (call) => {
+    if (call.caller.type === 'code')
+      return failed(new HostError('not-carried', { detail: 'A program starts no other.' }))
+    try {
+      return await ('run' in call.arguments ? read(call) : start(call))
+    } catch (error) {
+      return failed(HostError.from(error))
+    }
+  }
+}
+
+/** What a model reads of a run. */
+export function outcomeOf(run: RunView): CallOutcome {
+  const about = { runId: run.id, status: run.status }
+  if (run.status === 'completed') {
+    const { output } = run
+    const text = typeof output === 'string' ? output : JSON.stringify(output)
+    return { status: 'ok', content: [{ type: 'text', text }], structuredContent: { ...about, value: output } }
+  }
+  const text = [tellOf(run), ...lastWords(run)].join('\n')
+  const status = run.status === 'failed' || run.status === 'cancelled' ? 'tool-error' : 'ok'
+  return { status, content: [{ type: 'text', text }], structuredContent: about }
+}
+
+function tellOf({ id, status, error, steps }: RunView): string {
+  if (status === 'paused') {
+    const refs = steps.filter((step) => step.status === 'paused').map((step) => (step.request as { ref?: string })?.ref)
+    return `The program waits for a person to allow ${refs.join(', ')}, and then goes on by itself. What came of it: ${readBy(id)}.`
+  }
+  if (status === 'outcome-unknown')
+    return `Nobody knows what came of a call that was cut off; a person must say how it goes on. What came of it: ${readBy(id)}.`
+  if (status === 'cancelled') return 'The program was cancelled.'
+  return error ? `${error.message} ${error.action ?? ''}`.trim() : `The program is ${status} as run ${id}.`
+}
+
+const readBy = (id: string) => `run_code({ run: "${id}" })`
+
+const lastWords = ({ logs }: RunView) =>
+  logs.length === 0 ? [] : ['It logged last:', ...logs.slice(-LAST_LINES).map(({ text }) => text.slice(0, 500))]

@@ -1,0 +1,40 @@
+/** What a program may take, where nobody says otherwise. */
+import type { ProgramLimits } from '../executor.ts'
+
+const MiB = 1024 * 1024
+
+export const DEFAULT_LIMITS: ProgramLimits = {
+  memoryBytes: 64 * MiB,
+  cpuMs: 5_000,
+  wallMs: 60_000,
+  calls: 1_000,
+  parallelCalls: 200,
+  logBytes: 256 * 1024,
+  resultBytes: MiB,
+  argumentBytes: 256 * 1024,
+  argumentValues: 10_000,
+}
+
+export function resolveLimits(given: Partial<ProgramLimits> = {}): ProgramLimits {
+  const known = Object.entries(given).filter(([, value]) => value !== undefined)
+  return { ...DEFAULT_LIMITS, ...Object.fromEntries(known) }
+}
+
+export const tooManyBytes = ({ argumentBytes }: ProgramLimits) =>
+  `The arguments of a call take more than ${argumentBytes} bytes.`
+export const tooManyValues = ({ argumentValues }: ProgramLimits) =>
+  `The arguments of a call have more than ${argumentValues} values and names.`
+
+/** How many times the bytes of one call's arguments those of all waiting calls may be: they lie outside the program's memory. */
+export const WAITING_ARGUMENTS = 16
+
+/**
+ * What the memory of an engine may grow to at most. The engine counts what it gives away to the byte; this is for what it
+ * does not count, and in steps, because each is a compilation.
+ */
+export function memoryClass(memoryBytes: number): number {
+  const wanted = memoryBytes + memoryBytes / 4 + 4 * MiB
+  let size = 16 * MiB
+  while (size < wanted && size < 2048 * MiB) size *= 2
+  return size
+}

@@ -1,0 +1,154 @@
+/**
+ * Sandboxes that are warm before a program comes. One program at a time is in a sandbox. A clean one is kept when it says
+ * that it is ready again; one that broke a limit, does not answer or is not kept by its kind is ended and replaced.
+ */
+import { HostError } from '../../errors.ts'
+import type { Box } from './handle.ts'
+import { DEEPEST, SandboxPlaces, type Seeker } from './semaphore.ts'
+
+export interface PoolOptions {
+  /** Opens one that is ready. */
+  open(): Promise<Box>
+  /** How many wait for a program. */
+  spares: number
+  /** How many programs run at once. What they call that is a program in its turn has places beyond these. */
+  most: number
+  /** Whether one may take another program after its first. */
+  reuse: boolean
+}
+
+const READY_MS = 1_000
+
+interface Waiter {
+  resolve(box: Box): void
+  reject(why: unknown): void
+}
+
+export class SandboxPool {
+  readonly #options: PoolOptions
+  readonly #idle: Box[] = []
+  readonly #all = new Set<Box>()
+  readonly #queue: Waiter[] = []
+  readonly #places: SandboxPlaces
+  readonly #taken = new Map<Box, Seeker>()
+  #opening = 0
+  #closed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+    this.#places = new SandboxPlaces(options.most)
+    this.#serve()
+  }
+
+  async take(seeker: Seeker = {}): Promise<Box> {
+    if (this.#closed) throw new HostError('shutting-down')
+    await this.#places.enter(seeker)
+    try {
+      if (this.#closed) throw new HostError('shutting-down')
+      const box = this.#idle.pop() ?? (await this.#wait(seeker.signal))
+      box.hold(true)
+      this.#taken.set(box, seeker)
+      this.#serve()
+      return box
+    } catch (error) {
+      this.#places.leave(seeker)
+      throw error
+    }
+  }
+
+  /** Takes one back; whether it is kept shows when it is ready. */
+  give(box: Box, clean: boolean): void {
+    const seeker = this.#taken.get(box)
+    this.#taken.delete(box)
+    if (!clean || !this.#options.reuse || this.#closed) this.#discard(box)
+    else this.#whenReady(box)
+    if (seeker) this.#places.leave(seeker)
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const { reject } of this.#queue.splice(0)) reject(new HostError('shutting-down'))
+    await Promise.all([...this.#all].map((box) => box.end()))
+    this.#all.clear()
+    this.#idle.length = 0
+  }
+
+  #whenReady(box: Box): void {
+    const timer = setTimeout(() => this.#discard(box), READY_MS)
+    box.listen({
+      message: ({ type }) => {
+        if (type !== 'ready') return
+        clearTimeout(timer)
+        this.#rest(box)
+      },
+      lost: () => {
+        clearTimeout(timer)
+        this.#discard(box)
+      },
+    })
+    box.send({ type: 'stop' })
+  }
+
+  #rest(box: Box): void {
+    box.listen({ message() {}, lost: () => this.#discard(box) })
+    box.hold(false)
+    const next = this.#queue.shift()
+    if (next) next.resolve(box)
+    else if (this.#closed || this.#idle.length >= this.#options.spares) this.#discard(box)
+    else this.#idle.push(box)
+  }
+
+  #discard(box: Box): void {
+    // What it still says is heard by nobody: it must not come back.
+    box.listen({ message() {}, lost() {} })
+    this.#all.delete(box)
+    const at = this.#idle.indexOf(box)
+    if (at >= 0) this.#idle.splice(at, 1)
+    void box.end()
+    this.#serve()
+  }
+
+  /** Opens for those who wait and to fill up the spares, as far as there is room. Whoever waits first gets what is first. */
+  #serve(): void {
+    const { spares, most } = this.#options
+    // Who waits here has a place; spares are only where there is room for a program that nobody waits for.
+    const isWanted = (wanted: number, room: number) =>
+      this.#idle.length + this.#opening < wanted && this.#all.size + this.#opening < room
+    const { length } = this.#queue
+    while (!this.#closed && (isWanted(length, most + DEEPEST) || isWanted(length + spares, most)))
+      this.#open().then(
+        (box) => this.#rest(box),
+        (error: unknown) => this.#queue.shift()?.reject(error),
+      )
+  }
+
+  async #open(): Promise<Box> {
+    this.#opening++
+    try {
+      const box = await this.#options.open()
+      if (this.#closed) {
+        await box.end()
+        throw new HostError('shutting-down')
+      }
+      this.#all.add(box)
+      return box
+    } finally {
+      this.#opening--
+    }
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<Box> {
+    const { promise, resolve, reject } = Promise.withResolvers<Box>()
+    const waiter: Waiter = { resolve, reject }
+    const leave = () => {
+      const at = this.#queue.indexOf(waiter)
+      if (at < 0) return
+      this.#queue.splice(at, 1)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', leave)
+    this.#queue.push(waiter)
+    this.#serve()
+    return promise.finally(() => signal?.removeEventListener('abort', leave))
+  }
+}

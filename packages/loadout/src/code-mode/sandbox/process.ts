@@ -1,0 +1,177 @@
+/**
+ * A sandbox in a process of its own, for one program: should the engine be broken out of, then into a Node that may read two
+ * files and start nothing, and where the operator asks, one that sees nothing of this machine (bubblewrap). It is killed when
+ * the program is over. What it says is lines of JSON, each checked.
+ */
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { z } from 'zod'
+import { createLauncher, type Launcher } from '../../connections/sandbox/launch.ts'
+import { DEFAULT_LIMITS, type SandboxLimits } from '../../connections/sandbox/limits.ts'
+import { NODE } from '../../connections/sandbox/profile.ts'
+import { createProcessGroups, type ProcessGroup, type ProcessSpec } from '../../connections/stdio/process-group.ts'
+import { PROGRAM_ERRORS } from '../executor.ts'
+import { type Box, type BoxListener, SandboxGone } from './handle.ts'
+import { type Lines, readLines } from './lines.ts'
+import type { FromProcess, ToProcess } from './protocol.ts'
+
+export interface ProcessOptions {
+  /** Whether bubblewrap stands around it. */
+  bubblewrap: boolean
+  wasmFile: string
+}
+
+export interface Processes {
+  open(): Promise<Box>
+  close(): Promise<void>
+}
+
+const ENTRY = fileURLToPath(new URL('../guest/process-entry.ts', import.meta.url))
+/** Where our code is inside. */
+const INSIDE = '/opt/loadout/programs'
+const HEAP_MIB = 128
+const LIMITS: Required<SandboxLimits> = {
+  ...DEFAULT_LIMITS,
+  memoryBytes: 768 * 1024 * 1024,
+  // WebAssembly reserves ten gigabytes of addresses for each memory, and uses what its maximum lets it.
+  processBytes: 16 * 1024 ** 3,
+  processes: 64,
+  fileBytes: 1024 * 1024,
+  scratchBytes: 1024 * 1024,
+}
+const MOST_WORDS = 400
+
+const text = z.string()
+const line = z.object({ level: z.enum(['log', 'info', 'warn', 'error', 'debug']), text })
+const call = z.object({ seq: z.int().min(0), object: text, name: text, arguments: text })
+const turn = z.object({
+  calls: z.array(call),
+  logs: z.array(line),
+  read: z.int().min(0),
+  cpuMs: z.number().min(0),
+  memoryBytes: z.number().min(0),
+})
+const failed = z.object({ code: z.enum(PROGRAM_ERRORS), message: text, stack: text.optional() })
+const fromProcess = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('ready'), threadMs: z.number().optional() }),
+  z.object({ type: z.literal('thread'), ms: z.number().optional() }),
+  z.object({ type: z.literal('turn'), turn }),
+  z.object({
+    type: z.literal('ended'),
+    ended: z.union([z.object({ value: text }), z.object({ error: failed })]),
+    turn,
+  }),
+]) satisfies z.ZodType<FromProcess>
+
+export function createProcesses({ bubblewrap, wasmFile }: ProcessOptions): Processes {
+  const groups = createProcessGroups()
+  const launcher = bubblewrap ? createLauncher(groups) : undefined
+  return {
+    async open() {
+      const group = await groups.start(launcher ? await confined(launcher, wasmFile) : plain(wasmFile))
+      return openBox(group)
+    },
+    async close() {
+      await groups.close()
+      await launcher?.close()
+    },
+  }
+}
+
+/** What Node itself keeps from it: the files, other processes, add-ons, the inspector. */
+const nodeArgs = (folder: string, wasm: string) => [
+  '--permission',
+  '--allow-worker',
+  `--allow-fs-read=${folder}/*`,
+  `--allow-fs-read=${wasm}`,
+  `--max-old-space-size=${HEAP_MIB}`,
+  '--no-warnings',
+]
+
+function plain(wasmFile: string): ProcessSpec {
+  const folder = dirname(ENTRY)
+  return { command: process.execPath, args: [...nodeArgs(folder, wasmFile), ENTRY, wasmFile], env: {}, cwd: folder }
+}
+
+async function confined(launcher: Launcher, wasmFile: string): Promise<ProcessSpec> {
+  const [folder, wasm] = [join(INSIDE, 'code-mode'), join(INSIDE, 'quickjs.wasm')]
+  const entry = join(folder, ENTRY.slice(dirname(ENTRY).length + 1))
+  const binds = [
+    { from: realpathSync(dirname(ENTRY)), to: folder },
+    { from: realpathSync(wasmFile), to: wasm },
+  ]
+  const args = [...nodeArgs(folder, wasm), entry, wasm]
+  return launcher.compose({ command: NODE, args, env: {} }, { guard: {}, limits: LIMITS, binds })
+}
+
+function openBox({ child }: ProcessGroup): Promise<Box> {
+  let listener: BoxListener | undefined
+  let words = ''
+  let ended = false
+  const state = { readyMs: undefined as number | undefined, asked: [] as ((ms: number | undefined) => void)[] }
+  const lost = (why: string) => {
+    if (ended) return
+    ended = true
+    child.kill('SIGKILL')
+    listener?.lost(why)
+  }
+  const hear = (text: string) => {
+    const message = readMessage(text)
+    if (!message) return lost('The sandbox said something that is not of its language.')
+    if (message.type === 'thread') return state.asked.shift()?.(message.ms)
+    if (message.type === 'ready') state.readyMs = message.threadMs
+    if (!ended) listener?.message(message)
+  }
+  const lines: Lines = readLines(hear, () => lost('The sandbox said more than it may at once.'))
+  child.stdout?.on('data', (chunk: Buffer) => lines.take(chunk))
+  child.stderr?.on('data', (chunk: Buffer) => {
+    words = `${words}${chunk}`.slice(-10 * MOST_WORDS)
+  })
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
+  child.once('exit', () =>
+    lost(`The sandbox died. ${words.match(/^.*Error.*$/m)?.[0] ?? words}`.trim().slice(0, MOST_WORDS)),
+  )
+
+  const send = (message: ToProcess) => void child.stdin?.write(`${JSON.stringify(message)}\n`)
+  const box: Box = {
+    send,
+    listen(next) {
+      listener = next
+    },
+    threadMs() {
+      send({ type: 'thread' })
+      return new Promise((resolve) => state.asked.push(resolve))
+    },
+    readyMs: () => state.readyMs,
+    hold(on) {
+      for (const one of [child, child.stdin, child.stdout, child.stderr] as unknown as Holdable[])
+        one[on ? 'ref' : 'unref']?.()
+    },
+    async end() {
+      ended = true
+      child.kill('SIGKILL')
+    },
+  }
+  return new Promise((resolve, reject) => {
+    box.listen({
+      message: ({ type }) => {
+        if (type === 'ready') resolve(box)
+      },
+      lost: (why) => reject(new SandboxGone(why)),
+    })
+  })
+}
+
+interface Holdable {
+  ref?(): void
+  unref?(): void
+}
+
+function readMessage(text: string): FromProcess | undefined {
+  try {
+    return fromProcess.parse(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}

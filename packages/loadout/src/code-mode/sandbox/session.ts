@@ -1,0 +1,238 @@
+/**
+ * One program in one sandbox, from the host's side: its calls go to the bridge, the answers go back in the order in which
+ * they come, and whatever happens, one execution comes of it. What the sandbox says is read as what a stranger says: it is
+ * counted and checked here once more, in slices that leave the event loop free.
+ */
+import { HostError } from '../../errors.ts'
+import type { Json } from '../../schema/json.ts'
+import type {
+  Bridge,
+  BridgeAnswer,
+  Execution,
+  LogLine,
+  Program,
+  ProgramErrorCode,
+  ProgramLimits,
+  ProgramUsage,
+} from '../executor.ts'
+import { lineOf } from '../guest/run.ts'
+import type { Box } from './handle.ts'
+import { hasMoreValues, readJson } from './json.ts'
+import { tooManyBytes, tooManyValues } from './limits.ts'
+import type { Answer, Ended, FromSandbox, SandboxCall, Turn } from './protocol.ts'
+import { createWatch, type Watch, type WatchParts } from './watchdog.ts'
+
+export interface SessionParts {
+  box: Box
+  program: Program
+  bridge: Bridge
+  limits: ProgramLimits
+  signal?: AbortSignal | undefined
+}
+
+/** What came of it, and whether the sandbox may be used again once it says that it is ready. */
+export interface SessionOutcome {
+  execution: Execution
+  clean: boolean
+}
+
+type Result =
+  | { status: 'completed'; value: Json }
+  | { status: 'failed'; error: { code: ProgramErrorCode; message: string; line?: number; stack?: string } }
+  | { status: 'paused' }
+
+const SLICE_MS = 8
+const LARGE = 16 * 1024
+const MOST_TEXT = 8000
+const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'cancelled']
+
+export class Session {
+  readonly outcome: Promise<SessionOutcome>
+  readonly #parts: SessionParts
+  #resolve: (outcome: SessionOutcome) => void = () => {}
+  readonly #watch: Watch
+  readonly #started = performance.now()
+  readonly #logs: LogLine[] = []
+  readonly #usage: ProgramUsage = { calls: 0, cpuMs: 0, wallMs: 0 }
+  readonly #inbox: SandboxCall[] = []
+  readonly #asked = new Set<number>()
+  #outbox: Answer[] = []
+  #sent = 0
+  #logBytes = 0
+  #over = false
+  #working = false
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.outcome = new Promise((resolve) => {
+      this.#resolve = resolve
+    })
+    const over: WatchParts['over'] = ({ code, message }, cpuMs) => {
+      this.#usage.cpuMs = cpuMs ?? this.#usage.cpuMs
+      this.#fail(code, message)
+    }
+    this.#watch = createWatch({ box: parts.box, limits: parts.limits, over })
+    this.#begin()
+  }
+
+  #begin() {
+    const { box, program, bridge, limits, signal } = this.#parts
+    box.listen({ message: (message) => this.#hear(message), lost: (why) => this.#fail('sandbox-lost', why) })
+    if (signal?.aborted) return this.cancel()
+    signal?.addEventListener('abort', this.cancel)
+    const input = written(program.input)
+    if (input === undefined) return this.#fail('program-error', 'The input cannot be written as JSON.')
+    const { source, seed } = program
+    const now = Number.isFinite(program.now) ? program.now : 0
+    this.#sent++
+    box.send({ type: 'run', run: { source, input, seed, now, functions: bridge.functions, limits } })
+  }
+
+  cancel = () => this.#fail('cancelled', 'The program was cancelled.')
+
+  #hear(message: FromSandbox): void {
+    if (this.#over || message.type === 'ready') return
+    this.#note(message.turn)
+    const result = message.type === 'ended' ? resultOf(message.ended) : undefined
+    // Who broke a limit makes no more calls; who returned made those that nobody waits for.
+    if (!result || isClean(result)) for (const call of message.turn.calls) this.#inbox.push(call)
+    this.#workOff()
+    if (result) this.#finish(result)
+  }
+
+  #note(turn: Turn): void {
+    const { limits } = this.#parts
+    this.#usage.calls += turn.calls.length
+    this.#usage.cpuMs = turn.cpuMs
+    this.#usage.memoryBytes = turn.memoryBytes
+    if (turn.read === this.#sent) this.#watch.idle()
+    for (const line of turn.logs) {
+      this.#logBytes += line.text.length + 1
+      if (this.#logBytes <= limits.logBytes) this.#logs.push(line)
+    }
+    if (this.#usage.calls > limits.calls) this.#fail('call-limit', `The program made more than ${limits.calls} calls.`)
+  }
+
+  /** Hands calls to the bridge, and lets others have their turn where that takes long. */
+  #workOff(): void {
+    if (this.#working) return
+    const until = performance.now() + SLICE_MS
+    for (let call = this.#inbox.shift(); call; call = this.#inbox.shift()) {
+      this.#ask(call)
+      // Most of the work on a large one comes later, and must not come together with that on the next.
+      const isLarge = call.arguments.length > LARGE
+      if ((performance.now() < until && !isLarge) || this.#inbox.length === 0) continue
+      this.#working = true
+      setTimeout(() => {
+        this.#working = false
+        this.#workOff()
+      }, 0)
+      return
+    }
+  }
+
+  #ask({ seq, object, name, arguments: text }: SandboxCall) {
+    // A sandbox that repeats a number is not ours any more.
+    if (this.#asked.has(seq) || !has(this.#parts.bridge, object, name))
+      return this.#fail('sandbox-lost', 'The sandbox asked for something that it does not have.')
+    this.#asked.add(seq)
+    // Before anything of it is read.
+    const { limits } = this.#parts
+    if (text.length > limits.argumentBytes) return this.#fail('argument-limit', tooManyBytes(limits))
+    if (hasMoreValues(text, limits.argumentValues)) return this.#fail('argument-limit', tooManyValues(limits))
+    const args = readArguments(text)
+    if ('refused' in args) return this.#answer(seq, { error: args.refused, at: this.#parts.program.now })
+    const broke = () =>
+      this.#answer(seq, { error: { code: 'internal', message: 'The call broke.' }, at: this.#parts.program.now })
+    try {
+      // Listened to at once: a promise between would change the order of the answers.
+      this.#parts.bridge
+        .call({ seq, object, name, arguments: args.values })
+        .then((given) => this.#answer(seq, given), broke)
+    } catch {
+      broke()
+    }
+  }
+
+  #answer(seq: number, answer: BridgeAnswer) {
+    if (this.#over) return
+    if ('pause' in answer) return this.#finish({ status: 'paused' })
+    const ok = 'value' in answer
+    const text = written(ok ? answer.value : answer.error)
+    const { program, limits } = this.#parts
+    if (text !== undefined && text.length > limits.memoryBytes)
+      return this.#fail('memory-limit', `An answer takes more than ${limits.memoryBytes} bytes.`)
+    const at = Number.isFinite(answer.at) ? answer.at : program.now
+    this.#outbox.push(
+      text === undefined
+        ? { seq, ok: false, text: '{"code":"internal","message":"The answer is no JSON."}', at }
+        : { seq, ok, text, at },
+    )
+    // Those that come at once go at once.
+    if (this.#outbox.length === 1) queueMicrotask(() => this.#flush())
+  }
+
+  #flush(): void {
+    const answers = this.#outbox
+    this.#outbox = []
+    if (this.#over || answers.length === 0) return
+    this.#sent++
+    this.#watch.busy()
+    this.#parts.box.send({ type: 'answers', answers })
+  }
+
+  #fail(code: ProgramErrorCode, message: string): void {
+    this.#finish({ status: 'failed', error: { code, message } })
+  }
+
+  #finish(result: Result): void {
+    if (this.#over) return
+    this.#over = true
+    if (!isClean(result)) this.#inbox.length = 0
+    this.#watch.stop()
+    this.#parts.signal?.removeEventListener('abort', this.cancel)
+    this.#usage.wallMs = performance.now() - this.#started
+    const execution = { ...result, logs: this.#logs, usage: this.#usage }
+    this.#resolve({ execution, clean: isClean(result) })
+  }
+}
+
+const isClean = (result: Result) => result.status !== 'failed' || CLEAN.includes(result.error.code)
+
+const has = ({ functions }: Bridge, object: string, name: string) =>
+  Object.hasOwn(functions, object) && (functions[object]?.includes(name) ?? false)
+
+function resultOf(ended: Ended): Result {
+  if ('error' in ended) {
+    const { code, message, stack } = ended.error
+    return {
+      status: 'failed',
+      error: { code, message: message.slice(0, MOST_TEXT), line: lineOf(stack), stack: stack?.slice(0, MOST_TEXT) },
+    }
+  }
+  try {
+    return { status: 'completed', value: readJson(ended.value) }
+  } catch (error) {
+    const why = HostError.is(error) ? error.message : 'it is no JSON'
+    const message = `The value that the program returned cannot be taken: ${why}`
+    return { status: 'failed', error: { code: 'program-error', message } }
+  }
+}
+
+function readArguments(text: string): { values: Json[] } | { refused: { code: string; message: string } } {
+  try {
+    const values = readJson(text)
+    if (Array.isArray(values)) return { values }
+  } catch (error) {
+    if (HostError.is(error)) return { refused: { code: 'invalid-arguments', message: error.message } }
+  }
+  return { refused: { code: 'invalid-arguments', message: 'The arguments are no JSON.' } }
+}
+
+function written(value: Json): string | undefined {
+  try {
+    return JSON.stringify(value ?? null) ?? 'null'
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,80 @@
+/** A sandbox in a thread of this process: WebAssembly keeps the program in, the thread keeps our event loop free of it. */
+import { Worker } from 'node:worker_threads'
+import { type Box, type BoxListener, SandboxGone } from './handle.ts'
+import type { FromSandbox } from './protocol.ts'
+
+export interface ThreadData {
+  wasm: Uint8Array
+  module: WebAssembly.Module
+  stackBytes: number
+  /** Counts the messages to it: it sleeps on this, and not in an event loop, because that wakes up twice as fast. */
+  bell: Int32Array
+}
+
+/** Of our own code in it, which holds texts on their way; the program's memory is not of this. */
+const HEAP_MIB = 128
+/** The engine's stack is half a MiB, and one of its calls takes several times as much of ours. */
+const STACK_MIB = 16
+export const STACK_BYTES = 512 * 1024
+
+/** Resolves when it is warm. */
+export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<Box> {
+  const bell = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(new URL('../guest/thread-entry.ts', import.meta.url), {
+    workerData: { ...data, bell, stackBytes: STACK_BYTES } satisfies ThreadData,
+    env: {},
+    argv: [],
+    execArgv: [],
+    name: 'loadout-program',
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, stackSizeMb: STACK_MIB },
+  })
+  return new Promise((resolve, reject) => {
+    const listener: BoxListener = {
+      message: ({ type }) => {
+        if (type === 'ready') resolve(box)
+      },
+      lost: (why) => reject(new SandboxGone(why)),
+    }
+    const box = boxOf(worker, bell, listener)
+  })
+}
+
+function boxOf(worker: Worker, bell: Int32Array, first: BoxListener): Box {
+  let listener: BoxListener | undefined = first
+  let ending: Promise<void> | undefined
+  const lost = (why: string) => {
+    const told = listener
+    listener = undefined
+    if (!ending) told?.lost(why)
+  }
+  let readyMs: number | undefined
+  worker.on('message', (message: FromSandbox) => {
+    if (message.type === 'ready') readyMs = message.threadMs
+    listener?.message(message)
+  })
+  worker.on('error', (error) => lost(`The sandbox died: ${(error as NodeJS.ErrnoException).code ?? error.message}`))
+  worker.on('exit', () => lost('The sandbox died.'))
+  return {
+    send(message) {
+      worker.postMessage(message)
+      Atomics.add(bell, 0, 1)
+      Atomics.notify(bell, 0)
+    },
+    listen(next) {
+      listener = next
+    },
+    async threadMs() {
+      if (!('cpuUsage' in worker)) return undefined
+      const { user, system } = await worker.cpuUsage()
+      return (user + system) / 1000
+    },
+    readyMs: () => readyMs,
+    hold: (on) => (on ? worker.ref() : worker.unref()),
+    end() {
+      // Who waits for its end is not to be left waiting by the end of the process.
+      if (!ending) worker.ref()
+      ending ??= worker.terminate().then(() => {})
+      return ending
+    },
+  }
+}

@@ -1,0 +1,244 @@
+/** What the SDK, a socket or a process throws, as our errors: by class, code and status, never by text. */
+
+import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError, UnauthorizedError } from '@modelcontextprotocol/client'
+import { HostError, type HostErrorOptions } from '../errors.ts'
+import { codeOf } from './http/client/network-errors.ts'
+
+/** The JSON-RPC code under which our HTTP transport tells that a stream ended without an answer. */
+export const STREAM_ENDED = -32_904
+
+export interface FailureContext {
+  /** The caller's own signal: an abort is told by the SDK as a timeout. */
+  signal?: AbortSignal | undefined
+  timeoutMs?: number
+  /**
+   * `handshake`: whatever the server refuses, it cannot be used. `first`: an era was remembered, and nothing has confirmed it
+   * yet. `later`: the server has answered before, so a refusal is about the request alone.
+   * @default 'handshake'
+   */
+  stage?: 'handshake' | 'first' | 'later'
+}
+
+export function asHostError(thrown: unknown, context: FailureContext = {}): HostError {
+  const why = context.signal?.aborted ? context.signal.reason : undefined
+  if (context.signal?.aborted) return HostError.is(why) ? why : new HostError('cancelled', { cause: thrown })
+  const known = findHostError(thrown)
+  if (known) return known
+  if (thrown instanceof UnauthorizedError) return new HostError('sign-in-needed', { cause: thrown })
+  if (thrown instanceof SdkHttpError) return fromHttp(thrown, context)
+  if (thrown instanceof SdkError) return fromSdk(thrown, context)
+  if (thrown instanceof ProtocolError) return fromProtocol(thrown, context)
+  if (isSyntaxError(thrown)) return protocolError('The answer is not JSON.', thrown)
+  return new HostError('server-unreachable', { detail: 'The connection to the server broke.', cause: thrown })
+}
+
+function fromSdk(error: SdkError, { timeoutMs }: FailureContext): HostError {
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout: {
+      const within = timeoutMs === undefined ? 'in time' : `within ${timeoutMs} ms`
+      return new HostError('server-timeout', { detail: `The server did not answer ${within}.`, cause: error })
+    }
+    case SdkErrorCode.ConnectionClosed:
+    case SdkErrorCode.NotConnected:
+      return new HostError('session-lost', { cause: error })
+    case SdkErrorCode.SendFailed:
+      return new HostError('server-unreachable', { cause: error })
+    case SdkErrorCode.CapabilityNotSupported:
+      return unsupported(error)
+    case SdkErrorCode.EraNegotiationFailed:
+      return protocolError('The server and we share no version of the protocol.', error)
+    default:
+      return protocolError('The answer is not what the protocol says.', error)
+  }
+}
+
+function fromProtocol(error: ProtocolError, { stage = 'handshake' }: FailureContext): HostError {
+  if (error.code === STREAM_ENDED && HostError.is(error.data)) return error.data
+  if (error.code === STREAM_ENDED)
+    return new HostError('session-lost', { detail: 'The stream ended before the answer came.', cause: error })
+  if (stage === 'handshake' || (stage === 'first' && OTHER_ERA.has(error.code)))
+    return protocolError(`The server refused with code ${error.code}: ${plain(error.message)}`, error)
+  return refusal(error)
+}
+
+/** Method not found, and a version that is not spoken: the server may be of another era than was remembered. */
+const OTHER_ERA = new Set([-32_601, -32_022])
+const INVALID_PARAMS = -32_602
+const RESOURCE_NOT_FOUND = -32_002
+
+/** Whether the server turned down an era that was only remembered: it did nothing, and a new handshake finds the right one. */
+export const isOtherEra = (error: HostError) =>
+  error.code === 'protocol-error' && error.cause instanceof ProtocolError && OTHER_ERA.has(error.cause.code)
+
+/** A healthy server answered, and said no. Its reason is for the caller; the session is as good as before. */
+function refusal(error: ProtocolError): HostError {
+  const words = wordsOf(error.message)
+  const reason = words === '' ? 'it gives no reason.' : words
+  return new HostError('refused-by-server', {
+    detail: `The server refused the request (${error.code}): ${reason}`,
+    ...refusedAs(error.code),
+    cause: error,
+  })
+}
+
+function refusedAs(code: number): Pick<HostErrorOptions, 'status' | 'action'> {
+  if (code === INVALID_PARAMS)
+    return { status: 422, action: 'Correct the arguments as the server says, and send it again.' }
+  if (code === RESOURCE_NOT_FOUND)
+    return { status: 404, action: 'List what the server offers, and choose one of those.' }
+  return {}
+}
+
+/** Features of a client that servers may ask for in the middle of a request, and that Loadout does not have. */
+const FEATURES = new Map([
+  ['sampling/createMessage', 'sampling (`sampling/createMessage`)'],
+  ['roots/list', 'roots (`roots/list`)'],
+])
+
+function unsupported(error: SdkError): HostError {
+  const method = String((error.data as { method?: unknown } | undefined)?.method ?? '')
+  const feature = FEATURES.get(method) ?? `\`${plain(method)}\``
+  return new HostError('refused-by-server', {
+    detail: `The server asks for ${feature} to answer this request, and Loadout does not support it.`,
+    action: 'Use a tool that works without it, or turn that feature off in the server’s own settings.',
+    cause: error,
+  })
+}
+
+/** An HTTP error can carry the server's JSON-RPC answer: one with an id answers a request, one without is about the session. */
+function fromHttp(error: SdkHttpError, context: FailureContext): HostError {
+  const answer = NOT_ABOUT_THE_REQUEST.has(error.status) ? undefined : answerIn(error.data)
+  return answer ? fromProtocol(answer, context) : fromStatus(error.status, error)
+}
+
+const NOT_ABOUT_THE_REQUEST = new Set([401, 403, 429])
+
+function answerIn(data: unknown): ProtocolError | undefined {
+  const text = (data as { text?: unknown } | undefined)?.text
+  if (typeof text !== 'string' || !text.startsWith('{')) return undefined
+  try {
+    const { jsonrpc, id, error } = JSON.parse(text) as {
+      jsonrpc?: unknown
+      id?: unknown
+      error?: Partial<ProtocolError>
+    }
+    const isAnswer = jsonrpc === '2.0' && id !== undefined && id !== null && typeof error?.code === 'number'
+    return isAnswer ? new ProtocolError(error.code as number, String(error.message ?? '')) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether it answered as the protocol says, with a result that is not what was asked for. */
+export function isOddResult(thrown: unknown): boolean {
+  const cause = HostError.is(thrown) ? thrown.cause : undefined
+  return cause instanceof SdkError && cause.code === SdkErrorCode.InvalidResult
+}
+
+/** The code that the server itself answered with. */
+export function jsonRpcCode(thrown: unknown): number | undefined {
+  const cause = HostError.is(thrown) ? thrown.cause : undefined
+  return cause instanceof ProtocolError && cause.code !== STREAM_ENDED ? cause.code : undefined
+}
+
+/** What an HTTP status of the server means. */
+export function fromStatus(status: number, cause: unknown, retryAfterMs?: number): HostError {
+  if (status === 401)
+    return new HostError('sign-in-needed', { detail: 'The server answered 401: it wants a sign-in.', cause })
+  if (status === 403)
+    return new HostError('sign-in-needed', {
+      detail: 'The server answered 403: these credentials may not do this.',
+      cause,
+    })
+  if (status === 404)
+    return new HostError('session-lost', { detail: 'The server no longer knows the session (404).', cause })
+  if (status === 429) {
+    const wait = retryAfterMs === undefined ? '' : ` Wait ${Math.ceil(retryAfterMs / 1000)} s.`
+    return new HostError('rate-limited', {
+      detail: `The server answered 429.${wait}`,
+      cause,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    })
+  }
+  if (status >= 500) return new HostError('server-unreachable', { detail: `The server answered ${status}.`, cause })
+  return protocolError(`The server answered ${status}.`, cause)
+}
+
+export function protocolError(detail: string, cause?: unknown): HostError {
+  return new HostError('protocol-error', { detail, cause })
+}
+
+function findHostError(thrown: unknown): HostError | undefined {
+  for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++)
+    if (HostError.is(error)) return error
+  return undefined
+}
+
+const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
+
+/** Colours of a terminal are no text. */
+const COLOURS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
+
+/** A server's own words, short and without characters that a terminal or a model would obey. */
+export const plain = (text: string) =>
+  text
+    .replace(COLOURS, '')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ')
+    .slice(0, 500)
+
+const MOST_WORDS = 4000
+/** Servers of the first TypeScript SDK send the code once more within the message. */
+const CODE_PREFIX = /^(MCP error -?\d+: )+/
+
+/** A server's reason for a refusal: with its lines, because it can be a list of what is wrong; bounded, with a sign where it is cut. */
+function wordsOf(message: string): string {
+  const text = visible(message.slice(0, 4 * MOST_WORDS)).replace(CODE_PREFIX, '')
+  return text.length > MOST_WORDS ? `${text.slice(0, MOST_WORDS)}…` : text
+}
+
+const MOST_OUTPUT = 8000
+
+/** The end of what a process printed, line by line, without characters that a terminal or a model would obey. */
+export const lines = (text: string) => visible(text).slice(-MOST_OUTPUT)
+
+const visible = (text: string) =>
+  text
+    .replace(/\r\n?/g, '\n')
+    .replace(COLOURS, '')
+    .replace(/[^\P{Cc}\n\t]|[\p{Cf}\p{Co}\p{Cn}]/gu, ' ')
+    .trim()
+
+/** What a failure says of its connection, and of the work that it ended. */
+/**
+ * A server that no longer knows the session, or never spoke the era that was remembered, did not run the call; anything else
+ * is repeated only where that is safe.
+ */
+export function mayRepeat(error: unknown, repeatable: boolean): boolean {
+  if (!HostError.is(error)) return false
+  if (isOtherEra(error) || wasNeverSent(error)) return true
+  const unknownSession = error.code === 'session-lost' && sessionUnknown(error)
+  return unknownSession || (repeatable && (error.code === 'session-lost' || error.code === 'server-crashed'))
+}
+
+/** Nobody listened at the address, so no server has the request: it may be back on another connection. */
+function wasNeverSent(error: HostError): boolean {
+  for (let cause: unknown = error, depth = 0; cause instanceof Error && depth < 8; cause = cause.cause, depth++)
+    if (codeOf(cause) === 'ECONNREFUSED') return error.code === 'server-unreachable'
+  return false
+}
+
+const sessionUnknown = (error: HostError) => (error.cause as { status?: unknown } | undefined)?.status === 404
+
+const BROKEN = new Set([
+  'session-lost',
+  'server-crashed',
+  'server-unreachable',
+  'response-too-large',
+  'protocol-error',
+  'malformed-list',
+])
+
+export const isCancelled = (error: unknown): error is HostError => HostError.is(error) && error.code === 'cancelled'
+
+/** Whether the connection is of no more use. A refusal is an answer: the session that it came over works. */
+export const isBroken = (error: unknown) => HostError.is(error) && BROKEN.has(error.code)

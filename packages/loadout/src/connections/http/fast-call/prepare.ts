@@ -1,0 +1,88 @@
+/**
+ * Which requests take the short way, and with which headers: those that the SDK's transport would give them, and the
+ * server's secrets. The line is to the server's own URL and follows nothing, so that they leave for no other origin.
+ */
+import { type JSONRPCRequest, PROTOCOL_VERSION_META_KEY, type TransportSendOptions } from '@modelcontextprotocol/client'
+import type { Line, OpenLine } from './contract.ts'
+
+const METHOD = 'tools/call'
+/** What goes into a header as it is. Other names have to be encoded, which the SDK knows. */
+const PLAIN_NAME = /^[\w./:-]+$/
+const NO_HEADERS: readonly string[] = []
+
+/** What all requests of a session carry. */
+interface Common {
+  sessionId: string | undefined
+  version: string | undefined
+  isModern: boolean
+}
+
+export interface Way {
+  line: Line
+  /** Of this one request: names and values in turn. */
+  headers: readonly string[]
+}
+
+export class DirectLines {
+  readonly #url: URL
+  readonly #openLine: OpenLine
+  readonly #secrets: [string, string][]
+  #line: Line | undefined
+  #common: Common | undefined
+
+  constructor(url: URL, openLine: OpenLine, secrets: Readonly<Record<string, string>>) {
+    this.#url = url
+    this.#openLine = openLine
+    this.#secrets = Object.entries(secrets)
+  }
+
+  /** Undefined where the request needs more than the short way can do. */
+  wayOf(
+    request: JSONRPCRequest,
+    session: { sessionId: string | undefined; protocolVersion: string | undefined },
+  ): Way | undefined {
+    if (request.method !== METHOD) return undefined
+    const name = request.params?.name
+    const claimed = request.params?._meta?.[PROTOCOL_VERSION_META_KEY]
+    const isModern = typeof claimed === 'string'
+    if (isModern && !(typeof name === 'string' && PLAIN_NAME.test(name))) return undefined
+    const { sessionId, protocolVersion } = session
+    const line = this.#lineFor({ sessionId, version: isModern ? claimed : protocolVersion, isModern })
+    return { line, headers: isModern ? ['mcp-name', String(name)] : NO_HEADERS }
+  }
+
+  #lineFor(common: Common): Line {
+    const { sessionId, version, isModern } = common
+    const known = this.#common
+    if (
+      this.#line &&
+      known &&
+      known.sessionId === sessionId &&
+      known.version === version &&
+      known.isModern === isModern
+    )
+      return this.#line
+    const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json, text/event-stream' })
+    if (sessionId) headers.set('mcp-session-id', sessionId)
+    if (version) headers.set('mcp-protocol-version', version)
+    if (isModern) headers.set('mcp-method', METHOD)
+    for (const [header, value] of this.#secrets) if (!headers.has(header)) headers.set(header, value)
+    // It comes with each request.
+    if (isModern) headers.delete('mcp-name')
+    this.#line = this.#openLine(this.#url, headers)
+    this.#common = common
+    return this.#line
+  }
+}
+
+/** Whether the sender asks for nothing that only the SDK's transport does. */
+export function isPlainSend(options: TransportSendOptions | undefined): boolean {
+  if (options === undefined) return true
+  const { headers, resumptionToken, onresumptiontoken, onRequestStreamEnd } = options
+  return (
+    resumptionToken === undefined &&
+    onresumptiontoken === undefined &&
+    onRequestStreamEnd === undefined &&
+    (headers === undefined || Object.keys(headers).length === 0)
+  )
+}

@@ -1,0 +1,93 @@
+/**
+ * The short way of a call over `node:http`: the same exchange as below the guarded fetch, read as it arrives. Only a 200 in
+ * JSON or as an event stream is read here; every other answer is handed over unread.
+ */
+import type { IncomingMessage } from 'node:http'
+import { HostError } from '../../../errors.ts'
+import { LeanResponse } from '../client/lazy-response.ts'
+import { begin, type Exchange, headOf, type Waiting } from '../client/request.ts'
+import type { ResponseBody, Sink } from '../client/response-body.ts'
+import type { AnswerReader, Line } from './contract.ts'
+import { EventLines } from './sse-parser.ts'
+
+const JSON_TYPE = /^application\/json *(;[^,]*)?$/i
+const EVENTS_TYPE = /^text\/event-stream *(;[^,]*)?$/i
+
+export function directLine(parts: Omit<Exchange, 'method' | 'payload' | 'onBodyFailure'>): Line {
+  const { url, route, repeatable, maxResponseBytes, traffic } = parts
+  return ({ body, headers, onBodyFailure }, reader) => {
+    if (traffic.closed) throw new HostError('shutting-down')
+    const outgoing: Exchange = {
+      url,
+      method: 'POST',
+      headers: [...parts.headers, ...headers, 'content-length', String(Buffer.byteLength(body))],
+      payload: { data: body, contentType: undefined },
+      repeatable,
+      route,
+      maxResponseBytes,
+      traffic,
+      onBodyFailure,
+    }
+    return begin(outgoing, waitingFor(reader, url))
+  }
+}
+
+function waitingFor(reader: AnswerReader, url: URL): Waiting {
+  return {
+    onAnswer(message, body) {
+      const type = message.statusCode === 200 && body ? contentTypeOf(message) : ''
+      if (body && JSON_TYPE.test(type)) body.pour(jsonInto(reader))
+      else if (body && EVENTS_TYPE.test(type)) body.pour(eventsInto(reader))
+      else reader.onOther(otherAnswer(message, body, url))
+    },
+    onFailure: (error) => reader.onFailure(error),
+    onDone: () => reader.onDone(),
+  }
+}
+
+const otherAnswer = (message: IncomingMessage, body: ResponseBody | undefined, url: URL) =>
+  new LeanResponse(headOf(message, url), body ?? null)
+
+/** Empty where there are several: which of them holds is not for us to say. */
+function contentTypeOf({ rawHeaders }: IncomingMessage): string {
+  let found: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? ''
+    if (name.length !== 12 || name.toLowerCase() !== 'content-type') continue
+    if (found !== undefined) return ''
+    found = rawHeaders[index + 1]
+  }
+  return found ?? ''
+}
+
+function jsonInto(reader: AnswerReader): Sink {
+  const chunks: Buffer[] = []
+  return {
+    onChunk: (chunk) => void chunks.push(chunk),
+    onEnd(error) {
+      const [first] = chunks
+      if (error !== undefined) reader.onFailure(error)
+      else reader.onJson(withoutMark((first && chunks.length === 1 ? first : Buffer.concat(chunks)).toString()))
+    },
+  }
+}
+
+function eventsInto(reader: AnswerReader): Sink {
+  const lines = new EventLines((data, type) => {
+    if (data !== '' && (type === '' || type === 'message')) reader.onEvent(data)
+  })
+  let decoder: TextDecoder | undefined
+  let isFirst = true
+  return {
+    onChunk(chunk) {
+      // Most chunks end with a whole character, and a decoder that remembers costs more than the rest of an event.
+      if ((chunk.at(-1) ?? 0) >= 0x80) decoder ??= new TextDecoder('utf-8', { ignoreBOM: true })
+      const text = decoder ? decoder.decode(chunk, { stream: true }) : chunk.toString()
+      lines.feed(isFirst ? withoutMark(text) : text)
+      if (text !== '') isFirst = false
+    },
+    onEnd: () => reader.onStreamEnd(lines),
+  }
+}
+
+const withoutMark = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)

@@ -1,0 +1,150 @@
+/** Remote servers: Streamable HTTP, and the old HTTP+SSE where a server speaks only that. */
+import { type FetchLike, SSEClientTransport } from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import type { RemoteServer } from '../../schema/toolkit/server.ts'
+import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection, RequestAuth } from '../connection.ts'
+import { otherEraOnly } from '../session/eras.ts'
+import { openSession } from '../session/session.ts'
+import type { OpenLine } from './fast-call/contract.ts'
+import { tellRedirects } from './guard/redirects.ts'
+import { withOriginHeaders } from './origin-headers.ts'
+import { StreamableTransport, tellRateLimits } from './streamable-transport.ts'
+
+export interface HttpOptions {
+  /** Everything that leaves goes through it. */
+  fetch: FetchLike
+  /** The short way for calls, which leaves by the same door. */
+  openLine?: OpenLine
+  clientVersion: string
+}
+
+const FIRST_RECONNECTS = 3
+const CALM_RECONNECT_MS = 1000
+const MAX_RECONNECT_MS = 30_000
+
+export function httpConnections(options: HttpOptions): OpenConnection {
+  return async (target, hooks) => {
+    target.onProgress?.({ phase: 'probing' })
+    const server = target.server as RemoteServer
+    const sse = server.type === 'sse' || (target.verdict?.era === 'legacy' && target.verdict.transport === 'sse')
+    if (sse) return openSse({ target, hooks, options })
+    try {
+      return await openStreamable({ target, hooks, options })
+    } catch (error) {
+      if (target.only === 'modern') throw otherEraOnly(error, target.only)
+      if (!mayBeOldServer(error)) throw error
+      // Where the old way fails too, the first failure is the one that explains.
+      return openSse({ target: { ...target, verdict: { era: 'legacy' } }, hooks, options }).catch(() => {
+        throw error
+      })
+    }
+  }
+}
+
+interface Opening {
+  target: ConnectionTarget
+  hooks: ConnectionHooks
+  options: HttpOptions
+}
+
+async function openStreamable({ target, hooks, options }: Opening): Promise<Connection> {
+  const server = target.server as RemoteServer
+  const secrets = secretsOf(server)
+  const unsigned = withSecrets(options.fetch, server.url, secrets)
+  const transport = new StreamableTransport(new URL(server.url), {
+    fetch: withAuth(unsigned, target.auth),
+    unsigned,
+    openLine: options.openLine,
+    secrets,
+    auth: target.auth,
+    reconnectionOptions: {
+      initialReconnectionDelay: 1000,
+      maxReconnectionDelay: MAX_RECONNECT_MS,
+      reconnectionDelayGrowFactor: 2,
+      maxRetries: 2,
+    },
+    reconnectionScheduler: calmReconnects(),
+  })
+  const farewell = () => transport.endSession()
+  return openSession({ transport, kind: 'http', target, hooks, farewell, clientVersion: options.clientVersion })
+}
+
+async function openSse({ target, hooks, options }: Opening): Promise<Connection> {
+  const server = target.server as RemoteServer
+  const signed = withAuth(withSecrets(options.fetch, server.url, secretsOf(server)), target.auth)
+  const fetch = tellRateLimits(tellRedirects(signed))
+  const transport: SSEClientTransport = new SSEClientTransport(new URL(server.url), {
+    // A new stream would be a new session that nobody shook hands with: the end of the first is the end.
+    fetch: onceOnly(fetch, () => void transport.close().catch(() => {})),
+  })
+  const legacy = { ...target, verdict: { era: 'legacy' as const, transport: 'sse' as const } }
+  return openSession({ transport, kind: 'sse', target: legacy, hooks, clientVersion: options.clientVersion })
+}
+
+/** Secrets are added here and only for their own origin: the SDK also asks other hosts, for metadata of sign-in. */
+function withSecrets(fetch: FetchLike, url: string, secrets: Record<string, string>): FetchLike {
+  return Object.keys(secrets).length === 0 ? fetch : withOriginHeaders(fetch, url, secrets)
+}
+
+const withAuth = (fetch: FetchLike, auth: RequestAuth | undefined) => auth?.wrap(fetch) ?? fetch
+
+const secretsOf = (server: RemoteServer) => ({ ...server.headers, ...authHeaders(server) })
+
+function authHeaders({ auth }: RemoteServer): Record<string, string> {
+  if (auth.type === 'bearer') return { Authorization: `Bearer ${auth.token}` }
+  return auth.type === 'headers' ? auth.headers : {}
+}
+
+// An old server answers a POST to its stream's address with 400, 404 or 405 (the protocol says so).
+function mayBeOldServer(error: unknown): boolean {
+  return HostError.is(error) && (error.code === 'protocol-error' || error.code === 'session-lost')
+}
+
+/** Tells when the stream of events ends, and opens no second one. */
+function onceOnly(fetch: FetchLike, onEnd: () => void): FetchLike {
+  let opened = false
+  return async (input, init) => {
+    if ((init?.method ?? 'GET') !== 'GET') return fetch(input, init)
+    if (opened) {
+      onEnd()
+      throw new HostError('session-lost', { detail: 'The stream of the server ended.' })
+    }
+    const response = await fetch(input, init)
+    if (!response.ok || response.body === null) return response
+    opened = true
+    return new Response(watched(response.body, onEnd), { status: response.status, headers: response.headers })
+  }
+}
+
+/** The same stream. `onEnd` hears of its end, and of a break, at once: the SDK would wait for seconds before it reads again. */
+function watched(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        onEnd()
+        controller.close()
+      } catch (error) {
+        onEnd()
+        controller.error(error)
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  })
+}
+
+/** A server may ask to be reconnected at once, for ever; after a few times it is asked less and less often. */
+function calmReconnects() {
+  let recent = 0
+  return (reconnect: () => void, delay: number) => {
+    recent++
+    const calm =
+      recent <= FIRST_RECONNECTS
+        ? delay
+        : Math.max(delay, Math.min(CALM_RECONNECT_MS * 2 ** (recent - FIRST_RECONNECTS - 1), MAX_RECONNECT_MS))
+    const timer = setTimeout(reconnect, calm)
+    return () => clearTimeout(timer)
+  }
+}

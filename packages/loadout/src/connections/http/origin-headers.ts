@@ -1,0 +1,29 @@
+/**
+ * Secrets go only to the origin they belong to, whatever URL is asked for and wherever it redirects to: each hop is looked
+ * at by itself. Runs in a browser too.
+ */
+import type { FetchLike } from '@modelcontextprotocol/client'
+import { DEFAULT_MAX_REDIRECTS, followRedirects } from './guard/redirects.ts'
+
+/**
+ * A fetch that adds `headers` to requests for `origin` and to no others. Headers that a request already carries stay as
+ * they are, so that a setting cannot break what the protocol needs.
+ */
+export function withOriginHeaders(fetch: FetchLike, origin: string, headers: Record<string, string>): FetchLike {
+  const home = new URL(origin).origin
+  const secrets = Object.entries(headers)
+  const maxRedirects = 'maxRedirects' in fetch ? Number(fetch.maxRedirects) : DEFAULT_MAX_REDIRECTS
+
+  const send: FetchLike = (input, init = {}) => {
+    const url = typeof input === 'string' ? URL.parse(input) : input
+    if (url?.origin !== home) return fetch(input, init)
+    const all = new Headers(init.headers)
+    for (const [name, value] of secrets) if (!all.has(name)) all.set(name, value)
+    return fetch(url, { ...init, headers: all })
+  }
+  const following: FetchLike = async (input, init = {}) => {
+    const url = typeof input === 'string' ? URL.parse(input) : input
+    return url && init.redirect !== 'manual' ? followRedirects(send, { url, init }, maxRedirects) : send(input, init)
+  }
+  return Object.assign(following, { maxRedirects })
+}

@@ -1,0 +1,51 @@
+import { HostError } from '../../errors.ts'
+
+const TRIES = 3
+const FIRST_MS = 1000
+const MOST_MS = 30_000
+
+/** Failures of the server itself, after which it is left in peace for a while. */
+export const COOLS_DOWN = new Set<string>([
+  'server-unreachable',
+  'server-timeout',
+  'server-crashed',
+  'protocol-error',
+  'malformed-list',
+  'session-lost',
+  'spawn-failed',
+  'response-too-large',
+])
+
+/** After some failures in a row nobody is let through for a while, longer each time, then one to try. */
+export interface Breaker {
+  /** Throws `cooling-down` while it is open. */
+  assertClosed(now: number): void
+  succeeded(): void
+  failed(now: number): void
+}
+
+export function createBreaker(random: () => number = Math.random): Breaker {
+  let failures = 0
+  let openUntil = 0
+  return {
+    assertClosed(now) {
+      if (now >= openUntil) return
+      const retryAfterMs = openUntil - now
+      throw new HostError('cooling-down', {
+        detail: `It failed ${failures} times in a row. The next try is in ${Math.ceil(retryAfterMs / 1000)} s.`,
+        retryAfterMs,
+      })
+    },
+    succeeded() {
+      failures = 0
+      openUntil = 0
+    },
+    failed(now) {
+      failures++
+      if (failures < TRIES) return
+      const wait = Math.min(FIRST_MS * 2 ** (failures - TRIES), MOST_MS)
+      // Jitter, so that many who failed together do not come back together.
+      openUntil = now + wait * (0.5 + random() / 2)
+    },
+  }
+}

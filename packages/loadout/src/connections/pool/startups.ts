@@ -1,0 +1,79 @@
+/**
+ * Servers that are starting: the phase of each, its last line of output, and how a person cancels it. An installer may print
+ * thousands of lines, so listeners hear of a phase at once and of a line at most three times a second.
+ */
+import { redact } from '../../toolkits/secrets/redact.ts'
+import type { StartProgress } from '../connection.ts'
+import { plain } from '../errors.ts'
+
+const LINE_EVERY_MS = 300
+const LONGEST_LINE = 200
+
+export class Startups {
+  readonly #progress = new Map<string, StartProgress>()
+  readonly #listing = new Map<string, number>()
+  /** Connections whose first list has arrived: a later refresh is no start. */
+  readonly #listed = new Set<string>()
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
+  readonly #tell: (id: string) => void
+
+  constructor(tell: (id: string) => void) {
+    this.#tell = tell
+  }
+
+  /** The progress of a connection that is being opened. */
+  of(id: string): StartProgress | undefined {
+    return this.#progress.get(id)
+  }
+
+  isListing(id: string): boolean {
+    return this.#listing.has(id) && !this.#listed.has(id)
+  }
+
+  /** The connection has closed, so its next list is a first one again. */
+  closed(id: string): void {
+    this.#listed.delete(id)
+  }
+
+  moved(id: string, { phase, lastLine }: StartProgress, secrets: readonly string[]): void {
+    const before = this.#progress.get(id)
+    const line = lastLine === undefined ? before?.lastLine : shown(lastLine, secrets)
+    this.#progress.set(id, { phase, ...(line === undefined ? {} : { lastLine: line }) })
+    if (before?.phase !== phase) this.#flush(id)
+    else if (before.lastLine !== line && !this.#timers.has(id)) {
+      const timer = setTimeout(() => this.#flush(id), LINE_EVERY_MS)
+      timer.unref?.()
+      this.#timers.set(id, timer)
+    }
+  }
+
+  /** The connection is open, or failed. */
+  over(id: string): void {
+    this.#progress.delete(id)
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
+  }
+
+  /** While the first list is asked for, the server counts as starting. */
+  async whileListing<T>(id: string, work: () => Promise<T>): Promise<T> {
+    this.#listing.set(id, (this.#listing.get(id) ?? 0) + 1)
+    try {
+      const result = await work()
+      this.#listed.add(id)
+      return result
+    } finally {
+      const left = (this.#listing.get(id) ?? 1) - 1
+      if (left > 0) this.#listing.set(id, left)
+      else this.#listing.delete(id)
+      this.#tell(id)
+    }
+  }
+
+  #flush(id: string): void {
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
+    this.#tell(id)
+  }
+}
+
+const shown = (line: string, secrets: readonly string[]) => plain(redact(line, secrets)).trim().slice(0, LONGEST_LINE)

@@ -1,0 +1,86 @@
+/**
+ * What a server of the operator prints as it fails is the operator's to read: users learn that it failed, and how. What a
+ * server answers to a user's own call is theirs.
+ */
+
+import { type ErrorCode, HostError } from '../errors.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Server } from '../schema/toolkit/server.ts'
+import type { ToolkitState } from '../schema/toolkit/toolkit.ts'
+import { isSecretName } from '../toolkits/secrets/looks-secret.ts'
+import { redact } from '../toolkits/secrets/redact.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+
+/** `refused-by-server` is not among them: it is the answer to the user's own request. */
+const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
+  'server-crashed',
+  'spawn-failed',
+  'server-unreachable',
+  'protocol-error',
+  'malformed-list',
+  'session-lost',
+])
+
+export const CLOSED_REASON = 'The server could not be reached.'
+
+export function closedFor(error: unknown, { tier, toolkit, carried }: StoredToolkit, userId: string): unknown {
+  if (tier !== 'app' || carried || userId === APP_OWNER || !HostError.is(error)) return error
+  if (!WORDS_OF_THE_SERVER.has(error.code)) return error
+  const { retryAfterMs } = error
+  return new HostError(error.code, {
+    detail: `The server of "${toolkit.id}" failed; its operator can see why.`,
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    cause: error,
+  })
+}
+
+/** What was said before it was closed, for those who may read it. */
+export const openWords = (error: HostError): HostError =>
+  HostError.is(error.cause) && error.cause.code === error.code ? error.cause : error
+
+export function closedState(state: ToolkitState): ToolkitState {
+  const { output: _, lastLine: __, ...open } = state
+  if (state.status !== 'error') return open
+  return { ...open, reason: CLOSED_REASON }
+}
+
+/** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
+export function withoutSecrets(error: unknown, secrets: readonly string[]): unknown {
+  if (!HostError.is(error)) return error
+  const detail = redact(error.message, secrets)
+  const output = error.output === undefined ? undefined : redact(error.output, secrets)
+  if (detail === error.message && output === error.output) return error
+  return error.with({ detail, ...(output === undefined ? {} : { output }) })
+}
+
+/**
+ * What a server's 401 or 403 means for a toolkit that brings credentials of its own: there is nothing to sign in to, only
+ * something to replace. Where a sign-in is offered all the same, its link stays the answer.
+ */
+export function tellRefusal(error: unknown, { toolkit, tier, carried }: StoredToolkit): unknown {
+  if (!HostError.is(error) || error.code !== 'sign-in-needed' || error.action.startsWith('http')) return error
+  if (!bringsCredentials(toolkit.server)) return error
+  const isOfApp = tier === 'app' && carried === undefined
+  const refused = (detail: string, action: string) =>
+    new HostError('credentials-refused', { detail, action, cause: error })
+  if ((error.cause as { status?: unknown } | undefined)?.status === 403)
+    return refused(
+      'The server answered 403: the credentials of the toolkit may not do this.',
+      'Ask whoever runs the server for the permission, or give the toolkit a token that has it.',
+    )
+  return refused(
+    'The server answered 401: it does not take the credentials of the toolkit.',
+    isOfApp ? 'Ask the operator to replace the token of the toolkit.' : 'Replace the token of the toolkit.',
+  )
+}
+
+/** Whether the server wants to know anew who is there: what it knew until then is of no more use. */
+export const isRefused = (error: unknown): error is HostError =>
+  HostError.is(error) && (error.code === 'sign-in-needed' || error.code === 'credentials-refused')
+
+function bringsCredentials(server: Server): boolean {
+  if (server.type !== 'http' && server.type !== 'sse') return false
+  const { auth, headers, url } = server
+  if (auth.type !== 'none') return auth.type !== 'oauth'
+  return Object.keys(headers).some(isSecretName) || url.includes('${secret:')
+}

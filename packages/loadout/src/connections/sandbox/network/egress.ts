@@ -1,0 +1,229 @@
+/**
+ * The only way from a sandbox to the network: a proxy on a socket of its own that opens exactly the declared hosts, and
+ * those only where the address guard lets them be reached, and never this machine itself. Names are resolved out here, once,
+ * and the peer is judged again; what the sandbox says about addresses is never believed.
+ */
+
+import { chown, mkdtemp, readdir, rm, stat } from 'node:fs/promises'
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import { connect, type LookupFunction, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
+import { HostError } from '../../../errors.ts'
+import { fitsHost } from '../../../schema/host-pattern.ts'
+import { type AddressGuard, createAddressGuard, hostOf } from '../../http/guard/address-guard.ts'
+import type { GuardOptions } from '../../http/guard/guarded-fetch.ts'
+import { openTunnel, type ProxyServer, readProxy } from '../../http/guard/proxy.ts'
+import { type OwnMachine, ownMachine } from './local-addresses.ts'
+
+export interface Egress {
+  /** The folder with the socket, to be shown inside. */
+  dir: string
+  close(): Promise<void>
+}
+
+export interface EgressOptions {
+  hosts: readonly string[]
+  guard: GuardOptions
+  /** Who may use the socket, where that is not us. */
+  uid: number | undefined
+}
+
+const CONNECT_TIMEOUT_MS = 10_000
+const MAX_CONNECTIONS = 128
+const IDLE_MS = 300_000
+/** The proxy's own, and the connection's: not for the server behind it. */
+const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te', 'upgrade'])
+
+export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
+  const dir = await mkdtemp(join(tmpdir(), EGRESS_PREFIX))
+  const dial = createDial(guard, (host, port) => fitsHost(hosts, { host, port }))
+  const open = new Set<Duplex>()
+  const server = createServer((request, response) => void forward(request, response, dial))
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (socket) => {
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+  server.on('connect', (request, near: Duplex, head: Buffer) => void tunnel(request, { near, head, dial }))
+  try {
+    const path = join(dir, SOCKET)
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+    server.unref()
+    if (uid !== undefined) for (const owned of [path, dir]) await chown(owned, uid, uid)
+  } catch (error) {
+    await rm(dir, { recursive: true, force: true })
+    throw error
+  }
+  return {
+    dir,
+    async close() {
+      server.close()
+      for (const socket of open) socket.destroy()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+type Dial = (host: string, port: number) => Promise<Socket>
+
+function createDial(options: GuardOptions, isDeclared: (host: string, port: number) => boolean): Dial {
+  const guard = createAddressGuard(options)
+  const own = ownMachine(options)
+  const proxy = options.proxy && readProxy(options.proxy)
+  const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
+  return async (host, port) => {
+    const url = URL.parse(`http://${host.includes(':') ? `[${host}]` : host}:${port}`)
+    const name = url ? hostOf(url) : ''
+    if (!url || !isDeclared(name, port))
+      throw new HostError('address-blocked', { detail: `${name}:${port} is not among the \`hosts\` of the toolkit.` })
+    guard.checkUrl(url)
+    own.checkHost(name)
+    if (proxy?.serves(url)) return throughProxy(proxy, { host: name, port, timeoutMs })
+    return connected({ guard, own }, { host: name, port, timeoutMs })
+  }
+}
+
+interface Peer {
+  host: string
+  port: number
+  timeoutMs: number
+}
+
+const throughProxy = (proxy: ProxyServer, peer: Peer) => openTunnel(proxy, { ...peer, tls: {} })
+
+interface Judges {
+  guard: AddressGuard
+  own: OwnMachine
+}
+
+/** What the guard lets pass, without this machine. */
+function lookupOf({ guard, own }: Judges): LookupFunction {
+  return (hostname, options, callback) =>
+    guard.lookup(hostname, options, (error, found, family) => {
+      if (error) return callback(error, found, family)
+      try {
+        for (const one of typeof found === 'string' ? [found] : found.map(({ address }) => address))
+          own.checkAddress(one, hostname)
+      } catch (refused) {
+        return callback(refused as Error, [])
+      }
+      callback(null, found, family)
+    })
+}
+
+function connected({ guard, own }: Judges, { host, port, timeoutMs }: Peer): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, lookup: lookupOf({ guard, own }) })
+    const timer = setTimeout(() => socket.destroy(new HostError('server-timeout')), timeoutMs)
+    socket.once('error', reject)
+    socket.once('close', () => clearTimeout(timer))
+    socket.once('connect', () => {
+      clearTimeout(timer)
+      try {
+        guard.checkAddress(socket.remoteAddress ?? '', host)
+        own.checkAddress(socket.remoteAddress ?? '', host)
+        resolve(socket)
+      } catch (error) {
+        socket.destroy()
+        reject(error)
+      }
+    })
+  })
+}
+
+interface Tunnel {
+  near: Duplex
+  head: Buffer
+  dial: Dial
+}
+
+async function tunnel(request: IncomingMessage, { near, head, dial }: Tunnel): Promise<void> {
+  near.on('error', () => {})
+  const [, host = '', port = ''] = /^(.*):(\d{1,5})$/.exec(request.url ?? '') ?? []
+  try {
+    const far = await dial(host.replace(/^\[|\]$/g, ''), Number(port))
+    near.write('HTTP/1.1 200 Connection established\r\n\r\n')
+    far.write(head)
+    splice(near, far)
+  } catch (error) {
+    const { status, words } = explain(error)
+    near.end(`HTTP/1.1 ${status} Refused\r\ncontent-type: text/plain\r\nconnection: close\r\n\r\n${words}\n`)
+  }
+}
+
+function splice(near: Duplex, far: Socket): void {
+  far.setTimeout(IDLE_MS, () => far.destroy())
+  for (const [one, other] of [
+    [near, far],
+    [far, near],
+  ] as const) {
+    one.on('error', () => other.destroy())
+    one.on('close', () => other.destroy())
+    one.pipe(other)
+  }
+}
+
+/** A plain `http://` request, which comes with its whole URL. */
+async function forward(request: IncomingMessage, response: ServerResponse, dial: Dial): Promise<void> {
+  response.on('error', () => {})
+  try {
+    const url = URL.parse(request.url ?? '')
+    if (url?.protocol !== 'http:') throw new HostError('address-blocked', { detail: 'This is a proxy for http URLs.' })
+    const socket = await dial(hostOf(url), Number(url.port) || 80)
+    response.once('close', () => socket.destroy())
+    const kept = Object.entries(request.headers).filter(([name]) => !HOP_HEADERS.has(name))
+    const headers = { ...Object.fromEntries(kept), host: url.host, connection: 'close' }
+    const onward = httpRequest({
+      createConnection: () => socket,
+      method: request.method,
+      path: url.pathname + url.search,
+      headers,
+    })
+    onward.on('error', () => (response.headersSent ? response.destroy() : refuse(response, 502, 'The host broke off.')))
+    onward.on('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  } catch (error) {
+    const { status, words } = explain(error)
+    refuse(response, status, words)
+  }
+}
+
+function refuse(response: ServerResponse, status: number, words: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(`${words}\n`)
+}
+
+function explain(error: unknown): { status: number; words: string } {
+  if (HostError.is(error)) return { status: error.status === 403 ? 403 : 502, words: error.message }
+  return { status: 502, words: 'The host cannot be reached.' }
+}
+
+/** Folders with sockets of proxies whose host is gone, as a `kill -9` leaves them: nobody listens there any more. */
+export const EGRESS_PREFIX = 'loadout-egress-'
+export const SOCKET = 'proxy.sock'
+/** One that has no socket yet is being made. */
+const YOUNG_MS = 60_000
+
+export async function sweepSockets(folder = tmpdir()): Promise<void> {
+  for (const name of await readdir(folder).catch(() => []))
+    if (name.startsWith(EGRESS_PREFIX) && (await isLeft(join(folder, name))))
+      await rm(join(folder, name), { recursive: true, force: true }).catch(() => {})
+}
+
+async function isLeft(dir: string): Promise<boolean> {
+  const code = await new Promise<string | undefined>((resolve) => {
+    const socket = connect(join(dir, SOCKET))
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(undefined)
+    })
+    socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+  })
+  if (code === 'ECONNREFUSED') return true
+  const found = code === 'ENOENT' ? await stat(dir).catch(() => undefined) : undefined
+  return found !== undefined && Date.now() - found.mtimeMs > YOUNG_MS
+}

@@ -1,0 +1,44 @@
+/**
+ * This machine, as seen from a sandbox: not there. On its loopback are the host's own API and whatever else trusts who is
+ * local, so it is no part of the private network that users' servers may reach; only what the operator allows by name or
+ * address is.
+ */
+import { hostname, networkInterfaces } from 'node:os'
+import { HostError } from '../../../errors.ts'
+import { type AddressOptions, isLiteral, parseAddress, readAllowed } from '../../http/guard/address-guard.ts'
+
+export interface OwnMachine {
+  /** Throws where the host of a URL is this machine. What a name resolves to is judged later. */
+  checkHost(host: string): void
+  /** Throws where the address of a host is one of this machine. */
+  checkAddress(address: string, host: string): void
+}
+
+const OWN_RANGES = new Set(['loopback', 'unspecified'])
+const OWN_NAMES = /^(.*\.)?localhost(\.localdomain)?$|^ip6-(localhost|loopback)$/
+
+export function ownMachine({ allow = [] }: Pick<AddressOptions, 'allow'>): OwnMachine {
+  const allowed = readAllowed(allow)
+  const checkAddress = (text: string, host: string) => {
+    const address = parseAddress(text)
+    if (address && (allowed.hasAddress(address) || allowed.hasName(host))) return
+    if (!address || OWN_RANGES.has(address.range()) || interfaces().has(address.toString())) throw refused(host)
+  }
+  return {
+    checkHost(host) {
+      if (isLiteral(host)) checkAddress(host, host)
+      else if ((OWN_NAMES.test(host) || host === hostname().toLowerCase()) && !allowed.hasName(host))
+        throw refused(host)
+    },
+    checkAddress,
+  }
+}
+
+/** Asked for each time: networks come and go. */
+function interfaces(): Set<string> {
+  const all = Object.values(networkInterfaces()).flatMap((one) => one ?? [])
+  return new Set(all.flatMap(({ address }) => parseAddress(address.replace(/%.*$/, ''))?.toString() ?? []))
+}
+
+const refused = (host: string) =>
+  new HostError('address-blocked', { detail: `${host} is the machine of this host, which a sandbox does not reach.` })

@@ -1,0 +1,216 @@
+/**
+ * Packages for sandboxes, fetched before entry: a sandbox with the registry as its only host writes them into a folder of
+ * their own, with scripts switched off, so that no code of a package runs while it is fetched. What runs later sees the
+ * folder read-only and has no registry. A folder is named by what was asked for and is complete or not there; the version
+ * that was found first stays until the folder is removed, which happens to those that nobody uses when the room is needed.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { constants, existsSync } from 'node:fs'
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { HostError } from '../../../errors.ts'
+import { plain } from '../../errors.ts'
+import type { CommandLine } from '../../stdio/template.ts'
+import { type Bind, NODE } from '../profile.ts'
+import type { RunOutcome } from '../run-once.ts'
+import type { PackageFolder } from './package-folder.ts'
+import type { PackageRun } from './package-run.ts'
+
+export const PACKAGES = '/packages'
+
+export interface PackageOptions {
+  /** Where packages are kept. Everyone may have to enter it. */
+  dir(): Promise<string>
+  /** Where npm packages come from; undefined where nobody said so. */
+  npmRegistry(): Promise<string | undefined>
+  /** The same for Python. */
+  pypiIndex: string | undefined
+  /** Where the files of that index are, where that is another host. */
+  pypiFileHosts: readonly string[]
+  node: string | undefined
+  folder: PackageFolder
+  /** Runs a command in a sandbox that may reach `hosts`. */
+  run(line: FetchLine, binds: readonly Bind[], signal: AbortSignal): Promise<RunOutcome>
+}
+
+export interface Fetched {
+  command: string
+  args: readonly string[]
+  bind: Bind
+  /** It is in use until this is called. */
+  release(): void
+}
+
+const MAX_MANIFEST_BYTES = 1024 * 1024
+const WORDS = 400
+
+export function createPackages(options: PackageOptions) {
+  const underWay = new Map<string, Promise<string>>()
+  /** Many may want the same package at once; it is fetched once. */
+  const folderOf = async (run: PackageRun): Promise<string> => {
+    const registry = await registryOf(options, run)
+    const key = createHash('sha256').update(`${run.from} ${run.spec} ${registry}`).digest('hex')
+    const wanted = { ...run, registry }
+    const fetching = underWay.get(key) ?? fetchOnce(options, wanted, key).finally(() => underWay.delete(key))
+    underWay.set(key, fetching)
+    return fetching
+  }
+  return {
+    async fetch(run: PackageRun): Promise<Fetched> {
+      const folder = await folderOf(run)
+      const release = options.folder.hold(folder)
+      try {
+        const command = `${PACKAGES}/${await commandOf(folder, run)}`
+        return { command, args: run.args, bind: { from: folder, to: PACKAGES }, release }
+      } catch (error) {
+        release()
+        throw error
+      }
+    },
+  }
+}
+
+async function commandOf(folder: string, { from, program, name }: PackageRun): Promise<string> {
+  if (from === 'pypi') return `bin/${program}`
+  return `node_modules/.bin/${program ?? (await programOf(folder, name))}`
+}
+
+async function registryOf({ npmRegistry, pypiIndex }: PackageOptions, { from }: PackageRun): Promise<string> {
+  const [registry, setting] =
+    from === 'npm' ? [await npmRegistry(), 'LOADOUT_NPM_REGISTRY'] : [pypiIndex, 'LOADOUT_PYPI_INDEX']
+  if (registry !== undefined) return registry
+  throw new HostError('stdio-refused', {
+    detail: 'It is not set where packages for sandboxes come from.',
+    action: `Ask the operator to set ${setting}, or use a remote server (a URL).`,
+  })
+}
+
+type WantedPackage = PackageRun & { registry: string }
+
+async function fetchOnce(options: PackageOptions, run: WantedPackage, key: string): Promise<string> {
+  const dir = await options.dir()
+  const folder = join(dir, key)
+  if (await stat(folder).catch(() => undefined)) return folder
+  const line = run.from === 'npm' ? npmLine(options, run) : uvLine(options, run)
+  const free = await options.folder.reserve(dir)
+  const filling = join(dir, `new-${randomUUID()}`)
+  try {
+    await mkdir(filling, { mode: 0o755 })
+    const { signal, stop } = options.folder.watch(filling)
+    const binds = [{ from: filling, to: PACKAGES, writable: true }, ...line.binds]
+    const outcome = await options.run(line, binds, signal).finally(stop)
+    if (signal.aborted) throw tooLarge(run)
+    if (outcome.code !== 0) throw notFetched(run, outcome)
+    // Another process may have been faster: then its folder is as good.
+    await rename(filling, folder).catch(async (error) => {
+      if (!(await stat(folder).catch(() => undefined))) throw error
+    })
+    return folder
+  } finally {
+    await rm(filling, { recursive: true, force: true })
+    free()
+  }
+}
+
+type FetchLine = CommandLine & { hosts: readonly string[]; binds: readonly Bind[] }
+
+function npmLine({ node }: PackageOptions, { spec, registry }: WantedPackage): FetchLine {
+  const npm = node === undefined ? undefined : npmBeside(node)
+  if (npm === undefined)
+    throw new HostError('stdio-refused', {
+      detail: 'Packages cannot be fetched: npm is not installed where a sandbox can see it.',
+      action: 'Ask the operator to install npm under /usr, or use a remote server (a URL).',
+    })
+  const flags = [
+    '--ignore-scripts',
+    '--no-audit',
+    '--no-fund',
+    '--no-update-notifier',
+    '--no-package-lock',
+    '--omit=dev',
+  ]
+  const where = ['--prefix', PACKAGES, '--cache', '/tmp/npm', '--registry', registry]
+  return {
+    command: NODE,
+    args: ['/opt/loadout/npm/bin/npm-cli.js', 'install', ...flags, ...where, '--', spec],
+    env: {},
+    hosts: [hostAndPort(registry)],
+    binds: [{ from: npm, to: '/opt/loadout/npm' }],
+  }
+}
+
+const NPM_PLACES = ['/usr/local/lib/node_modules/npm', '/usr/lib/node_modules/npm', '/usr/share/nodejs/npm']
+
+export const npmBeside = (node: string) =>
+  [join(dirname(node), '../lib/node_modules/npm'), ...NPM_PLACES].find((path) =>
+    existsSync(join(path, 'bin/npm-cli.js')),
+  )
+
+const UV_PLACES = ['/usr/local/bin/uv', '/usr/bin/uv']
+
+function uvLine({ pypiFileHosts }: PackageOptions, { spec, registry }: WantedPackage): FetchLine {
+  const uv = UV_PLACES.find((path) => existsSync(path))
+  if (uv === undefined)
+    throw new HostError('stdio-refused', {
+      detail: 'Python packages cannot be fetched: uv is not installed in /usr/local/bin or /usr/bin.',
+      action: 'Ask the operator to install uv there, or use a remote server (a URL).',
+    })
+  return {
+    command: uv,
+    // Wheels only: to build a package is to run its code.
+    args: ['tool', 'install', '--no-build', '--no-config', '--default-index', registry, '--', spec],
+    env: {
+      UV_TOOL_DIR: `${PACKAGES}/tools`,
+      UV_TOOL_BIN_DIR: `${PACKAGES}/bin`,
+      UV_CACHE_DIR: '/tmp/uv',
+      UV_LINK_MODE: 'copy',
+      UV_PYTHON_DOWNLOADS: 'never',
+    },
+    hosts: [hostAndPort(registry), ...pypiFileHosts],
+    binds: [],
+  }
+}
+
+function hostAndPort(text: string): string {
+  const { hostname, port, protocol } = new URL(text)
+  return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`
+}
+
+/** As npx chooses: the only program of the package, or the one that is called like it. */
+async function programOf(folder: string, name: string): Promise<string> {
+  const { bin } = await readManifest(join(folder, 'node_modules', name, 'package.json'))
+  const short = name.split('/').at(-1) as string
+  const programs = typeof bin === 'object' && bin !== null ? Object.keys(bin) : typeof bin === 'string' ? [short] : []
+  const program = programs.length === 1 ? programs[0] : programs.find((one) => one === short)
+  if (program !== undefined && /^[\w][\w.-]*$/.test(program)) return program
+  throw new HostError('spawn-failed', {
+    detail: `The package "${name}" has ${programs.length === 0 ? 'no program' : 'several programs'} to run.`,
+    action: 'Name one: `npx -p package program`.',
+  })
+}
+
+// The folder holds what a stranger packed: no link is followed, and not more is read than a manifest can be.
+async function readManifest(path: string): Promise<{ bin?: unknown }> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_MANIFEST_BYTES), 0, MAX_MANIFEST_BYTES, 0)
+    return JSON.parse(buffer.toString('utf8', 0, bytesRead)) as { bin?: unknown }
+  } catch (error) {
+    throw new HostError('spawn-failed', { detail: 'The manifest of the package cannot be read.', cause: error })
+  } finally {
+    await file.close()
+  }
+}
+
+const tooLarge = ({ spec }: PackageRun) =>
+  new HostError('stdio-refused', {
+    detail: `The package "${spec}" is larger than a package may be here.`,
+    action: 'Use a smaller one, or a remote server (a URL).',
+  })
+
+function notFetched({ spec }: PackageRun, { output }: RunOutcome): HostError {
+  return new HostError('spawn-failed', {
+    detail: `The package "${spec}" could not be fetched. ${plain(output.slice(-WORDS))}`,
+    action: 'Check the name and version of the package, and that the registry can be reached.',
+  })
+}

@@ -1,0 +1,42 @@
+/** Suggestions of a server for an argument while it is typed, cleaned and bounded. */
+import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
+import { cleanText } from '../../schema/clean-text.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { Completion, CompletionRequest } from '../connection.ts'
+
+const MOST_VALUES = 100
+const LONGEST_VALUE = 1000
+
+const COMPLETION: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': {
+    version: 1,
+    vendor: 'loadout',
+    validate: (value) =>
+      isObject(value) && isObject(value.completion) && Array.isArray(value.completion.values)
+        ? { value: value.completion }
+        : { issues: [{ message: 'must have completion.values' }] },
+  },
+}
+
+export async function completeArgument(
+  client: Client,
+  { ref, argument, arguments: known }: CompletionRequest,
+  options: RequestOptions,
+): Promise<Completion> {
+  if (!client.getServerCapabilities()?.completions) return { values: [] }
+  const context = known && Object.keys(known).length > 0 ? { context: { arguments: known } } : {}
+  const { values, total, hasMore } = await client.request(
+    { method: 'completion/complete', params: { ref, argument, ...context } },
+    COMPLETION,
+    options,
+  )
+  const texts = (values as unknown[]).filter((value) => typeof value === 'string' && value.length <= LONGEST_VALUE)
+  return {
+    values: texts.slice(0, MOST_VALUES).map((text) => cleanText(text as string).text),
+    ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
+    ...(typeof hasMore === 'boolean' ? { hasMore } : {}),
+  }
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,214 @@
+/**
+ * A process's pipes with the question of the era answered on them, so that one process is enough whatever the server speaks.
+ * `server/discover` goes out first; where no answer comes in time, `initialize` follows, and whichever is answered decides. A server
+ * that is slow to start answers both questions late and in their order, so a late answer counts as much as an early one.
+ */
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  isSpecType,
+  type JSONRPCMessage,
+  LATEST_PROTOCOL_VERSION,
+  PROTOCOL_VERSION_META_KEY,
+  ProtocolError,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { EraVerdict } from '../connection.ts'
+import type { StdioTransport } from '../stdio/stdio-transport.ts'
+import { otherEraOnly } from './eras.ts'
+import { MODERN_VERSION } from './session.ts'
+
+const MODERN = MODERN_VERSION
+const METHOD_NOT_FOUND = -32_601
+const VERSION_NOT_SPOKEN = -32_022
+const MOST_EARLY = 256
+
+export interface ClientIdentity {
+  info: { name: string; version: string }
+  capabilities: JsonObject
+}
+
+export interface EraQuestion {
+  client: ClientIdentity
+  /** Era from an earlier connection: a legacy one is tried first, a modern one is used as it is. */
+  verdict: EraVerdict | undefined
+  /** Only this era is spoken, whatever the server offers. */
+  only?: EraVerdict['era'] | undefined
+  /** How long `server/discover` may stay unanswered before `initialize` is sent as well. */
+  probeMs: number
+}
+
+type Answer = { result: JsonObject } | { error: { code: number; message: string; data?: unknown } }
+
+export class ProbedTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: Transport['onmessage']
+  /** A server of the new era asked for something, which the protocol has no way for. */
+  onServerRequest?: (method: string) => void
+  readonly stderr: StdioTransport['stderr']
+  readonly #inner: StdioTransport
+  readonly #waiting = new Map<string, (answer: Answer) => void>()
+  readonly #early: JSONRPCMessage[] = []
+  #starting: Promise<void> | undefined
+  #handedOver = false
+  #isModern = false
+  #modern: EraVerdict | undefined
+  #initialized: Answer | undefined
+  #ended: (() => void) | undefined
+  #asked = 0
+
+  constructor(inner: StdioTransport) {
+    this.#inner = inner
+    this.stderr = inner.stderr
+    inner.onmessage = (message) => this.#hear(message)
+    inner.onerror = (error) => this.onerror?.(error)
+    inner.onclose = () => {
+      this.#ended?.()
+      this.onclose?.()
+    }
+  }
+
+  get pid(): number | null {
+    return this.#inner.pid
+  }
+
+  /** The SDK starts its transport once it listens: from then on messages are its own. */
+  async start(): Promise<void> {
+    await this.#begin()
+    this.#handedOver = true
+    for (const message of this.#early.splice(0)) this.onmessage?.(message)
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const answer = this.#initialized
+    if (answer === undefined || !isRequest(message) || message.method !== 'initialize') return this.#inner.send(message)
+    // The process has answered this question already.
+    this.#initialized = undefined
+    queueMicrotask(() => this.onmessage?.({ ...answer, id: message.id } as unknown as JSONRPCMessage))
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  /** Starts the process and finds out which era it speaks. Rejects where it ends first, or refuses both. */
+  async negotiate(question: EraQuestion): Promise<EraVerdict> {
+    const ended = new Promise<never>((_, reject) => {
+      this.#ended = () => reject(this.#inner.failure ?? new HostError('session-lost'))
+    })
+    ended.catch(() => {})
+    await this.#begin()
+    const verdict = await Promise.race([this.#eraOf(question), ended])
+    this.#ended = undefined
+    this.#waiting.clear()
+    this.#isModern = verdict.era === 'modern'
+    return verdict
+  }
+
+  async #eraOf(question: EraQuestion): Promise<EraVerdict> {
+    const { verdict, only } = question
+    if (only === 'legacy') return this.#initialize(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
+    if (verdict?.era === 'modern') return verdict
+    if (only === 'modern') return this.#discover(question).catch((error) => Promise.reject(otherEraOnly(error, only)))
+    if (verdict?.era === 'legacy') return this.#initialize(question).catch((error) => this.#orModern(error, question))
+    return this.#both(question)
+  }
+
+  /** The first decisive answer counts. A refusal of one question leaves the other open. */
+  async #both(question: EraQuestion): Promise<EraVerdict> {
+    const modern = this.#discover(question)
+    modern.catch(() => {})
+    const early = await Promise.race([modern.catch(() => 'refused' as const), wait(question.probeMs)])
+    if (typeof early === 'object') return early
+    const legacy = this.#initialize(question)
+    if (early === 'refused') return legacy
+    const other = legacy.catch((error) => this.#orModern(error, question))
+    return Promise.any([modern, other]).catch((both: AggregateError) => {
+      throw both.errors[1]
+    })
+  }
+
+  /** A server that does not take `initialize` because of its version speaks the new era, whatever it was asked before. */
+  async #orModern(refusal: unknown, question: EraQuestion): Promise<EraVerdict> {
+    if (!(refusal instanceof ProtocolError && refusal.code === VERSION_NOT_SPOKEN)) throw refusal
+    return this.#modern ?? this.#discover(question)
+  }
+
+  async #discover({ client }: EraQuestion): Promise<EraVerdict> {
+    const answer = await this.#ask('server/discover', {
+      _meta: {
+        [PROTOCOL_VERSION_META_KEY]: MODERN,
+        [CLIENT_INFO_META_KEY]: client.info,
+        [CLIENT_CAPABILITIES_META_KEY]: client.capabilities,
+      },
+    })
+    if ('error' in answer) throw refused(answer)
+    const { result } = answer
+    if (!isSpecType.DiscoverResult(result) || !result.supportedVersions.includes(MODERN))
+      throw new ProtocolError(METHOD_NOT_FOUND, `The server does not speak ${MODERN}.`)
+    this.#modern = { era: 'modern', discover: result as JsonObject }
+    return this.#modern
+  }
+
+  async #initialize({ client }: EraQuestion): Promise<EraVerdict> {
+    const params = {
+      protocolVersion: LATEST_PROTOCOL_VERSION,
+      capabilities: client.capabilities,
+      clientInfo: client.info,
+    }
+    const answer = await this.#ask('initialize', params)
+    if ('error' in answer) throw refused(answer)
+    this.#initialized = answer
+    return { era: 'legacy' }
+  }
+
+  async #ask(method: string, params: JsonObject): Promise<Answer> {
+    const id = `era-${++this.#asked}`
+    const answered = new Promise<Answer>((resolve) => this.#waiting.set(id, resolve))
+    // By way of `this`, so that what goes along with the handshake goes along here too.
+    await this.send({ jsonrpc: '2.0', id, method, params } as JSONRPCMessage)
+    return answered
+  }
+
+  #begin(): Promise<void> {
+    this.#starting ??= this.#inner.start()
+    return this.#starting
+  }
+
+  #hear(message: JSONRPCMessage): void {
+    if (isRequest(message)) this.#heardRequest(message)
+    else if (!('method' in message) && typeof message.id === 'string' && message.id.startsWith('era-')) {
+      this.#waiting.get(message.id)?.(message as unknown as Answer)
+      this.#waiting.delete(message.id)
+    } else this.#deliver(message)
+  }
+
+  /** The new era has no requests of servers, and the SDK drops them: who sends one all the same would wait for ever. */
+  #heardRequest(message: JSONRPCMessage & { id: string | number; method: string }): void {
+    const { id, method } = message
+    const reply = (answer: Answer) => this.#inner.send({ jsonrpc: '2.0', id, ...answer } as JSONRPCMessage)
+    if (method === 'ping' && (this.#isModern || !this.#handedOver)) reply({ result: {} }).catch(() => {})
+    else if (!this.#isModern) this.#deliver(message)
+    else {
+      this.onServerRequest?.(method)
+      const text = `A client of ${MODERN} takes no "${method}" request. Answer with input_required instead.`
+      reply({ error: { code: METHOD_NOT_FOUND, message: text } }).catch(() => {})
+    }
+  }
+
+  #deliver(message: JSONRPCMessage): void {
+    if (this.#handedOver) this.onmessage?.(message)
+    else if (this.#early.length < MOST_EARLY) this.#early.push(message)
+  }
+}
+
+const refused = ({ error }: { error: { code: number; message: string; data?: unknown } }) =>
+  new ProtocolError(error.code, error.message, error.data)
+
+const isRequest = (message: JSONRPCMessage): message is JSONRPCMessage & { id: string | number; method: string } =>
+  'method' in message && 'id' in message
+
+const wait = (ms: number) => new Promise<'late'>((resolve) => setTimeout(resolve, ms, 'late' as const).unref())

@@ -1,0 +1,468 @@
+/**
+ * A Connection over the SDK's client. It asks with schemas that accept anything, so that one odd tool or an unknown kind
+ * of content cannot fail a whole answer; it pages by itself, so that bad cursors end; and it calms what servers flood.
+ */
+
+import {
+  Client,
+  type ConnectOptions,
+  type ElicitResult,
+  type JSONRPCMessage,
+  type JsonSchemaValidator,
+  type jsonSchemaValidator,
+  type RequestOptions,
+  type StandardSchemaV1,
+  type Transport,
+} from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import { cleanText } from '../../schema/clean-text.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import {
+  type CallOptions,
+  type Completion,
+  type CompletionRequest,
+  type Connection,
+  type ConnectionHooks,
+  type ConnectionTarget,
+  type EraVerdict,
+  LIST_METHODS,
+  type ListKind,
+  type LogLevel,
+  type Question,
+  type RawList,
+  type ServerInfo,
+  type SkillAddress,
+  type ToolResult,
+} from '../connection.ts'
+import { asHostError, isOddResult, protocolError } from '../errors.ts'
+import { within } from '../pool/pending-handshakes.ts'
+import { CallClocks } from './call-timeout.ts'
+import { completeArgument } from './completion.ts'
+import { backChannelWords, withoutBackChannel } from './eras.ts'
+import { tolerate, unwrapResult } from './lenient-transport.ts'
+import { ListChanges } from './list-changes.ts'
+import { SessionLog, wantsLogs } from './server-output.ts'
+import { listSkills, readSkill } from './skills.ts'
+import { calmProgress } from './throttle.ts'
+
+const MAX_PAGES = 64
+const MAX_LIST_ITEMS = 100_000
+const MAX_LIST_BYTES = 32 * 1024 * 1024
+
+const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
+  '~standard': {
+    version: 1,
+    vendor: 'loadout',
+    validate: (value) =>
+      typeof value === 'object' && value !== null
+        ? { value: value as JsonObject }
+        : { issues: [{ message: 'must be an object' }] },
+  },
+}
+
+export interface SessionParts {
+  transport: Transport
+  kind: ServerInfo['transport']
+  target: ConnectionTarget
+  hooks: ConnectionHooks
+  diagnostics?: Connection['diagnostics']
+  /** Tells the server that it is over, before the transport closes. */
+  farewell?: () => Promise<void>
+  /** Finds out which era the server speaks, where the transport asks that itself. */
+  negotiate?: () => Promise<EraVerdict>
+  /** How often the server asked for something that its era has no way for, and for what last. */
+  backChannel?: { asked: number; method: string }
+  /** When the server last made visible progress, by `performance.now()`. */
+  movedAt?: () => number | undefined
+  clientVersion: string
+}
+
+/** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
+export async function openSession(parts: SessionParts): Promise<Connection> {
+  const { transport, target, hooks } = parts
+  const clocks = new CallClocks()
+  const client = newClient(parts, clocks)
+  const changes = new ListChanges(client, hooks)
+  const log = new SessionLog(hooks)
+  client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
+  const { connectMs, mostMs = connectMs, setting, signal, meta } = target
+  const stopSending = meta && sendAlong(transport, meta)
+  const connecting = async () => {
+    const verdict = (await parts.negotiate?.()) ?? target.verdict
+    await client.connect(tolerate(transport), { timeout: mostMs, ...priorOf(verdict) })
+  }
+  try {
+    // The SDK's own limit does not cover the start of the transport.
+    await within(connecting(), { connectMs, mostMs, setting, signal, movedAt: parts.movedAt })
+    changes.start()
+    askForLogs(client, target.logLevel)
+  } catch (error) {
+    await client.close().catch(() => {})
+    await transport.close().catch(() => {})
+    throw asConnectError(asHostError(error, { timeoutMs: connectMs }))
+  } finally {
+    stopSending?.()
+  }
+  const session = new Session(client, parts, { clocks, changes, log })
+  client.onclose = () => {
+    session.ended = true
+    changes.stop()
+    hooks.onClosed()
+  }
+  return session
+}
+
+/** In the older era servers log nothing until they were told from which level on. Nobody waits for the answer. */
+function askForLogs(client: Client, level: LogLevel = 'info'): void {
+  if (client.getProtocolEra() === 'modern' || !client.getServerCapabilities()?.logging) return
+  const request = { method: 'logging/setLevel', params: { level } }
+  client.request(request, ANYTHING, { timeout: SET_LEVEL_MS }).catch(() => {})
+}
+
+function priorOf(verdict: EraVerdict | undefined): Pick<ConnectOptions, 'prior'> {
+  if (verdict === undefined) return {}
+  return {
+    prior: verdict.era === 'legacy' ? { kind: 'legacy' } : { kind: 'modern', discover: verdict.discover as never },
+  }
+}
+
+// Before there is a session, none can be lost: whatever answered is not what we look for.
+function asConnectError(error: HostError): HostError {
+  if (error.code !== 'session-lost' || error.cause === undefined) return error
+  return protocolError('There is no MCP server at this address.', error.cause)
+}
+
+class Session implements Connection {
+  /** The clocks of calls under way; they stand still while their user is asked. */
+  readonly #clocks: CallClocks
+  readonly info: ServerInfo
+  readonly verdict: EraVerdict
+  /** By the server, or by us. */
+  ended = false
+  readonly #client: Client
+  readonly #parts: SessionParts
+  readonly #changes: ListChanges
+  readonly #log: SessionLog
+  /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
+  #confirmed: boolean
+  #listed = false
+  readonly #mirroring = new WeakMap<JsonObject, boolean>()
+
+  constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
+    this.#client = client
+    this.#clocks = own.clocks
+    this.#changes = own.changes
+    this.#log = own.log
+    this.#parts = parts
+    this.#confirmed = parts.target.verdict?.era !== 'modern'
+    const era = client.getProtocolEra() ?? 'legacy'
+    const server = client.getServerVersion()
+    this.info = {
+      era,
+      transport: parts.kind,
+      protocolVersion: client.getNegotiatedProtocolVersion() ?? '',
+      name: server?.name,
+      version: server?.version,
+      instructions: client.getInstructions(),
+    }
+    this.verdict =
+      era === 'modern'
+        ? { era, discover: (client.getDiscoverResult() ?? {}) as JsonObject }
+        : { era: 'legacy', ...(parts.kind === 'http' || parts.kind === 'sse' ? { transport: parts.kind } : {}) }
+  }
+
+  async list(kind: ListKind, options: CallOptions): Promise<RawList> {
+    if (!this.#client.getServerCapabilities()?.[kind === 'resourceTemplates' ? 'resources' : kind])
+      return { items: [], warnings: [] }
+    if (kind === 'tools') this.#listed = true
+    const list: RawList = { items: [], warnings: [] }
+    const seen = new Set<string>()
+    const deadline = Date.now() + options.totalMs
+    let cursor: string | undefined
+    let bytes = 0
+    for (let page = 0; ; page++) {
+      if (page >= MAX_PAGES) throw malformed(`The list of ${kind} has more than ${MAX_PAGES} pages.`)
+      const totalMs = Math.max(1, deadline - Date.now())
+      const answer = await this.#request(LIST_METHODS[kind], cursor === undefined ? {} : { cursor }, {
+        ...options,
+        totalMs,
+        timeoutMs: Math.min(options.timeoutMs, totalMs),
+      }).catch((error: unknown) => {
+        throw isOddResult(error) ? malformed(`The list of ${kind} is not a list.`) : error
+      })
+      if (!Array.isArray(answer[kind])) throw malformed(`The list of ${kind} is not a list.`)
+      for (const item of answer[kind] as unknown[]) list.items.push(item)
+      // An answer may be as large as a result; a list is kept, and has less room.
+      bytes += JSON.stringify(answer).length
+      if (list.items.length > MAX_LIST_ITEMS || bytes > MAX_LIST_BYTES)
+        throw new HostError('response-too-large', { detail: `The list of ${kind} is larger than we take.` })
+      if (page === 0 && typeof answer.ttlMs === 'number') list.ttlMs = answer.ttlMs
+      if (answer.cacheScope === 'private') list.isPrivate = true
+      cursor = typeof answer.nextCursor === 'string' && answer.nextCursor !== '' ? answer.nextCursor : undefined
+      if (cursor === undefined) return list
+      if (seen.has(cursor)) {
+        list.warnings.push(`The list of ${kind} gives the same cursor again; it was read up to there.`)
+        return list
+      }
+      seen.add(cursor)
+    }
+  }
+
+  async callTool(
+    call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
+    options: CallOptions,
+  ): Promise<ToolResult> {
+    const params = withMeta({ name: call.name, arguments: call.arguments }, this.#wantingLogs(options))
+    // Tools that mirror arguments into headers need the SDK's own path, which knows how to encode them.
+    const mirrors =
+      this.info.era === 'modern' && call.inputSchema !== undefined && this.#mirrorsIntoHeaders(call.inputSchema)
+    await this.#listFirst(options)
+    if (!mirrors) return this.#withBackChannel(async () => readResult(await this.#send('tools/call', params, options)))
+    const definition = { name: call.name, inputSchema: call.inputSchema as { type: 'object' } }
+    return this.#guard(options, async (sdkOptions) =>
+      readResult(
+        unwrapResult(
+          (await this.#client.callTool(params, { ...sdkOptions, toolDefinition: definition })) as JsonObject,
+        ),
+      ),
+    )
+  }
+
+  /** A server of the new era that fails because it could not ask its user: the connector knows what to do about it. */
+  async #withBackChannel(work: () => Promise<ToolResult>): Promise<ToolResult> {
+    if (this.info.era !== 'modern') return work()
+    const { backChannel } = this.#parts
+    const before = backChannel?.asked ?? 0
+    const words = (given: unknown) =>
+      backChannelWords(given) ??
+      ((backChannel?.asked ?? 0) > before ? `The server asked for ${backChannel?.method}.` : undefined)
+    const result = await work().catch((error: unknown) => {
+      const said = words(error)
+      throw said === undefined ? error : withoutBackChannel(said)
+    })
+    const said = result.isError ? words(result) : undefined
+    if (said !== undefined) throw withoutBackChannel(said)
+    return result
+  }
+
+  /** Some servers (rmcp) answer no call on a connection before they were asked for their list. */
+  async #listFirst({ signal, timeoutMs, meta }: CallOptions): Promise<void> {
+    if (this.#listed || this.info.era !== 'modern' || this.info.transport !== 'stdio') return
+    this.#listed = true
+    const limit = Math.min(timeoutMs, LIST_FIRST_MS)
+    await this.#request('tools/list', {}, { signal, meta, timeoutMs: limit, totalMs: limit }).catch(() => {})
+  }
+
+  #wantingLogs(options: CallOptions): CallOptions {
+    if (this.info.era !== 'modern' || !this.#client.getServerCapabilities()?.logging) return options
+    return { ...options, meta: { ...options.meta, ...wantsLogs(this.#parts.target.logLevel) } }
+  }
+
+  #mirrorsIntoHeaders(schema: JsonObject): boolean {
+    const known = this.#mirroring.get(schema)
+    if (known !== undefined) return known
+    const mirrors = JSON.stringify(schema).includes('"x-mcp-header"')
+    this.#mirroring.set(schema, mirrors)
+    return mirrors
+  }
+
+  readResource(uri: string, options: CallOptions): Promise<JsonObject> {
+    return this.#request('resources/read', { uri }, options)
+  }
+
+  listSkills(options: CallOptions): Promise<JsonObject[]> {
+    return this.#guard(options, (sdkOptions) => listSkills(this.#client, sdkOptions))
+  }
+
+  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+    return this.#guard(options, (sdkOptions) => readSkill(this.#client, address, sdkOptions))
+  }
+
+  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
+    return this.#request('prompts/get', prompt, options)
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+    return this.#guard(options, (sdkOptions) => completeArgument(this.#client, request, sdkOptions))
+  }
+
+  diagnostics() {
+    return this.#parts.diagnostics?.() ?? {}
+  }
+
+  isOpen(): boolean {
+    return !this.ended
+  }
+
+  async close(): Promise<void> {
+    const wasOpen = !this.ended
+    this.ended = true
+    this.#changes.stop()
+    this.#client.onclose = undefined
+    if (wasOpen) await this.#parts.farewell?.().catch(() => {})
+    await this.#client.close().catch(() => {})
+    await this.#parts.transport.close().catch(() => {})
+  }
+
+  #request(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#send(method, withMeta(params, options), options)
+  }
+
+  #send(method: string, params: JsonObject, options: CallOptions): Promise<JsonObject> {
+    return this.#guard(options, async (sdkOptions) =>
+      unwrapResult(await this.#client.request({ method, params }, ANYTHING, sdkOptions)),
+    )
+  }
+
+  async #guard<T>(options: CallOptions, work: (options: RequestOptions) => Promise<T>): Promise<T> {
+    const { signal, timeoutMs, onProgress, onLate } = options
+    const clock = this.#clocks.start(options)
+    const over = this.#log.during(options)
+    const calm = onProgress && calmProgress(onProgress)
+    try {
+      const result = await work({
+        // Time is kept by our own clock, which knows when a person is asked.
+        timeout: NEVER_MS,
+        signal: clock.signal,
+        // Also where nobody listens: progress keeps a long call alive.
+        onprogress: (progress) => {
+          clock.progress()
+          calm?.tell(progress)
+        },
+      })
+      this.#confirmed = true
+      return result
+    } catch (error) {
+      if (clock.expired && !signal?.aborted) {
+        onLate?.(clock.nextMs)
+        throw lateAnswer(clock.nextMs, error)
+      }
+      const failure = asHostError(error, { signal, timeoutMs, stage: this.#confirmed ? 'later' : 'first' })
+      this.#confirmed ||= failure.code === 'refused-by-server'
+      throw failure
+    } finally {
+      clock.stop()
+      over()
+      calm?.end()
+    }
+  }
+}
+
+const withMeta = <T extends JsonObject>(params: T, { meta }: CallOptions): T =>
+  meta === undefined ? params : { ...params, _meta: meta }
+
+const NEVER_MS = 2_147_483_647
+const LIST_FIRST_MS = 10_000
+const SET_LEVEL_MS = 10_000
+
+const malformed = (detail: string) => new HostError('malformed-list', { detail })
+const lateAnswer = (ms: number, cause: unknown) =>
+  new HostError('server-timeout', { detail: `The server did not answer within ${ms} ms.`, cause })
+
+function readResult(answer: JsonObject): ToolResult {
+  const { content = [], structuredContent, isError } = answer
+  if (!Array.isArray(content)) throw protocolError('The content of the result is not a list.')
+  return {
+    content: content.map(asBlock),
+    ...(structuredContent === undefined ? {} : { structuredContent }),
+    isError: isError === true,
+  }
+}
+
+// A block of a kind that nobody knows is kept as it is; what is no block at all is shown as its JSON.
+function asBlock(block: unknown): JsonObject {
+  if (typeof block === 'object' && block !== null && typeof (block as JsonObject).type === 'string')
+    return block as JsonObject
+  return { type: 'text', text: JSON.stringify(block) ?? '' }
+}
+
+/** The SDK's client as we want it: both eras, our own checks, and questions put to people. */
+const MAX_OPEN_QUESTIONS = 3
+
+export interface ClientParts {
+  target: ConnectionTarget
+  hooks: ConnectionHooks
+  clientVersion: string
+}
+
+export const MODERN_VERSION = '2026-07-28'
+
+/** How long a server may leave the first question of the new era unanswered. */
+export const probeMsOf = ({ connectMs }: ConnectionTarget, mostMs = 3000) => Math.min(connectMs / 2, mostMs)
+
+/** Loadout as every server sees it. */
+export const identityOf = (clientVersion: string) => ({
+  info: { name: 'loadout', version: clientVersion },
+  capabilities: {
+    elicitation: { form: { applyDefaults: true }, url: {} },
+    extensions: { 'io.modelcontextprotocol/skills': {} },
+  },
+})
+
+export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: CallClocks): Client {
+  const { info, capabilities } = identityOf(clientVersion)
+  const client = new Client(info, {
+    capabilities,
+    versionNegotiation: {
+      mode: target.only === 'modern' ? { pin: MODERN_VERSION } : 'auto',
+      probe: { timeoutMs: probeMsOf(target) },
+    },
+    // Output is checked by our own validator, which no schema of a server can block.
+    jsonSchemaValidator: NO_VALIDATION,
+  })
+  let open = 0
+  client.setRequestHandler('elicitation/create', async (request, context) => {
+    const question = readQuestion(request.params as JsonObject)
+    if (open >= MAX_OPEN_QUESTIONS || question === undefined) return { action: 'decline' as const }
+    open++
+    const standing = clocks.running()
+    for (const clock of standing) clock.pause()
+    try {
+      const answer = await hooks.onQuestion(question, context.mcpReq.signal)
+      return answer as ElicitResult
+    } finally {
+      open--
+      for (const clock of standing) clock.resume()
+    }
+  })
+  return client
+}
+
+/** Undefined where the question must not reach a person: a URL that is no web page. */
+function readQuestion(params: JsonObject): Question | undefined {
+  const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
+  const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
+  if (mode === 'url') {
+    const url = URL.parse(String(params.url ?? ''))
+    return url?.protocol === 'https:' || url?.protocol === 'http:' ? { mode, message, url: url.href } : undefined
+  }
+  return { mode, message, requestedSchema: (params.requestedSchema ?? { type: 'object' }) as JsonObject }
+}
+
+/** The SDK would check results against the server's own schema, in place and without a limit. We do that ourselves. */
+export const NO_VALIDATION: jsonSchemaValidator = {
+  getValidator<T>(): JsonSchemaValidator<T> {
+    return (input) => ({ valid: true, data: input as T, errorMessage: undefined })
+  },
+}
+
+/** The requests of the handshake are the SDK's own: what goes along with them is put in on their way out. */
+/** Until it is stopped. What the SDK itself says in `_meta` is left as it is. */
+export function sendAlong(transport: Transport, meta: Readonly<Record<string, string>>): () => void {
+  const own = Object.getOwnPropertyDescriptor(transport, 'send')
+  const send = transport.send
+  transport.send = (message, options) => send.call(transport, withMeta2(message, meta), options)
+  return () => {
+    if (own) Object.defineProperty(transport, 'send', own)
+    else Reflect.deleteProperty(transport, 'send')
+  }
+}
+
+function withMeta2(message: JSONRPCMessage, meta: Readonly<Record<string, string>>): JSONRPCMessage {
+  if (!('method' in message && 'id' in message)) return message
+  const params = (message.params ?? {}) as JsonObject
+  return {
+    ...message,
+    params: { ...params, _meta: { ...meta, ...(params._meta as JsonObject | undefined) } },
+  } as JSONRPCMessage
+}

@@ -1,0 +1,212 @@
+/**
+ * A leased connection whose requests are timed and traced, for one piece of work. The trace goes along in `_meta`. The span
+ * of a tool call is the call's own and is only completed here; every other request has one under it.
+ */
+
+import { type Attributes, type Context, type Span, SpanKind, trace } from '@opentelemetry/api'
+import { HostError } from '../../errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { Server } from '../../schema/toolkit/server.ts'
+import { ATTRIBUTE, CALL_METHOD, CONNECT_SPAN, TOOL_ERROR } from '../../telemetry/conventions.ts'
+import { endSpan, type Telemetry } from '../../telemetry/telemetry.ts'
+import { recordingSpan, type TraceMeta, traceMeta, traceOr } from '../../telemetry/trace-context.ts'
+import {
+  type CallOptions,
+  type Completion,
+  type CompletionRequest,
+  type Connection,
+  type EraVerdict,
+  LIST_METHODS,
+  type ListKind,
+  type RawList,
+  type ServerInfo,
+  type SkillAddress,
+  type ToolResult,
+} from '../connection.ts'
+import { jsonRpcCode } from '../errors.ts'
+
+export interface Observed {
+  telemetry: Telemetry
+  /** What the work belongs to. */
+  trace: Context | undefined
+  toolkit: string
+  /** Without its secrets. */
+  server: Server
+  /** Ours, not the server's: its own id is a key to the session. */
+  sessionIds: WeakMap<Connection, string>
+}
+
+interface Request {
+  method: string
+  tool?: string
+}
+
+export class ObservedConnection implements Connection {
+  readonly info: ServerInfo
+  readonly verdict: EraVerdict
+  readonly #inner: Connection
+  readonly #about: Observed
+
+  constructor(inner: Connection, about: Observed) {
+    this.info = inner.info
+    this.verdict = inner.verdict
+    this.#inner = inner
+    this.#about = about
+  }
+
+  list(kind: ListKind, options: CallOptions): Promise<RawList> {
+    return this.#spanned({ method: LIST_METHODS[kind] }, options, (passed) => this.#inner.list(kind, passed))
+  }
+
+  callTool(
+    call: { name: string; arguments: JsonObject; inputSchema?: JsonObject },
+    options: CallOptions,
+  ): Promise<ToolResult> {
+    const span = recordingSpan(this.#about.trace)
+    if (!span && !this.#about.telemetry.counters) return this.#inner.callTool(call, options)
+    span?.setAttributes(this.#attributes())
+    const passed = withMeta(options, this.#about.trace)
+    return this.#timed({ method: CALL_METHOD, tool: call.name }, span, () => this.#inner.callTool(call, passed))
+  }
+
+  readResource(uri: string, options: CallOptions): Promise<JsonObject> {
+    return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readResource(uri, passed))
+  }
+
+  listSkills(options: CallOptions): Promise<JsonObject[]> {
+    return this.#spanned({ method: 'skills/list' }, options, (passed) => this.#inner.listSkills(passed))
+  }
+
+  readSkill(address: SkillAddress, options: CallOptions): Promise<JsonObject> {
+    return this.#spanned({ method: 'resources/read' }, options, (passed) => this.#inner.readSkill(address, passed))
+  }
+
+  getPrompt(prompt: { name: string; arguments: Record<string, string> }, options: CallOptions): Promise<JsonObject> {
+    return this.#spanned({ method: 'prompts/get' }, options, (passed) => this.#inner.getPrompt(prompt, passed))
+  }
+
+  complete(request: CompletionRequest, options: CallOptions): Promise<Completion> {
+    return this.#spanned({ method: 'completion/complete' }, options, (passed) => this.#inner.complete(request, passed))
+  }
+
+  isOpen(): boolean {
+    return this.#inner.isOpen()
+  }
+
+  diagnostics() {
+    return this.#inner.diagnostics()
+  }
+
+  close(): Promise<void> {
+    return this.#inner.close()
+  }
+
+  async #spanned<T>(request: Request, options: CallOptions, work: (options: CallOptions) => Promise<T>): Promise<T> {
+    const { telemetry, toolkit } = this.#about
+    const parent = traceOr(this.#about.trace)
+    const attributes = { [ATTRIBUTE.method]: request.method, [ATTRIBUTE.toolkit]: toolkit }
+    const span = telemetry.tracer.startSpan(request.method, { kind: SpanKind.CLIENT, attributes }, parent)
+    if (span.isRecording()) span.setAttributes(this.#attributes())
+    const passed = withMeta(options, trace.setSpan(parent, span))
+    try {
+      const result = await this.#timed(request, span, () => work(passed))
+      endSpan(span, undefined)
+      return result
+    } catch (error) {
+      endSpan(span, HostError.from(error).code)
+      throw error
+    }
+  }
+
+  async #timed<T>(request: Request, span: Span | undefined, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now()
+    try {
+      const result = await work()
+      const isError = request.method === CALL_METHOD && (result as ToolResult).isError
+      this.#count(request, startedAt, { error: isError ? TOOL_ERROR : undefined })
+      return result
+    } catch (thrown) {
+      const code = jsonRpcCode(thrown)
+      const statusCode = code === undefined ? undefined : String(code)
+      if (statusCode !== undefined) span?.setAttribute(ATTRIBUTE.statusCode, statusCode)
+      this.#count(request, startedAt, { error: HostError.from(thrown).code, statusCode })
+      throw thrown
+    }
+  }
+
+  #count(
+    { method, tool }: Request,
+    startedAt: number,
+    ended: { error: string | undefined; statusCode?: string | undefined },
+  ): void {
+    const { telemetry, toolkit } = this.#about
+    const { protocolVersion } = this.info
+    const transport = networkOf(this.info)
+    const seconds = (performance.now() - startedAt) / 1000
+    telemetry.counters?.operation({ method, tool, toolkit, transport, protocolVersion, ...ended }, seconds)
+  }
+
+  #sessionId(): string {
+    const { sessionIds } = this.#about
+    const id = sessionIds.get(this.#inner) ?? crypto.randomUUID()
+    sessionIds.set(this.#inner, id)
+    return id
+  }
+
+  #attributes(): Attributes {
+    const { server } = this.#about
+    const network = networkOf(this.info)
+    return {
+      [ATTRIBUTE.protocolVersion]: this.info.protocolVersion,
+      [ATTRIBUTE.session]: this.#sessionId(),
+      ...(network === undefined ? {} : { [ATTRIBUTE.network]: network }),
+      ...(network === 'tcp' ? { [ATTRIBUTE.networkProtocol]: 'http', ...addressOf(server) } : {}),
+    }
+  }
+}
+
+function withMeta(options: CallOptions, at: Context | undefined): CallOptions {
+  const meta = at && traceMeta(at)
+  return meta ? { ...options, meta } : options
+}
+
+/** What a server is reached by, as the conventions name it. What the app built itself may be anything. */
+export function networkOf({ transport }: ServerInfo): 'pipe' | 'tcp' | undefined {
+  if (transport === 'given') return undefined
+  return transport === 'stdio' ? 'pipe' : 'tcp'
+}
+
+function addressOf(server: Server): Attributes {
+  const url = 'url' in server ? URL.parse(server.url) : null
+  if (!url) return {}
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
+  return { [ATTRIBUTE.address]: url.hostname, [ATTRIBUTE.port]: port }
+}
+
+/** A span and a count for every connection that is made, or could not be. */
+/** `open` gets what goes along with the handshake. The trace is that of whoever came first; others may wait with them. */
+export async function observeConnect(
+  { tracer, counters }: Telemetry,
+  about: { toolkit: string; trace: Context | undefined },
+  open: (meta: TraceMeta | undefined) => Promise<Connection>,
+): Promise<Connection> {
+  const { toolkit } = about
+  const parent = traceOr(about.trace)
+  const attributes = { [ATTRIBUTE.toolkit]: toolkit }
+  const span = tracer.startSpan(CONNECT_SPAN, { kind: SpanKind.INTERNAL, attributes }, parent)
+  try {
+    const connection = await open(traceMeta(trace.setSpan(parent, span)))
+    counters?.clientStarted(toolkit, parent)
+    const network = networkOf(connection.info)
+    endSpan(span, undefined, {
+      [ATTRIBUTE.protocolVersion]: connection.info.protocolVersion,
+      ...(network === undefined ? {} : { [ATTRIBUTE.network]: network }),
+    })
+    return connection
+  } catch (thrown) {
+    const { code } = HostError.from(thrown)
+    counters?.clientFailed(toolkit, code, parent)
+    endSpan(span, code)
+    throw thrown
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * JSON lines over a process's pipes. A line has a limit, stderr is always drained into a ring, and a server that stops
+ * reading is noticed: each of these ends the session with its own reason instead of a wait for a timeout.
+ * It shows `pid` and `stderr`, by which the SDK knows a stdio transport and asks for the era on this very process.
+ */
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import { redact } from '../../toolkits/secrets/redact.ts'
+import { createRing } from '../../util/ring-buffer.ts'
+import { MAX_RESPONSE_BYTES } from '../connection.ts'
+import { lines, plain } from '../errors.ts'
+import { lastWords } from './crash-reason.ts'
+import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
+
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024
+const STDERR_BYTES = 64 * 1024
+const NEWLINE = 0x0a
+const LINE_BYTES = 2000
+
+export interface StdioTransportOptions {
+  /** What must not be told of its last words. */
+  secrets?: readonly string[] | undefined
+  /** The longest line. @default 128 MiB */
+  maxResponseBytes?: number | undefined
+}
+
+export class StdioTransport implements Transport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: Transport['onmessage']
+  /** Why the session ended, where it was not closed by us. */
+  failure: HostError | undefined
+  /** Told of every line on stderr that is complete, and of the first answer. */
+  onLine?: (line: string) => void
+  onFirstMessage?: () => void
+  /** When it last printed something, by `performance.now()`. */
+  movedAt: number | undefined
+  readonly stderr = createRing(STDERR_BYTES)
+  readonly #groups: ProcessGroups
+  readonly #spec: ProcessSpec
+  readonly #secrets: readonly string[]
+  readonly #maxBytes: number
+  #group: ProcessGroup | undefined
+  #parts: Buffer[] = []
+  #size = 0
+  #closed = false
+
+  constructor(groups: ProcessGroups, spec: ProcessSpec, options: StdioTransportOptions = {}) {
+    this.#groups = groups
+    this.#spec = spec
+    this.#secrets = options.secrets ?? []
+    this.#maxBytes = options.maxResponseBytes ?? MAX_RESPONSE_BYTES
+  }
+
+  get pid(): number | null {
+    return this.#group?.child.pid ?? null
+  }
+
+  async start(): Promise<void> {
+    this.#group = await this.#groups.start(this.#spec)
+    const { child } = this.#group
+    child.stderr?.on('data', (chunk: Buffer) => this.#printed(chunk))
+    child.stdout?.on('data', (chunk: Buffer) => this.#read(chunk))
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
+    child.once('close', (code, signal) => this.#ended(crashed(code, signal, redact(this.stderr.text(), this.#secrets))))
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    const stdin = this.#group?.child.stdin
+    if (this.#closed || !stdin?.writable) return Promise.reject(this.failure ?? new HostError('session-lost'))
+    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+      const stuck = new HostError('server-timeout', { detail: 'The server does not read what it is sent.' })
+      void this.#fail(stuck)
+      return Promise.reject(stuck)
+    }
+    // Not awaited until drained: an answer may come before the pipe is empty, and the request has its own deadline.
+    stdin.write(`${JSON.stringify(message)}\n`)
+    return Promise.resolve()
+  }
+
+  /** What it printed so far, without secrets. */
+  get output(): string {
+    return lines(redact(this.stderr.text(), this.#secrets))
+  }
+
+  /** Whether bytes that we sent still wait to be read. */
+  get unread(): boolean {
+    return (this.#group?.child.stdin?.writableLength ?? 0) > 0
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    await this.#group?.end()
+    this.#ended(undefined)
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0
+    for (let at = chunk.indexOf(NEWLINE); at >= 0 && !this.#closed; at = chunk.indexOf(NEWLINE, from)) {
+      const end = chunk.subarray(from, at)
+      if (this.#isTooLong(end.length)) return
+      this.#line(this.#take(end))
+      from = at + 1
+    }
+    if (this.#closed || from >= chunk.length || this.#isTooLong(chunk.length - from)) return
+    this.#parts.push(chunk.subarray(from))
+    this.#size += chunk.length - from
+  }
+
+  /** Whether the line would be, with so many more; then the session is over. */
+  #isTooLong(more: number): boolean {
+    if (this.#size + more <= this.#maxBytes) return false
+    const detail = `A line of the server is longer than ${this.#maxBytes} bytes.`
+    void this.#fail(new HostError('response-too-large', { detail }))
+    return true
+  }
+
+  #take(end: Buffer): string {
+    if (this.#parts.length === 0) return end.toString('utf8')
+    const line = Buffer.concat([...this.#parts, end])
+    // Let go before it is decoded: a long line is not held three times.
+    this.#parts = []
+    this.#size = 0
+    return line.toString('utf8')
+  }
+
+  #printed(chunk: Buffer): void {
+    this.stderr.write(chunk)
+    this.movedAt = performance.now()
+    if (!this.onLine) return
+    // Only the end is looked at: installers redraw one line for minutes.
+    const [last] = lines(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
+    if (last !== undefined && last.trim() !== '') this.onLine(last)
+  }
+
+  #line(line: string): void {
+    if (line === '' || line === '\r') return
+    let message: unknown
+    try {
+      message = JSON.parse(line)
+    } catch {
+      // Banners and logs on stdout are wrong, and common: they belong to the server's own log.
+      this.stderr.write(Buffer.from(`${plain(line)}\n`))
+      return
+    }
+    if (typeof message !== 'object' || message === null || (message as { jsonrpc?: unknown }).jsonrpc !== '2.0') return
+    this.onFirstMessage?.()
+    delete this.onFirstMessage
+    this.onmessage?.(message as JSONRPCMessage)
+  }
+
+  async #fail(reason: HostError): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#parts = []
+    this.failure = reason
+    this.onerror?.(reason)
+    const ending = this.#group?.end()
+    this.#ended(reason)
+    await ending
+  }
+
+  #ended(reason: HostError | undefined): void {
+    this.failure ??= this.#closed ? undefined : reason
+    this.#closed = true
+    const tell = this.onclose
+    this.onclose = () => {}
+    tell?.()
+  }
+}
+
+function crashed(code: number | null, signal: string | null, stderr: string): HostError {
+  const how = signal === null ? `with code ${code}` : `by ${signal}`
+  const words = plain(lastWords(stderr))
+  const output = lines(stderr)
+  return new HostError('server-crashed', {
+    detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,
+    ...(output === '' ? {} : { output }),
+  })
+}

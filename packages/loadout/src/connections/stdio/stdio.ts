@@ -1,0 +1,161 @@
+/** Local servers: a process and its pipes. Node only. */
+import { HostError } from '../../errors.ts'
+import type { Connection, ConnectionTarget } from '../connection.ts'
+import type { OpenCommand } from '../drivers.ts'
+import { within } from '../pool/pending-handshakes.ts'
+import { needsBackChannel } from '../session/eras.ts'
+import { ProbedTransport } from '../session/probed-transport.ts'
+import { identityOf, openSession, probeMsOf } from '../session/session.ts'
+import type { ProcessGroups, ProcessSpec } from './process-group.ts'
+import { STABLE_ENV } from './stable-env.ts'
+import { StdioTransport } from './stdio-transport.ts'
+import type { CommandLine } from './template.ts'
+
+export interface StdioOptions {
+  groups: ProcessGroups
+  /** What is started for a command line: the command itself, or a sandbox with it inside. Asked anew for every start. */
+  prepare(line: CommandLine): Promise<ProcessSpec>
+  clientVersion: string
+  maxResponseBytes?: number | undefined
+  /** How long `server/discover` may stay unanswered before `initialize` is sent as well. @default 3000 */
+  probeMs?: number | undefined
+  /** Whether `prepare` fetches packages. @default false */
+  installs?: boolean | undefined
+}
+
+export function openCommands(options: StdioOptions): OpenCommand {
+  const { groups, prepare, clientVersion, maxResponseBytes, probeMs, installs } = options
+  return async (asked, hooks, line) => {
+    const start = async (target: ConnectionTarget, legacy: boolean) => {
+      if (installs) target.onProgress?.({ phase: 'installing' })
+      const spec = await prepared(prepare(line), target)
+      const pipes = new StdioTransport(groups, spec, { secrets: target.secrets, maxResponseBytes })
+      const transport = new ProbedTransport(pipes)
+      const verdict = legacy ? { era: 'legacy' as const } : target.verdict
+      const backChannel = { asked: 0, method: '' }
+      transport.onServerRequest = (method) => {
+        if (needsBackChannel(method)) Object.assign(backChannel, { asked: backChannel.asked + 1, method })
+      }
+      const session = {
+        transport,
+        backChannel,
+        kind: 'stdio' as const,
+        target: { ...target, verdict },
+        hooks,
+        movedAt: () => pipes.movedAt,
+        negotiate: () =>
+          transport.negotiate({
+            client: identityOf(clientVersion),
+            verdict,
+            only: target.only,
+            probeMs: probeMsOf(target, probeMs),
+          }),
+        diagnostics: () => diagnose(pipes),
+        clientVersion,
+      }
+      followStart(pipes, target)
+      return openOrExplain(() => openSession(session), pipes).finally(() => delete pipes.onLine)
+    }
+    const startedAt = performance.now()
+    try {
+      return await start(asked, false)
+    } catch (error) {
+      // Some old servers end at the first question that they do not know: that is their answer to it.
+      const mayBeLegacy = asked.verdict === undefined && asked.only === undefined
+      const endedAtProbe = mayBeLegacy && HostError.is(error) && error.code === 'server-crashed'
+      if (!endedAtProbe || asked.signal?.aborted) throw error
+      return start(withoutSpent(asked, performance.now() - startedAt), true)
+    }
+  }
+}
+
+/** A package that is still being fetched is fetched to its end, for the next start; the prepared command is then released. */
+function prepared(preparing: Promise<ProcessSpec>, { connectMs, mostMs, setting, signal }: ConnectionTarget) {
+  let isWanted = true
+  preparing.then((spec) => isWanted || spec.onEnd?.()).catch(() => {})
+  return within(preparing, { connectMs: mostMs ?? connectMs, setting, signal }).catch((error: unknown) => {
+    isWanted = false
+    if (!HostError.is(error) || error.code !== 'server-timeout') throw error
+    const detail = 'The package of the server is still being fetched.'
+    throw new HostError('server-timeout', { detail, action: 'Try again in a moment.' })
+  })
+}
+
+/** A second start has what the first one left of the time, and at least a little. */
+function withoutSpent(target: ConnectionTarget, spentMs: number): ConnectionTarget {
+  const left = (ms: number) => Math.max(LEAST_MS, ms - spentMs)
+  const { connectMs, mostMs } = target
+  return { ...target, connectMs: left(connectMs), ...(mostMs === undefined ? {} : { mostMs: left(mostMs) }) }
+}
+
+const LEAST_MS = 1000
+const INSTALLS =
+  /\b(installing|will be installed|downloading|pulling|fetching|extracting|resolving|building|preparing packages)\b/i
+
+/** Tells how the start goes on, by what the process prints and answers. */
+function followStart(pipes: StdioTransport, { onProgress }: ConnectionTarget): void {
+  if (!onProgress) return
+  onProgress({ phase: 'starting' })
+  let answered = false
+  pipes.onFirstMessage = () => {
+    answered = true
+    onProgress({ phase: 'probing' })
+  }
+  pipes.onLine = (lastLine) =>
+    onProgress({ phase: answered ? 'probing' : INSTALLS.test(lastLine) ? 'installing' : 'starting', lastLine })
+}
+
+const DEFAULT_ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' }
+
+/** The command itself, with what every server gets beside its own environment: PATH and the like, never ours as a whole. */
+export function directly(baseEnv: Readonly<Record<string, string>> = DEFAULT_ENV): StdioOptions['prepare'] {
+  return async ({ command, args, env, cwd }) => ({ command, args, env: { ...STABLE_ENV, ...baseEnv, ...env }, cwd })
+}
+
+// The session knows that the pipe closed; the process knows why.
+async function openOrExplain(open: () => Promise<Connection>, transport: StdioTransport): Promise<Connection> {
+  try {
+    return explained(await open(), transport)
+  } catch (error) {
+    throw transport.failure ?? withOutput(error, transport.output)
+  }
+}
+
+/** One that never answers may have said why on its other pipe. */
+function withOutput(error: unknown, output: string): unknown {
+  if (!HostError.is(error) || output === '') return error
+  const { code, message: detail, action, cause } = error
+  return new HostError(code, { detail, action, output, cause })
+}
+
+/** The connection, whose failures are told with the process's own reason where it has one. */
+function explained(connection: Connection, transport: StdioTransport): Connection {
+  const explain = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      // What it was sent is still in the pipe: it does not read, and will not.
+      if (HostError.is(error) && error.code === 'server-timeout' && transport.unread) await connection.close()
+      throw HostError.is(error) && error.code === 'session-lost' ? (transport.failure ?? error) : error
+    }
+  }
+  return {
+    info: connection.info,
+    verdict: connection.verdict,
+    list: (kind, options) => explain(connection.list(kind, options)),
+    callTool: (call, options) => explain(connection.callTool(call, options)),
+    readResource: (uri, options) => explain(connection.readResource(uri, options)),
+    listSkills: (options) => explain(connection.listSkills(options)),
+    readSkill: (address, options) => explain(connection.readSkill(address, options)),
+    getPrompt: (prompt, options) => explain(connection.getPrompt(prompt, options)),
+    complete: (request, options) => explain(connection.complete(request, options)),
+    diagnostics: () => connection.diagnostics(),
+    isOpen: () => connection.isOpen(),
+    close: () => connection.close(),
+  }
+}
+
+function diagnose(transport: StdioTransport): { stderr?: string; pid?: number } {
+  const stderr = transport.stderr.text()
+  return { ...(stderr === '' ? {} : { stderr }), ...(transport.pid === null ? {} : { pid: transport.pid }) }
+}

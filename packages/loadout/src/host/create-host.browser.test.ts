@@ -1,0 +1,29 @@
+/** The root entry at work in a page: the same host, the same toolkits, a browser's storage and key. */
+import { expect, it } from 'vitest'
+import { browserKeyRing, createHost, withExecutionContext } from '../index.ts'
+import { indexedDb } from '../storage/indexeddb.ts'
+
+it('a host in a browser keeps toolkits and their secrets over a reload', async () => {
+  const database = `host-${crypto.randomUUID()}`
+  const openHost = () =>
+    createHost({ storage: indexedDb({ database }), keyRing: () => browserKeyRing({ database: `${database}-keys` }) })
+  const first = openHost()
+  const input = { name: 'Search', url: 'https://search.example/mcp', headers: { 'X-Key': 's3cret' } }
+  const { stored } = await first.toolkits.register(input, { tier: 'user', userId: 'ann' })
+  await first.close()
+  const again = openHost()
+  expect((await again.toolkits.list('ann')).map(({ toolkit }) => toolkit.server)).toMatchObject([
+    { headers: { 'X-Key': '${secret:headers.X-Key}' } },
+  ])
+  expect(await again.toolkits.list('bob')).toEqual([])
+  expect(await again.credentials.open({ userId: 'ann', toolkit: stored.uscoId })).toEqual({ 'headers.X-Key': 's3cret' })
+  await again.close()
+})
+
+it('withExecutionContext passes the context to its callback in a browser', () => {
+  const user = withExecutionContext(
+    { principal: { kind: 'session', userId: 'ann' } },
+    (context) => context.scope.userId,
+  )
+  expect(user).toBe('ann')
+})

@@ -1,0 +1,187 @@
+/**
+ * From a schema to closures, each schema object once. Recursion follows the nesting of the schema and ends at its depth
+ * limit; references are put in a queue instead, so a long chain of them is no recursion.
+ */
+import type { FieldError } from '../errors.ts'
+import { type Meter, Spent } from './budget.ts'
+import { isObject, type JsonObject, kindOf, OTHER, own } from './json-value.ts'
+import { contains, itemCounts, items } from './keywords/array.ts'
+import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withSeen } from './keywords/logic.ts'
+import { dependencies, properties, propertyCounts, propertyNames, required } from './keywords/object.ts'
+import { constant, numbers, options, strings, type, typeOnly } from './keywords/value.ts'
+import { References, type Resource, type Target } from './refs.ts'
+import { compilePattern, type Pattern } from './regex/match.ts'
+import { ALWAYS, type Check, INVALID, NEVER, UNKNOWN, VALID, type Verdict } from './run.ts'
+import { type Compilation, Spot, type SubPlace } from './schema-compiler.ts'
+import { type Place, placeText } from './schema-path.ts'
+
+export interface CompileLimits {
+  maxDepth: number
+  maxNodes: number
+  maxErrors: number
+  assertFormats: boolean
+}
+
+/** All patterns of one schema together: what they may hold in memory, and how many we read. */
+const MAX_PATTERN_SIZE = 30_000
+const MAX_PATTERNS = 500
+
+/** Keywords that are read together, in the order in which their checks run: what is cheap and telling comes first. */
+const GROUPS: readonly (readonly [(spot: Spot) => void, readonly string[]])[] = [
+  [type, ['type']],
+  [options, ['enum']],
+  [constant, ['const']],
+  [numbers, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
+  [strings, ['minLength', 'maxLength', 'pattern', 'format']],
+  [required, ['required']],
+  [propertyCounts, ['minProperties', 'maxProperties']],
+  [itemCounts, ['minItems', 'maxItems', 'uniqueItems']],
+  [properties, ['properties', 'patternProperties', 'additionalProperties']],
+  [propertyNames, ['propertyNames']],
+  [dependencies, ['dependentRequired', 'dependentSchemas', 'dependencies']],
+  [items, ['items', 'prefixItems', 'additionalItems']],
+  [contains, ['contains', 'minContains', 'maxContains']],
+  [references, ['$ref', '$dynamicRef', '$recursiveRef']],
+  [allOf, ['allOf']],
+  [anyOf, ['anyOf']],
+  [oneOf, ['oneOf']],
+  [not, ['not']],
+  [conditional, ['if', 'then', 'else']],
+  [unevaluated, ['unevaluatedProperties', 'unevaluatedItems']],
+]
+
+const GROUP_OF: ReadonlyMap<string, number> = new Map(
+  GROUPS.flatMap(([, keywords], group) => keywords.map((keyword) => [keyword, group] as const)),
+)
+
+const TYPE_GROUP = 1
+
+/** A schema object's check, set when it has been compiled. */
+interface Node {
+  check?: Check
+}
+
+export class SchemaCompilation implements Compilation {
+  readonly errors: FieldError[] = []
+  readonly notes: FieldError[] = []
+  readonly meter: Meter
+  readonly limits: CompileLimits
+  private readonly references: References
+  private readonly nodes = new Map<object, Node>()
+  private readonly queue: { node: Node; target: Target }[] = []
+  private readonly patterns = new Map<string, Pattern | { unsupported: string }>()
+  private patternSize = 0
+
+  constructor(schema: unknown, limits: CompileLimits) {
+    this.limits = limits
+    this.references = new References(schema)
+    // The size of the schema is bounded before we start, so literals only need their depth bounded.
+    this.meter = { maxDepth: limits.maxDepth, spend: () => undefined }
+  }
+
+  /** The check of the whole schema; meaningful only if there are no errors afterwards. */
+  run(): Check {
+    const { root } = this.references
+    const check = this.compile(root.root, { place: undefined, resource: root, depth: 0 })
+    for (let next = this.queue.pop(); next; next = this.queue.pop()) {
+      const { place, resource, schema } = next.target
+      next.node.check ??= this.compile(schema, { place, resource, depth: 0 })
+    }
+    return check
+  }
+
+  compile(schema: unknown, at: SubPlace): Check {
+    if (schema === true) return ALWAYS
+    if (schema === false) return NEVER
+    if (!isObject(schema)) return this.giveUp(at.place, 'must be a schema: an object, true or false')
+    const node = this.nodeOf(schema)
+    if (node.check) return node.check
+    if (this.nodes.size > this.limits.maxNodes)
+      throw new Spent(`it has more than ${this.limits.maxNodes} schemas inside it`)
+    if (at.depth > this.limits.maxDepth)
+      return this.giveUp(at.place, `is nested deeper than ${this.limits.maxDepth} schemas`)
+    const resource = this.references.resourceOf(schema, at.place, at.resource)
+    node.check = this.compileObject(schema, resource === at.resource ? at : { ...at, resource })
+    return node.check
+  }
+
+  follow(reference: string, from: Resource, dynamic: boolean): Check | undefined {
+    if (dynamic && this.references.isOpen(reference)) return undefined
+    const target = this.references.resolve(reference, from)
+    if (target?.schema === true) return ALWAYS
+    if (target?.schema === false) return NEVER
+    if (!target || !isObject(target.schema)) return undefined
+    const node = this.nodeOf(target.schema)
+    if (node.check) return node.check
+    this.queue.push({ node, target })
+    return (value, run) => (node.check as Check)(value, run)
+  }
+
+  pattern(source: string): Pattern | { unsupported: string } {
+    const known = this.patterns.get(source)
+    if (known) return known
+    if (this.patterns.size >= MAX_PATTERNS) return { unsupported: `the schema has more than ${MAX_PATTERNS} patterns` }
+    const pattern = compilePattern(source, MAX_PATTERN_SIZE - this.patternSize)
+    if (!('unsupported' in pattern)) this.patternSize += pattern.size
+    this.patterns.set(source, pattern)
+    return pattern
+  }
+
+  error(place: Place | undefined, message: string): void {
+    if (this.errors.length < this.limits.maxErrors) this.errors.push({ path: placeText(place), message })
+  }
+
+  note(place: Place | undefined, message: string): void {
+    if (this.notes.length < this.limits.maxErrors) this.notes.push({ path: placeText(place), message })
+  }
+
+  private compileObject(schema: JsonObject, at: SubPlace): Check {
+    let groups = 0
+    for (const keyword of Object.keys(schema)) {
+      const group = GROUP_OF.get(keyword)
+      if (group !== undefined) groups |= 1 << group
+    }
+    if (groups === 0) return ALWAYS
+    const simple = groups === TYPE_GROUP ? typeOnly(own(schema, 'type')) : undefined
+    if (simple) return simple
+    const spot = new Spot(schema, at, this)
+    for (let group = 0; group < GROUPS.length; group++) if (groups & (1 << group)) GROUPS[group]?.[0](spot)
+    return spot.isEmpty ? ALWAYS : assemble(spot)
+  }
+
+  private nodeOf(schema: object): Node {
+    const known = this.nodes.get(schema)
+    if (known) return known
+    const node = {}
+    this.nodes.set(schema, node)
+    return node
+  }
+
+  private giveUp(place: Place | undefined, message: string): Check {
+    this.error(place, message)
+    return NEVER
+  }
+}
+
+const NOT_JSON: readonly Check[] = [(_value, run) => run.fail(() => 'must be a JSON value')]
+
+function assemble(spot: Spot): Check {
+  const { last } = spot
+  const byKind = spot.lists()
+  byKind[OTHER] = NOT_JSON
+  const others: Check = (value, run) => {
+    const checks = byKind[kindOf(value)] as readonly Check[]
+    run.enter(checks.length + 1)
+    let verdict: Verdict = VALID
+    for (let i = 0; i < checks.length; i++) {
+      const one = (checks[i] as Check)(value, run)
+      if (one === VALID) continue
+      if (one === INVALID) verdict = INVALID
+      else if (verdict === VALID) verdict = UNKNOWN
+      if (verdict === INVALID && !run.wantsMore) break
+    }
+    run.leave()
+    return verdict
+  }
+  return last.length === 0 ? others : withSeen(others, last)
+}

@@ -1,0 +1,83 @@
+/**
+ * Fills in required properties that are missing and have a default, also inside objects and lists. The work is bounded:
+ * where it would take more steps, the rest stays as it is, and the validation says what is missing.
+ */
+import type { JsonObject } from '../schema/json.ts'
+
+const MOST_STEPS = 10_000
+const DEEPEST = 32
+const MOST_REFERENCES = 8
+
+/** The same value where nothing is missing, else a copy. */
+export function fillDefaults(schema: JsonObject, value: JsonObject): JsonObject {
+  return new Filler(schema).fill(schema, value, 0) as JsonObject
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const own = (value: JsonObject, name: string): unknown => (Object.hasOwn(value, name) ? value[name] : undefined)
+
+class Filler {
+  readonly #root: JsonObject
+  #steps = 0
+
+  constructor(root: JsonObject) {
+    this.#root = root
+  }
+
+  fill(given: unknown, value: unknown, depth: number): unknown {
+    if (depth > DEEPEST || ++this.#steps > MOST_STEPS) return value
+    const schema = this.#resolved(given)
+    if (!schema) return value
+    const filled = Array.isArray(value) ? this.#list(schema, value, depth) : this.#object(schema, value, depth)
+    const { allOf } = schema
+    return Array.isArray(allOf) ? allOf.reduce((one: unknown, part) => this.fill(part, one, depth + 1), filled) : filled
+  }
+
+  #list({ items }: JsonObject, value: readonly unknown[], depth: number): unknown {
+    if (!isObject(items)) return value
+    const filled = value.map((item) => this.fill(items, item, depth + 1))
+    return filled.some((item, index) => item !== value[index]) ? filled : value
+  }
+
+  #object({ properties, required }: JsonObject, value: unknown, depth: number): unknown {
+    if (!isObject(value) || !isObject(properties)) return value
+    const needed = new Set(Array.isArray(required) ? required : [])
+    const filled: Array<[string, unknown]> = []
+    for (const [name, schema] of Object.entries(properties)) {
+      if (name === '__proto__') continue
+      const before = own(value, name)
+      const missing = before === undefined && needed.has(name) ? this.#defaultOf(schema) : undefined
+      const after = this.fill(schema, missing ?? before, depth + 1)
+      if (after !== before) filled.push([name, after])
+    }
+    return filled.length === 0 ? value : { ...value, ...Object.fromEntries(filled) }
+  }
+
+  #defaultOf(given: unknown): unknown {
+    // Beside a reference, a default is the property's own.
+    const value = isObject(given) ? (own(given, 'default') ?? own(this.#resolved(given) ?? {}, 'default')) : undefined
+    return typeof value === 'object' && value !== null ? structuredClone(value) : value
+  }
+
+  /** The schema behind local references such as `#/$defs/Block`. */
+  #resolved(given: unknown): JsonObject | undefined {
+    let schema = given
+    for (let count = 0; count < MOST_REFERENCES; count++) {
+      if (!isObject(schema)) return undefined
+      const reference = own(schema, '$ref')
+      if (typeof reference !== 'string') return schema
+      schema = this.#at(reference)
+    }
+    return undefined
+  }
+
+  #at(reference: string): unknown {
+    if (reference !== '#' && !reference.startsWith('#/')) return undefined
+    let found: unknown = this.#root
+    for (const name of reference.split('/').slice(1)) {
+      found = isObject(found) ? own(found, name.replaceAll('~1', '/').replaceAll('~0', '~')) : undefined
+    }
+    return found
+  }
+}

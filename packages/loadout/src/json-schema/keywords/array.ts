@@ -1,0 +1,118 @@
+/** prefixItems, items, additionalItems, contains, minItems, maxItems, uniqueItems. */
+import { STEP } from '../budget.ts'
+import { ARRAY, canonical } from '../json-value.ts'
+import { count } from '../messages.ts'
+import { ALWAYS, and, type Check, INVALID, type Run, UNKNOWN, VALID, type Verdict } from '../run.ts'
+import type { Spot } from '../schema-compiler.ts'
+
+export function items(spot: Spot): void {
+  const { prefix, rest } = readItems(spot)
+  if (prefix.length === 0 && rest === undefined) return
+  spot.on(ARRAY, (value, run) => {
+    const array = value as unknown[]
+    let verdict: Verdict = VALID
+    const end = rest === undefined || rest === ALWAYS ? Math.min(prefix.length, array.length) : array.length
+    for (let i = 0; i < end; i++) {
+      verdict = and(verdict, run.descend(prefix[i] ?? (rest as Check), array[i], i))
+      if (verdict === INVALID && !run.wantsMore) return INVALID
+    }
+    if (run.seen && rest !== undefined) run.seen.allItems = true
+    else if (run.seen) run.seen.itemsUpTo = Math.max(run.seen.itemsUpTo, end)
+    return verdict
+  })
+}
+
+/** Draft 7 wrote the prefix as an array in `items`, and the rest as `additionalItems`. */
+function readItems(spot: Spot): { prefix: Check[]; rest: Check | undefined } {
+  if (!spot.has('prefixItems') && Array.isArray(spot.get('items')))
+    return { prefix: spot.checks('items') ?? [], rest: spot.check('additionalItems') }
+  return { prefix: spot.checks('prefixItems') ?? [], rest: spot.check('items') }
+}
+
+export function contains(spot: Spot): void {
+  const check = spot.check('contains')
+  const min = spot.count('minContains') ?? 1
+  const max = spot.count('maxContains') ?? Number.POSITIVE_INFINITY
+  if (!check) return
+  spot.on(ARRAY, (value, run) => {
+    const array = value as unknown[]
+    const { sure, maybe } = countMatches(check, array, {
+      run,
+      enough: max === Number.POSITIVE_INFINITY ? min : max + 1,
+    })
+    if (sure > max)
+      return run.fail(() => `must have at most ${count(max, 'item')} that the schema under "contains" allows`)
+    if (sure + maybe < min)
+      return run.fail(() => `must have at least ${count(min, 'item')} that the schema under "contains" allows`)
+    return sure >= min && sure + maybe <= max ? VALID : UNKNOWN
+  })
+}
+
+function countMatches(check: Check, array: readonly unknown[], { run, enough }: { run: Run; enough: number }) {
+  let sure = 0
+  let maybe = 0
+  for (let i = 0; i < array.length; i++) {
+    // With an unevaluatedItems above, every match counts as evaluated: all items must be looked at.
+    if (sure >= enough && !run.seen) break
+    const verdict = run.reporting(undefined, () => run.descend(check, array[i], i))
+    if (verdict === VALID) {
+      sure++
+      run.seen?.item(i, run)
+    } else if (verdict === UNKNOWN) {
+      maybe++
+      if (run.seen) run.seen.unsure = true
+    }
+  }
+  return { sure, maybe }
+}
+
+export function itemCounts(spot: Spot): void {
+  const min = spot.count('minItems')
+  const max = spot.count('maxItems')
+  if (min !== undefined)
+    spot.on(ARRAY, (value, run) =>
+      (value as unknown[]).length >= min ? VALID : run.fail(() => `must have at least ${count(min, 'item')}`),
+    )
+  if (max !== undefined)
+    spot.on(ARRAY, (value, run) =>
+      (value as unknown[]).length <= max ? VALID : run.fail(() => `must have at most ${count(max, 'item')}`),
+    )
+  const unique = spot.get('uniqueItems')
+  if (unique === true) spot.on(ARRAY, uniqueItems)
+  else if (unique !== undefined && unique !== false) spot.wrong('uniqueItems', 'must be true or false')
+}
+
+/** The engine hashes only texts up to about this length by their content; longer ones we compare, and pay for it. */
+const LONG = 8_192
+
+const uniqueItems: Check = (value, run) => {
+  const array = value as unknown[]
+  const simple = new Map<unknown, number>()
+  const long: { text: string; index: number }[] = []
+  for (let i = 0; i < array.length; i++) {
+    const item = array[i]
+    run.spend(STEP)
+    // The prefix keeps the text of an array apart from a string that looks like it.
+    const key =
+      typeof item === 'object' && item !== null
+        ? `#${canonical(item, run)}`
+        : typeof item === 'string'
+          ? `"${item}`
+          : item
+    const earlier = typeof key === 'string' && key.length > LONG ? findLong(long, key, run) : simple.get(key)
+    if (earlier !== undefined) return run.fail(() => `must not repeat an item: it equals item ${earlier}`, i)
+    if (typeof key === 'string' && key.length > LONG) long.push({ text: key, index: i })
+    else simple.set(key, i)
+  }
+  return VALID
+}
+
+function findLong(long: readonly { text: string; index: number }[], text: string, run: Run): number | undefined {
+  for (const other of long) {
+    run.spend(1)
+    if (other.text.length !== text.length) continue
+    run.spend(text.length >> 4)
+    if (other.text === text) return other.index
+  }
+  return undefined
+}

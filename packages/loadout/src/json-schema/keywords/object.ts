@@ -1,0 +1,220 @@
+/** properties and its kin, required, dependentRequired, dependentSchemas, dependencies, propertyNames and counts. */
+import { STEP } from '../budget.ts'
+import { isObject, type JsonObject, keysOf, OBJECT, own } from '../json-value.ts'
+import { count, expectation, listed, literal, nearest } from '../messages.ts'
+import type { Pattern } from '../regex/match.ts'
+import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, VALID, type Verdict } from '../run.ts'
+import type { Spot } from '../schema-compiler.ts'
+
+/** From here on it is cheaper to look at the keys of the value than at the names in the schema. */
+const MANY_NAMES = 24
+
+interface Properties {
+  byName: ReadonlyMap<string, Check>
+  patterns: readonly PatternRule[]
+  rest: Check | undefined
+}
+
+interface PatternRule {
+  pattern: Pattern | { unsupported: string }
+  check: Check
+}
+
+export function properties(spot: Spot): void {
+  const byName = new Map(
+    spot.entries('properties').map(([key, schema]) => [key, spot.compile(schema, 'properties', key)]),
+  )
+  const patterns = spot.entries('patternProperties').map(([source, schema]) => ({
+    pattern: spot.pattern(source, 'patternProperties', source),
+    check: spot.compile(schema, 'patternProperties', source),
+  }))
+  const rest = spot.check('additionalProperties')
+  const narrow = patterns.length === 0 && (rest === undefined || rest === ALWAYS) && byName.size <= MANY_NAMES
+  spot.on(OBJECT, narrow ? byNames({ byName, rest }) : byKeys({ byName, patterns, rest }))
+}
+
+function byNames({ byName, rest }: { byName: ReadonlyMap<string, Check>; rest: Check | undefined }): Check {
+  const names = [...byName.keys()]
+  const checks = [...byName.values()]
+  return (value, run) => {
+    let verdict: Verdict = VALID
+    run.spend(names.length)
+    for (let i = 0; i < names.length; i++) {
+      const name = names[i] as string
+      const part = own(value as object, name)
+      if (part === undefined) continue
+      run.seen?.property(name, run)
+      verdict = and(verdict, run.descend(checks[i] as Check, part, name))
+      if (verdict === INVALID && !run.wantsMore) return INVALID
+    }
+    if (run.seen && rest) run.seen.allProperties = true
+    return verdict
+  }
+}
+
+function byKeys(rules: Properties): Check {
+  const names = [...rules.byName.keys()]
+  return (value, run) => {
+    const object = value as JsonObject
+    let verdict: Verdict = VALID
+    for (const key of keysOf(object, run)) {
+      if (object[key] === undefined) continue
+      verdict = and(verdict, checkKey({ object, key, names, rules }, run))
+      if (verdict === INVALID && !run.wantsMore) return INVALID
+    }
+    return verdict
+  }
+}
+
+interface KeyToCheck {
+  object: JsonObject
+  key: string
+  names: readonly string[]
+  rules: Properties
+}
+
+function checkKey({ object, key, names, rules }: KeyToCheck, run: Run): Verdict {
+  const part = object[key]
+  const named = rules.byName.get(key)
+  let verdict = named ? run.descend(named, part, key) : VALID
+  let matched = named !== undefined
+  let doubt: string | undefined
+  for (const { pattern, check } of rules.patterns) {
+    run.spend(STEP)
+    if ('unsupported' in pattern) {
+      doubt = `a pattern of the schema cannot be checked: ${pattern.unsupported}`
+      verdict = and(
+        verdict,
+        perhaps(() => run.descend(check, part, key), doubt, run),
+      )
+    } else if (pattern.test(key, run)) {
+      matched = true
+      verdict = and(verdict, run.descend(check, part, key))
+    }
+  }
+  if (run.seen && (matched || rules.rest)) run.seen.property(key, run)
+  else if (run.seen && doubt) run.seen.unsure = true
+  const { rest } = rules
+  if (matched || !rest) return verdict
+  const additional = () => (rest === NEVER ? unknownKey(key, { object, names }, run) : run.descend(rest, part, key))
+  return and(verdict, doubt ? perhaps(additional, doubt, run) : additional())
+}
+
+/** A rule that may not apply: it can hold for sure, but not fail for sure. */
+function perhaps(check: () => Verdict, doubt: string, run: Run): Verdict {
+  return run.reporting(undefined, check) === VALID ? VALID : run.unsure(doubt)
+}
+
+function unknownKey(
+  key: string,
+  { object, names }: { object: JsonObject; names: readonly string[] },
+  run: Run,
+): Verdict {
+  return run.fail(() => {
+    run.spend(names.length)
+    const free = names.filter((name) => own(object, name) === undefined)
+    const near = nearest(key, free, run)
+    if (near !== undefined) return `is not a known property; did you mean ${literal(near)}?`
+    return names.length === 0 ? 'is not a known property' : `is not a known property; known are ${listed(names)}`
+  }, key)
+}
+
+export function required(spot: Spot): void {
+  const names = readNames(spot, spot.get('required'), 'required')
+  const expected = expectations(spot)
+  if (names.length === 0) return
+  spot.on(OBJECT, (value, run) => requireAll(names, value as JsonObject, { run, expected }))
+}
+
+interface Requirement {
+  run: Run
+  /** What a property should hold, from the schemas beside the requirement. */
+  expected: (name: string) => string | undefined
+  because?: string
+}
+
+function requireAll(names: readonly string[], object: JsonObject, { run, expected, because }: Requirement): Verdict {
+  let verdict: Verdict = VALID
+  run.spend(names.length)
+  for (const name of names) {
+    if (own(object, name) !== undefined) continue
+    verdict = run.fail(() => {
+      const needed = because === undefined ? 'is required' : `is required when ${literal(because)} is given`
+      const what = expected(name)
+      return what === undefined ? needed : `${needed}: ${what}`
+    }, name)
+    if (!run.wantsMore) return INVALID
+  }
+  return verdict
+}
+
+function expectations(spot: Spot): (name: string) => string | undefined {
+  const properties = spot.get('properties')
+  const known = new Map<string, string | undefined>()
+  return (name) => {
+    if (!known.has(name)) known.set(name, expectation(isObject(properties) ? own(properties, name) : undefined))
+    return known.get(name)
+  }
+}
+
+function readNames(spot: Spot, value: unknown, keyword: string): string[] {
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
+  spot.wrong(keyword, 'must be an array of property names')
+  return []
+}
+
+export function dependencies(spot: Spot): void {
+  for (const [name, names] of spot.entries('dependentRequired'))
+    requireWith(spot, name, readNames(spot, names, 'dependentRequired'))
+  for (const [name, schema] of spot.entries('dependentSchemas'))
+    checkWith(spot, name, spot.compile(schema, 'dependentSchemas', name))
+  // Draft 7 had both in one keyword.
+  for (const [name, either] of spot.entries('dependencies')) {
+    if (Array.isArray(either)) requireWith(spot, name, readNames(spot, either, 'dependencies'))
+    else checkWith(spot, name, spot.compile(either, 'dependencies', name))
+  }
+}
+
+function requireWith(spot: Spot, name: string, names: readonly string[]): void {
+  const expected = expectations(spot)
+  spot.on(OBJECT, (value, run) =>
+    own(value as object, name) === undefined
+      ? VALID
+      : requireAll(names, value as JsonObject, { run, expected, because: name }),
+  )
+}
+
+function checkWith(spot: Spot, name: string, check: Check): void {
+  spot.on(OBJECT, (value, run) => (own(value as object, name) === undefined ? VALID : check(value, run)))
+}
+
+export function propertyNames(spot: Spot): void {
+  const check = spot.check('propertyNames')
+  if (!check || check === ALWAYS) return
+  spot.on(OBJECT, (value, run) => {
+    let verdict: Verdict = VALID
+    for (const key of keysOf(value as object, run)) {
+      const problems: Problem[] | undefined = run.problems && []
+      verdict = and(
+        verdict,
+        run.reporting(problems, () => run.descend(check, key, key)),
+      )
+      for (const { message } of problems ?? []) run.fail(() => `has a name that ${message}`, key)
+      if (verdict === INVALID && !run.wantsMore) return INVALID
+    }
+    return verdict
+  })
+}
+
+export function propertyCounts(spot: Spot): void {
+  const min = spot.count('minProperties')
+  const max = spot.count('maxProperties')
+  if (min === undefined && max === undefined) return
+  spot.on(OBJECT, (value, run) => {
+    const object = value as JsonObject
+    const size = keysOf(object, run).filter((key) => object[key] !== undefined).length
+    if (min !== undefined && size < min) return run.fail(() => `must have at least ${count(min, 'property')}`)
+    if (max !== undefined && size > max) return run.fail(() => `must have at most ${count(max, 'property')}`)
+    return VALID
+  })
+}

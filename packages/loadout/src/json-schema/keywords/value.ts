@@ -1,0 +1,184 @@
+/** type, enum, const, and the keywords of numbers and strings. */
+import { Spent, STEP } from '../budget.ts'
+import { FORMATS } from '../formats.ts'
+import {
+  ARRAY,
+  BOOLEAN,
+  canonical,
+  codePoints,
+  isMultiple,
+  type Kind,
+  kindOf,
+  NULL,
+  NUMBER,
+  OBJECT,
+  STRING,
+} from '../json-value.ts'
+import { count, either, kindWords, listed, literal, nearest, once, TYPE_WORDS } from '../messages.ts'
+import { type Check, type Run, VALID, type Verdict } from '../run.ts'
+import type { Spot } from '../schema-compiler.ts'
+
+const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
+  ['null', NULL],
+  ['boolean', BOOLEAN],
+  ['integer', NUMBER],
+  ['number', NUMBER],
+  ['string', STRING],
+  ['array', ARRAY],
+  ['object', OBJECT],
+])
+
+export function type(spot: Spot): void {
+  const types = [...new Set([spot.get('type')].flat())]
+  const kinds = new Set<Kind>()
+  for (const name of types) {
+    const kind = typeof name === 'string' ? KIND_OF_TYPE.get(name) : undefined
+    if (kind === undefined) {
+      spot.wrong('type', `must be one of ${[...TYPE_WORDS.keys()].join(', ')}, or some of these`)
+      return
+    }
+    kinds.add(kind)
+  }
+  const refuse: readonly [Check] = [(value, run) => wrongType(types, value, run)]
+  for (let kind: Kind = NULL; kind <= OBJECT; kind++) if (!kinds.has(kind as Kind)) spot.refuse(kind as Kind, refuse)
+  if (types.includes('number') || !types.includes('integer')) return
+  spot.on(NUMBER, (value, run) => (Number.isInteger(value) ? VALID : wrongType(types, value, run)))
+}
+
+/** Many schemas say a type and nothing else: one check for each such, made once. */
+const TYPE_ONLY: ReadonlyMap<string, Check> = new Map(
+  [...KIND_OF_TYPE].map(([name, kind]): [string, Check] => [
+    name,
+    (value, run) => {
+      run.spend(2 * STEP)
+      const right = kindOf(value) === kind && (name !== 'integer' || Number.isInteger(value))
+      return right ? VALID : wrongType([name], value, run)
+    },
+  ]),
+)
+
+export function typeOnly(type: unknown): Check | undefined {
+  return typeof type === 'string' ? TYPE_ONLY.get(type) : undefined
+}
+
+function wrongType(types: readonly unknown[], value: unknown, run: Run): Verdict {
+  return run.fail(() => {
+    const expected = either(types.flatMap((name) => TYPE_WORDS.get(String(name)) ?? []))
+    const given = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : kindWords(value)
+    return { kind: 'type', expected, message: `must be ${expected || 'nothing at all'}, not ${given}` }
+  })
+}
+
+export function options(spot: Spot): void {
+  const values = spot.list('enum')
+  if (values) oneOfValues(spot, values)
+}
+
+export function constant(spot: Spot): void {
+  oneOfValues(spot, [spot.get('const')])
+}
+
+function oneOfValues(spot: Spot, values: readonly unknown[]): void {
+  const has = membership(spot, values)
+  const expectedOnce = once(() => (values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`))
+  const names = once(() => values.filter((option) => typeof option === 'string'))
+  spot.onAny((value, run) => {
+    // Equal texts take time in proportion to their length.
+    if (typeof value === 'string') run.spend(value.length >> 6)
+    if (has(value, run)) return VALID
+    return run.fail(() => {
+      const expected = expectedOnce()
+      const near = typeof value === 'string' && values.length > 1 ? nearest(value, names(), run) : undefined
+      const hint = near === undefined ? '' : `; did you mean ${literal(near)}?`
+      return { kind: 'value', expected, message: `must be ${expected}${hint}` }
+    })
+  })
+}
+
+function membership(spot: Spot, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
+  const [only] = values
+  if (values.length === 1 && !isComplex(only)) return (value) => value === only
+  const simple = new Set(values.filter((value) => !isComplex(value)))
+  const complex = new Set(values.filter(isComplex).map((value) => literalText(spot, value)))
+  return (value, run) => (isComplex(value) ? complex.size > 0 && complex.has(canonical(value, run)) : simple.has(value))
+}
+
+const isComplex = (value: unknown): value is object => typeof value === 'object' && value !== null
+
+function literalText(spot: Spot, value: object): string {
+  try {
+    return canonical(value, spot.compilation.meter)
+  } catch (thrown) {
+    if (!(thrown instanceof Spent)) throw thrown
+    spot.wrong(spot.has('enum') ? 'enum' : 'const', thrown.message)
+    return ''
+  }
+}
+
+export function numbers(spot: Spot): void {
+  for (const keyword of ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'] as const) bound(spot, keyword)
+  const divisor = spot.number('multipleOf')
+  if (divisor === undefined) return
+  if (divisor <= 0) spot.wrong('multipleOf', 'must be above 0')
+  else
+    spot.on(NUMBER, (value, run) =>
+      isMultiple(value as number, divisor, run) ? VALID : run.fail(() => `must be a multiple of ${divisor}`),
+    )
+}
+
+type Bound = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'exclusiveMaximum'
+
+function bound(spot: Spot, keyword: Bound): void {
+  const upper = keyword === 'maximum' || keyword === 'exclusiveMaximum'
+  const exclusive = upper ? 'exclusiveMaximum' : 'exclusiveMinimum'
+  // In draft 4, which many generators still write, `exclusiveMinimum: true` changes what `minimum` means.
+  if (keyword === exclusive && typeof spot.get(keyword) === 'boolean') return
+  const limit = spot.number(keyword)
+  if (limit === undefined) return
+  const open = keyword === exclusive || spot.get(exclusive) === true
+  const words = `must be ${open ? (upper ? 'less than' : 'greater than') : upper ? 'at most' : 'at least'} ${limit}`
+  const within = (value: number) =>
+    upper ? (open ? value < limit : value <= limit) : open ? value > limit : value >= limit
+  spot.on(NUMBER, (value, run) => (within(value as number) ? VALID : run.fail(() => words)))
+}
+
+export function strings(spot: Spot): void {
+  const min = spot.count('minLength')
+  if (min !== undefined)
+    spot.on(STRING, (value, run) =>
+      isLong(value as string, min, run) ? VALID : run.fail(() => `must have at least ${count(min, 'character')}`),
+    )
+  const max = spot.count('maxLength')
+  if (max !== undefined)
+    spot.on(STRING, (value, run) =>
+      isLong(value as string, max + 1, run) ? run.fail(() => `must have at most ${count(max, 'character')}`) : VALID,
+    )
+  pattern(spot)
+  format(spot)
+}
+
+/** A text of n UTF-16 units has between n/2 and n code points: count only when that does not decide. */
+function isLong(text: string, min: number, run: Run): boolean {
+  if (text.length < min) return false
+  return text.length >= 2 * min || codePoints(text, run) >= min
+}
+
+function pattern(spot: Spot): void {
+  const source = spot.text('pattern')
+  if (source === undefined) return
+  const compiled = spot.pattern(source, 'pattern')
+  spot.on(STRING, (value, run) => {
+    if ('unsupported' in compiled)
+      return run.unsure(`a pattern of the schema cannot be checked: ${compiled.unsupported}`)
+    return compiled.test(value as string, run) ? VALID : run.fail(() => `must match the pattern ${literal(source)}`)
+  })
+}
+
+function format(spot: Spot): void {
+  const known = FORMATS.get(spot.text('format') ?? '')
+  if (!known || !spot.compilation.limits.assertFormats) return
+  spot.on(STRING, (value, run) => {
+    run.spend((value as string).length >> 2)
+    return known.test(value as string) ? VALID : run.fail(() => `must be ${known.expected}`)
+  })
+}

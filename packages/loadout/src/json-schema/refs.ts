@@ -1,0 +1,173 @@
+/**
+ * Where a reference leads. Everything is looked up inside the one schema document: nothing is ever fetched.
+ * `$id` and anchors are indexed only when a reference needs them; walks are iterative, so depth is no danger here.
+ */
+import { isObject, type JsonObject, own } from './json-value.ts'
+import { inside, type Place } from './schema-path.ts'
+
+/** A schema with an identity of its own: the root, or one with `$id`. */
+export interface Resource {
+  uri: string
+  root: unknown
+  place: Place | undefined
+}
+
+export interface Target {
+  schema: unknown
+  resource: Resource
+  place: Place | undefined
+}
+
+interface Index {
+  /** Resources by URI, and anchors by URI and name. */
+  targets: Map<string, Target>
+  dynamicNames: Map<string, number>
+}
+
+/** The base of documents that name none; it only has to be hierarchical. */
+const NO_BASE = 'schema:///'
+
+/** Resolving takes time in proportion to both URIs, and a schema may hold thousands of references. */
+const MAX_URI = 1_000
+
+const SINGLE = new Set([
+  'not',
+  'if',
+  'then',
+  'else',
+  'items',
+  'contains',
+  'additionalProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+  'additionalItems',
+])
+const LISTS = new Set(['allOf', 'anyOf', 'oneOf', 'prefixItems', 'items'])
+const MAPS = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas', 'dependencies'])
+
+/** The resource that a schema belongs to: its own if it has an `$id`. */
+function resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+  const id = own(schema, '$id')
+  if (typeof id !== 'string' || id.startsWith('#') || outer.root === schema) return outer
+  const uri = absolute(id, outer.uri)
+  return uri === undefined ? outer : { uri: withoutFragment(uri), root: schema, place }
+}
+
+export class References {
+  readonly root: Resource
+  private built: Index | undefined
+  private readonly resources = new Map<object, Resource>()
+
+  constructor(schema: unknown) {
+    const whole: Resource = { uri: NO_BASE, root: undefined, place: undefined }
+    this.root = { ...(isObject(schema) ? resourceOf(schema, undefined, whole) : whole), root: schema }
+  }
+
+  resolve(reference: string, from: Resource): Target | undefined {
+    if (reference === '#') return { schema: from.root, resource: from, place: from.place }
+    if (reference.startsWith('#/')) return this.followPointer(reference.slice(1), from)
+    const uri = absolute(reference, from.uri)
+    if (uri === undefined) return undefined
+    const { targets } = this.index
+    const base = targets.get(withoutFragment(uri))
+    const hash = uri.indexOf('#')
+    const fragment = hash < 0 ? '' : uri.slice(hash + 1)
+    if (!base || fragment === '') return base
+    if (fragment.startsWith('/')) return this.followPointer(fragment, base.resource)
+    return targets.get(`${base.resource.uri}#${fragment}`)
+  }
+
+  /** Whether a `$dynamicRef` may lead elsewhere than a `$ref` would: more than one schema answers to its name. */
+  isOpen(reference: string): boolean {
+    const name = reference.slice(reference.indexOf('#') + 1)
+    return (this.index.dynamicNames.get(name) ?? 0) > 1
+  }
+
+  /** The resource of a schema inside another's. Kept, since many references may pass one `$id`. */
+  resourceOf(schema: JsonObject, place: Place | undefined, outer: Resource): Resource {
+    if (!Object.hasOwn(schema, '$id')) return outer
+    const known = this.resources.get(schema) ?? resourceOf(schema, place, outer)
+    this.resources.set(schema, known)
+    return known
+  }
+
+  private followPointer(pointer: string, from: Resource): Target | undefined {
+    let { root: schema, place } = from
+    let resource = from
+    for (const part of pointer.split('/').slice(1)) {
+      const key = unescapePart(part)
+      if (key === undefined || typeof schema !== 'object' || schema === null || !Object.hasOwn(schema, key))
+        return undefined
+      schema = (schema as JsonObject)[key]
+      place = inside(place, key)
+      if (isObject(schema)) resource = this.resourceOf(schema, place, resource)
+    }
+    return { schema, resource, place }
+  }
+
+  private get index(): Index {
+    this.built ??= this.buildIndex()
+    return this.built
+  }
+
+  private buildIndex(): Index {
+    const { root } = this
+    const targets = new Map<string, Target>()
+    const dynamicNames = new Map<string, number>()
+    const open: Target[] = [{ schema: root.root, resource: root, place: undefined }]
+    for (let at = open.pop(); at; at = open.pop()) {
+      const { schema, place } = at
+      if (!isObject(schema)) continue
+      const resource = at.place ? this.resourceOf(schema, place, at.resource) : at.resource
+      const target = { schema, resource, place }
+      if (resource.root === schema) keep(targets, resource.uri, target)
+      for (const anchor of [own(schema, '$anchor'), own(schema, '$dynamicAnchor'), draft7Anchor(schema)])
+        if (typeof anchor === 'string') keep(targets, `${resource.uri}#${anchor}`, target)
+      const dynamic = own(schema, '$dynamicAnchor')
+      if (typeof dynamic === 'string') dynamicNames.set(dynamic, (dynamicNames.get(dynamic) ?? 0) + 1)
+      for (const child of subschemas(target)) open.push(child)
+    }
+    return { targets, dynamicNames }
+  }
+}
+
+function unescapePart(part: string): string | undefined {
+  if (!/[~%]/.test(part)) return part
+  try {
+    return decodeURIComponent(part).replaceAll('~1', '/').replaceAll('~0', '~')
+  } catch {
+    return undefined
+  }
+}
+
+/** The first of a name wins, and order is the same for the same document. */
+function keep(targets: Map<string, Target>, uri: string, target: Target): void {
+  if (!targets.has(uri)) targets.set(uri, target)
+}
+
+function draft7Anchor(schema: JsonObject): string | undefined {
+  const id = own(schema, '$id')
+  return typeof id === 'string' && id.startsWith('#') ? id.slice(1) : undefined
+}
+
+function* subschemas({ schema, resource, place }: Target): Generator<Target> {
+  for (const [keyword, value] of Object.entries(schema as JsonObject)) {
+    const here = inside(place, keyword)
+    if (SINGLE.has(keyword) && isObject(value)) yield { schema: value, resource, place: here }
+    const isMap = MAPS.has(keyword) && isObject(value)
+    const isList = LISTS.has(keyword) && Array.isArray(value)
+    if (!isMap && !isList) continue
+    for (const [key, part] of Object.entries(value)) yield { schema: part, resource, place: inside(here, key) }
+  }
+}
+
+function absolute(reference: string, base: string): string | undefined {
+  if (reference.length + base.length > MAX_URI) return undefined
+  return URL.parse(reference, base)?.href
+}
+
+function withoutFragment(uri: string): string {
+  const hash = uri.indexOf('#')
+  return hash < 0 ? uri : uri.slice(0, hash)
+}

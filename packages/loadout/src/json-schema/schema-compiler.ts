@@ -1,0 +1,158 @@
+/**
+ * One schema object while it is compiled: keywords read their values here and leave their checks by kind of value.
+ * A known keyword with a value that it cannot have is an error at its place; the reader then gets undefined and goes on.
+ */
+import type { Meter } from './budget.ts'
+import { isObject, type JsonObject, KINDS, type Kind, own } from './json-value.ts'
+import type { Resource } from './refs.ts'
+import type { Pattern } from './regex/match.ts'
+import type { Check } from './run.ts'
+import { inside, type Place } from './schema-path.ts'
+
+/** What a spot needs from the compilation it is part of. */
+export interface Compilation {
+  readonly meter: Meter
+  readonly limits: { assertFormats: boolean }
+  compile(schema: unknown, at: SubPlace): Check
+  /** The check behind a reference, which may not be compiled yet; undefined if it leads nowhere that we know. */
+  follow(reference: string, from: Resource, dynamic: boolean): Check | undefined
+  pattern(source: string): Pattern | { unsupported: string }
+  error(place: Place, message: string): void
+  note(place: Place, message: string): void
+}
+
+export interface SubPlace {
+  place: Place | undefined
+  resource: Resource
+  depth: number
+}
+
+const NONE: readonly Check[] = []
+
+export class Spot {
+  readonly schema: JsonObject
+  readonly resource: Resource
+  readonly compilation: Compilation
+  /** Checks for each kind of value, in the order in which they were added. */
+  private readonly byKind: (readonly Check[])[] = Array(KINDS).fill(NONE)
+  private readonly common: Check[] = []
+  /** Checks that need all others to have run before them. */
+  readonly last: Check[] = []
+  /** The kinds that are refused, as bits. */
+  private closed = 0
+  private readonly at: SubPlace
+
+  constructor(schema: JsonObject, at: SubPlace, compilation: Compilation) {
+    this.schema = schema
+    this.at = at
+    this.resource = at.resource
+    this.compilation = compilation
+  }
+
+  on(kind: Kind, check: Check): void {
+    if (this.closed & (1 << kind)) return
+    const checks = this.byKind[kind] as Check[]
+    if (checks.length === 0) this.byKind[kind] = [check]
+    else checks.push(check)
+  }
+
+  /** For values of every kind, after what is for their kind. */
+  onAny(check: Check): void {
+    this.common.push(check)
+  }
+
+  /** All checks for each kind; lists are shared where they can be, since a schema may hold thousands of them. */
+  lists(): (readonly Check[])[] {
+    const { common } = this
+    if (common.length === 0) return this.byKind
+    return this.byKind.map((checks, kind) => {
+      if (this.closed & (1 << kind)) return checks
+      return checks.length === 0 ? common : [...checks, ...common]
+    })
+  }
+
+  /** Values of this kind fail by this check alone: nothing else about them is worth saying. */
+  refuse(kind: Kind, checks: readonly [Check]): void {
+    this.byKind[kind] = checks
+    this.closed |= 1 << kind
+  }
+
+  get isEmpty(): boolean {
+    return this.last.length + this.common.length === 0 && this.byKind.every((checks) => checks.length === 0)
+  }
+
+  has(keyword: string): boolean {
+    return Object.hasOwn(this.schema, keyword)
+  }
+
+  get(keyword: string): unknown {
+    return own(this.schema, keyword)
+  }
+
+  place(...keys: (string | number)[]): Place {
+    let place = this.at.place
+    for (const key of keys) place = inside(place, key)
+    return place as Place
+  }
+
+  wrong(keyword: string, message: string): undefined {
+    this.compilation.error(this.place(keyword), message)
+  }
+
+  count(keyword: string): number | undefined {
+    if (!this.has(keyword)) return undefined
+    const value = this.get(keyword)
+    if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value
+    return this.wrong(keyword, 'must be a whole number that is not negative')
+  }
+
+  number(keyword: string): number | undefined {
+    if (!this.has(keyword)) return undefined
+    const value = this.get(keyword)
+    return typeof value === 'number' && Number.isFinite(value) ? value : this.wrong(keyword, 'must be a number')
+  }
+
+  text(keyword: string): string | undefined {
+    if (!this.has(keyword)) return undefined
+    const value = this.get(keyword)
+    return typeof value === 'string' ? value : this.wrong(keyword, 'must be a string')
+  }
+
+  list(keyword: string): unknown[] | undefined {
+    if (!this.has(keyword)) return undefined
+    const value = this.get(keyword)
+    return Array.isArray(value) ? value : this.wrong(keyword, 'must be an array')
+  }
+
+  /** The entries of a keyword that maps names to something; none if it is not there. */
+  entries(keyword: string): [string, unknown][] {
+    if (!this.has(keyword)) return []
+    const value = this.get(keyword)
+    if (isObject(value)) return Object.entries(value)
+    this.wrong(keyword, 'must be an object')
+    return []
+  }
+
+  compile(schema: unknown, ...keys: (string | number)[]): Check {
+    return this.compilation.compile(schema, {
+      place: this.place(...keys),
+      resource: this.at.resource,
+      depth: this.at.depth + 1,
+    })
+  }
+
+  check(keyword: string): Check | undefined {
+    return this.has(keyword) ? this.compile(this.get(keyword), keyword) : undefined
+  }
+
+  checks(keyword: string): Check[] | undefined {
+    return this.list(keyword)?.map((schema, i) => this.compile(schema, keyword, i))
+  }
+
+  pattern(source: string, ...keys: string[]): Pattern | { unsupported: string } {
+    const pattern = this.compilation.pattern(source)
+    if ('unsupported' in pattern)
+      this.compilation.note(this.place(...keys), `this pattern cannot be checked: ${pattern.unsupported}`)
+    return pattern
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * The tools of one invocation: what it asks for by name, found, started and laid over like any other loadout. A toolkit
+ * that fails is named with its reason and the others serve; a name that nothing provides is told with what there is.
+ * Nothing is written anywhere, and nothing is kept of it but connections, which idle out or are let go.
+ */
+import type { Context } from '@opentelemetry/api'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { HostError } from '../../errors.ts'
+import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
+import { candidatesOf } from '../candidates.ts'
+import type { Loadouts } from '../loadouts.ts'
+import { type Narrowing, narrow } from '../narrow.ts'
+import type { Loadout, OfferedToolkit } from '../overlay.ts'
+import { type FindOptions, type FindParts, type Found, ToolkitFinder } from './find-toolkits.ts'
+
+export interface SetupOptions extends FindOptions {
+  narrow?: Narrowing | undefined
+  /** The trace that the invocation belongs to. @default the one that is active */
+  trace?: Context | undefined
+}
+
+/** Where a name was found, and what it gave. */
+export interface Resolution {
+  name: string
+  toolkit: string
+  /** `context`, `transport`, `stored`, or the file. */
+  from: string
+  tools: string[]
+}
+
+export interface FailedToolkit {
+  id: string
+  code: HostError['code']
+  reason: string
+  action: string
+}
+
+export interface Setup {
+  loadout: Loadout
+  requested: string[]
+  /** What could have been asked for. */
+  available: string[]
+  /** What was asked for and nothing provides. */
+  missing: string[]
+  resolved: Resolution[]
+  failedToolkits: FailedToolkit[]
+  droppedToolkits: string[]
+  warnings: string[]
+  /** What the invocation itself brings, by id. */
+  brought: ReadonlyMap<string, StoredToolkit>
+}
+
+export interface SetupParts extends FindParts {
+  catalog: Pick<Catalog, 'tools' | 'introspect'>
+  loadouts: Pick<Loadouts, 'of'>
+}
+
+/** More toolkits than this in one invocation are a mistake. */
+export const MAX_TOOLKITS = 16
+export const tooMany = (left: readonly string[]) =>
+  `At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${left.join(', ')}.`
+
+interface Started {
+  found: Found
+  offered?: OfferedToolkit
+  error?: HostError
+}
+
+/** `names` is what the invocation asks for; without it, all that its context carries. */
+export async function setupToolkits(
+  parts: SetupParts,
+  names: readonly string[] | undefined,
+  options: SetupOptions,
+): Promise<Setup> {
+  if (options.context.signal?.aborted) throw new HostError('cancelled')
+  const finder = new ToolkitFinder(parts, options)
+  const requested = [...new Set(names ?? finder.carried())]
+  const asked = requested.slice(0, MAX_TOOLKITS)
+  const droppedToolkits = requested.slice(MAX_TOOLKITS)
+  const found = (await Promise.all(asked.map((name) => finder.find(name)))).filter((one) => one !== undefined)
+  const missing = asked.filter((name) => !found.some((one) => one.name === name))
+  const available = await finder.available(missing.length > 0)
+  const { principal, scope } = options.context
+  const started = await Promise.all(
+    found.map((one) => start(parts, one, { userId: principal.userId, trace: options.trace })),
+  )
+  const serving = started.filter((one) => one.error === undefined)
+  // Of what is stored, only what is named counts, also against the limits of the thread.
+  const named = serving.map(({ found: { stored } }) => stored?.toolkit.id as string)
+  const whole = await parts.loadouts.of(
+    { userId: principal.userId, threadId: scope.threadId },
+    { named, brought: serving.flatMap(({ offered }) => offered ?? []) },
+  )
+  const loadout = narrow(whole, options.narrow ?? {})
+  const tell = [...finder.warnings]
+  if (droppedToolkits.length > 0) tell.push(tooMany(droppedToolkits))
+  if (missing.length > 0)
+    tell.push(`Requested: ${missing.join(', ')}. Available: ${available.join(', ') || 'nothing'}.`)
+  return {
+    loadout,
+    requested,
+    available,
+    missing,
+    resolved: serving.map(({ found: one }) => resolutionOf(one, loadout)),
+    failedToolkits: [
+      ...started.flatMap(({ found: { name }, error }) => (error ? [failureOf(name, error)] : [])),
+      ...keptBack(whole),
+    ],
+    droppedToolkits,
+    warnings: tell,
+    brought: new Map(
+      serving.flatMap(({ found: { stored } }) => (stored?.carried ? [[stored.toolkit.id, stored] as const] : [])),
+    ),
+  }
+}
+
+/** Makes sure that its tools are known: a look only where nothing is. */
+async function start(
+  parts: SetupParts,
+  found: Found,
+  { userId, trace }: { userId: string; trace: Context | undefined },
+): Promise<Started> {
+  const { stored, error } = found
+  if (!stored) return { found, error: error ?? new HostError('internal') }
+  if (!stored.enabled)
+    return {
+      found,
+      error: new HostError('not-carried', { detail: 'It is switched off.', action: 'Switch it on first.' }),
+    }
+  const known = async () => (await parts.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
+  try {
+    if ((await known()).length === 0) await parts.catalog.introspect(stored, userId, trace)
+    if (!stored.carried) return { found }
+    const { toolkit, tier, uscoId } = stored
+    const tools = await known()
+    const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
+    return { found, offered: { id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } } }
+  } catch (thrown) {
+    return { found, error: HostError.from(thrown) }
+  }
+}
+
+const MOST_REASONS = 10
+
+/** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
+function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
+  return toolkits
+    .filter(
+      ({ id, tier, toolCount }) => toolCount === 0 && entries.some((one) => one.toolkit === id && one.tier === tier),
+    )
+    .map(({ id, tier, reasons }) => {
+      const denied = entries.filter((one) => one.toolkit === id && one.tier === tier).flatMap((one) => one.reasons)
+      const all = [...reasons, ...denied.filter(({ kind }) => kind === 'policy')]
+      const why = all.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
+      const detail = `None of its tools is carried. ${[...new Set(why)].slice(0, MOST_REASONS).join(' ')}`.trim()
+      return failureOf(id, new HostError('not-carried', { detail }))
+    })
+}
+
+function resolutionOf({ name, from, stored }: Found, loadout: Loadout): Resolution {
+  const toolkit = stored?.toolkit.id ?? name
+  return {
+    name,
+    toolkit,
+    from,
+    tools: loadout.tools.filter((tool) => tool.toolkit === toolkit).map((tool) => tool.tool),
+  }
+}
+
+const failureOf = (id: string, { code, message: reason, action }: HostError): FailedToolkit => ({
+  id,
+  code,
+  reason,
+  action,
+})

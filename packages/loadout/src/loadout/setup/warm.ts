@@ -1,0 +1,85 @@
+/** Opens connections ahead of the first call, looks at tools that nobody looked at yet, and tells which are open. */
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Connector } from '../../connections/connector.ts'
+import { HostError } from '../../errors.ts'
+import { APP_OWNER } from '../../schema/ids.ts'
+import type { Registry } from '../../toolkits/registry.ts'
+import { isUnseen, type StoredToolkit } from '../../toolkits/stored-toolkit.ts'
+
+export interface Warmed {
+  id: string
+  status: 'connected' | 'failed'
+  reason?: string
+  action?: string
+}
+
+/** A live connection. */
+export interface LiveConnection {
+  /** The toolkit's id. */
+  toolkit: string
+  uscoId: string
+  /** Whose; none where all users share it. */
+  userId: string | null
+  since: Date
+  /** Calls on it now. */
+  calls: number
+  tools: number
+}
+
+export interface WarmParts {
+  registry: Pick<Registry, 'list' | 'app' | 'offered'>
+  connector: Connector
+  catalog: Pick<Catalog, 'tools' | 'carried' | 'introspect'>
+}
+
+const AT_ONCE = 8
+
+/** For a user, all that they have switched on; without one, what the app shares among all. */
+export async function warm(parts: WarmParts, userId: string | undefined): Promise<Warmed[]> {
+  const { registry } = parts
+  const all =
+    userId === undefined ? (await registry.app()).filter((one) => one.toolkit.shared) : await registry.list(userId)
+  const waiting = all.filter((one) => one.enabled && one.toolkit.server.type !== 'custom')
+  const warmed: Warmed[] = []
+  const next = async (): Promise<void> => {
+    for (let stored = waiting.shift(); stored; stored = waiting.shift())
+      warmed.push(await open(parts, stored, userId ?? APP_OWNER))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, next))
+  return warmed
+}
+
+async function open({ connector, catalog }: WarmParts, stored: StoredToolkit, userId: string): Promise<Warmed> {
+  const { id } = stored.toolkit
+  try {
+    const connectMs = stored.toolkit.timeouts.connectMs
+    await connector.use(stored, userId, { repeatable: true, connectMs, work: async () => {} })
+    // With its tools unknown nothing of it could be called.
+    if (isUnseen(stored) || stored.row.introspectionStatus === 'error') await catalog.introspect(stored, userId)
+    return { id, status: 'connected' }
+  } catch (error) {
+    const { message: reason, action } = HostError.from(error)
+    return { id, status: 'failed', reason, action }
+  }
+}
+
+/** What is connected, for whom, since when and with how many tools. */
+export async function liveConnections({ registry, connector, catalog }: WarmParts): Promise<LiveConnection[]> {
+  const toolsOf = async (userId: string, uscoId: string) => {
+    const all = userId === APP_OWNER ? undefined : await registry.offered(userId)
+    const known = all ? [...all.visible, ...all.hidden] : await registry.app()
+    const stored = known.find((one) => one.uscoId === uscoId)
+    const tools = stored ? ((await catalog.tools(userId, [stored])).get(uscoId) ?? []) : (catalog.carried(uscoId) ?? [])
+    return tools.filter((tool) => tool.inactive === undefined).length
+  }
+  return Promise.all(
+    connector.status().map(async ({ key, toolkit, openedAt, leases }) => ({
+      toolkit,
+      uscoId: key.toolkit,
+      userId: key.userId,
+      since: openedAt,
+      calls: leases,
+      tools: await toolsOf(key.userId ?? APP_OWNER, key.toolkit),
+    })),
+  )
+}

@@ -1,0 +1,146 @@
+/**
+ * Links for people to sign in with: one that is open for the same is given again, a new one is made once however many ask. One
+ * that was given is good until it is used, or for its ten minutes; a newer one does not take it away.
+ */
+import { HostError } from '../../errors.ts'
+import { signInError } from '../errors.ts'
+import type { Tries } from '../session/session.ts'
+import { isWithin } from '../session/session.ts'
+import type { SessionStore } from '../session/session-store.ts'
+import { redirectUrlOf, type SignInOptions, type SignInTarget } from '../target.ts'
+import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.ts'
+import { flowOf, marksOf, newState, readFlows, type SignInFlow } from './flow.ts'
+
+/** Sign-ins for want of a scope that was asked for already: more of them do not help. */
+const MOST_REPEATS = 1
+/** Sign-ins for want of ever more: a server that goes on is not believed. */
+export const MOST_STEP_UPS = 3
+const HALF_LIFE_MS = 5 * 60_000
+const MOST_OPEN = 8
+const MOST_RACES = 10
+/** No link is open. */
+export const NO_LINKS = { sealed: { 'oauth.flow': null }, set: { stateHash: null, stateUntil: null } } as const
+
+export class SignInLinks {
+  readonly #parts: { store: SessionStore; options: SignInOptions }
+  readonly #beginning = new Map<string, Promise<SignInFlow>>()
+
+  constructor(parts: { store: SessionStore; options: SignInOptions }) {
+    this.#parts = parts
+  }
+
+  /** The error that a call ends with, with the link to open. */
+  async needed(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<HostError> {
+    if (tries.repeats > MOST_REPEATS)
+      return new HostError('sign-in-needed', {
+        detail: 'The server still refuses after signing in again for what it asked for.',
+        action: 'Ask whoever runs the server for the permission; signing in again does not give it.',
+      })
+    try {
+      const { url } = await this.link(target, challenge, tries)
+      return new HostError('sign-in-needed', {
+        detail: `"${target.toolkit}" wants you to sign in. Open the link, then try again.`,
+        action: url,
+      })
+    } catch (error) {
+      const { message, action, code } = signInError(error)
+      return new HostError(code === 'address-blocked' ? code : 'sign-in-needed', { detail: message, action })
+    }
+  }
+
+  /** The link that is open, where it is for the same; else a new one, made once however many ask. */
+  link(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
+    const { userId, toolkit } = target.owner
+    const key = JSON.stringify([userId, toolkit, challenge.scope ?? ''])
+    const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, tries)
+    this.#beginning.set(key, beginning)
+    const done = () => this.#beginning.delete(key)
+    beginning.then(done, done)
+    return beginning
+  }
+
+  /** The flow of a state, which is then gone: of many who bring the same state, one succeeds. */
+  useUp({ owner }: SignInTarget, state: string): Promise<SignInFlow> {
+    const { store } = this.#parts
+    return raced(async () => {
+      const { stateHash } = await store.place(owner)
+      const open = readFlows(await store.sealed(owner, 'oauth.flow'))
+      const flow = await flowOf(open, state)
+      if (!flow) throw new HostError('sign-in-link-invalid')
+      const left = open.filter((one) => one !== flow)
+      await store.write(owner, { sealed: { 'oauth.flow': left }, set: await marksOf(left), where: { stateHash } })
+      return flow
+    })
+  }
+
+  #begin(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
+    const { store, options } = this.#parts
+    const { owner } = target
+    return raced(async () => {
+      const redirectUrl = addressOf(options)
+      const { stateHash, signInId } = await store.place(owner)
+      const open = readFlows(await store.sealed(owner, 'oauth.flow'))
+      const same = open.findLast((one) => isStillGood(one, { target, challenge, redirectUrl }))
+      if (same) return same
+      const counted = countStepUps(tries, open)
+      const clients = ((await store.sealed(owner, 'oauth.clients')) ?? {}) as Clients
+      const state = newState(signInId)
+      const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, tries: counted })
+      const all = [...open, flow].slice(-MOST_OPEN)
+      const known = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}
+      await store.write(owner, {
+        sealed: { 'oauth.flow': all, 'oauth.clients': { ...clients, ...known } },
+        set: await marksOf(all),
+        where: { stateHash },
+      })
+      return flow
+    })
+  }
+}
+
+/** Another process that was faster is looked at again, and its link is as good. */
+async function raced<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!HostError.is(error) || error.code !== 'conflict' || tries >= MOST_RACES) throw error
+    }
+  }
+}
+
+/** Links that nobody followed count too. */
+function countStepUps(tries: Tries, open: readonly SignInFlow[]): Tries {
+  if (tries.stepUps === 0) return tries
+  const stepUps = Math.max(tries.stepUps, ...open.map((one) => one.stepUps + 1))
+  if (stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+  return { ...tries, stepUps }
+}
+
+export const tooManyStepUps = () =>
+  new HostError('sign-in-needed', {
+    detail: `The server has asked for more permissions ${MOST_STEP_UPS} times, and asks again.`,
+    action: 'Ask whoever runs the server what it needs. If you trust it, sign in to it again.',
+  })
+
+function addressOf(options: SignInOptions): string {
+  const redirectUrl = redirectUrlOf(options)
+  if (redirectUrl !== undefined) return redirectUrl
+  throw new HostError('sign-in-failed', {
+    detail: 'The server wants a sign-in, and this host has no address that people could come back to.',
+    action: 'Give createHost signIn.redirectUrl, or give the toolkit a token.',
+  })
+}
+
+function isStillGood(
+  flow: SignInFlow,
+  { target, challenge, redirectUrl }: { target: SignInTarget; challenge: Challenge; redirectUrl: string },
+): boolean {
+  const wanted = challenge.scope ?? target.settings.scopes?.join(' ')
+  return (
+    flow.expiresAt - Date.now() > HALF_LIFE_MS &&
+    flow.serverUrl === target.serverUrl &&
+    flow.redirectUrl === redirectUrl &&
+    (wanted === undefined || isWithin(wanted, flow.scope))
+  )
+}

@@ -1,0 +1,160 @@
+/** The two halves of a sign-in with a person: a link to open, and what comes back from it. */
+import {
+  auth,
+  DpopSession,
+  fetchToken,
+  generateDpopKeyPair,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import { signInError, tokenNeeded } from '../errors.ts'
+import { endOf, exportKey, importKey, type SignInSession, type Tries } from '../session/session.ts'
+import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from '../target.ts'
+import type { SignInFlow } from './flow.ts'
+import { FlowProvider, type FlowProviderParts } from './flow-provider.ts'
+import { givenClient } from './preregistered-client.ts'
+
+/** What the server said as it refused. */
+export interface Challenge {
+  resourceMetadataUrl?: URL | undefined
+  scope?: string | undefined
+}
+
+/** Clients by the authorization server that knows them. */
+export type Clients = Record<string, StoredOAuthClientInformation>
+
+export interface Begin {
+  target: SignInTarget
+  redirectUrl: string
+  options: SignInOptions
+  challenge: Challenge
+  clients: Clients
+  state: string
+  tries: Tries
+}
+
+const FLOW_MS = 10 * 60_000
+
+export async function beginFlow(begin: Begin): Promise<SignInFlow> {
+  const { target, redirectUrl, options, challenge, state, tries } = begin
+  const { serverUrl, fetch: fetchFn, settings } = target
+  const key = await generateDpopKeyPair({ extractable: true })
+  const scope = challenge.scope ?? settings.scopes?.join(' ')
+  const provider = new FlowProvider({
+    redirectUrl,
+    clientMetadata: clientMetadataOf(options, redirectUrl),
+    clientMetadataUrl: options.clientMetadataUrl,
+    state,
+    dpop: await DpopSession.create({ keyPair: key }),
+    clientAt: clientsFor(begin),
+  })
+  try {
+    const { resourceMetadataUrl } = challenge
+    await auth(provider, { serverUrl, fetchFn, ...defined({ scope, resourceMetadataUrl }) })
+  } catch (error) {
+    throw offersNoSignIn(provider, begin) ? tokenNeeded(error) : signInError(error)
+  }
+  const { url, verifier, discovery, client, resource } = provider.learned
+  const usedClient = client ?? (await provider.clientInformation({ issuer: issuerOf(discovery) }))
+  if (!url || verifier === undefined || !discovery || !usedClient) throw new HostError('sign-in-failed')
+  assertPage(url)
+  await target.assertAllowed(url)
+  return {
+    state,
+    url: url.href,
+    verifier,
+    discovery,
+    client: usedClient,
+    redirectUrl,
+    serverUrl,
+    resource,
+    scope: url.searchParams.get('scope') ?? undefined,
+    ...tries,
+    dpopKey: await exportKey(key),
+    expiresAt: Date.now() + FLOW_MS,
+  }
+}
+
+/** Whether the server answered 401 and nothing at its origin describes a sign-in: neither for the resource, nor for a client. */
+function offersNoSignIn({ learned }: FlowProvider, { challenge, target }: Begin): boolean {
+  const { resourceMetadata, authorizationServerMetadata } = learned.discovery ?? {}
+  const isDescribed = resourceMetadata !== undefined || authorizationServerMetadata !== undefined
+  return learned.discovery !== undefined && !isDescribed && !challenge.resourceMetadataUrl && !target.settings.clientId
+}
+
+/** What the person brings back. */
+export interface Returned {
+  code: string
+  iss?: string | undefined
+}
+
+export async function finishFlow(target: SignInTarget, flow: SignInFlow, returned: Returned): Promise<SignInSession> {
+  const { authorizationServerUrl, authorizationServerMetadata: metadata } = flow.discovery
+  const key = await importKey(flow.dpopKey)
+  const { redirectUrl, resource, scope } = flow
+  const provider = new FlowProvider({
+    redirectUrl,
+    clientMetadata: clientMetadataOf({}, redirectUrl),
+    dpop: await DpopSession.create({ keyPair: key }),
+    clientAt: () => flow.client,
+    flow,
+  })
+  const { code: authorizationCode, iss } = returned
+  try {
+    validateAuthorizationResponseIssuer({
+      ...defined({ iss, expectedIssuer: metadata?.issuer }),
+      issParameterSupported: metadata?.authorization_response_iss_parameter_supported === true,
+    } as Parameters<typeof validateAuthorizationResponseIssuer>[0])
+    const tokens = await fetchToken(provider, authorizationServerUrl, {
+      authorizationCode,
+      fetchFn: target.fetch,
+      ...defined({ metadata, resource, iss, scope }),
+    })
+    return sessionOf(flow, tokens)
+  } catch (error) {
+    throw signInError(error)
+  }
+}
+
+export type Obtained = Pick<
+  SignInFlow,
+  'serverUrl' | 'resource' | 'scope' | 'repeats' | 'stepUps' | 'client' | 'discovery'
+> & {
+  /** Missing where the tokens are bound to no key of ours. */
+  dpopKey: SignInFlow['dpopKey'] | undefined
+}
+
+/** What is kept once there are tokens, however they were had. */
+export function sessionOf(obtained: Obtained, tokens: StoredOAuthTokens): SignInSession {
+  const { serverUrl, resource, scope, repeats, stepUps, client, discovery, dpopKey } = obtained
+  return {
+    serverUrl,
+    authorizationServerUrl: discovery.authorizationServerUrl,
+    issuer: issuerOf(discovery),
+    metadata: discovery.authorizationServerMetadata,
+    resource,
+    client,
+    tokens,
+    expiresAt: endOf(tokens),
+    obtainedAt: Date.now(),
+    scope,
+    repeats,
+    stepUps,
+    dpopKey,
+  }
+}
+
+export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
+  discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
+
+/** The toolkit's own client, or the one that was registered there before. */
+function clientsFor({ target, clients }: Begin): FlowProviderParts['clientAt'] {
+  const { clientId } = target.settings
+  return (issuer) => (clientId === undefined ? clients[issuer] : givenClient(target, { clientId, issuer }))
+}
+
+export function defined<T extends Record<string, unknown>>(record: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as never
+}

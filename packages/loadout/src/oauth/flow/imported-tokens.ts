@@ -1,0 +1,73 @@
+/**
+ * Tokens that an app has already, from a sign-in of its own: kept like those of a sign-in here, and renewed like them. They are
+ * taken only where the server names the authorization server that they are of; a renewal needs the client that they were given to.
+ */
+import { discoverOAuthServerInfo, type StoredOAuthClientInformation } from '@modelcontextprotocol/client'
+import { z } from 'zod'
+import { HostError } from '../../errors.ts'
+import { invalidFields, parse } from '../../schema/json.ts'
+import { signInError } from '../errors.ts'
+import { NO_TRIES, type SignInSession } from '../session/session.ts'
+import type { SignInTarget } from '../target.ts'
+import { type Clients, defined, issuerOf, sessionOf } from './authorize.ts'
+import { givenClient } from './preregistered-client.ts'
+
+const token = z.string().min(1, 'must not be empty').max(16_384)
+
+const givenTokens = z.strictObject({
+  accessToken: token,
+  refreshToken: token.optional(),
+  /** When the access token ends. Without it, it holds until the server refuses it. */
+  expiresAt: z.union([z.date(), z.iso.datetime({ offset: true }).transform((text) => new Date(text))]).optional(),
+  scope: z.string().max(4096).optional(),
+  /** The authorization server that gave them. */
+  issuer: z.url().max(4096).optional(),
+  /** The client that they were given to. @default the toolkit's own, or the one that was registered here before */
+  clientId: z.string().min(1).max(4096).optional(),
+  clientSecret: token.optional(),
+})
+export type GivenTokens = z.input<typeof givenTokens>
+
+export async function givenSession(target: SignInTarget, given: GivenTokens, clients: Clients): Promise<SignInSession> {
+  const tokens = parse(givenTokens, given)
+  const { serverUrl, fetch: fetchFn } = target
+  const found = await discoverOAuthServerInfo(serverUrl, { fetchFn }).catch((error: unknown) => {
+    throw signInError(error)
+  })
+  const issuer = issuerOf(found)
+  if (tokens.issuer !== undefined && !isSame(tokens.issuer, issuer))
+    throw new HostError('sign-in-failed', {
+      detail: 'The tokens are of another authorization server than the one that the server of the toolkit names.',
+      action: 'Give tokens of the authorization server that the server names, or let the user sign in.',
+    })
+  const client = await clientOf(target, { tokens, issuer, clients })
+  const { accessToken, refreshToken, expiresAt, scope } = tokens
+  const resource = found.resourceMetadata?.resource
+  const session = sessionOf(
+    { ...NO_TRIES, serverUrl, scope, client, dpopKey: undefined, discovery: found, resource },
+    { access_token: accessToken, token_type: 'Bearer', issuer, ...defined({ refresh_token: refreshToken, scope }) },
+  )
+  return { ...session, expiresAt: expiresAt?.getTime() ?? null }
+}
+
+async function clientOf(
+  target: SignInTarget,
+  { tokens, issuer, clients }: { tokens: z.output<typeof givenTokens>; issuer: string; clients: Clients },
+): Promise<StoredOAuthClientInformation> {
+  const { clientId, clientSecret, refreshToken } = tokens
+  const ofToolkit = target.settings.clientId
+  if (ofToolkit !== undefined) {
+    if (clientId !== undefined && clientId !== ofToolkit)
+      throw invalidFields([{ path: 'clientId', message: 'is another than the clientId of the toolkit' }])
+    return givenClient(target, { clientId: ofToolkit, issuer })
+  }
+  if (clientId !== undefined) return { client_id: clientId, issuer, ...defined({ client_secret: clientSecret }) }
+  const known = clients[issuer]
+  if (!known && refreshToken !== undefined)
+    throw invalidFields([
+      { path: 'clientId', message: 'is missing; a refresh token is good only for the client that has it' },
+    ])
+  return known ?? { client_id: '', issuer }
+}
+
+const isSame = (one: string, other: string) => one.replace(/\/$/, '') === other.replace(/\/$/, '')

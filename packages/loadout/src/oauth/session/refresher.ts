@@ -1,0 +1,121 @@
+/** Sessions for requests: renewed where that helps, and ended where only the person can. */
+import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotocol/client'
+import { HostError } from '../../errors.ts'
+import { signInError } from '../errors.ts'
+import { MOST_STEP_UPS, type SignInLinks, tooManyStepUps } from '../flow/authorization-links.ts'
+import { type Challenge, issuerOf } from '../flow/authorize.ts'
+import { getUnattended } from '../flow/client-credentials.ts'
+import { isFor, isUnattended, type SignInTarget } from '../target.ts'
+import { renewSession } from './refresh.ts'
+import type { Refusal, Signer } from './request-auth.ts'
+import { revoke } from './revoke.ts'
+import { type CurrentSession, isOver, isWithin, NO_TRIES, type SignInSession, type Tries } from './session.ts'
+import type { SessionStore } from './session-store.ts'
+
+export interface SignerParts {
+  store: SessionStore
+  links: SignInLinks
+  /** Told of what a session is now. */
+  note(target: SignInTarget, current: CurrentSession): void
+}
+
+const JUST_NOW_MS = 5000
+
+export class SessionSigner implements Signer {
+  readonly #parts: SignerParts
+  readonly #checked = new WeakMap<
+    Promise<CurrentSession>,
+    { serverUrl: string; clientId: string | undefined; checked: Promise<CurrentSession> }
+  >()
+
+  constructor(parts: SignerParts) {
+    this.#parts = parts
+  }
+
+  /** The same promise as long as nothing changes, so that who holds it knows what is in it. */
+  current(target: SignInTarget): Promise<CurrentSession> {
+    const reading = this.#parts.store.current(target.owner)
+    const known = this.#checked.get(reading)
+    if (known?.serverUrl === target.serverUrl && known.clientId === target.settings.clientId) return known.checked
+    const checked = reading.then((current) => {
+      this.#parts.note(target, current)
+      return current.session && !isFor(current.session, target) ? { ...current, session: undefined } : current
+    })
+    this.#checked.set(reading, { serverUrl: target.serverUrl, clientId: target.settings.clientId, checked })
+    return checked
+  }
+
+  async renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession> {
+    return this.#renewed(target, seen, true)
+  }
+
+  async refused(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+    const { store } = this.#parts
+    const current = await this.current(target)
+    // Another request has been given another one meanwhile.
+    if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
+    if (isUnattended(target.settings)) return this.#unattended(target, seen, refusal)
+    const { session } = current
+    if (refusal.needsMore && session)
+      throw await this.#parts.links.needed(target, moreOf(session, refusal), triesAfter(session, refusal))
+    if (session && (await this.#isSameIssuer(target, session, refusal))) return this.#renewed(target, current, false)
+    // Tokens of another authorization server, or none: they are of no use here.
+    if (session && !(await store.end(target.owner, current.generation))) {
+      const latest = await store.current(target.owner)
+      if (latest.session && latest.generation !== current.generation) return latest
+    }
+    throw await this.#parts.links.needed(target, refusal, NO_TRIES)
+  }
+
+  /** One that the server did not refuse holds until its end, whatever comes of the renewal. */
+  async #renewed(target: SignInTarget, seen: CurrentSession, unrefused: boolean): Promise<CurrentSession> {
+    const renewOwn = async (session: SignInSession | undefined) =>
+      session && isFor(session, target) ? renewSession(target, session, unrefused && !isOver(session)) : undefined
+    const next = await this.#parts.store.renew(target.owner, seen.generation, {
+      renew: isUnattended(target.settings) ? () => getUnattended(target, {}) : renewOwn,
+      discard: (session) => revoke(target, session),
+    })
+    if (next.session) return next
+    throw await this.#parts.links.needed(target, {}, NO_TRIES)
+  }
+
+  /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
+  async #unattended(target: SignInTarget, seen: CurrentSession, refusal: Refusal): Promise<CurrentSession> {
+    if (seen.session && Date.now() - seen.session.obtainedAt < JUST_NOW_MS)
+      throw new HostError('sign-in-needed', {
+        detail: 'The server refuses the token that the authorization server has just given.',
+        action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
+      })
+    const tries = refusal.needsMore && seen.session ? triesAfter(seen.session, refusal) : NO_TRIES
+    if (tries.stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+    return this.#parts.store.renew(target.owner, seen.generation, {
+      renew: () => getUnattended(target, refusal, tries),
+      discard: (session) => revoke(target, session),
+    })
+  }
+
+  async #isSameIssuer(
+    target: SignInTarget,
+    session: SignInSession,
+    { resourceMetadataUrl }: Challenge,
+  ): Promise<boolean> {
+    try {
+      const found = await discoverOAuthServerInfo(target.serverUrl, {
+        fetchFn: target.fetch,
+        ...(resourceMetadataUrl ? { resourceMetadataUrl } : {}),
+      })
+      return issuerOf(found) === session.issuer
+    } catch (error) {
+      throw signInError(error)
+    }
+  }
+}
+
+/** What was asked for before, and what the server wants beside it. */
+function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal): Challenge {
+  return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
+}
+
+function triesAfter({ scope: asked, repeats, stepUps }: SignInSession, { scope = '' }: Refusal): Tries {
+  return { repeats: isWithin(scope, asked) ? repeats + 1 : repeats, stepUps: stepUps + 1 }
+}

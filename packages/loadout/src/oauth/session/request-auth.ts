@@ -1,0 +1,128 @@
+/**
+ * Requests of one user to one server, signed with the user's token. A token that is about to end is renewed first; one that
+ * the server refuses is renewed once, and the request sent again. Where only the person can help, the request fails with
+ * `sign-in-needed` and the link to open. Nothing is sent to another origin than the server's own.
+ */
+import { type DpopSession, extractWWWAuthenticateParams, type FetchLike, withDpop } from '@modelcontextprotocol/client'
+import type { RequestAuth } from '../../connections/connection.ts'
+import type { Challenge } from '../flow/authorize.ts'
+import { isRenewable, type SignInTarget } from '../target.ts'
+import { dpopOf } from './refresh.ts'
+import { type CurrentSession, isDpop, isEnding, isOver, type SignInSession } from './session.ts'
+
+export interface Signer {
+  /** The same promise until something changes. */
+  current(target: SignInTarget): Promise<CurrentSession>
+  /** Another session than the one that is about to end. Throws `sign-in-needed` where only the person can help. */
+  renewed(target: SignInTarget, seen: CurrentSession): Promise<CurrentSession>
+  /** Another session, after the server refused the one that was seen. Throws as above. */
+  refused(target: SignInTarget, seen: CurrentSession, challenge: Refusal): Promise<CurrentSession>
+}
+
+export interface Refusal extends Challenge {
+  /** The token is good, but not for this. */
+  needsMore: boolean
+}
+
+/** Refused for want of a token, for a dead one, or for want of a scope: each at most once a request. */
+const MOST_REFUSALS = 2
+
+export function createRequestAuth(signer: Signer, target: SignInTarget): RequestAuth {
+  return new SignedRequests(signer, target)
+}
+
+class SignedRequests implements RequestAuth {
+  readonly #signer: Signer
+  readonly #target: SignInTarget
+  readonly #origin: string
+  /** What was read last, so that it is known at once as long as it holds. */
+  #reading: Promise<CurrentSession> | undefined
+  #known: CurrentSession | undefined
+  readonly #keys = new WeakMap<SignInSession, Promise<DpopSession | undefined>>()
+
+  constructor(signer: Signer, target: SignInTarget) {
+    this.#signer = signer
+    this.#target = target
+    this.#origin = new URL(target.serverUrl).origin
+  }
+
+  headers(): readonly string[] | undefined {
+    const reading = this.#signer.current(this.#target)
+    if (reading !== this.#reading) {
+      // Whoever takes the long way reads it too, and is told what is wrong.
+      this.#read(reading).catch(() => {})
+      return undefined
+    }
+    const session = this.#known?.session
+    if (this.#known === undefined || (session && (isEnding(session) || isDpop(session)))) return undefined
+    return session ? ['authorization', `Bearer ${session.tokens.access_token}`] : NO_HEADERS
+  }
+
+  wrap(fetch: FetchLike): FetchLike {
+    const signed: FetchLike = async (input, init = {}) => {
+      const url = typeof input === 'string' ? URL.parse(input) : input
+      if (url?.origin !== this.#origin) return fetch(input, init)
+      let seen = await this.#session()
+      let response = await this.#send(fetch, { input, init }, seen.session)
+      for (let refusals = 0; refusals < MOST_REFUSALS; refusals++) {
+        const refusal = refusalOf(response)
+        if (!refusal) return response
+        await response.body?.cancel().catch(() => {})
+        seen = await this.#signer.refused(this.#target, seen, refusal)
+        response = await this.#send(fetch, { input, init }, seen.session)
+      }
+      return response
+    }
+    return Object.assign(signed, 'maxRedirects' in fetch ? { maxRedirects: fetch.maxRedirects } : {})
+  }
+
+  async #session(): Promise<CurrentSession> {
+    const current = await this.#read(this.#signer.current(this.#target))
+    const { session } = current
+    if (!session || !isEnding(session)) return current
+    if (!isOver(session) && !isRenewable(session, this.#target)) return current
+    try {
+      return await this.#signer.renewed(this.#target, current)
+    } catch (error) {
+      // Ahead of its end it is still good: whatever keeps a new one away may have passed by then.
+      if (!isOver(session)) return current
+      throw error
+    }
+  }
+
+  async #read(reading: Promise<CurrentSession>): Promise<CurrentSession> {
+    const known = await reading
+    this.#reading = reading
+    this.#known = known
+    return known
+  }
+
+  async #send(
+    fetch: FetchLike,
+    { input, init }: { input: string | URL; init: RequestInit },
+    session: SignInSession | undefined,
+  ): Promise<Response> {
+    if (!session) return fetch(input, init)
+    const token = session.tokens.access_token
+    if (isDpop(session)) return withDpop(await this.#keyOf(session), () => token)(fetch)(input, init)
+    const headers = new Headers(init.headers)
+    headers.set('authorization', `Bearer ${token}`)
+    return fetch(input, { ...init, headers })
+  }
+
+  /** One for the life of a session: it remembers what the server gave for the next proof. */
+  #keyOf(session: SignInSession): () => Promise<DpopSession | undefined> {
+    const key = this.#keys.get(session) ?? dpopOf(session)
+    this.#keys.set(session, key)
+    return () => key
+  }
+}
+
+const NO_HEADERS: readonly string[] = []
+
+function refusalOf(response: Response): Refusal | undefined {
+  if (response.status !== 401 && response.status !== 403) return undefined
+  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response)
+  if (response.status === 401) return { resourceMetadataUrl, scope, needsMore: false }
+  return error === 'insufficient_scope' ? { resourceMetadataUrl, scope, needsMore: true } : undefined
+}

@@ -1,0 +1,57 @@
+/** Tells the authorization server that tokens are no longer wanted (RFC 7009). Best effort: they are forgotten here anyway. */
+import { type AuthorizationServerMetadata, selectClientAuthMethod } from '@modelcontextprotocol/client'
+import type { SignInTarget } from '../target.ts'
+import type { SignInSession } from './session.ts'
+
+export async function revoke(target: SignInTarget, session: SignInSession): Promise<boolean> {
+  const endpoint = endpointOf(session.metadata)
+  if (endpoint === undefined) return false
+  const { access_token, refresh_token } = session.tokens
+  // With the refresh token go all that came of it; the other one is told too, for servers that think otherwise.
+  const tokens = [
+    ['refresh_token', refresh_token],
+    ['access_token', access_token],
+  ].filter((one): one is [string, string] => one[1] !== undefined)
+  const told = await Promise.all(tokens.map(([hint, token]) => tell(target, session, { endpoint, hint, token })))
+  return told.some(Boolean)
+}
+
+async function tell(
+  { fetch }: SignInTarget,
+  { client, metadata }: SignInSession,
+  { endpoint, hint, token }: { endpoint: URL; hint: string; token: string },
+): Promise<boolean> {
+  const body = new URLSearchParams({ token, token_type_hint: hint })
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' })
+  const { client_id, client_secret = '' } = client
+  const method = selectClientAuthMethod(client, methodsOf(metadata))
+  if (method === 'client_secret_basic')
+    headers.set(
+      'authorization',
+      `Basic ${btoa(`${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`)}`,
+    )
+  else body.set('client_id', client_id)
+  if (method === 'client_secret_post') body.set('client_secret', client_secret)
+  try {
+    const response = await fetch(endpoint, { method: 'POST', headers, body: body.toString() })
+    await response.body?.cancel().catch(() => {})
+    return response.ok
+  } catch {
+    return false
+  }
+}
+
+/** How clients authenticate at the revocation endpoint: as at the token endpoint, unless the server says otherwise (RFC 8414). */
+function methodsOf(metadata: AuthorizationServerMetadata | undefined): string[] {
+  const { revocation_endpoint_auth_methods_supported: own, token_endpoint_auth_methods_supported: usual } = (metadata ??
+    {}) as Record<string, unknown>
+  const named = own ?? usual
+  return Array.isArray(named) ? named.filter((one) => typeof one === 'string') : []
+}
+
+function endpointOf(metadata: AuthorizationServerMetadata | undefined): URL | undefined {
+  const named = (metadata as { revocation_endpoint?: unknown } | undefined)?.revocation_endpoint
+  const url = typeof named === 'string' ? URL.parse(named) : null
+  const local = url?.hostname === 'localhost' || url?.hostname === '127.0.0.1'
+  return url && (url.protocol === 'https:' || (url.protocol === 'http:' && local)) ? url : undefined
+}

@@ -1,0 +1,281 @@
+/**
+ * Sessions of signed-in users, for all processes: read from the cache, renewed by one at a time, replaced only by who saw
+ * the latest. The tokens lie in the credential store; the row beside them has the number, the lease and the open link.
+ */
+import type { CredentialStore, SecretOwner } from '../../credentials/credential-store.ts'
+import { HostError } from '../../errors.ts'
+import { APP_OWNER, newId } from '../../schema/ids.ts'
+import type { SignInRow } from '../../schema/toolkit/sign-in.ts'
+import type { Access, ReadCache, Storage, Transaction } from '../../storage/storage.ts'
+import { bindClient } from '../flow/preregistered-client.ts'
+import { type CurrentSession, readSession, type SignInSession } from './session.ts'
+
+export interface Renewal {
+  /** Another session for the one there is; undefined where there can be none. */
+  renew(session: SignInSession | undefined): Promise<SignInSession | undefined>
+  /** What was had came too late: somebody signed out meanwhile. */
+  discard?(session: SignInSession): Promise<unknown>
+}
+
+export interface SessionStore {
+  /** The same promise until something changes. */
+  current(owner: SecretOwner): Promise<CurrentSession>
+  /** The row as it is now, made where there is none. */
+  place(owner: SecretOwner): Promise<SignInRow>
+  /** What lies sealed beside the session: the open links, the clients. */
+  sealed(owner: SecretOwner, field: SealedField): Promise<unknown>
+  /** Changes the row and what is sealed, together. */
+  write(owner: SecretOwner, change: SignInChange): Promise<void>
+  /** Ends the session that was seen. Whether it was still that one. */
+  end(owner: SecretOwner, seen: number): Promise<boolean>
+  /** Everything of a sign-in goes, and what was known through it. */
+  remove(owner: SecretOwner): Promise<void>
+  /**
+   * Gets another session than the one that was seen, once over all processes: who comes second waits for the first, and
+   * gets what it got. Who signs in or out meanwhile prevails. What `renew` throws is thrown, and the next may try.
+   */
+  renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession>
+  /** The issuer that the given client of a toolkit belongs to; this one, where it belonged to none. */
+  boundIssuer(keeper: SecretOwner, issuer: string): Promise<string>
+}
+
+export type SealedField = 'oauth.flow' | 'oauth.clients'
+
+export interface SignInChange {
+  /** Undefined leaves it, null ends it. */
+  session?: SignInSession | null
+  sealed?: Partial<Record<SealedField, unknown>>
+  set?: Partial<Pick<SignInRow, 'stateHash' | 'stateUntil'>>
+  /** Only where the row still says this; otherwise `conflict`. */
+  where?: Partial<Pick<SignInRow, 'stateHash' | 'leaseHolder' | 'generation'>>
+}
+
+export interface SessionStoreParts {
+  storage: Storage
+  cache: ReadCache
+  credentials: CredentialStore
+}
+
+const SESSION_FIELD = 'oauth.session'
+/** Longer than any answer of an authorization server is waited for. */
+const LEASE_MS = 20_000
+const POLL_MS = 100
+const MOST_RACES = 20
+const NO_LEASE = { leaseHolder: null, leaseUntil: null } as const
+
+export function createSessionStore(parts: SessionStoreParts): SessionStore {
+  return new SealedSessions(parts)
+}
+
+class SealedSessions implements SessionStore {
+  readonly #parts: SessionStoreParts
+  readonly #flights = new Map<string, Promise<CurrentSession>>()
+
+  constructor(parts: SessionStoreParts) {
+    this.#parts = parts
+  }
+
+  current(owner: SecretOwner): Promise<CurrentSession> {
+    const key = { userId: owner.userId, name: `sign-in ${owner.toolkit}` }
+    return this.#parts.cache.read(key, ['signIns', 'credentials'], () => this.#load(owner))
+  }
+
+  place(owner: SecretOwner): Promise<SignInRow> {
+    return again(() => this.#transaction(owner, (tx) => ensure(tx, owner)))
+  }
+
+  async sealed(owner: SecretOwner, field: SealedField): Promise<unknown> {
+    const text = (await this.#parts.credentials.open(owner, [field]))[field]
+    return text === undefined ? undefined : JSON.parse(text)
+  }
+
+  async write(owner: SecretOwner, change: SignInChange): Promise<void> {
+    const work = () => this.#transaction(owner, (tx) => this.#change(tx, owner, change))
+    // Two who write the first row, or the same one, at once: where nothing was demanded of it, the second follows.
+    await (change.where === undefined ? again(work) : work())
+  }
+
+  end(owner: SecretOwner, seen: number): Promise<boolean> {
+    return this.#replace(owner, { session: null, where: { generation: seen } })
+  }
+
+  boundIssuer(keeper: SecretOwner, issuer: string): Promise<string> {
+    const { credentials } = this.#parts
+    return again(() => this.#transaction(keeper, (tx) => bindClient(tx, credentials, { keeper, issuer })))
+  }
+
+  async remove(owner: SecretOwner): Promise<void> {
+    const { userId, toolkit: uscoId } = owner
+    await this.#transaction(owner, async (tx) => {
+      for (const { signInId } of await tx.list('signIns', { where: { userId, uscoId } }))
+        await tx.delete('signIns', signInId)
+      const fields = (await this.#parts.credentials.fields(tx, owner)).filter((field) => field.startsWith('oauth.'))
+      await this.#parts.credentials.clear(tx, owner, fields)
+    })
+    if (userId === APP_OWNER) return
+    await this.#transaction(owner, async (tx) => {
+      for (const { personalCatalogId } of await tx.list('personalCatalogs', { where: { userId, uscoId } }))
+        await tx.delete('personalCatalogs', personalCatalogId)
+    })
+  }
+
+  renew(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession> {
+    const key = JSON.stringify([owner.userId, owner.toolkit])
+    const flight = this.#flights.get(key)
+    if (flight) return flight
+    const work = this.#renewAlone(owner, seen, renewal).finally(() => this.#flights.delete(key))
+    this.#flights.set(key, work)
+    return work
+  }
+
+  async #renewAlone(owner: SecretOwner, seen: number, renewal: Renewal): Promise<CurrentSession> {
+    const holder = newId('signIn')
+    if ((await this.#takeLease(owner, seen, holder)) === 'newer') return this.#load(owner)
+    try {
+      const { session } = await this.#load(owner)
+      const next = await renewal.renew(session)
+      const kept = await this.#replace(owner, {
+        session: next ?? null,
+        where: { leaseHolder: holder, generation: seen },
+      })
+      const latest = await this.#load(owner)
+      if (!kept && next && !latest.session) await renewal.discard?.(next)
+      return latest
+    } finally {
+      await this.#releaseLease(owner, holder)
+    }
+  }
+
+  /** Whether it was still the one to replace. */
+  async #replace(owner: SecretOwner, change: SignInChange): Promise<boolean> {
+    try {
+      await this.write(owner, change)
+      return true
+    } catch (error) {
+      if (isConflict(error)) return false
+      throw error
+    }
+  }
+
+  /** Waits while another process holds it; `newer` where that one got what was wanted. */
+  async #takeLease(owner: SecretOwner, seen: number, holder: string): Promise<'taken' | 'newer'> {
+    const deadline = Date.now() + LEASE_MS * 2
+    for (;;) {
+      const taken = await this.#tryLease(owner, seen, holder)
+      if (taken) return taken
+      if (Date.now() > deadline)
+        throw new HostError('server-timeout', { detail: 'Another process takes too long to renew the sign-in.' })
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    }
+  }
+
+  #tryLease(owner: SecretOwner, seen: number, holder: string): Promise<'taken' | 'newer' | undefined> {
+    return this.#transaction(owner, async (tx) => {
+      const row = await ensure(tx, owner)
+      if (row.generation !== seen) return 'newer' as const
+      const { leaseHolder, leaseUntil } = row
+      if (leaseHolder !== null && leaseUntil !== null && leaseUntil > new Date()) return undefined
+      const set = { leaseHolder: holder, leaseUntil: new Date(Date.now() + LEASE_MS) }
+      const won = await tx.update('signIns', row.signInId, { set, where: { leaseHolder, generation: seen } })
+      return won ? ('taken' as const) : undefined
+    }).catch((error: unknown) => {
+      if (isConflict(error)) return undefined
+      throw error
+    })
+  }
+
+  async #releaseLease(owner: SecretOwner, holder: string): Promise<void> {
+    try {
+      await this.#transaction(owner, async (tx) => {
+        const row = await find(tx, owner)
+        if (row) await tx.update('signIns', row.signInId, { set: NO_LEASE, where: { leaseHolder: holder } })
+      })
+    } catch {
+      // It ends by itself.
+    }
+  }
+
+  #transaction<T>(owner: SecretOwner, work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#parts.storage.transaction(accessTo(owner), work)
+  }
+
+  async #load(owner: SecretOwner): Promise<CurrentSession> {
+    // The number first: a session that is newer than its number is at worst renewed once more.
+    const row = await this.#transaction(owner, (tx) => find(tx, owner))
+    const secrets = await this.#parts.credentials.open(owner, [SESSION_FIELD])
+    return { session: readSession(secrets[SESSION_FIELD]), generation: row?.generation ?? 0 }
+  }
+
+  async #change(tx: Transaction, owner: SecretOwner, { session, sealed = {}, set = {}, where }: SignInChange) {
+    const row = await ensure(tx, owner)
+    const generation = row.generation + (session === undefined ? 0 : 1)
+    const next = { ...(session === undefined ? {} : columnsOf(session)), ...set, generation, updatedAt: new Date() }
+    // What another process wrote in between is not written over.
+    const still = { generation: row.generation, ...where }
+    if (!(await tx.update('signIns', row.signInId, { set: next, where: still }))) throw new HostError('conflict')
+    const fields = { ...sealed, ...(session === undefined ? {} : { [SESSION_FIELD]: session }) }
+    const kept = Object.entries(fields).filter(([, value]) => value !== null)
+    const gone = Object.entries(fields).filter(([, value]) => value === null)
+    const { credentials } = this.#parts
+    await credentials.save(tx, owner, Object.fromEntries(kept.map(([name, value]) => [name, JSON.stringify(value)])))
+    if (gone.length > 0)
+      await credentials.clear(
+        tx,
+        owner,
+        gone.map(([name]) => name),
+      )
+  }
+}
+
+const isConflict = (error: unknown) => HostError.is(error) && error.code === 'conflict'
+
+async function again<T>(work: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isConflict(error) || tries >= MOST_RACES) throw error
+    }
+  }
+}
+
+async function find(tx: Transaction, { userId, toolkit: uscoId }: SecretOwner): Promise<SignInRow | undefined> {
+  const [row] = await tx.list('signIns', { where: { userId, uscoId }, limit: 1 })
+  return row
+}
+
+async function ensure(tx: Transaction, owner: SecretOwner): Promise<SignInRow> {
+  const found = await find(tx, owner)
+  if (found) return found
+  const now = new Date()
+  const row: SignInRow = {
+    signInId: newId('signIn'),
+    userId: owner.userId,
+    uscoId: owner.toolkit,
+    issuer: null,
+    expiresAt: null,
+    renewable: false,
+    generation: 0,
+    ...NO_LEASE,
+    stateHash: null,
+    stateUntil: null,
+    createdAt: now,
+    updatedAt: now,
+  }
+  await tx.insert('signIns', row)
+  return row
+}
+
+function columnsOf(session: SignInSession | null) {
+  if (session === null) return { issuer: null, expiresAt: null, renewable: false }
+  const { issuer, expiresAt, tokens } = session
+  return {
+    issuer,
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    renewable: tokens.refresh_token !== undefined,
+  }
+}
+
+function accessTo({ userId }: SecretOwner): Access {
+  return userId === APP_OWNER ? { caller: 'app-credentials', userId } : { userId }
+}

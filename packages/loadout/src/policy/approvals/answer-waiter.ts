@@ -1,0 +1,86 @@
+/**
+ * Calls that wait for an answer in the storage. Whoever stores it, in whichever process, a change of the row wakes the one
+ * who waits; while changes may be missed, those who wait look by themselves.
+ */
+
+import type { JsonObject } from '../../schema/json.ts'
+import type { Change, Storage } from '../../storage/storage.ts'
+
+export type Answer = { status: 'allowed'; arguments?: JsonObject } | { status: 'denied' } | { status: 'expired' }
+
+export interface Wait {
+  userId: string
+  id: string
+  until: Date
+  signal?: AbortSignal | undefined
+}
+
+export interface Waiting {
+  /** The answer, or undefined where the time ran out or who waits gave up. */
+  wait(wait: Wait): Promise<Answer | undefined>
+  close(): void
+}
+
+const LOOK_MS = 1000
+
+export function createWaiting(
+  storage: Storage,
+  look: (userId: string, id: string) => Promise<Answer | undefined>,
+): Waiting {
+  const open = new Map<string, { userId: string; settle: (answer: Answer | undefined) => void }>()
+  let watching: Promise<() => void> | undefined
+  let looking: ReturnType<typeof setInterval> | undefined
+  let closed = false
+
+  const check = async (id: string) => {
+    const waiter = open.get(id)
+    if (!waiter) return
+    // What cannot be read now is read at the next change, or the next look.
+    const answer = await look(waiter.userId, id).catch(() => undefined)
+    if (answer) waiter.settle(answer)
+  }
+  const checkAll = () => void Promise.all([...open.keys()].map(check))
+  const onChange = (change: Change) => {
+    if (change.kind === 'row') {
+      if (change.collection === 'approvals') void check(change.id)
+      return
+    }
+    clearInterval(looking)
+    if (change.kind === 'lost') looking = setInterval(checkAll, LOOK_MS)
+    else checkAll()
+  }
+  const watch = () => {
+    watching ??= storage.watch(onChange).catch((error: unknown) => {
+      watching = undefined
+      throw error
+    })
+    return watching
+  }
+
+  return {
+    async wait({ userId, id, until, signal }) {
+      await watch()
+      return new Promise<Answer | undefined>((resolve) => {
+        const giveUp = () => settle(undefined)
+        const timer = setTimeout(giveUp, Math.max(0, until.getTime() - Date.now()))
+        const settle = (answer: Answer | undefined) => {
+          clearTimeout(timer)
+          signal?.removeEventListener('abort', giveUp)
+          open.delete(id)
+          resolve(answer)
+        }
+        open.set(id, { userId, settle })
+        if (closed || signal?.aborted) giveUp()
+        else signal?.addEventListener('abort', giveUp, { once: true })
+        // It may have been answered before anybody listened.
+        void check(id)
+      })
+    },
+    close() {
+      closed = true
+      clearInterval(looking)
+      for (const { settle } of [...open.values()]) settle(undefined)
+      void watching?.then((stop) => stop()).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,290 @@
+/**
+ * Questions to a user about a call, stored. They can be answered from any process: the one in which the call waits hears of
+ * the answer through the storage and goes on. An answer is given once; unanswered, a question expires, and that denies. With
+ * the process gone in which the call waits, nothing would come of an answer: such a question has expired too. A run does not
+ * wait: its question stays open whatever becomes of the process, and the run comes back for the answer.
+ *
+ * All of the arguments are shown, with their secrets masked. Where they may be edited, the arguments themselves are kept
+ * beside, sealed, until the answer: an edit is held against them and against the tool's schema in whichever process it is
+ * given, and what does not fit leaves the question open. Edited arguments are sealed too, until the call has them.
+ */
+import type { CredentialStore } from '../../credentials/credential-store.ts'
+import { HostError } from '../../errors.ts'
+import type { Emitter } from '../../events.ts'
+import { isAlive, type Presence } from '../../processes/heartbeat.ts'
+import { invalidFields, type JsonObject } from '../../schema/json.ts'
+import type { ApprovalRow, ApprovalView } from '../../schema/records/approval.ts'
+import type { Storage, Transaction } from '../../storage/storage.ts'
+import type { Fingerprints } from '../fingerprints.ts'
+import { type Grants, told } from '../grants.ts'
+import { type Answer, createWaiting } from './answer-waiter.ts'
+import {
+  type ApprovalRequest,
+  type Asked,
+  addressOf,
+  assertMay,
+  type GivenAnswer,
+  grantOf,
+  isOpen,
+  late,
+  newRow,
+  readAnswer,
+  viewOf,
+} from './approval-rows.ts'
+import { restoreMasked } from './restore-masked.ts'
+
+export interface Approvals {
+  /** Stores the question. `answered` settles with the answer, from whichever process it comes. */
+  ask(request: ApprovalRequest, signal?: AbortSignal): Promise<{ approval: ApprovalView; answered: Promise<Answer> }>
+  /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
+  put(request: ApprovalRequest): Promise<ApprovalView>
+  /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
+  answerTo(about: { userId: string; callId: string; id: string }): Promise<AnsweredQuestion>
+  /** Takes back the open questions of a run that asks no more. */
+  withdraw(userId: string, runId: string): Promise<void>
+  list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
+  get(userId: string, id: string): Promise<ApprovalView>
+  /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
+  answer(...given: GivenAnswer): Promise<ApprovalView>
+  close(): void
+}
+
+export interface AnsweredQuestion {
+  approval: ApprovalView
+  /** What it was about, as it was then. */
+  fingerprints: Fingerprints
+  answer?: Answer
+}
+
+export interface ApprovalFilter {
+  status?: ApprovalRow['status'] | undefined
+  /** Older than this one. */
+  cursor?: string | undefined
+  /** @default 1000 */
+  limit?: number | undefined
+}
+
+export interface ApprovalParts {
+  storage: Storage
+  events: Emitter
+  grants: Pick<Grants, 'add'>
+  credentials: Pick<CredentialStore, 'seal' | 'unseal'>
+  /** What is wrong with arguments by a tool's schema, or nothing. */
+  check(inputSchema: JsonObject, args: JsonObject): HostError | undefined
+  /** This process, in which calls wait. */
+  presence: Presence
+  /** How long a question stays open. @default 600_000 */
+  expireMs?: number | undefined
+}
+
+const EXPIRE_MS = 600_000
+const KEPT_OPEN_MS = 7 * 86_400_000
+const MAX_PENDING = 100
+const LIST_LIMIT = 1000
+/** Who asked is stored too, and comes back by itself. */
+const OF_NO_PROCESS = ''
+
+export function createApprovals(parts: ApprovalParts): Approvals {
+  return new StoredApprovals(parts)
+}
+
+class StoredApprovals implements Approvals {
+  readonly #parts: ApprovalParts
+  readonly #waiting
+
+  constructor(parts: ApprovalParts) {
+    this.#parts = parts
+    this.#waiting = createWaiting(parts.storage, (userId, id) => this.#settled(userId, id))
+  }
+
+  async ask(request: ApprovalRequest, signal?: AbortSignal) {
+    const { events, presence, expireMs = EXPIRE_MS } = this.#parts
+    const row = await this.#withSealed(newRow(request, { expireMs, processId: presence.processId }), request)
+    const letGo = await presence.hold()
+    await this.#insert(row).catch((error: unknown) => {
+      letGo()
+      throw error
+    })
+    const { userId, approvalId } = row
+    const answered = this.#waiting.wait({ userId, id: approvalId, until: row.expiresAt, signal })
+    const approval = viewOf(row)
+    events.emit({ type: 'approval-requested', userId, approvalId, callId: row.callId, ref: row.ref })
+    const settled = answered.then((answer) => answer ?? this.#expire(row)).then((answer) => this.#taken(row, answer))
+    return { approval, answered: settled.finally(letGo) }
+  }
+
+  async put(request: ApprovalRequest): Promise<ApprovalView> {
+    const expireMs = Math.max(KEPT_OPEN_MS, this.#parts.expireMs ?? 0)
+    const row = await this.#withSealed(newRow(request, { expireMs, processId: OF_NO_PROCESS }), request)
+    await this.#insert(row)
+    const { userId, approvalId, callId, ref } = row
+    this.#parts.events.emit({ type: 'approval-requested', userId, approvalId, callId, ref })
+    return viewOf(row)
+  }
+
+  async answerTo({ userId, callId, id }: { userId: string; callId: string; id: string }) {
+    const row = await this.#own(userId, id)
+    if (row.callId !== callId) throw new HostError('not-found', { detail: 'There is no such approval of this call.' })
+    const approval = viewOf(row)
+    const late = approval.status === 'expired' ? await this.#expire(row) : await this.#settled(userId, id)
+    const asked = { approval, fingerprints: row.fingerprintsJson }
+    return late ? { ...asked, answer: await this.#taken(row, late) } : asked
+  }
+
+  async withdraw(userId: string, runId: string): Promise<void> {
+    const where = { userId, runId, status: 'pending' as const }
+    const open = await this.#parts.storage.transaction({ userId }, (tx) => tx.list('approvals', { where }))
+    for (const row of open) await this.#expire(row)
+  }
+
+  async list(
+    userId: string,
+    { status, cursor: after, limit = LIST_LIMIT }: ApprovalFilter = {},
+  ): Promise<ApprovalView[]> {
+    const found: ApprovalView[] = []
+    // Which have expired is known only by looking at them, so a page may take several.
+    for (let from = after; found.length < limit; ) {
+      const where = { userId, ...(status === undefined || status === 'expired' ? {} : { status }) }
+      const query = { where, order: 'desc' as const, limit: LIST_LIMIT, ...(from === undefined ? {} : { after: from }) }
+      const rows = await this.#parts.storage.transaction({ userId }, async (tx) =>
+        this.#asTheyAre(tx, await tx.list('approvals', query)),
+      )
+      found.push(...rows.map(viewOf).filter((view) => status === undefined || view.status === status))
+      from = rows.at(-1)?.approvalId
+      if (rows.length < LIST_LIMIT) break
+    }
+    return found.slice(0, limit)
+  }
+
+  async get(userId: string, id: string): Promise<ApprovalView> {
+    return viewOf(await this.#own(userId, id))
+  }
+
+  async answer(...given: GivenAnswer): Promise<ApprovalView> {
+    const { userId, id, decision, remember, arguments: edited } = readAnswer(given)
+    const before = await this.#own(userId, id)
+    assertMay(before, { remember, edited })
+    if (before.status !== 'pending') throw late(before)
+    const status = decision === 'allow' ? ('allowed' as const) : ('denied' as const)
+    const now = new Date()
+    const sealedJson = edited && decision === 'allow' ? await this.#sealedEdit(before, edited) : null
+    const answerJson = { decision, ...(remember ? { remember } : {}), ...(sealedJson ? { edited: true } : {}) }
+    const { row, grant } = await this.#parts.storage.transaction({ userId }, async (tx) => {
+      const [current = before] = await this.#asTheyAre(tx, [before])
+      if (current.status === 'expired' || before.expiresAt <= now) throw late(current)
+      const set = { status, answeredBy: userId, answeredAt: now, answerJson, sealedJson }
+      const answered = await tx.update('approvals', id, { set, where: { status: 'pending' } })
+      if (!answered) throw late((await tx.get('approvals', id)) ?? before)
+      return {
+        row: answered,
+        grant: remember ? await this.#parts.grants.add(tx, grantOf(before, { decision, remember })) : undefined,
+      }
+    })
+    const { events } = this.#parts
+    const run = row.runId === null ? {} : { runId: row.runId }
+    events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status, ...run })
+    if (grant) events.emit({ type: 'grant-added', userId, ...told(grant) })
+    return viewOf(row)
+  }
+
+  close(): void {
+    this.#waiting.close()
+  }
+
+  async #withSealed(row: ApprovalRow, { arguments: shown, original, inputSchema }: ApprovalRequest) {
+    if (!row.allowEdits) return row
+    const text = JSON.stringify({ original, shown, inputSchema } satisfies Asked)
+    return { ...row, sealedJson: await this.#parts.credentials.seal(addressOf(row), text) }
+  }
+
+  /** The edit with its secrets back in it, sealed; or what is wrong with it. */
+  async #sealedEdit(row: ApprovalRow, edited: JsonObject) {
+    const { credentials, check } = this.#parts
+    if (!row.sealedJson) throw late(row)
+    const { original, shown, inputSchema } = JSON.parse(
+      await credentials.unseal(addressOf(row), row.sealedJson),
+    ) as Asked
+    const { arguments: meant, errors } = restoreMasked({ original, shown }, edited)
+    if (errors.length > 0) throw invalidFields(errors)
+    const problem = check(inputSchema, meant)
+    if (problem) throw problem
+    return credentials.seal(addressOf(row), JSON.stringify(meant))
+  }
+
+  async #insert(row: ApprovalRow): Promise<void> {
+    await this.#parts.storage.transaction({ userId: row.userId }, async (tx) => {
+      const open = await tx.list('approvals', {
+        where: { userId: row.userId, status: 'pending' },
+        limit: MAX_PENDING + 1,
+      })
+      if (open.filter(isOpen).length >= MAX_PENDING)
+        throw new HostError('limit-reached', {
+          detail: `${MAX_PENDING} approvals of yours are open.`,
+          action: 'Answer some of them first.',
+        })
+      await tx.insert('approvals', row)
+    })
+  }
+
+  async #own(userId: string, id: string): Promise<ApprovalRow> {
+    const [row] = await this.#parts.storage.transaction({ userId }, async (tx) => {
+      const found = await tx.get('approvals', id)
+      return this.#asTheyAre(tx, found ? [found] : [])
+    })
+    if (!row || row.userId !== userId)
+      throw new HostError('not-found', { detail: 'There is no such approval of yours.' })
+    return row
+  }
+
+  /** Open questions of processes that are gone have expired. */
+  async #asTheyAre(tx: Transaction, rows: readonly ApprovalRow[]): Promise<ApprovalRow[]> {
+    const gone = new Set<string>()
+    for (const processId of new Set(rows.filter(isOpen).map((row) => row.processId)))
+      if (
+        processId !== OF_NO_PROCESS &&
+        processId !== this.#parts.presence.processId &&
+        !(await isAlive(tx, processId))
+      )
+        gone.add(processId)
+    return rows.map((row) => (isOpen(row) && gone.has(row.processId) ? { ...row, status: 'expired' } : row))
+  }
+
+  /** The answer that is stored by now, where there is one. */
+  async #settled(userId: string, id: string): Promise<Answer | undefined> {
+    const row = await this.#parts.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
+    if (!row || row.status === 'expired') return { status: 'expired' }
+    if (row.status === 'pending') return undefined
+    if (row.status === 'denied') return { status: 'denied' }
+    return row.answerJson?.edited === true ? this.#edited(row) : { status: 'allowed' }
+  }
+
+  async #edited(row: ApprovalRow): Promise<Answer | undefined> {
+    if (!row.sealedJson) return undefined
+    const args = JSON.parse(await this.#parts.credentials.unseal(addressOf(row), row.sealedJson)) as JsonObject
+    return { status: 'allowed', arguments: args }
+  }
+
+  /** Edited arguments are for the call that waited; it has them now. */
+  async #taken({ userId, approvalId }: ApprovalRow, answer: Answer): Promise<Answer> {
+    if (answer.status !== 'allowed' || !answer.arguments) return answer
+    const forget = { set: { sealedJson: null } }
+    // Where that cannot be written now, they stay sealed.
+    await this.#parts.storage
+      .transaction({ userId }, (tx) => tx.update('approvals', approvalId, forget))
+      .catch(() => undefined)
+    return answer
+  }
+
+  /** Nobody answered in time, or who asked gave up. An answer that came just now still counts. */
+  async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<Answer> {
+    const row = await this.#parts.storage.transaction({ userId }, (tx) =>
+      tx.update('approvals', approvalId, {
+        set: { status: 'expired', sealedJson: null },
+        where: { status: 'pending' },
+      }),
+    )
+    if (!row) return (await this.#settled(userId, approvalId)) ?? { status: 'expired' }
+    this.#parts.events.emit({ type: 'approval-answered', userId, approvalId, callId, ref, status: 'expired' })
+    return { status: 'expired' }
+  }
+}

@@ -1,0 +1,261 @@
+/**
+ * Counters that all processes share: calls of an hour, tokens of a day. A process takes a block at a time, so that a call
+ * does not pay a round trip; near the end of a limit blocks are of one, so that exactly what is allowed is used. What a
+ * process took and did not use it gives back when it idles or closes, and when the limit is lowered, so that a new limit
+ * holds from the next call on; what a killed one took is lost, never used twice.
+ */
+import { HostError } from '../../errors.ts'
+import { newId } from '../../schema/ids.ts'
+import type { UsageRow } from '../../schema/records/bookkeeping.ts'
+import type { Storage } from '../../storage/storage.ts'
+
+export interface BudgetKey {
+  userId: string
+  /** `user`, `thread:<id>` or `run:<id>`. */
+  subject: string
+  counter: UsageRow['counter']
+  windowMs: number
+  /** A time in the window that is meant. @default now */
+  at?: number | undefined
+}
+
+export type Taken = { ok: true } | { ok: false; resetsAt: Date }
+
+export interface Budgets {
+  /** Takes so many of a limit, or says when there will be more. */
+  take(key: BudgetKey, limit: number): Taken | Promise<Taken>
+  /** Gives back one that was taken and not used. */
+  giveBack(key: BudgetKey): void
+  /** Counts what was used, whatever the limit: the next `take` sees it. */
+  spend(key: BudgetKey, amount: number): void
+  /** What is counted by now, in all processes. */
+  used(key: BudgetKey): Promise<{ value: number; resetsAt: Date }>
+  /** Forgets a user who is gone: nothing of theirs is written any more. */
+  forget(userId: string): void
+  /** Gives back what is not used, and writes what is. */
+  close(): Promise<void>
+}
+
+export const HOUR_MS = 3_600_000
+export const DAY_MS = 24 * HOUR_MS
+
+const LARGEST_BLOCK = 64
+const SHARE = 16
+const IDLE_MS = 1000
+const MOST_UNWRITTEN = 10_000
+const TRIES = 200
+const TAKEN: Taken = { ok: true }
+
+export function createBudgets(storage: Storage): Budgets {
+  const open = new Map<string, Budget>()
+  const of = (key: BudgetKey): Budget => {
+    const start = windowStart(key)
+    // No id holds a control character: these do not run together.
+    const id = `${key.userId}\n${key.subject}\n${key.counter}\n${start}`
+    const known = open.get(id)
+    if (known) return known
+    const budget = new Budget(storage, key, new Date(start))
+    open.set(id, budget)
+    forgetOld(open)
+    return budget
+  }
+  return {
+    take: (key, limit) => of(key).take(limit),
+    giveBack: (key) => of(key).giveBack(),
+    spend: (key, amount) => of(key).spend(amount),
+    used: (key) => of(key).used(),
+    forget(userId) {
+      for (const [id, budget] of open) {
+        if (budget.userId !== userId) continue
+        budget.drop()
+        open.delete(id)
+      }
+    },
+    async close() {
+      await Promise.allSettled([...open.values()].map((budget) => budget.settle()))
+      open.clear()
+    },
+  }
+}
+
+const windowStart = ({ windowMs, at = Date.now() }: BudgetKey) => Math.floor(at / windowMs) * windowMs
+
+const MOST_OPEN = 50_000
+
+/** Windows that are over, and then the oldest: what they still hold goes back. */
+function forgetOld(open: Map<string, Budget>): void {
+  if (open.size <= MOST_OPEN) return
+  for (const [id, budget] of open) {
+    if (open.size <= MOST_OPEN / 2 && !budget.isOver()) return
+    void budget.settle().catch(() => {})
+    open.delete(id)
+  }
+}
+
+class Budget {
+  readonly #storage: Storage
+  readonly #key: BudgetKey
+  readonly #start: Date
+  /** What this process may still use of what it took. Negative: used and not yet counted. */
+  #left = 0
+  /** The limit that it was taken under. */
+  #limit = 0
+  #wasLowered = false
+  #lowering: Promise<void> | undefined
+  #refilling: Promise<boolean> | undefined
+  #idle: ReturnType<typeof setTimeout> | undefined
+  #touchedAt = 0
+
+  constructor(storage: Storage, key: BudgetKey, start: Date) {
+    this.#storage = storage
+    this.#key = key
+    this.#start = start
+  }
+
+  get userId(): string {
+    return this.#key.userId
+  }
+
+  drop(): void {
+    clearTimeout(this.#idle)
+    this.#left = 0
+  }
+
+  /** At once where this process has some left. */
+  take(limit: number): Taken | Promise<Taken> {
+    if (this.#left < 1 || limit < this.#limit || this.#lowering) return this.#takeLater(limit)
+    this.#left--
+    this.#touch()
+    return TAKEN
+  }
+
+  async #takeLater(limit: number): Promise<Taken> {
+    if (limit < this.#limit) this.#lower(limit)
+    await this.#lowering
+    while (this.#left < 1) {
+      this.#refilling ??= this.#refill(limit).finally(() => {
+        this.#refilling = undefined
+      })
+      if (!(await this.#refilling) && this.#left < 1) return { ok: false, resetsAt: this.#resetsAt() }
+    }
+    this.#left--
+    this.#touch()
+    return { ok: true }
+  }
+
+  /** What was taken under a higher limit may be more than the new one allows: it goes back, and is asked for anew. */
+  #lower(limit: number): void {
+    this.#limit = limit
+    this.#wasLowered = true
+    this.#lowering ??= this.settle()
+      .catch((error: unknown) => {
+        this.#limit = Number.POSITIVE_INFINITY
+        throw error
+      })
+      .finally(() => {
+        this.#lowering = undefined
+      })
+  }
+
+  giveBack(): void {
+    this.spend(-1)
+  }
+
+  spend(amount: number): void {
+    this.#left -= amount
+    this.#touch()
+    // It was taken under the higher limit, and is nobody's to use under this one.
+    if (amount < 0 && this.#wasLowered) this.#limit = Number.POSITIVE_INFINITY
+    // Who is never idle is counted all the same.
+    if (this.#left < -MOST_UNWRITTEN) void this.settle().catch(() => {})
+  }
+
+  async used(): Promise<{ value: number; resetsAt: Date }> {
+    const row = await this.#storage.transaction({ userId: this.#key.userId }, async (tx) => {
+      const { userId, subject, counter } = this.#key
+      const [found] = await tx.list('usage', { where: { userId, subject, counter, windowStart: this.#start } })
+      return found
+    })
+    return { value: (row?.value ?? 0) - this.#left, resetsAt: this.#resetsAt() }
+  }
+
+  isOver(): boolean {
+    return this.#resetsAt().getTime() <= Date.now()
+  }
+
+  /** Nothing that was taken and not used is kept, and nothing that was used is forgotten. */
+  async settle(): Promise<void> {
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    await this.#refilling?.catch(() => {})
+    const left = this.#left
+    if (left === 0) return
+    this.#left = 0
+    await this.#change((value) => Math.max(0, value - left)).catch((error: unknown) => {
+      this.#left += left
+      throw error
+    })
+  }
+
+  #resetsAt(): Date {
+    return new Date(this.#start.getTime() + this.#key.windowMs)
+  }
+
+  /** One timer for many calls: when it fires too soon, it is set again for the rest. */
+  #touch(): void {
+    this.#touchedAt = Date.now()
+    if (this.#idle === undefined) this.#wait(IDLE_MS)
+  }
+
+  #wait(ms: number): void {
+    const timer: { unref?: () => void } | number = setTimeout(() => {
+      this.#idle = undefined
+      const rest = this.#touchedAt + IDLE_MS - Date.now()
+      if (rest > 0) this.#wait(rest)
+      else void this.settle().catch(() => {})
+    }, ms)
+    if (typeof timer === 'object') timer.unref?.()
+    this.#idle = timer as ReturnType<typeof setTimeout>
+  }
+
+  /** Whether there was something to take. What was overspent is counted with it. */
+  async #refill(limit: number): Promise<boolean> {
+    this.#limit = limit
+    const debt = Math.max(0, -this.#left)
+    let block = 0
+    await this.#change((value) => {
+      const rest = limit - value - debt
+      block = rest <= 0 ? 0 : Math.max(1, Math.min(LARGEST_BLOCK, Math.floor(rest / SHARE)))
+      return value + debt + block
+    })
+    this.#left += debt + block
+    return block > 0
+  }
+
+  /** Compare and set, until nobody came between. */
+  async #change(next: (value: number) => number): Promise<void> {
+    const { userId, subject, counter } = this.#key
+    const where = { userId, subject, counter, windowStart: this.#start }
+    for (let tries = 0; tries < TRIES; tries++) {
+      const done = await this.#storage
+        .transaction({ userId }, async (tx) => {
+          const [row] = await tx.list('usage', { where })
+          const value = next(row?.value ?? 0)
+          if (row && value === row.value) return true
+          if (row)
+            return (
+              (await tx.update('usage', row.usageId, { set: { value }, where: { value: row.value } })) !== undefined
+            )
+          if (value > 0) await tx.insert('usage', { usageId: newId('usage'), ...where, value })
+          return true
+        })
+        .catch((error: unknown) => {
+          // Two first writers of one window: the loser looks again.
+          if (HostError.is(error) && error.code === 'conflict') return false
+          throw error
+        })
+      if (done) return
+    }
+    throw new HostError('storage-unavailable', { detail: 'A counter could not be written: too many write it at once.' })
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Tokens of a day: what models use counts with what calls bring, against the same limits of the user and of the thread. What is
+ * counted here is what a provider says it took; a limit that is reached is told with its value and when it resets.
+ */
+import { HostError } from '../../errors.ts'
+import type { AppConfig } from '../../schema/app-config.ts'
+import type { PreferenceStore } from '../../threads/preferences.ts'
+import type { Threads } from '../../threads/threads.ts'
+import { type BudgetKey, type Budgets, DAY_MS } from './budgets.ts'
+import { least } from './usage.ts'
+
+/** What may be used of something, and where that is counted. */
+export interface Limit {
+  /** As people know it. */
+  name: string
+  value: number
+  key: BudgetKey
+}
+
+export interface TokenScope {
+  userId: string
+  threadId?: string | undefined
+}
+
+export interface TokenLimitParts {
+  app: { get(): Promise<AppConfig> }
+  preferences: Pick<PreferenceStore, 'get'>
+  threads: Pick<Threads, 'settings'>
+}
+
+/** The tokens of one who asks models. */
+export interface TokenMeter {
+  /** How many are left, without a limit `Infinity`; and where there are none, which limit that is. */
+  state(): Promise<{ left: number; reached?: HostError }>
+  spend(tokens: number): void
+}
+
+export type TokenMeters = (scope: TokenScope) => TokenMeter
+
+export const tokensBy = (userId: string, subject: string): BudgetKey => ({
+  userId,
+  subject,
+  counter: 'tokens',
+  windowMs: DAY_MS,
+})
+
+export async function tokenLimitsOf(
+  { preferences, threads }: Pick<TokenLimitParts, 'preferences' | 'threads'>,
+  { userId, threadId }: TokenScope,
+  { limits }: AppConfig,
+): Promise<Limit[]> {
+  const { costLimits } = await preferences.get(userId)
+  const own = threadId === undefined ? undefined : (await threads.settings(userId, threadId)).limits
+  const of = (value: number | undefined, subject: string): Limit[] =>
+    value === undefined ? [] : [{ name: 'maxTokensPerDay', value, key: tokensBy(userId, subject) }]
+  return [
+    ...of(least(limits.maxTokensPerDay, costLimits.maxTokensPerDay), 'user'),
+    ...of(own?.maxTokensPerDay, `thread:${threadId}`),
+  ]
+}
+
+export function limitReached({ name, value, key }: Limit, resetsAt: Date): HostError {
+  const [of] = key.subject.split(':')
+  return new HostError('limit-reached', {
+    detail: `${name} is ${value} for this ${of}; it resets at ${resetsAt.toISOString()}.`,
+    retryAfterMs: Math.max(0, resetsAt.getTime() - Date.now()),
+  })
+}
+
+export function createTokenMeters(parts: TokenLimitParts & { budgets: Budgets }): TokenMeters {
+  const { app, budgets } = parts
+  return (scope) => {
+    const { userId, threadId } = scope
+    let isThreadLimited = false
+    return {
+      async state() {
+        const limits = await tokenLimitsOf(parts, scope, await app.get())
+        isThreadLimited = limits.some(({ key }) => key.subject !== 'user')
+        let left = Number.POSITIVE_INFINITY
+        for (const limit of limits) {
+          const { value: used, resetsAt } = await budgets.used(limit.key)
+          if (used >= limit.value) return { left: 0, reached: limitReached(limit, resetsAt) }
+          left = Math.min(left, limit.value - used)
+        }
+        return { left }
+      },
+      spend(tokens) {
+        const amount = Math.max(0, Math.ceil(tokens))
+        if (amount === 0) return
+        budgets.spend(tokensBy(userId, 'user'), amount)
+        // A thread that nobody limits is not counted.
+        if (isThreadLimited) budgets.spend(tokensBy(userId, `thread:${threadId}`), amount)
+      },
+    }
+  }
+}

@@ -1,0 +1,39 @@
+/** What a user used of their limits, in words for people. */
+import type { AppConfig } from '../../schema/app-config.ts'
+import type { Preferences } from '../../schema/records/preferences.ts'
+import { type Budgets, DAY_MS, HOUR_MS } from './budgets.ts'
+
+export interface Counter {
+  used: number
+  limit?: number
+  resetsAt: string
+}
+
+export interface Usage {
+  callsThisHour: Counter
+  tokensToday: Counter
+}
+
+export interface UsageParts {
+  budgets: Pick<Budgets, 'used'>
+  app: { get(): Promise<AppConfig> }
+  preferences: { get(userId: string): Promise<Preferences> }
+}
+
+export async function usageOf({ budgets, app, preferences }: UsageParts, userId: string): Promise<Usage> {
+  const [{ limits }, { costLimits }] = await Promise.all([app.get(), preferences.get(userId)])
+  const counter = async (name: 'calls' | 'tokens', windowMs: number, limit: number | undefined): Promise<Counter> => {
+    const { value, resetsAt } = await budgets.used({ userId, subject: 'user', counter: name, windowMs })
+    return { used: value, resetsAt: resetsAt.toISOString(), ...(limit === undefined ? {} : { limit }) }
+  }
+  return {
+    callsThisHour: await counter('calls', HOUR_MS, least(limits.maxCallsPerHour, costLimits.maxCallsPerHour)),
+    tokensToday: await counter('tokens', DAY_MS, least(limits.maxTokensPerDay, costLimits.maxTokensPerDay)),
+  }
+}
+
+/** The operator's ceiling, or less where the user wants less. */
+export function least(ceiling: number | undefined, own: number | undefined): number | undefined {
+  if (ceiling === undefined || own === undefined) return ceiling ?? own
+  return Math.min(ceiling, own)
+}

@@ -1,0 +1,183 @@
+/**
+ * Decisions about tools before any is called, by the very function that decides about calls. What rules say is worked out once
+ * for the same rules and the same tools, whoever asks: users who say nothing themselves share it.
+ */
+import type { CatalogTool } from '../catalog/catalog.ts'
+import { callersOf } from '../loadout/candidates.ts'
+import type { Denials, Foreseen, Foresight } from '../loadout/policy-filter.ts'
+import { claimsOf } from '../loadout/transform/tighten.ts'
+import type { AppConfig } from '../schema/app-config.ts'
+import { TIERS, type Tier } from '../schema/scope.ts'
+import type { Reason } from '../schema/toolkit/loadout-entry.ts'
+import { type AllowedCaller, allowedCaller } from '../schema/toolkit/tool.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+import { isTrusted } from '../toolkits/stored-toolkit.ts'
+import { type Decided, decide, type TieredRules } from './decide.ts'
+import type { Grants } from './grants.ts'
+import type { Policy } from './policy.ts'
+import type { PolicyRules } from './rules.ts'
+
+export interface ForesightParts {
+  policy: Pick<Policy, 'decide'>
+  rules: Pick<PolicyRules, 'forCall'>
+  grants: Pick<Grants, 'denied' | 'answered'>
+  app: { get(): Promise<AppConfig> }
+}
+
+/** All that decides, but for the tools. */
+interface Basis {
+  config: AppConfig
+  rules: TieredRules
+  /** What its user denied themselves. */
+  denied: ReadonlyMap<string, Tier>
+}
+
+type Scope = Parameters<Foresight['of']>[0]
+
+export function createForesight(parts: ForesightParts): Foresight {
+  const kept = new Kept<DenialsOf>()
+  return {
+    async of(scope) {
+      const [config, rules, denied] = await Promise.all([
+        parts.app.get(),
+        parts.rules.forCall(scope),
+        parts.grants.denied(scope),
+      ])
+      const { app = NONE, user = NONE, thread = NONE } = rules
+      const denials = kept.of([config, app, user, thread, denied], () => new DenialsOf({ config, rules, denied }))
+      return { denials: (stored, tools) => denials.of(stored, tools), told: tellerOf(parts, scope, denials) }
+    },
+  }
+}
+
+const NONE: readonly never[] = []
+
+/** By several objects at once, for as long as all of them are there. */
+class Kept<T extends object> {
+  readonly #root = new WeakMap<object, object>()
+
+  of(keys: readonly object[], make: () => T): T {
+    let at = this.#root
+    for (const key of keys.slice(0, -1)) {
+      const next = (at.get(key) as WeakMap<object, object> | undefined) ?? new WeakMap<object, object>()
+      at.set(key, next)
+      at = next
+    }
+    const last = keys.at(-1) as object
+    const known = (at.get(last) as T | undefined) ?? make()
+    at.set(last, known)
+    return known
+  }
+}
+
+type Foretold = Decided & { caller: AllowedCaller; told: Reason }
+type Listed = ReadonlyArray<Denials | undefined>
+
+/** What one basis denies, by toolkit. */
+class DenialsOf {
+  readonly #basis: Basis
+  readonly #known = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; listed: Listed | undefined }>()
+
+  readonly #told = new WeakMap<readonly CatalogTool[], { stored: StoredToolkit; all: readonly Foretold[] }>()
+
+  constructor(basis: Basis) {
+    this.#basis = basis
+  }
+
+  of(stored: StoredToolkit, tools: readonly CatalogTool[]): Listed | undefined {
+    const known = this.#known.get(tools)
+    if (known?.stored === stored) return known.listed
+    const listed = this.#listed(stored, tools)
+    this.#known.set(tools, { stored, listed })
+    return listed
+  }
+
+  /** What would be decided, without an answer that allows; worked out once. */
+  told(stored: StoredToolkit, tools: readonly CatalogTool[]): readonly Foretold[] {
+    const known = this.#told.get(tools)
+    if (known?.stored === stored) return known.all
+    const [direct, code] = (['direct', 'code'] as const).map((caller) => this.#decide(stored, tools, caller))
+    const all = tools.map(({ manifest }, at) => {
+      const caller = callersOf(stored.toolkit, manifest.name).includes('direct') ? 'direct' : 'code'
+      const one = (caller === 'direct' ? direct : code)?.[at] as Decided
+      return { ...one, caller, told: reasonOf(one) } as const
+    })
+    this.#told.set(tools, { stored, all })
+    return all
+  }
+
+  #decide(stored: StoredToolkit, tools: readonly CatalogTool[], caller: AllowedCaller): Decided[] {
+    const { config, rules } = this.#basis
+    const { id } = stored.toolkit
+    const about = {
+      toolkit: id,
+      caller: { type: caller },
+      trusted: isTrusted(stored, config),
+      rules: rulesOf(rules, id),
+    }
+    return tools.map(({ manifest }) => {
+      const tool = manifest.name
+      const input = { ...about, tool, annotations: claimsOf(stored.toolkit, manifest) }
+      const plain = decide(input)
+      const at = plain.decision === 'deny' ? undefined : this.#deniedAt(id, tool)
+      return at === undefined ? plain : { ...decide({ ...input, remembered: 'deny' }), tier: at }
+    })
+  }
+
+  #listed(stored: StoredToolkit, tools: readonly CatalogTool[]): Listed | undefined {
+    const { id } = stored.toolkit
+    if (!hasDeny(rulesOf(this.#basis.rules, id)) && !this.#deniesSome(id)) return undefined
+    const decided = allowedCaller.options.map((caller) => ({ caller, all: this.#decide(stored, tools, caller) }))
+    const listed = tools.map((_, at): Denials | undefined => {
+      const denied = decided.flatMap(({ caller, all }) => {
+        const one = all[at] as Decided
+        return one.decision === 'deny' ? [[caller, reasonOf(one)] as const] : []
+      })
+      return denied.length === 0 ? undefined : Object.fromEntries(denied)
+    })
+    return listed.some((one) => one !== undefined) ? listed : undefined
+  }
+
+  #deniedAt(id: string, tool: string): Tier | undefined {
+    const { denied } = this.#basis
+    return denied.get(id) ?? denied.get(`${id}.${tool}`)
+  }
+
+  #deniesSome(id: string): boolean {
+    for (const ref of this.#basis.denied.keys()) if (ref === id || ref.startsWith(`${id}.`)) return true
+    return false
+  }
+}
+
+/** Only those that can speak of one of its tools. */
+function rulesOf(rules: TieredRules, id: string): TieredRules {
+  return Object.fromEntries(TIERS.map((tier) => [tier, rules[tier]?.filter(({ toolkit }) => toolkit.matches(id))]))
+}
+
+const hasDeny = (rules: TieredRules) =>
+  TIERS.some((tier) => rules[tier]?.some(({ decision }) => decision === 'deny') ?? false)
+
+const WORDS = { allow: 'It may be called.', ask: 'It is asked first.', deny: 'It is denied.' } as const
+
+function reasonOf({ decision, reason, tier }: Decided): Reason {
+  const speaks = decision === 'deny' ? 'against' : 'for'
+  return { kind: 'policy', speaks, ...(tier === undefined ? {} : { tier }), detail: `${WORDS[decision]} ${reason}` }
+}
+
+/** With answers that allow, which hold for a tool as it is: only those tools are decided one by one. */
+function tellerOf({ policy, grants }: ForesightParts, scope: Scope, denials: DenialsOf): Foreseen['told'] {
+  return async (stored, tools) => {
+    const { id } = stored.toolkit
+    const all = denials.told(stored, tools)
+    const answered = await grants.answered(scope.userId)
+    if (answered.size === 0) return all.map(({ told }) => told)
+    return Promise.all(
+      all.map(async ({ decision, caller, told }, at) => {
+        const found = tools[at] as CatalogTool
+        const isAnswered = answered.has(id) || answered.has(`${id}.${found.manifest.name}`)
+        if (decision !== 'ask' || !isAnswered) return told
+        return reasonOf(await policy.decide({ ...scope, stored, found, caller: { type: caller } }))
+      }),
+    )
+  }
+}

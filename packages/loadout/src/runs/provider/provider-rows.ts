@@ -1,0 +1,179 @@
+/**
+ * The rows of a program that a provider runs: its run, the first step, which is the program itself, and a step for each call.
+ * Steps have ids that follow from the provider's own, so that whoever reads a response again, in whichever process, finds the
+ * same row. Nobody of ours works on such a run: it is never taken over, and over once nothing was heard of it for a day.
+ */
+
+import type { CallOutcome } from '../../calls/call.ts'
+import { jsonOf, outcomeOf } from '../../calls/records/outcome-json.ts'
+import { HostError } from '../../errors.ts'
+import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
+import type { ProviderProgram } from '../../schema/records/program.ts'
+import type { RunRow, StepRow } from '../../schema/records/run.ts'
+import type { Transaction } from '../../storage/storage.ts'
+import type { RunEnd } from '../engine.ts'
+import { endOf, newRun } from '../run-rows.ts'
+import { keepable } from '../storable-json.ts'
+
+/** Who works on it, where that is none of our processes. */
+export const ELSEWHERE = 'elsewhere'
+
+const QUIET_MS = 24 * 3_600_000
+const LONGEST_CODE = 20_000
+const LONGEST_OUTCOME = 1_000_000
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+
+export interface ProgramKey {
+  userId: string
+  threadId: string | undefined
+  /** The provider's id of the program. */
+  program: string
+}
+
+/** The same for the same, in the shape of our ids. */
+export async function stepIdOf({ userId, threadId, program }: ProgramKey, call?: string): Promise<string> {
+  const text = canonicalJson([userId, threadId ?? null, program, call ?? null])
+  return `step_${[...(await digest(text))]
+    .slice(0, 26)
+    .map((byte) => ALPHABET[byte % 32])
+    .join('')}`
+}
+
+/** What a step is, and with what. */
+export async function keyOf(ref: string, args: JsonObject): Promise<string> {
+  const hash = [...(await digest(canonicalJson(args)))].slice(0, 16)
+  return `${ref}#${hash.map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}
+
+const digest = async (text: string) =>
+  new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
+
+/** What the first step keeps while the program runs: how many calls it has made. */
+const madeBy = ({ resultJson }: StepRow) => (resultJson as { calls?: number } | null)?.calls ?? 0
+
+export const goesOn = () => ({ updatedAt: new Date(), leaseUntil: new Date(Date.now() + QUIET_MS) })
+
+/** The first step, which names its run; both are made where they are not there yet. */
+export async function headOf(
+  tx: Transaction,
+  { key: { userId, threadId, program }, stepId }: { key: ProgramKey; stepId: string },
+  told?: Pick<ProviderProgram, 'provider' | 'code'>,
+): Promise<StepRow> {
+  const known = await tx.get('steps', stepId)
+  const request = keepable({ program, provider: told?.provider, code: told?.code?.slice(0, LONGEST_CODE) })
+  if (known) {
+    const isNew = told?.code !== undefined && (known.requestJson as JsonObject).code === undefined
+    return (isNew && (await tx.update('steps', stepId, { set: { requestJson: request } }))) || known
+  }
+  const begun = newRun({ userId, kind: 'program', threadId, input: request as JsonObject })
+  await tx.insert('runs', { ...begun, status: 'running', leaseOwner: ELSEWHERE, ...goesOn() })
+  const head: StepRow = {
+    stepId,
+    userId,
+    runId: begun.runId,
+    seq: 0,
+    key: `${program}#`,
+    kind: 'program',
+    status: 'started',
+    requestJson: request,
+    resultJson: { calls: 0 },
+    startedAt: new Date(),
+    endedAt: null,
+  }
+  await tx.insert('steps', head)
+  return head
+}
+
+/** The next step of a run that goes on; undefined where it does not. */
+export async function addStep(
+  tx: Transaction,
+  head: StepRow,
+  step: Pick<StepRow, 'stepId' | 'key' | 'requestJson' | 'resultJson'>,
+): Promise<StepRow | undefined> {
+  // The row of the run first: who has it is alone with the number.
+  const run = await tx.update('runs', head.runId, { set: goesOn(), where: { status: 'running' } })
+  if (!run) return undefined
+  const seq = madeBy((await tx.get('steps', head.stepId)) ?? head) + 1
+  await tx.update('steps', head.stepId, { set: { resultJson: { calls: seq } } })
+  const { userId, runId } = head
+  const row: StepRow = {
+    ...step,
+    userId,
+    runId,
+    seq,
+    kind: 'call',
+    status: 'started',
+    startedAt: new Date(),
+    endedAt: null,
+  }
+  await tx.insert('steps', row)
+  return row
+}
+
+/** What is kept of a call that ended. */
+export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
+  const at = Date.now()
+  const isOk = outcome.status === 'ok'
+  const kept = keepable(jsonOf(outcome)) as JsonObject
+  const isLarge = JSON.stringify(kept).length > LONGEST_OUTCOME
+  return {
+    status: isOk ? 'completed' : 'failed',
+    endedAt: new Date(at),
+    resultJson: {
+      order: seq,
+      at,
+      result: isOk ? { value: null } : { error: keepable(errorOf(outcome)) },
+      ...(isLarge ? {} : { outcome: kept }),
+    },
+  }
+}
+
+const LONGEST_MESSAGE = 500
+
+function errorOf(outcome: CallOutcome): JsonObject {
+  if ('error' in outcome) return { code: outcome.error.code, message: outcome.error.message }
+  const text = outcome.content.map((block) => (block.type === 'text' ? String(block.text) : '')).join('\n')
+  return { code: 'tool-error', message: text.slice(0, LONGEST_MESSAGE) || 'The tool failed.' }
+}
+
+/** What came of a call that ended before; what was too large to keep, or was said by a person, is told as that. */
+export function outcomeOfStep({ resultJson }: StepRow): CallOutcome {
+  const { outcome, result } = (resultJson ?? {}) as {
+    outcome?: JsonObject
+    result?: { error?: { code: string; message: string } }
+  }
+  if (outcome) return outcomeOf(outcome)
+  const detail = result?.error?.message ?? 'The call was made, and its result was too large to keep.'
+  return { status: 'failed', error: new HostError('outcome-unknown', { detail }) }
+}
+
+/** The program is over: what its run and its first step are then. Nothing happens where they are over already. */
+export async function endProgram(tx: Transaction, head: StepRow, told: ProviderProgram): Promise<void> {
+  if (told.status === 'running') return
+  const calls = madeBy(head)
+  const detail = `The program of the provider failed. ${told.error ?? ''}`.trim()
+  const error = new HostError('program-failed', {
+    detail,
+    action: 'Nothing: the model was told, and may write another.',
+  })
+  const end: RunEnd =
+    told.status === 'completed'
+      ? { status: 'completed', output: told.output ?? null, usage: { calls } }
+      : { status: 'failed', error, usage: { calls } }
+  const where = { status: 'running' as const }
+  if (!(await tx.update('runs', head.runId, { set: endOf(end, undefined), where }))) return
+  const result: Json =
+    end.status === 'completed' ? { value: null } : { error: { code: error.code, message: error.message } }
+  const at = Date.now()
+  const set = { status: told.status, endedAt: new Date(at), resultJson: keepable({ calls, order: 0, at, result }) }
+  await tx.update('steps', head.stepId, { set })
+}
+
+/** Whether nothing was heard of it for so long that nobody waits for it any more. */
+export const isGivenUp = ({ leaseOwner, leaseUntil }: RunRow) =>
+  leaseOwner === ELSEWHERE && leaseUntil !== null && leaseUntil.getTime() < Date.now()
+
+export const givenUp = () => {
+  const detail = 'Nothing was heard of the program for a day.'
+  return endOf({ status: 'failed', error: new HostError('program-failed', { detail }) }, undefined)
+}

@@ -1,0 +1,61 @@
+/** What people see of a run beside its state: what it began with, and what its steps gave. Bounded, whatever a run did. */
+import { redactArguments } from '../audit/redact/redact-arguments.ts'
+import type { Json, JsonObject } from '../schema/json.ts'
+import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
+import type { WorkflowDefinition } from '../schema/records/workflow.ts'
+
+/** What is kept of a run's beginning, by its kind. */
+interface Kept {
+  program?: string
+  definition?: WorkflowDefinition
+  workflow?: { id: string; version: number }
+  input?: Json
+}
+
+const keptOf = ({ inputJson }: RunRow) => inputJson as Kept
+
+export function workflowOf(row: RunRow): Pick<RunView, 'workflow'> {
+  const { definition, workflow } = keptOf(row)
+  return row.kind === 'workflow' && definition ? { workflow: { name: definition.name, ...workflow } } : {}
+}
+
+/** Too long for a list of runs. */
+export function beginningOf(row: RunRow): Pick<RunView, 'input' | 'definition' | 'program'> {
+  const { program, definition, input } = keptOf(row)
+  return {
+    ...(input === undefined || input === null ? {} : { input: withoutSecrets(input, definition?.input) }),
+    ...(row.kind === 'workflow' && definition ? { definition } : {}),
+    ...(row.kind === 'program' && typeof program === 'string' ? { program } : {}),
+  }
+}
+
+function withoutSecrets(input: Json, schema: JsonObject | undefined): Json {
+  const args = { input: input as JsonObject }
+  return redactArguments(args, { schema: { type: 'object', properties: { input: schema ?? {} } }, whole: true }).input
+}
+
+/** Of one step, and of all steps of a run. */
+const MOST_OF_ONE = 16_000
+const MOST_OF_ALL = 1_000_000
+
+/** Gives what each step gave, in turn, for as long as there is room. */
+export function outputs(): (step: StepRow) => { output?: Json; cut?: true } {
+  let left = MOST_OF_ALL
+  return (step) => {
+    if (step.status !== 'completed' || step.kind === 'names') return {}
+    const { result } = (step.resultJson ?? {}) as { result?: { value?: Json } }
+    const value = givenBy(step, result?.value)
+    if (value === undefined) return {}
+    const text = JSON.stringify(value) ?? 'null'
+    const most = Math.min(MOST_OF_ONE, left)
+    left -= Math.min(text.length, most)
+    if (text.length <= most) return { output: value }
+    return most === 0 ? { cut: true } : { output: text.slice(0, most), cut: true }
+  }
+}
+
+/** A program's step has what it said beside what it gave. */
+function givenBy({ kind }: StepRow, value: Json): Json {
+  const isProgram = kind === 'code' && typeof value === 'object' && value !== null && 'logs' in value
+  return isProgram ? (value as { value?: Json }).value : value
+}

@@ -1,0 +1,115 @@
+/**
+ * Where the fields of a toolkit record stand, whatever they are called: at the top, or inside `server`, `connection`,
+ * `transportSpec`, `transport.spec`, `options` or `config_json`. An error then names the place where a field was written.
+ */
+import type { FieldError } from '../../errors.ts'
+import type { JsonObject } from '../json.ts'
+
+/** Each canonical field with the spellings that are read for it. */
+export const FIELDS = {
+  id: ['id', 'slug'],
+  name: ['name', 'serverName'],
+  enabled: ['enabled'],
+  disabled: ['disabled'],
+  type: ['type', 'transport', 'kind'],
+  command: ['command'],
+  args: ['args'],
+  env: ['env'],
+  cwd: ['cwd'],
+  template: ['template'],
+  values: ['values'],
+  hosts: ['hosts'],
+  url: ['url'],
+  headers: ['headers'],
+  auth: ['auth'],
+  oauth: ['oauth'],
+  tier: ['scope', 'tier'],
+  tools: ['tools'],
+  secrets: ['secrets'],
+  deferLoading: ['deferLoading', 'defer_loading'],
+  allowedCallers: ['allowedCallers', 'allowed_callers'],
+  include: ['include'],
+  exclude: ['exclude'],
+  overrides: ['overrides'],
+  timeouts: ['timeouts'],
+  shared: ['shared'],
+  untrusted: ['untrusted'],
+  account: ['account'],
+  protocol: ['protocol'],
+  logLevel: ['logLevel', 'log_level'],
+} as const
+
+export type Field = keyof typeof FIELDS
+
+export const SERVER_FIELDS: readonly Field[] = [
+  'type',
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'template',
+  'values',
+  'hosts',
+  'url',
+  'headers',
+  'auth',
+  'oauth',
+  'tools',
+  'secrets',
+]
+export const WRAPPERS: readonly string[] = [
+  'server',
+  'connection',
+  'transportSpec',
+  'config_json',
+  'options',
+  'spec',
+  'transport',
+]
+/** A record that brings one of these brings its whole server. */
+const SERVER_WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'transport']
+
+export interface Given {
+  path: string
+  value: unknown
+}
+
+export interface Collected {
+  fields: Partial<Record<Field, Given>>
+  /** Places of fields that we do not know. */
+  unknown: string[]
+  /** Fields that stand in two places and do not agree. */
+  problems: FieldError[]
+  wholeServer: boolean
+}
+
+export function collectFields(body: JsonObject): Collected {
+  const names = new Map<string, Field>()
+  for (const [field, spellings] of Object.entries(FIELDS)) for (const name of spellings) names.set(name, field as Field)
+  const collected: Collected = { fields: {}, unknown: [], problems: [], wholeServer: false }
+  const layers: Array<[string, JsonObject]> = [['', body]]
+  for (let i = 0; i < layers.length; i++) {
+    const [prefix, layer] = layers[i] as [string, JsonObject]
+    for (const [key, value] of Object.entries(layer)) {
+      if (value === undefined) continue
+      const path = prefix + key
+      const field = names.get(key)
+      if (isObject(value) && WRAPPERS.includes(key)) {
+        layers.push([`${path}.`, value])
+        if (prefix === '' && SERVER_WRAPPERS.includes(key)) collected.wholeServer = true
+      } else if (field === undefined) collected.unknown.push(path)
+      else add(collected, field, { path, value })
+    }
+  }
+  return collected
+}
+
+function add({ fields, problems }: Collected, field: Field, given: Given): void {
+  const before = fields[field]
+  if (before === undefined) fields[field] = given
+  else if (JSON.stringify(before.value) !== JSON.stringify(given.value))
+    problems.push({ path: given.path, message: `is also given as "${before.path}", and they differ; give one of them` })
+}
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,139 @@
+/**
+ * The text of a config file as plain JSON: JSON, or JSON with comments and trailing commas. Size and depth are bounded
+ * before anything is built, no key reaches a prototype, and no key is lost because another of the same name follows.
+ */
+import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser'
+import { HostError } from '../../errors.ts'
+import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../json.ts'
+
+export const LONGEST_CONFIG_TEXT = 1024 * 1024
+const MAX_DEPTH = 64
+const OPTIONS = { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false }
+
+/** The value that a text means. What is wrong with it is told by line and column. */
+export function readConfigText(text: string): Json {
+  if (text.length > LONGEST_CONFIG_TEXT)
+    throw new HostError('body-too-large', {
+      detail: `The text is longer than ${LONGEST_CONFIG_TEXT} characters.`,
+      action: 'Send only the part that describes servers.',
+    })
+  const plain = withoutMark(text)
+  const tooDeep = findPit(plain)
+  if (tooDeep !== undefined)
+    throw invalidFields([
+      { path: '(body)', message: `is nested deeper than ${MAX_DEPTH}, at ${place(plain, tooDeep)}` },
+    ])
+  const errors: ParseError[] = []
+  const root = parseTree(plain, errors, OPTIONS)
+  const [first] = errors
+  if (first || !root) throw notJson(plain, first)
+  const value = plainValue(root, { text: plain, path: [] })
+  assertPlainJson(value)
+  return value
+}
+
+/** The line where a path stands, counted from 1; where a part of it is missing, the line of what would hold it. */
+export function lineOf(text: string, path: readonly (string | number)[]): number | undefined {
+  const plain = withoutMark(text)
+  if (plain.length > LONGEST_CONFIG_TEXT || findPit(plain) !== undefined) return undefined
+  const root = parseTree(plain, [], OPTIONS)
+  if (!root) return undefined
+  let node = root
+  let offset = root.offset
+  for (const step of path) {
+    const next = childOf(node, step)
+    if (!next) break
+    offset = next.offset
+    node = next.value
+  }
+  return lineAt(plain, offset)
+}
+
+function childOf({ type, children = [] }: Node, step: string | number): { offset: number; value: Node } | undefined {
+  if (type === 'array') {
+    const value = children[Number(step)]
+    return value && { offset: value.offset, value }
+  }
+  const property = children.find(({ children: [key] = [] }) => type === 'object' && key?.value === String(step))
+  const value = property?.children?.[1]
+  return property && value && { offset: property.offset, value }
+}
+
+// Windows editors put a byte order mark before the text.
+const withoutMark = (text: string) => (text.startsWith('\uFEFF') ? text.slice(1) : text)
+
+/** Where the nesting passes the limit. By tokens and not by recursion, so that the limit is what stops it. */
+function findPit(text: string): number | undefined {
+  const scanner = createScanner(text, true)
+  for (let depth = 0; ; ) {
+    scanner.scan()
+    const offset = scanner.getTokenOffset()
+    if (offset >= text.length) return undefined
+    const character = text[offset]
+    if (character === '{' || character === '[') depth++
+    if (character === '}' || character === ']') depth--
+    if (depth > MAX_DEPTH) return offset
+  }
+}
+
+interface Spot {
+  text: string
+  path: string[]
+}
+
+function plainValue(node: Node, spot: Spot): Json {
+  if (node.type === 'array')
+    return (node.children ?? []).map((item, index) =>
+      plainValue(item, { ...spot, path: [...spot.path, String(index)] }),
+    )
+  if (node.type !== 'object') return node.value
+  const object: JsonObject = {}
+  for (const { children: [key, value] = [] } of node.children ?? []) {
+    if (!key || !value) continue
+    const name = String(key.value)
+    const path = [...spot.path, name]
+    const problem = Object.hasOwn(object, name) ? 'is there twice' : forbidden(name)
+    if (problem !== undefined)
+      throw invalidFields([
+        { path: path.join('.'), message: `${problem} (${place(spot.text, key.offset)}); rename it` },
+      ])
+    object[name] = plainValue(value, { ...spot, path })
+  }
+  return object
+}
+
+const forbidden = (name: string) => (name === '__proto__' ? 'is a key that is never accepted' : undefined)
+
+const WORDS: Record<string, string> = {
+  InvalidSymbol: 'this is no JSON value',
+  InvalidNumberFormat: 'this is no number',
+  PropertyNameExpected: 'the name of a property is missing; it stands in double quotes',
+  ValueExpected: 'a value is missing',
+  ColonExpected: 'a colon is missing',
+  CommaExpected: 'a comma is missing',
+  CloseBraceExpected: 'a closing "}" is missing',
+  CloseBracketExpected: 'a closing "]" is missing',
+  EndOfFileExpected: 'something follows the end',
+  UnexpectedEndOfComment: 'a comment is not closed',
+  UnexpectedEndOfString: 'a string is not closed',
+  InvalidEscapeCharacter: 'a "\\" is followed by what it cannot escape',
+}
+
+function notJson(text: string, error: ParseError | undefined): HostError {
+  const words = error ? (WORDS[printParseErrorCode(error.error)] ?? 'this cannot be read') : 'there is nothing in it'
+  return new HostError('invalid-json', {
+    detail: `The text is not valid JSON: ${words}, at ${place(text, error?.offset ?? 0)}.`,
+    action: 'Correct the text at that place. Comments and trailing commas may stay.',
+  })
+}
+
+function lineAt(text: string, offset: number): number {
+  let line = 1
+  for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line++
+  return line
+}
+
+function place(text: string, offset: number): string {
+  const column = offset - (text.lastIndexOf('\n', offset - 1) + 1) + 1
+  return `line ${lineAt(text, offset)}, column ${offset === 0 ? 1 : column}`
+}

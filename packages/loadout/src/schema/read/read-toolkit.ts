@@ -1,0 +1,282 @@
+/**
+ * The one reader of toolkit records: every spelling that SPEC 4.1 lists becomes one canonical record here, also where it
+ * only changes some fields of another. Nothing is dropped in silence: what is wrong is an error, what is unused a warning.
+ */
+import { z } from 'zod'
+import type { FieldError } from '../../errors.ts'
+import { slugFrom } from '../ids.ts'
+import { assertPlainJson, invalidFields, invalidInput, type JsonObject } from '../json.ts'
+import type { Tier } from '../scope.ts'
+import { type Toolkit, type ToolkitDefaults, toolkit } from '../toolkit/toolkit.ts'
+import {
+  type Collected,
+  collectFields,
+  FIELDS,
+  type Field,
+  type Given,
+  isObject,
+  SERVER_FIELDS,
+} from './field-aliases.ts'
+import {
+  placeOfTool,
+  readArgs,
+  readAuth,
+  readCallers,
+  readKnownTools,
+  readOverrides,
+  readPairs,
+  readTools,
+  readUrl,
+  withoutUndefined,
+} from './read-values.ts'
+
+export interface ReadToolkit {
+  toolkit: Toolkit
+  /** Whether the id was given, or made from the name. */
+  idGiven: boolean
+  /** The tier that the record itself names (`scope` of source 001 and 002). */
+  tier: Tier | undefined
+  /** Fields that we do not know, by their place. They are told, not guessed at. */
+  warnings: string[]
+}
+
+const SERVER_TYPES: Record<string, 'stdio' | 'http' | 'sse' | 'custom'> = {
+  stdio: 'stdio',
+  local: 'stdio',
+  http: 'http',
+  https: 'http',
+  remote: 'http',
+  websocket: 'http',
+  ws: 'http',
+  'streamable-http': 'http',
+  streamable_http: 'http',
+  streamableHttp: 'http',
+  streamableHTTP: 'http',
+  sse: 'sse',
+  custom: 'custom',
+}
+
+export interface ReadOptions {
+  /** Used where the record has none of its own. */
+  id?: string
+  name?: string
+  /** The record that this one changes: what is not given stays as it is there. */
+  over?: Toolkit
+  /** What holds where the record says nothing. */
+  defaults?: ToolkitDefaults
+}
+
+export function readToolkit(input: unknown, { id, name, over, defaults = {} }: ReadOptions = {}): ReadToolkit {
+  if (!isObject(input)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
+  assertPlainJson(input)
+  const collected = collectFields(input)
+  const given = over ? layOver(collected, over) : collected.fields
+  const problems = [...collected.problems]
+  const tier = readTier(given.tier, problems)
+  const leftOut: string[] = []
+  const record = { ...defaults, ...toRecord(given, { id, name, problems, leftOut }) }
+  const parsed = toolkit.safeParse(record)
+  const errors = [
+    ...problems,
+    ...(parsed.success ? [] : rename(parsed.error, { given, told: problems, idIsMade: id === undefined })),
+  ]
+  if (errors.length > 0 || !parsed.success) throw invalidFields(errors)
+  return {
+    toolkit: parsed.data,
+    idGiven: given.id !== undefined || id !== undefined,
+    tier,
+    warnings: warningsOf(collected, parsed.data.server.type, leftOut),
+  }
+}
+
+/** Read a server alone, for a look without registering it. */
+export function readServer(input: unknown): Toolkit['server'] {
+  return readToolkit(input, { id: 'server', name: 'server' }).toolkit.server
+}
+
+type Fields = Collected['fields']
+
+/** The given fields over those of the current record. Another kind of server takes nothing from the old one. */
+function layOver({ fields, wholeServer }: Collected, { server, ...rest }: Toolkit): Fields {
+  const current = collectFields({ ...rest, ...server } as JsonObject).fields
+  const kind = kindOf(fields)
+  if (wholeServer || (kind !== undefined && familyOf(kind) !== familyOf(server.type)))
+    for (const field of SERVER_FIELDS) delete current[field]
+  // `disabled` and `oauth` say the same as `enabled` and `auth`; the given one must win over the current other.
+  if (fields.disabled) delete current.enabled
+  if (fields.oauth) delete current.auth
+  // A command and a template exclude each other; the given one wins, and takes what belongs to the other with it.
+  if (fields.template) for (const field of COMMAND_LINE) delete current[field]
+  else if (fields.command) for (const field of TEMPLATE) delete current[field]
+  return { ...current, ...fields }
+}
+
+const COMMAND_LINE = ['command', 'args', 'env', 'cwd', 'hosts'] as const
+const TEMPLATE = ['template', 'values'] as const
+
+// Streamable HTTP and the older SSE are reached in the same way.
+const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' : type)
+
+const MOST_WARNINGS = 50
+
+function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type'], leftOut: string[]): string[] {
+  const unused = SERVER_FIELDS.filter((field) => fields[field] && !USED[type].includes(field)).map(
+    (field) => fields[field]?.path,
+  )
+  const all = [
+    ...leftOut.map((told) => told.slice(0, 500)),
+    ...unused.map((path) => `"${path}" is not used by a ${type} server and was ignored`),
+    ...unknown.map((path) => `"${path.slice(0, 200)}" is not a known field and was ignored`),
+  ]
+  return all.length > MOST_WARNINGS ? [...all.slice(0, MOST_WARNINGS), `and ${all.length - MOST_WARNINGS} more`] : all
+}
+
+const REMOTE: readonly Field[] = ['type', 'url', 'headers', 'auth', 'oauth', 'tools']
+const USED: Record<Toolkit['server']['type'], readonly Field[]> = {
+  stdio: ['type', 'command', 'args', 'env', 'cwd', 'template', 'values', 'hosts', 'tools'],
+  http: REMOTE,
+  sse: REMOTE,
+  custom: ['type', 'tools', 'secrets'],
+}
+
+function toRecord(
+  given: Fields,
+  {
+    id: defaultId,
+    name: defaultName,
+    problems,
+    leftOut,
+  }: { id?: string | undefined; name?: string | undefined; problems: FieldError[]; leftOut: string[] },
+) {
+  const server = toServer(given, problems)
+  const known = server?.type === 'custom' ? undefined : readKnownTools(given.tools)
+  leftOut.push(...(known?.leftOut ?? []))
+  const name = given.name?.value ?? defaultName ?? given.id?.value
+  const id = given.id?.value ?? defaultId ?? (typeof name === 'string' ? slugFrom(name) : undefined)
+  if (name === undefined) problems.push({ path: 'name', message: 'is missing; give the toolkit a name' })
+  else if (id === '' && String(name).trim() !== '')
+    problems.push({ path: 'id', message: 'cannot be made from this name; give one of a-z, 0-9, "-" and "_"' })
+  return withoutUndefined({
+    id,
+    name,
+    enabled: given.enabled?.value ?? readDisabled(given.disabled, problems),
+    server,
+    deferLoading: given.deferLoading?.value,
+    allowedCallers: readCallers(given.allowedCallers?.value),
+    include: given.include?.value,
+    exclude: given.exclude?.value,
+    overrides: readOverrides(given.overrides?.value, known?.tools),
+    timeouts: given.timeouts?.value,
+    shared: given.shared?.value,
+    untrusted: given.untrusted?.value,
+    protocol: given.protocol?.value,
+    logLevel: given.logLevel?.value,
+    account: given.account?.value,
+    tools: known?.tools,
+  })
+}
+
+function toServer(given: Fields, problems: FieldError[]): JsonObject | undefined {
+  const type = readType(given, problems)
+  if (type === undefined) return undefined
+  if (type === 'custom')
+    return withoutUndefined({
+      type,
+      tools: readTools(given.tools?.value),
+      secrets: readPairs(given.secrets?.value, '='),
+    }) as JsonObject
+  if (type === 'stdio') {
+    if (given.command === undefined && given.template === undefined)
+      problems.push({ path: 'command', message: 'is missing; a stdio server needs a command' })
+    return withoutUndefined({
+      type,
+      command: given.command?.value,
+      args: readArgs(given.args?.value),
+      env: readPairs(given.env?.value, '='),
+      cwd: given.cwd?.value,
+      template: given.template?.value,
+      values: readPairs(given.values?.value, '='),
+      hosts: given.hosts?.value,
+    }) as JsonObject
+  }
+  if (given.url === undefined)
+    problems.push({ path: 'url', message: `is missing; a server of type "${type}" needs a url` })
+  return withoutUndefined({
+    type,
+    url: readUrl(given.url?.value),
+    headers: readPairs(given.headers?.value, ':'),
+    auth: readAuth(given),
+  }) as JsonObject
+}
+
+function readType(given: Fields, problems: FieldError[]) {
+  const kind = kindOf(given)
+  if (given.type !== undefined && kind === undefined) {
+    const { path, value } = given.type
+    problems.push({ path, message: `${show(value)} is not a known transport; use one of stdio, http, sse, custom` })
+  } else if (kind === undefined) {
+    problems.push({ path: 'command', message: 'is missing; give a command (stdio), a url (http) or tools (custom)' })
+  } else if (given.type === undefined && given.command !== undefined && given.url !== undefined) {
+    problems.push({ path: given.url.path, message: 'stands beside a command; give one of them, or say the transport' })
+  }
+  return kind
+}
+
+/** Which kind of server the fields describe, where they do. */
+function kindOf({ type, command, template, url, tools }: Fields) {
+  if (type !== undefined)
+    return typeof type.value === 'string' && Object.hasOwn(SERVER_TYPES, type.value)
+      ? SERVER_TYPES[type.value]
+      : undefined
+  if (command !== undefined || template !== undefined) return 'stdio'
+  if (url !== undefined) return 'http'
+  return tools !== undefined ? 'custom' : undefined
+}
+
+function readDisabled(given: Given | undefined, problems: FieldError[]): boolean | undefined {
+  if (given === undefined) return undefined
+  if (typeof given.value === 'boolean') return !given.value
+  problems.push({ path: given.path, message: 'must be true or false' })
+  return undefined
+}
+
+function readTier(given: Given | undefined, problems: FieldError[]): Tier | undefined {
+  if (given === undefined) return undefined
+  if (given.value === 'global' || given.value === 'app') return 'app'
+  if (given.value === 'user') return 'user'
+  problems.push({ path: given.path, message: `${show(given.value)} is not a tier of toolkits; use app or user` })
+  return undefined
+}
+
+interface Renaming {
+  given: Fields
+  told: readonly FieldError[]
+  /** Whether the id, where none was given, is made from the name. */
+  idIsMade: boolean
+}
+
+// The canonical path of a problem, put back to where the caller wrote it; what was already told is not told twice.
+function rename(error: z.ZodError, { given, told, idIsMade }: Renaming): FieldError[] {
+  const flattened = new z.ZodError(
+    error.issues.map((issue) => (issue.path[0] === 'server' ? { ...issue, path: issue.path.slice(1) } : issue)),
+  )
+  const already = new Set(told.map((problem) => problem.path))
+  const found = invalidInput(flattened).errors ?? []
+  const nameIsWrong = already.has('name') || already.has('id') || found.some(({ path }) => path === 'name')
+  return found.flatMap((problem) => {
+    const [head = '', ...rest] = problem.path.split('.')
+    const isMadeId = head === 'id' && given.id === undefined && idIsMade
+    if (isMadeId && !nameIsWrong) return [{ path: given.name?.path ?? 'name', message: noIdFrom(problem.message) }]
+    const field = Object.hasOwn(FIELDS, head) ? given[head as Field] : undefined
+    const [index, ...within] = rest
+    const isTool = head === 'tools' && field !== undefined && index !== undefined
+    const path = [isTool ? placeOfTool(field, index) : (field?.path ?? head), ...(isTool ? within : rest)].join('.')
+    // Without a name there is no id to make, and without a transport no server: that is told already.
+    const follows = head === '(body)' || isMadeId
+    return already.has(path) || already.has(head) || follows ? [] : [{ path, message: problem.message }]
+  })
+}
+
+const noIdFrom = (why: string) => `cannot become an id, which ${why}; or give an id beside it`
+
+const show = (value: unknown) => (typeof value === 'string' ? `"${value.slice(0, 40)}"` : `a ${typeof value}`)

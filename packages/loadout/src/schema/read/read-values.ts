@@ -1,0 +1,130 @@
+/** The values of a toolkit record in the spellings of the sources, made into the one that the schemas know. */
+
+import { invalidInput, type JsonObject } from '../json.ts'
+import { toolManifest } from '../toolkit/tool.ts'
+import { type Collected, type Given, isObject } from './field-aliases.ts'
+
+const CALLERS: Record<string, string> = {
+  direct: 'direct',
+  code: 'code',
+  code_execution_20250825: 'code',
+  code_execution_20260120: 'code',
+  code_execution_20260521: 'code',
+  programmatic: 'code',
+}
+
+// A websocket's address is where its Streamable HTTP successor is.
+export const readUrl = (value: unknown) =>
+  typeof value === 'string' ? value.replace(/^ws(s?):\/\//i, 'http$1://') : value
+
+// Source 000: tools by name; source 001: what holds for one tool, in its spelling.
+export function readTools(value: unknown): unknown {
+  const all = isObject(value)
+    ? Object.entries(value).map(([name, tool]) => (isObject(tool) ? { name, ...tool } : tool))
+    : value
+  return Array.isArray(all) ? all.map(readTool) : all
+}
+
+const ONE_TOOL = ['defer_loading', 'allowed_callers', 'allowedCallers']
+
+function readTool(value: unknown): unknown {
+  if (!isObject(value) || !ONE_TOOL.some((field) => field in value)) return value
+  const { defer_loading, allowed_callers, ...tool } = value
+  return withoutUndefined({
+    ...tool,
+    deferLoading: tool.deferLoading ?? defer_loading,
+    allowedCallers: readCallers(tool.allowedCallers ?? allowed_callers),
+  })
+}
+
+/** Of each tool by its name; what a list of tools says of one beside its manifest lies under that. */
+export function readOverrides(value: unknown, listed?: unknown): unknown {
+  if (value !== undefined && !isObject(value)) return value
+  const given = Object.entries(value ?? {}).map(([name, one]) => [name, readTool(one)] as const)
+  const said = (Array.isArray(listed) ? listed : []).flatMap((tool) => {
+    if (!isObject(tool) || typeof tool.name !== 'string') return []
+    const { name, deferLoading, allowedCallers } = tool
+    const own = withoutUndefined({ deferLoading, allowedCallers })
+    return Object.keys(own).length === 0 ? [] : [[name, own] as const]
+  })
+  if (value === undefined && said.length === 0) return undefined
+  const all = new Map<string, unknown>(said)
+  for (const [name, one] of given) all.set(name, isObject(one) ? { ...(all.get(name) ?? {}), ...one } : one)
+  return Object.fromEntries(all)
+}
+
+/** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */
+export function readKnownTools(given: Given | undefined): { tools: unknown; leftOut: string[] } {
+  const all = readTools(given?.value)
+  if (given === undefined || !Array.isArray(all)) return { tools: all, leftOut: [] }
+  const leftOut: string[] = []
+  const tools = all.filter((tool, index) => {
+    const { success, error } = toolManifest.safeParse(tool)
+    if (error)
+      leftOut.push(`"${placeOfTool(given, index)}" cannot be used and was left out: ${invalidInput(error).message}`)
+    return success
+  })
+  return { tools: tools.length === 0 && leftOut.length > 0 ? undefined : tools, leftOut }
+}
+
+/** `tools.search` where the caller wrote them by name, else `tools.0`. */
+export function placeOfTool({ path, value }: Given, index: number | string): string {
+  const key = isObject(value) ? Object.keys(value)[Number(index)] : undefined
+  return `${path}.${key ?? index}`
+}
+
+// Source 002: args as one comma-separated string.
+export function readArgs(value: unknown): unknown {
+  if (typeof value !== 'string') return value
+  return value.trim() === '' ? [] : value.split(',').map((part) => part.trim())
+}
+
+// Source 002: `KEY=value` lines; source 000: values that are numbers or booleans become strings.
+export function readPairs(value: unknown, divider: '=' | ':'): unknown {
+  if (typeof value === 'string') {
+    const lines = value
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+    return Object.fromEntries(lines.map((line) => splitPair(line, divider)))
+  }
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, isScalar(item) ? String(item) : item]))
+}
+
+function splitPair(line: string, divider: string): [string, string] {
+  const at = line.indexOf(divider)
+  return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
+}
+
+export function readAuth(given: Collected['fields']): unknown {
+  const { auth, oauth } = given
+  if (auth === undefined && oauth?.value) return { type: 'oauth', ...oauthFields(oauth.value) }
+  const value = auth?.value
+  if (typeof value === 'string') return { type: value }
+  if (isObject(value) && value.type === 'oauth') return { type: 'oauth', ...oauthFields(value) }
+  return value
+}
+
+function oauthFields(value: unknown): JsonObject {
+  if (!isObject(value)) return {}
+  const { type: _type, client_id, client_secret, scope, ...rest } = value
+  const scopes = rest.scopes ?? scope
+  return withoutUndefined({
+    ...rest,
+    clientId: rest.clientId ?? client_id,
+    clientSecret: rest.clientSecret ?? client_secret,
+    scopes: typeof scopes === 'string' ? scopes.split(/\s+/).filter(Boolean) : scopes,
+  }) as JsonObject
+}
+
+export function readCallers(value: unknown): unknown {
+  if (!Array.isArray(value)) return value
+  return [
+    ...new Set(value.map((item) => (typeof item === 'string' && Object.hasOwn(CALLERS, item) ? CALLERS[item] : item))),
+  ]
+}
+
+const isScalar = (value: unknown) => ['string', 'number', 'boolean'].includes(typeof value)
+export const withoutUndefined = (record: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))

@@ -1,0 +1,61 @@
+/** Messages of a thread's chat, in the form of the AI SDK's UI messages: a role and parts. */
+import { z } from 'zod'
+import { threadId, userId } from '../ids.ts'
+import { jsonObject } from '../json.ts'
+
+export const messageRole = z.enum(['user', 'assistant', 'system'])
+/** `{ type: 'text', text }`, `{ type: 'dynamic-tool', … }`, `{ type: 'data-…', data }`, … */
+const part = z.looseObject({ type: z.string().min(1).max(200) })
+
+export const messageRow = z.strictObject({
+  messageId: z.string(),
+  userId,
+  threadId,
+  /** Its place in the thread, from 0 on. */
+  position: z.number().int().min(0),
+  role: messageRole,
+  /** `{ parts, metadata? }`. */
+  contentJson: jsonObject,
+  createdAt: z.date(),
+})
+export type MessageRow = z.infer<typeof messageRow>
+
+/** A message as people see it. */
+export const messageView = z.object({
+  id: z.string(),
+  role: messageRole,
+  parts: z.array(part),
+  metadata: jsonObject.optional(),
+  createdAt: z.iso.datetime(),
+})
+export type MessageView = z.infer<typeof messageView>
+
+const MOST_PARTS = 50
+const LONGEST_TEXT = 200_000
+
+/** What a user says: text, and files as `data:` URLs. */
+export const saidParts = z
+  .array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: z.string().max(LONGEST_TEXT) }),
+      z.object({
+        type: z.literal('file'),
+        mediaType: z.string().min(1).max(200),
+        filename: z.string().max(300).optional(),
+        url: z
+          .string()
+          .max(8_000_000)
+          .regex(/^data:[\w.+-]+\/[\w.+-]+;base64,[A-Za-z0-9+/=]*$/, 'must be a data: URL in base64'),
+      }),
+    ]),
+  )
+  .min(1)
+  .max(MOST_PARTS)
+export type SaidPart = z.infer<typeof saidParts>[number]
+
+/** One message of the user: a text, or what the chat of the AI SDK sends. */
+export const saidMessage = z.union([
+  z.string().min(1).max(LONGEST_TEXT),
+  // Its id and the rest are the client's own.
+  z.looseObject({ role: z.literal('user').optional(), parts: saidParts }),
+])

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { userId } from '../ids.ts'
+import { json, jsonObject } from '../json.ts'
+import { workflowDefinition } from './workflow.ts'
+
+export const RUN_STATUSES = [
+  'queued',
+  'running',
+  'paused',
+  'completed',
+  'failed',
+  'cancelled',
+  'outcome-unknown',
+] as const
+export const runStatus = z.enum(RUN_STATUSES)
+
+/** One durable execution of a program or a workflow. */
+export const runRow = z.strictObject({
+  runId: z.string(),
+  userId,
+  kind: z.enum(['program', 'workflow']),
+  threadId: z.string().nullable(),
+  workflowVersionId: z.string().nullable(),
+  status: runStatus,
+  inputJson: jsonObject,
+  outputJson: json.nullable(),
+  errorJson: jsonObject.nullable(),
+  leaseOwner: z.string().nullable(),
+  leaseUntil: z.date().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})
+export type RunRow = z.infer<typeof runRow>
+
+/** One entry of a run's log. `seq` orders it; `key` finds it again on replay. */
+export const stepRow = z.strictObject({
+  stepId: z.string(),
+  userId,
+  runId: z.string(),
+  seq: z.number().int().min(0),
+  key: z.string(),
+  kind: z.string(),
+  status: z.enum(['started', 'completed', 'failed', 'paused', 'outcome-unknown']),
+  requestJson: json.nullable(),
+  resultJson: json.nullable(),
+  startedAt: z.date(),
+  endedAt: z.date().nullable(),
+})
+export type StepRow = z.infer<typeof stepRow>
+
+const runToolkits = z.object({
+  failedToolkits: z.array(z.object({ id: z.string(), reason: z.string() }).loose()).optional(),
+  droppedToolkits: z.array(z.string()).optional(),
+  /** What was noticed on the way. */
+  warnings: z.array(z.string()).optional(),
+})
+/** What became of the toolkits that a run asked for. */
+export type RunToolkits = z.infer<typeof runToolkits>
+
+/** A run as people see it. */
+export const runView = z.object({
+  id: z.string(),
+  kind: runRow.shape.kind,
+  status: runStatus,
+  threadId: z.string().optional(),
+  workflowVersionId: z.string().optional(),
+  /** Of which workflow it is; without an id where that was not stored. */
+  workflow: z.object({ name: z.string(), id: z.string().optional(), version: z.number().int().optional() }).optional(),
+  /** What it was given, without secrets, and what it follows. Not in lists. */
+  input: json.optional(),
+  definition: workflowDefinition.optional(),
+  program: z.string().optional(),
+  /** What it gave, once it is completed. */
+  output: json.optional(),
+  error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).loose().optional(),
+  logs: z.array(z.object({ level: z.string(), text: z.string() })),
+  usage: jsonObject.optional(),
+  /** Of each map that began: items that came to their end, and all of them. Not in lists. */
+  progress: z.record(z.string(), z.object({ done: z.number().int(), total: z.number().int() })).optional(),
+  ...runToolkits.shape,
+  steps: z.array(
+    z.object({
+      id: z.string(),
+      seq: z.number(),
+      kind: z.string(),
+      /** Where in its workflow: `each[3]@2` is the second attempt for the fourth item of `each`, `program/0` is inside it. */
+      place: z.string().optional(),
+      /** What it did: the tool, and its arguments without secrets. */
+      request: json,
+      status: stepRow.shape.status,
+      /** What it gave; where that is long, the beginning of it as JSON, and `cut`. */
+      output: json.optional(),
+      cut: z.literal(true).optional(),
+      error: z.object({ code: z.string(), message: z.string(), action: z.string().optional() }).optional(),
+      /** What it waits for. */
+      approvalId: z.string().optional(),
+      startedAt: z.iso.datetime(),
+      endedAt: z.iso.datetime().optional(),
+    }),
+  ),
+  /** What it waits for a person to answer: the approval, and what it is about. Empty in lists. */
+  pending: z.array(z.object({ id: z.string(), ref: z.string() })),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+})
+export type RunView = z.infer<typeof runView>

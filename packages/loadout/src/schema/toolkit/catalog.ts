@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { ownerId } from '../ids.ts'
+import { jsonObject, objectSchema } from '../json.ts'
+import { configType } from './server.ts'
+
+export const introspectionStatus = z.enum(['pending', 'success', 'error'])
+
+/** A toolkit as it is stored: names of source 003. `slug` is the toolkit's id; secrets are placeholders. */
+export const userServerConfigRow = z.strictObject({
+  uscoId: z.string(),
+  userId: ownerId,
+  slug: z.string(),
+  name: z.string(),
+  configType,
+  configJson: jsonObject,
+  optionsJson: jsonObject,
+  serverId: z.string().nullable(),
+  enabled: z.boolean(),
+  introspectionStatus: introspectionStatus.nullable(),
+  introspectionReason: z.string().nullable(),
+  introspectedAt: z.date().nullable(),
+  /** Another one for every change of its server, auth or overrides, and for no other: what was granted holds for one. */
+  binding: z.string(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})
+export type UserServerConfigRow = z.infer<typeof userServerConfigRow>
+
+/** A discovered tool of a configured server. */
+export const userServerToolRow = z.strictObject({
+  utoolId: z.string(),
+  userId: ownerId,
+  uscoId: z.string(),
+  name: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  inputSchemaJson: objectSchema,
+  outputSchemaJson: jsonObject.nullable(),
+  annotationsJson: jsonObject.nullable(),
+  fingerprint: z.string(),
+  discoveredAt: z.date(),
+  /** False: the server no longer lists it, or it was set aside for `reason`. */
+  isActive: z.boolean(),
+  reason: z.string().nullable(),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})
+export type UserServerToolRow = z.infer<typeof userServerToolRow>
+
+/** What a person accepted of a tool, and what the server says now where that differs. */
+export const pinRow = z.strictObject({
+  pinId: z.string(),
+  userId: ownerId,
+  uscoId: z.string(),
+  name: z.string(),
+  fingerprint: z.string(),
+  manifestJson: jsonObject,
+  changedFingerprint: z.string().nullable(),
+  changedManifestJson: jsonObject.nullable(),
+  acceptedBy: z.string(),
+  acceptedAt: z.date(),
+})
+export type PinRow = z.infer<typeof pinRow>
+
+/**
+ * What an app's server offers one user who signed in to it: the list is that user's alone. One row a user and toolkit, with
+ * what was found and what was accepted of it.
+ */
+export const personalCatalogRow = z.strictObject({
+  personalCatalogId: z.string(),
+  userId: ownerId,
+  uscoId: z.string(),
+  /** `PersonalTool` by name; checked where it is read. */
+  toolsJson: jsonObject,
+  introspectedAt: z.date(),
+  /** Which version of the record was looked at. */
+  recordAt: z.date(),
+  version: z.number().int(),
+})
+export type PersonalCatalogRow = z.infer<typeof personalCatalogRow>
+
+/** A marketplace server, its versions, and the tools of a version. The same for everyone. */
+export const marketServerRow = z.strictObject({
+  serverId: z.string(),
+  name: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  status: z.enum(['active', 'deprecated', 'deleted']),
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})
+export const marketVersionRow = z.strictObject({
+  sverId: z.string(),
+  serverId: z.string(),
+  version: z.string(),
+  isLatest: z.boolean(),
+  serverJson: jsonObject,
+  createdAt: z.date(),
+})
+export const marketToolRow = z.strictObject({
+  toolId: z.string(),
+  sverId: z.string(),
+  name: z.string(),
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  inputSchemaJson: objectSchema,
+  createdAt: z.date(),
+  updatedAt: z.date(),
+})

@@ -1,0 +1,114 @@
+/**
+ * The operator's prepared command lines. A hole is `{name}` inside an argument or a value of the environment; it is typed,
+ * and it never stands where it could become a program, a flag or a variable of its own choice.
+ */
+import { z } from 'zod'
+import { safeRecord } from '../json.ts'
+
+const text = z
+  .string()
+  .max(8192)
+  .refine((value) => !value.includes('\0'), 'must not hold a NUL character')
+const maxLength = z.number().int().min(1).max(8192).default(200)
+const pattern = z.string().min(1).max(1000).refine(isPattern, 'is not a regular expression').optional()
+/** For the people who fill it in. */
+const told = { title: z.string().min(1).max(100).optional(), description: z.string().min(1).max(1000).optional() }
+
+export const templateHole = z.discriminatedUnion('type', [
+  /** Printable characters; with `pattern`, all of them as it says. A form hides what is typed, unless `secret` is false. */
+  z.strictObject({ ...told, type: z.literal('string'), pattern, maxLength, secret: z.boolean().default(true) }),
+  /** An absolute path at or below one of `roots`, also after its links are followed. */
+  z.strictObject({
+    ...told,
+    type: z.literal('path'),
+    roots: z.array(text.startsWith('/', 'must be absolute')).min(1, 'must name at least one folder').max(32),
+    maxLength: maxLength.default(1024),
+  }),
+  /** An http or https URL without a user name or password. */
+  z.strictObject({ ...told, type: z.literal('url'), pattern, maxLength: maxLength.default(2048) }),
+  z.strictObject({
+    ...told,
+    type: z.literal('integer'),
+    min: z.number().int().optional(),
+    max: z.number().int().optional(),
+  }),
+  z.strictObject({ ...told, type: z.literal('enum'), values: z.array(text.min(1)).min(1).max(200) }),
+])
+export type TemplateHole = z.infer<typeof templateHole>
+
+const HOLE = /\{([A-Za-z][A-Za-z0-9_]{0,63})\}/g
+
+/** The names of the holes in a text, in order. */
+export const holesIn = (value: string): string[] => [...value.matchAll(HOLE)].map((match) => match[1] as string)
+
+/** The text with its holes filled, each once: a value that looks like a hole stays what it is. */
+export const fillHoles = (value: string, fill: (hole: string) => string): string =>
+  value.replace(HOLE, (_, hole: string) => fill(hole))
+
+export const stdioTemplate = z
+  .strictObject({
+    id: z.string().regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, "-" and "_"'),
+    ...told,
+    command: text.min(1, 'must not be empty'),
+    args: z.array(text).max(256).default([]),
+    env: safeRecord(text).default({}),
+    cwd: text.min(1).optional(),
+    /** What it may reach from within a sandbox. */
+    hosts: z.array(z.string().min(1).max(260)).max(64).optional(),
+    holes: safeRecord(templateHole).default({}),
+  })
+  .superRefine((template, context) => {
+    const add = (path: (string | number)[], message: string) => context.addIssue({ code: 'custom', path, message })
+    const used = new Set<string>()
+    const look = (value: string, path: (string | number)[]) => {
+      for (const hole of holesIn(value)) {
+        used.add(hole)
+        if (!Object.hasOwn(template.holes, hole)) add(path, `has the hole "${hole}", which "holes" does not describe`)
+      }
+    }
+    template.args.forEach((arg, index) => {
+      look(arg, ['args', index])
+      if (/^--?\{/.test(arg)) add(['args', index], 'has a hole as the name of a flag')
+    })
+    for (const [name, value] of Object.entries(template.env)) look(value, ['env', name])
+    if (holesIn(template.command).length > 0) add(['command'], 'must not have a hole')
+    for (const hole of Object.keys(template.holes)) if (!used.has(hole)) add(['holes', hole], 'is used nowhere')
+  })
+export type StdioTemplate = z.infer<typeof stdioTemplate>
+
+/** What users are told of a template: what it is for and what it asks of them, and nothing of what the operator wrote into it. */
+export const offeredTemplate = z.object({
+  id: z.string(),
+  ...told,
+  holes: z.array(z.object({ name: z.string(), hole: templateHole })),
+})
+export type OfferedTemplate = z.infer<typeof offeredTemplate>
+
+/** In the order in which the operator describes its holes. */
+export const offerTemplate = ({ id, title, description, holes }: StdioTemplate): OfferedTemplate => ({
+  id,
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  holes: Object.entries(holes).map(([name, hole]) => ({ name, hole })),
+})
+export type StdioTemplateInput = z.input<typeof stdioTemplate>
+
+export const stdioTemplates = z
+  .array(stdioTemplate)
+  .max(1000)
+  .superRefine((templates, context) => {
+    const seen = new Set<string>()
+    templates.forEach(({ id }, index) => {
+      if (seen.has(id)) context.addIssue({ code: 'custom', path: [index, 'id'], message: `"${id}" is there twice` })
+      seen.add(id)
+    })
+  })
+
+function isPattern(value: string): boolean {
+  try {
+    new RegExp(`^(?:${value})$`, 'u')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,38 @@
+/** What of a tool is searched: its words by the field that they stand in. */
+import type { JsonObject } from '../../schema/json.ts'
+import type { SearchTool } from '../search.ts'
+
+export const FIELDS = ['name', 'toolkit', 'description', 'argumentNames', 'argumentWords', 'examples'] as const
+export type Field = (typeof FIELDS)[number]
+
+const MOST_ARGUMENTS = 200
+const DEEPEST = 6
+
+export function textsOf(tool: SearchTool): Record<Field, string> {
+  const names: string[] = []
+  const words: string[] = []
+  collect(tool.inputSchema, { names, words }, 0)
+  return {
+    name: tool.title === undefined ? tool.name : `${tool.name} ${tool.title}`,
+    toolkit: tool.toolkit,
+    description: tool.description ?? '',
+    argumentNames: names.join(' '),
+    argumentWords: words.join(' '),
+    examples: (tool.examples ?? []).join('\n'),
+  }
+}
+
+function collect(schema: unknown, into: { names: string[]; words: string[] }, depth: number): void {
+  if (depth > DEEPEST || typeof schema !== 'object' || schema === null) return
+  const { properties, items, description, enum: values } = schema as JsonObject
+  if (depth > 0 && typeof description === 'string') into.words.push(description)
+  if (depth > 0 && Array.isArray(values))
+    into.words.push(...values.slice(0, 20).filter((one) => typeof one === 'string'))
+  if (typeof properties === 'object' && properties !== null)
+    for (const [name, inner] of Object.entries(properties)) {
+      if (into.names.length >= MOST_ARGUMENTS) return
+      into.names.push(name)
+      collect(inner, into, depth + 1)
+    }
+  if (typeof items === 'object') collect(items, into, depth + 1)
+}

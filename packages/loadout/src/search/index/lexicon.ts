@@ -1,0 +1,71 @@
+/** The words of what is being indexed: each is split, stemmed and looked up once, however often it stands there. */
+
+import type { WordVectors } from '../vectors/word-vectors.ts'
+import { Collected } from './postings.ts'
+import { charactersOf, exactOf, hyphenedOf, partsOf, runsOf, stemOf } from './words.ts'
+
+/** A word as it is split from what stands in a text. */
+export interface Part {
+  stem: Collected
+  vector: Float32Array | undefined
+}
+
+/** What stands together in a text. */
+export interface Run {
+  parts: readonly Part[]
+  exact: readonly Collected[]
+  /** Other forms of the same words: found by them, and no longer for them. */
+  also: readonly Collected[]
+}
+
+export class Lexicon {
+  readonly stems = new Map<string, Collected>()
+  readonly exact = new Map<string, Collected>()
+  readonly #runs = new Map<string, Run>()
+  readonly #parts = new Map<string, Part>()
+  readonly #vectors: WordVectors | undefined
+
+  constructor(vectors: WordVectors | undefined) {
+    this.#vectors = vectors
+  }
+
+  runs(text: string): Run[] {
+    const runs = runsOf(text).map((run) => this.#run(run))
+    const hyphened = hyphenedOf(text)
+    if (hyphened.length > 0)
+      runs.push({ parts: [], exact: [], also: hyphened.map((parts) => this.#stem(parts.join(''))) })
+    return runs
+  }
+
+  #run(run: string): Run {
+    const known = this.#runs.get(run)
+    if (known) return known
+    const fresh = {
+      parts: partsOf(run).map((word) => this.#part(word)),
+      exact: exactOf(run).map((word) => entryOf(this.exact, word)),
+      also: charactersOf(run).map((character) => this.#stem(character)),
+    }
+    this.#runs.set(run, fresh)
+    return fresh
+  }
+
+  #stem(word: string): Collected {
+    return entryOf(this.stems, stemOf(word))
+  }
+
+  #part(word: string): Part {
+    const known = this.#parts.get(word)
+    if (known) return known
+    const fresh = { stem: this.#stem(word), vector: this.#vectors?.word(word) }
+    this.#parts.set(word, fresh)
+    return fresh
+  }
+}
+
+function entryOf(all: Map<string, Collected>, word: string): Collected {
+  const known = all.get(word)
+  if (known) return known
+  const fresh = new Collected()
+  all.set(word, fresh)
+  return fresh
+}

@@ -1,0 +1,92 @@
+/**
+ * The index of some tools, built once and never changed: shared by all who have these tools. It has two of words (stems by
+ * field, and words as they stand) and one of vectors. What a scope may use of it is decided by whoever searches.
+ */
+
+import type { SearchTool } from '../search.ts'
+import type { WordVectors } from '../vectors/word-vectors.ts'
+import { FIELDS, type Field, textsOf } from './fields.ts'
+import { Lexicon, type Run } from './lexicon.ts'
+import { type Postings, postingsOf } from './postings.ts'
+
+/**
+ * How much a word says in a field, and how much the length of the field, beside what is usual, takes away from it. What is
+ * usual is measured once over many servers: a tool weighs the same, whatever stands in its segment beside it.
+ */
+const WEIGHTS: Record<Field, { weight: number; length: number; usual: number }> = {
+  name: { weight: 2.5, length: 0.5, usual: 3 },
+  toolkit: { weight: 1.5, length: 0.3, usual: 3 },
+  description: { weight: 1, length: 0.7, usual: 20 },
+  argumentNames: { weight: 0.9, length: 0.6, usual: 5 },
+  argumentWords: { weight: 0.45, length: 0.55, usual: 25 },
+  examples: { weight: 0.7, length: 0.75, usual: 150 },
+}
+const K1 = 1.4
+const EXACT = { k1: 1.5, length: 0.75, usual: 50 }
+
+export interface Segment {
+  tools: readonly SearchTool[]
+  /** Stems, by field. */
+  stems: Postings
+  /** Words as they stand. */
+  exact: Postings
+  /** A row a tool, each of length one. */
+  vectors: Float32Array | undefined
+  /** What the rows were made with. */
+  words: WordVectors | undefined
+  /** Whether its tools stand in other segments too, and are found here instead. */
+  isOverlay?: boolean
+}
+
+export function buildSegment(tools: readonly SearchTool[], vectors?: WordVectors): Segment {
+  const steps = segmentSteps(tools, vectors)
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value
+}
+
+/** The same in short steps: whoever takes them may give others a turn between. */
+export function* segmentSteps(tools: readonly SearchTool[], words?: WordVectors): Generator<undefined, Segment> {
+  const lexicon = new Lexicon(words)
+  const vectors = words && new Float32Array(tools.length * words.dimensions)
+  for (const [index, tool] of tools.entries()) {
+    const texts = textsOf(tool)
+    const runs = mapFields((field) => lexicon.runs(texts[field]))
+    collect(runs, index)
+    if (words && vectors) embed(runs, words, vectors.subarray(index * words.dimensions))
+    yield
+  }
+  return {
+    tools,
+    vectors,
+    words,
+    stems: yield* postingsOf(lexicon.stems, K1),
+    exact: yield* postingsOf(lexicon.exact, EXACT.k1),
+  }
+}
+
+/** A tool as the words of its fields. */
+type Fields = Record<Field, readonly Run[]>
+
+const mapFields = <T>(of: (field: Field) => T): Record<Field, T> =>
+  Object.fromEntries(FIELDS.map((field) => [field, of(field)])) as Record<Field, T>
+
+/** What a tool holds of each word, into what the lexicon collects. */
+function collect(runs: Fields, tool: number): void {
+  let exactLength = 0
+  for (const field of FIELDS) for (const { exact } of runs[field]) exactLength += exact.length
+  const exactEach = 1 / (1 - EXACT.length + (EXACT.length * exactLength) / EXACT.usual)
+  for (const [bit, field] of FIELDS.entries()) {
+    const { weight, length, usual } = WEIGHTS[field]
+    const own = runs[field].reduce((sum, { parts }) => sum + parts.length, 0)
+    const each = weight / (1 - length + (length * own) / usual)
+    for (const { parts, exact, also } of runs[field]) {
+      for (const { stem } of parts) stem.add(tool, each, 1 << bit)
+      for (const stem of also) stem.add(tool, each, 1 << bit)
+      for (const word of exact) word.add(tool, exactEach, 1 << bit)
+    }
+  }
+}
+
+function embed(runs: Fields, words: WordVectors, row: Float32Array): void {
+  const vectors = mapFields((field) => runs[field].flatMap(({ parts }) => parts.map(({ vector }) => vector)))
+  words.tool(vectors as Record<Field, Float32Array[]>, row)
+}

@@ -1,0 +1,143 @@
+/**
+ * The segments that a scope is searched in. Few toolkits have one each. Of many, those that fall together by their name are
+ * joined: a toolkit that changes, or that one scope does not have, costs the segment that it is in and no other. The app's are
+ * apart from users' own, so that what all have is indexed once. Kept while there is room; built when they are first asked for.
+ */
+
+import { LRUCache } from 'lru-cache'
+import { TIERS, type Tier } from '../../schema/scope.ts'
+import type { SearchTool } from '../search.ts'
+import type { WordVectors } from '../vectors/word-vectors.ts'
+import { type Segment, segmentSteps } from './segment.ts'
+import type { IndexedToolkit, ScopeView, ToolkitView } from './toolkits.ts'
+
+/** More segments than these are joined: each of them costs a look for each word. What a call brings does not change. */
+const MOST: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
+/** Tools in all segments that are kept. */
+const MOST_TOOLS = 250_000
+
+/** Toolkits of one segment. */
+interface Group {
+  key: string
+  toolkits: readonly IndexedToolkit[]
+}
+
+export class SegmentStore {
+  readonly #vectors: WordVectors | undefined
+  readonly #builder: SlicedBuilder
+  readonly #kept = new LRUCache<string, Segment>({
+    maxSize: MOST_TOOLS,
+    sizeCalculation: ({ tools }) => tools.length + 1,
+  })
+  readonly #groups = new WeakMap<ScopeView, readonly Group[]>()
+  readonly #positions = new WeakMap<Segment, ReadonlyMap<string, number>>()
+  readonly #building = new Map<string, Promise<Segment>>()
+
+  constructor(vectors: WordVectors | undefined, builder: SlicedBuilder) {
+    this.#vectors = vectors
+    this.#builder = builder
+  }
+
+  /** How many are kept, and how many tools are in them. */
+  get size(): { segments: number; tools: number } {
+    return {
+      segments: this.#kept.size,
+      tools: [...this.#kept.values()].reduce((sum, one) => sum + one.tools.length, 0),
+    }
+  }
+
+  /** In an order that depends on nothing but the toolkits. At once where all are there. */
+  of(view: ScopeView): readonly Segment[] | Promise<Segment[]> {
+    const found = this.#groupsOf(view).map(
+      ({ key, toolkits }) => this.#kept.get(key) ?? this.#building.get(key) ?? this.#build(key, toolkits),
+    )
+    return found.some((one) => one instanceof Promise) ? Promise.all(found) : (found as Segment[])
+  }
+
+  /** Where a tool stands in one of them. */
+  positionsIn(segment: Segment): ReadonlyMap<string, number> {
+    const known = this.#positions.get(segment) ?? new Map(segment.tools.map(({ ref }, at) => [ref, at]))
+    this.#positions.set(segment, known)
+    return known
+  }
+
+  #groupsOf(view: ScopeView): readonly Group[] {
+    const known = this.#groups.get(view)
+    if (known) return known
+    const byTier = Map.groupBy(view.toolkits, ({ tier }) => tier)
+    const groups = TIERS.flatMap((tier) => joined(byTier.get(tier) ?? [], MOST[tier])).map((toolkits) => ({
+      key: toolkits.map(({ number }) => number).join(),
+      toolkits,
+    }))
+    this.#groups.set(view, groups)
+    return groups
+  }
+
+  #build(key: string, toolkits: readonly IndexedToolkit[]): Promise<Segment> {
+    const tools = toolkits.flatMap((one) => one.tools)
+    const building = this.#builder
+      .build(tools, this.#vectors)
+      .then((segment) => {
+        this.#kept.set(key, segment)
+        return segment
+      })
+      .finally(() => this.#building.delete(key))
+    this.#building.set(key, building)
+    return building
+  }
+}
+
+function joined(views: readonly ToolkitView[], most: number): Array<readonly IndexedToolkit[]> {
+  // By their keys, so that the order in which a scope has them makes no other segment.
+  const ordered = views.map(({ indexed }) => indexed).sort((a, b) => (a.key < b.key ? -1 : 1))
+  if (ordered.length <= most) return ordered.map((one) => [one])
+  return [...Map.groupBy(ordered, ({ key }) => placeOf(key, most)).entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([, group]) => group)
+}
+
+/** FNV-1a: the same in every process. */
+function placeOf(key: string, places: number): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193)
+  return (hash >>> 0) % places
+}
+
+/**
+ * Builds segments a few milliseconds at a time: however many tools there are, and however many segments are built at once,
+ * others have their turn between.
+ */
+/** For all that is built at once together. */
+const SLICE_MS = 10
+
+export class SlicedBuilder {
+  #since = 0
+  #underWay = 0
+  #turn: Promise<void> | undefined
+
+  async build(tools: readonly SearchTool[], vectors?: WordVectors): Promise<Segment> {
+    if (this.#underWay++ === 0) this.#since = performance.now()
+    try {
+      const steps = segmentSteps(tools, vectors)
+      for (let step = steps.next(); ; step = steps.next()) {
+        if (step.done) return step.value
+        const turn = this.#othersTurn()
+        if (turn) await turn
+      }
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  #othersTurn(): Promise<void> | undefined {
+    if (this.#turn || performance.now() - this.#since < SLICE_MS) return this.#turn
+    this.#turn = new Promise((resolve) => {
+      setTimeout(() => {
+        this.#turn = undefined
+        this.#since = performance.now()
+        resolve()
+      }, 0)
+    })
+    return this.#turn
+  }
+}

@@ -1,0 +1,279 @@
+/** Ranks the tools of some segments as if they were one: words are as rare as they are in all of them together. */
+import { type Postings, rarity } from '../index/postings.ts'
+import type { Segment } from '../index/segment.ts'
+import { exactOf, hyphenedOf, isStopWord, partsOf, runsOf, stemOf, wordsOf } from '../index/words.ts'
+import type { Hit, Query } from '../search.ts'
+import type { WordVectors } from '../vectors/word-vectors.ts'
+
+/** How much a word as it stands counts beside its stem. */
+const EXACT_SHARE = 0.45
+/** How much meaning counts beside words. */
+const MEANING_SHARE = 0.33
+/** Of the words of a long text, the most telling. */
+const MOST_WORDS = 200
+/** In a text of more words, what stands between its first and its last so many counts less. */
+const EDGE = 100
+const MIDDLE_WEIGHT = 0.5
+/** A word that counts less than this share of the most telling one moves nothing, and stands in most tools. */
+const LEAST_SHARE = 0.02
+/** A word that says little of what is wanted counts so much: in small catalogs, and in short questions, it may tell. */
+const STOP_WEIGHT = 0.5
+/** A letter that a hyphen joins to a word says little alone; the whole without its hyphen stands beside its parts. */
+const LETTER_WEIGHT = 0.3
+const JOINED_WEIGHT = 0.5
+/** How much the best tool of a toolkit lifts the others: who needs one of them often needs another. */
+const TOOLKIT_SHARE = 0.1
+/** So many at least are looked at for what their toolkits say. */
+const FEWEST_CANDIDATES = 100
+const BINS = 1024
+/** How fast what words were learned to say is taken for granted; 0 would be not at all. */
+const LEARNED = 0.4
+
+/** Of each tool of each segment, in their order. */
+export type Scores = Float32Array[]
+
+/**
+ * From 0 to 1, the best of all tools at 1. Words that say little find nothing by themselves, unless nothing else is asked. Beside
+ * others they count: for what these find, or with `weak`, where meaning decides too, for all.
+ */
+export function lexicalScores(
+  segments: readonly Segment[],
+  text: string,
+  { weak = false }: { weak?: boolean } = {},
+): Scores {
+  const runs = runsOf(text)
+  const learned = segments.find(({ words }) => words)?.words
+  const hyphened = hyphenedOf(text)
+  const weigh = weightsOf(hyphened)
+  const joined = hyphened.map((one) => one.join(''))
+  const parts = weighted([...runs.flatMap(partsOf), ...joined], { by: stemOf, learned, weigh })
+  const whole = weighted(runs.flatMap(exactOf), { by: (word) => word, learned, weigh })
+  const asked = [
+    ...found(segments, { of: ({ stems }) => stems, words: parts, share: 1 }),
+    ...found(segments, { of: ({ exact }) => exact, words: whole, share: EXACT_SHARE }),
+  ]
+  const scores = noScores(segments)
+  const isTelling = parts.some(({ isStop }) => !isStop)
+  if (isTelling && asked.every(({ isStop }) => isStop)) return scores
+  const least = LEAST_SHARE * asked.reduce((most, { each }) => Math.max(most, each), 0)
+  for (const isStop of [false, true])
+    for (const one of asked)
+      if (one.isStop === isStop && one.each >= least) addPostings(scores, one, isStop && isTelling && !weak)
+  return scaled(scores)
+}
+
+interface AskedWord {
+  word: string
+  weight: number
+  isStop: boolean
+}
+
+interface Weighing {
+  by: (word: string) => string
+  learned: WordVectors | undefined
+  /** How much a word counts by how it is written. */
+  weigh: (word: string) => number
+}
+
+/** Of `e-mail`, `mail` counts as it does alone, `email` less, and `e` little. */
+function weightsOf(hyphened: readonly string[][]): Weighing['weigh'] {
+  if (hyphened.length === 0) return () => 1
+  const weights = new Map(hyphened.map((parts) => [parts.join(''), JOINED_WEIGHT]))
+  for (const part of hyphened.flat()) if (isLetter(part)) weights.set(part, LETTER_WEIGHT)
+  return (word) => weights.get(word) ?? 1
+}
+
+const isLetter = (word: string) => word.length === 1
+
+/** Each word once, with how much it says; what is said twice is meant a little more. */
+function weighted(words: readonly string[], { by, learned, weigh }: Weighing): AskedWord[] {
+  const counts = new Map<string, number>()
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1)
+  const edges = words.length > 2 * EDGE ? new Set([...words.slice(0, EDGE), ...words.slice(-EDGE)]) : undefined
+  const asked = new Map<string, AskedWord>()
+  for (const [word, times] of counts) {
+    const share = weigh(word)
+    const isStop = isStopWord(word) || (isLetter(word) && share < 1)
+    const telling = (isStopWord(word) ? STOP_WEIGHT : share) * (learned ? learned.weightOf(word) ** LEARNED : 1)
+    const weight = telling * (1 + Math.log(times) / 2) * (!edges || edges.has(word) ? 1 : MIDDLE_WEIGHT)
+    const key = by(word)
+    const known = asked.get(key)
+    if (!known || known.weight < weight) asked.set(key, { word: key, weight, isStop })
+  }
+  return [...asked.values()]
+}
+
+/** A word that tools have: where, and how much one that is full of it gets. */
+interface FoundWord {
+  each: number
+  isStop: boolean
+  postings: readonly Postings[]
+  /** Of the word, in each of the segments. */
+  numbers: readonly number[]
+}
+
+function found(
+  segments: readonly Segment[],
+  { of, words, share }: { of: (segment: Segment) => Postings; words: readonly AskedWord[]; share: number },
+): FoundWord[] {
+  const postings = segments.map(of)
+  const counts = countsIn(segments, (at) => (segments[at] as Segment).tools.length)
+  const all: FoundWord[] = []
+  for (const { word, weight, isStop } of words) {
+    const numbers = postings.map((one) => one.find(word))
+    const held = countsIn(segments, (at) => heldBy(postings[at] as Postings, numbers[at] as number))
+    if (held > 0) all.push({ each: share * weight * rarity(counts, held), isStop, postings, numbers })
+  }
+  return all.length > MOST_WORDS ? all.sort((a, b) => b.each - a.each).slice(0, MOST_WORDS) : all
+}
+
+const heldBy = (postings: Postings, number: number) =>
+  number < 0 ? 0 : postings.start(number + 1) - postings.start(number)
+
+/** In all segments together. What lies over others is counted with them, once. */
+function countsIn(segments: readonly Segment[], of: (at: number) => number): number {
+  let [shared, over] = [0, 0]
+  for (let at = 0; at < segments.length; at++)
+    if (segments[at]?.isOverlay) over += of(at)
+    else shared += of(at)
+  return Math.max(shared, over)
+}
+
+function addPostings(scores: Scores, { each, postings, numbers }: FoundWord, onlyFound: boolean): void {
+  for (const [index, number] of numbers.entries()) {
+    if (number < 0) continue
+    const own = postings[index] as Postings
+    const { documents, weights } = own
+    const into = scores[index] as Float32Array
+    const end = own.start(number + 1)
+    for (let at = own.start(number); at < end; at++) {
+      const document = documents[at] as number
+      const known = into[document] as number
+      if (!onlyFound || known > 0) into[document] = known + each * (weights[at] as number)
+    }
+  }
+}
+
+/** Nothing is alike where nothing is asked that the vectors know: by what unknown words look like, anything would be. */
+export function meaningScores(segments: readonly Segment[], text: string, vectors: WordVectors): Scores {
+  if (!wordsOf(text).some((word) => !isStopWord(word) && vectors.knows(word))) return noScores(segments)
+  const wanted = vectors.text(text)
+  const { dimensions } = vectors
+  return segments.map(({ tools, vectors: rows }) => {
+    const scores = new Float32Array(tools.length)
+    if (!rows) return scores
+    for (let tool = 0, from = 0; tool < tools.length; tool++, from += dimensions) {
+      let sum = 0
+      for (let at = 0; at < dimensions; at++) sum += (rows[from + at] as number) * (wanted[at] as number)
+      scores[tool] = sum
+    }
+    return scores
+  })
+}
+
+export const noScores = (segments: readonly Segment[]): Scores =>
+  segments.map(({ tools }) => new Float32Array(tools.length))
+
+/**
+ * Words on the scale of their best, meaning from its worst at 0 to its best at 1. What shares no word with the text and is not
+ * alike is not found.
+ */
+export function hybridScores(lexical: Scores, meaning: Scores): Scores {
+  const [, most] = rangeOf(lexical)
+  const [least, best] = rangeOf(meaning)
+  // Where all are as alike as the best, as one alone is, they count as it does.
+  const base = best > least ? least : Math.min(least, 0)
+  const byWords = most > 0 ? (1 - MEANING_SHARE) / most : 0
+  const byMeaning = best > base ? MEANING_SHARE / (best - base) : 0
+  return lexical.map((row, segment) => {
+    const other = meaning[segment] as Float32Array
+    const mixed = new Float32Array(row.length)
+    for (let at = 0; at < row.length; at++) {
+      const [words, alike] = [row[at] as number, other[at] as number]
+      if (words > 0 || alike > 0) mixed[at] = byWords * words + byMeaning * (alike - base)
+    }
+    return mixed
+  })
+}
+
+function scaled(scores: Scores): Scores {
+  const [, most] = rangeOf(scores)
+  if (most > 0) for (const row of scores) for (let at = 0; at < row.length; at++) row[at] = (row[at] as number) / most
+  return scores
+}
+
+function rangeOf(scores: Scores): [least: number, most: number] {
+  let least = Number.POSITIVE_INFINITY
+  let most = Number.NEGATIVE_INFINITY
+  for (const row of scores)
+    for (let at = 0; at < row.length; at++) {
+      const value = row[at] as number
+      if (value < least) least = value
+      if (value > most) most = value
+    }
+  return [least, most]
+}
+
+/** A hit, and where it stands. */
+export interface Ranked extends Omit<Hit, 'reasons'> {
+  segment: number
+  at: number
+}
+
+/** The best of them, in the order of their score; equal ones by their name, so that the order is always the same. */
+export function top(segments: readonly Segment[], scores: Scores, query: Query): Ranked[] {
+  const candidates = candidatesOf(segments, scores, query)
+  const bests = new Map<string, number>()
+  const toolkits = candidates.map(({ ref }) => ref.slice(0, ref.indexOf('.')))
+  for (const [index, { score }] of candidates.entries()) {
+    const toolkit = toolkits[index] as string
+    bests.set(toolkit, Math.max(bests.get(toolkit) ?? 0, score))
+  }
+  for (const [index, one] of candidates.entries())
+    one.score = (one.score + TOOLKIT_SHARE * (bests.get(toolkits[index] as string) ?? 0)) / (1 + TOOLKIT_SHARE)
+  return candidates.sort(inOrder).slice(0, query.limit)
+}
+
+const inOrder = (a: Ranked, b: Ranked) =>
+  b.score - a.score || (a.ref < b.ref ? -1 : a.ref > b.ref ? 1 : a.segment - b.segment)
+
+/** More than are wanted, of those that are allowed: all from some score on. */
+function candidatesOf(segments: readonly Segment[], scores: Scores, { limit, allow }: Query): Ranked[] {
+  const [, most] = rangeOf(scores)
+  const enough = Math.max(FEWEST_CANDIDATES, 2 * limit)
+  const found: Ranked[] = []
+  if (!(most > 0)) return found
+  const counts = countsOf(scores, most)
+  // Where much of it is not allowed, the next best are looked at.
+  for (let bin = BINS, below = Number.POSITIVE_INFINITY; bin > 0 && found.length < enough; ) {
+    for (let sum = bin === BINS ? (counts[BINS] as number) : 0; bin > 0 && sum < enough; )
+      sum += counts[--bin] as number
+    const least = bin === 0 ? Number.MIN_VALUE : (bin * most) / BINS
+    for (const [segment, row] of scores.entries()) {
+      const { tools } = segments[segment] as Segment
+      for (let at = 0; at < row.length; at++) {
+        const score = row[at] as number
+        if (!(score >= least) || score >= below) continue
+        const { ref } = tools[at] as (typeof tools)[number]
+        if (!allow || allow(ref, segment)) found.push({ ref, score, segment, at })
+      }
+    }
+    below = least
+  }
+  return found
+}
+
+/** How many have about which score. */
+function countsOf(scores: Scores, most: number): Uint32Array {
+  const counts = new Uint32Array(BINS + 1)
+  const scale = BINS / most
+  for (const row of scores)
+    for (let at = 0; at < row.length; at++) {
+      const value = row[at] as number
+      if (value > 0) {
+        const bin = (value * scale) | 0
+        counts[bin] = (counts[bin] as number) + 1
+      }
+    }
+  return counts
+}

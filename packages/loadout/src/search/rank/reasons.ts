@@ -1,0 +1,37 @@
+/** Why a tool was found, for people: which words met, and where. Only what is shown is explained. */
+import { FIELDS, type Field } from '../index/fields.ts'
+import type { Segment } from '../index/segment.ts'
+import { isStopWord, stemOf, wordsOf } from '../index/words.ts'
+import type { Hit } from '../search.ts'
+import type { Ranked } from './rank.ts'
+import { bothEndsOf } from './truncate.ts'
+
+const WORDS: Record<Field, string> = {
+  name: 'its name',
+  toolkit: 'its toolkit',
+  description: 'its description',
+  argumentNames: 'its arguments',
+  argumentWords: 'what is said of its arguments',
+  examples: 'what it was used for',
+}
+const MOST_WORDS = 5
+
+const MOST_ASKED = 200
+
+/** What was found, with its reasons. */
+export function explained(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
+  const telling = wordsOf(text).filter((word) => !isStopWord(word))
+  const known = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>
+    segments.some(({ stems }) => stems.find(stem) >= 0),
+  )
+  const asked = bothEndsOf(known, MOST_ASKED)
+  return ranked.map(({ ref, score, segment, at }) => {
+    const { stems } = segments[segment] as Segment
+    const met = asked.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
+    const reasons = FIELDS.flatMap((field, bit) => {
+      const words = met.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MOST_WORDS)
+      return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${WORDS[field]}`]
+    })
+    return { ref, score, reasons: reasons.length > 0 ? reasons : ['It means something alike.'] }
+  })
+}

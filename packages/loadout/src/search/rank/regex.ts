@@ -1,0 +1,153 @@
+/**
+ * A pattern over what a model would read of a tool. It is matched in linear time, whatever it is; several words that are no
+ * pattern are matched as keywords, each of them somewhere.
+ */
+
+import { HostError } from '../../errors.ts'
+import { type Meter, Spent } from '../../json-schema/budget.ts'
+import { compilePattern } from '../../json-schema/regex/match.ts'
+import { PatternParser, type Tree } from '../../json-schema/regex/parse.ts'
+import { FIELDS, textsOf } from '../index/fields.ts'
+import type { Segment } from '../index/segment.ts'
+import type { SearchTool } from '../search.ts'
+import type { Scores } from './rank.ts'
+
+const LONGEST = 200
+const MOST_INSTRUCTIONS = 2000
+/** In all, for one search: about 50 milliseconds. */
+const MOST_STEPS = 8_000_000
+const LONGEST_TEXT = 4000
+/** Upper and lower case are the same anyway. */
+const NO_CASE = /^\(\?i\)/
+/** What stands after a backslash is no letter. */
+const LETTERS = /\\p\{[^}]*\}|\\[\s\S]|[^\\]+/gi
+/** `^` and `$`, and what is between brackets, which costs a second look and no more. */
+const ANCHOR = /[\^$]/
+const IS_PATTERN = /[\\^$.*+?()[\]{}|]/
+
+/** 1 where it fits the name, less where it fits only what is said of the tool. */
+export function regexScores(segments: readonly Segment[], text: string): Scores {
+  const fits = matcherOf(text.trim())
+  return segments.map(({ tools }) => Float32Array.from(tools, (tool) => fits(tool)))
+}
+
+type Matcher = (tool: SearchTool) => number
+
+function matcherOf(text: string): Matcher {
+  if (text.length > LONGEST) throw invalid(`has ${text.length} characters; at most ${LONGEST} are taken`)
+  if (!IS_PATTERN.test(text)) return keywords(text)
+  // As people write them for names, upper and lower case are the same.
+  const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
+  const pattern = compilePattern(source, MOST_INSTRUCTIONS)
+  if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
+  const needs = needsOf(new PatternParser(source).parse())
+  const meter = meterOf(MOST_STEPS)
+  const isAnchored = ANCHOR.test(source)
+  return (tool) => {
+    const [name, rest] = wordsOf(tool)
+    try {
+      if (isMet(needs, name)) {
+        if (pattern.test(name, meter)) return 1
+        if (isAnchored && namesOf(tool).some((one) => pattern.test(one, meter))) return 1
+      }
+      return isMet(needs, rest) && pattern.test(rest, meter) ? 0.5 : 0
+    } catch (error) {
+      if (error instanceof Spent) throw invalid('takes too long over this many tools')
+      throw error
+    }
+  }
+}
+
+function meterOf(units: number): Meter {
+  let left = units
+  return {
+    maxDepth: 100,
+    spend(cost) {
+      left -= cost
+      if (left < 0) throw new Spent()
+    },
+  }
+}
+
+function keywords(text: string): Matcher {
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 50)
+  if (words.length === 0) return () => 0
+  return (tool) => {
+    const [name, rest] = wordsOf(tool)
+    let score = 0
+    for (const word of words) score += name.includes(word) ? 1 : rest.includes(word) ? 0.5 : 0
+    return score / words.length
+  }
+}
+
+/** Each by itself: where a pattern says where a name begins or ends, it is the name's. */
+function namesOf({ ref, name, title }: SearchTool): string[] {
+  // One that was renamed has both of its names.
+  const names = [name, ...name.split(' '), ...(title === undefined ? [] : [title]), ref.slice(ref.indexOf('.') + 1)]
+  return [...new Set(names)].map((one) => one.slice(0, LONGEST_TEXT).toLowerCase())
+}
+
+/** What names it, and what is said of it. */
+function wordsOf(tool: SearchTool): [string, string] {
+  const texts = textsOf(tool)
+  const rest = FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
+  return [`${tool.ref} ${texts.name}`.toLowerCase(), rest.join('\n').slice(0, LONGEST_TEXT).toLowerCase()]
+}
+
+const invalid = (message: string) =>
+  new HostError('invalid-input', { detail: `The pattern ${message}.`, errors: [{ path: 'q', message }] })
+
+/** What must stand in a text for a pattern to fit it: found in no time, it spares most texts the slow way. */
+/** Of each group, one must be there. */
+export type Needs = readonly (readonly string[])[]
+
+const MOST_ALTERNATIVES = 50
+
+export function needsOf(tree: Tree): Needs {
+  if (tree.type === 'set') return literal(tree) === undefined ? [] : [[literal(tree) as string]]
+  if (tree.type === 'repeat') return tree.min > 0 ? needsOf(tree.part) : []
+  if (tree.type === 'all') return inSequence(tree.parts)
+  if (tree.type === 'any') return eitherOf(tree.parts)
+  return []
+}
+
+export const isMet = (needs: Needs, text: string) => needs.every((group) => group.some((one) => text.includes(one)))
+
+function inSequence(parts: readonly Tree[]): Needs {
+  const needs: string[][] = []
+  let run = ''
+  for (const part of parts) {
+    const character = literal(part)
+    if (character !== undefined) {
+      run += character
+      continue
+    }
+    // What stands between letters and takes none of the text does not divide them.
+    if (part.type === 'assert') continue
+    if (run !== '') needs.push([run])
+    run = ''
+    needs.push(...needsOf(part).map((group) => [...group]))
+  }
+  return run === '' ? needs : [...needs, [run]]
+}
+
+/** Each alternative gives its most telling group. */
+function eitherOf(parts: readonly Tree[]): Needs {
+  const all: string[] = []
+  for (const part of parts) {
+    const [best] = needsOf(part).toSorted((a, b) => shortest(b) - shortest(a))
+    if (!best) return []
+    all.push(...best)
+  }
+  return all.length > MOST_ALTERNATIVES ? [] : [all]
+}
+
+const shortest = (group: readonly string[]) => Math.min(...group.map((one) => one.length))
+
+function literal(tree: Tree): string | undefined {
+  if (tree.type !== 'set') return undefined
+  const { ranges, properties, negated } = tree.set
+  const [first, last] = ranges
+  const isOne = !negated && properties.length === 0 && ranges.length === 2 && first === last
+  return isOne && first !== undefined ? String.fromCodePoint(first) : undefined
+}

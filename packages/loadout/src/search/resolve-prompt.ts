@@ -1,0 +1,175 @@
+/** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
+import type { z } from 'zod'
+import { OWN_NAMES, OWN_TOOLKIT } from '../loadout/built-in-entry.ts'
+import { capWarnings } from '../loadout/limit-warnings.ts'
+import type { Loadout } from '../loadout/overlay.ts'
+import { parse } from '../schema/json.ts'
+import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
+import { type ResolveOptions, resolveInput, type SelectionData, USUAL_CALLERS } from '../schema/toolkit/selection.ts'
+import type { AllowedCaller } from '../schema/toolkit/tool.ts'
+import type { PreferenceStore } from '../threads/preferences.ts'
+import { type Heard, hear } from './history.ts'
+import { mayBeCalledBy } from './index/toolkits.ts'
+import type { Found, Searcher } from './searcher.ts'
+import { choose, type LoadedTool } from './select-tools.ts'
+import { budgetOf, type Prices } from './tokens/budget.ts'
+import { DefinitionCounter, type Tokenizer, tokenizerOf } from './tokens/tokenizer.ts'
+
+export interface ResolvePlace {
+  userId: string
+  threadId?: string | undefined
+  loadout: Loadout
+  /** The host's own tools that are there beside it. */
+  own: readonly LoadoutEntry[]
+  loaded: readonly LoadedTool[]
+}
+
+export interface Resolved {
+  selection: SelectionData
+  /** For what is found later: what a definition costs, and what there may be in all. */
+  count: (entry: LoadoutEntry) => number
+  maxTokens: number | undefined
+  tokenizer: Tokenizer
+}
+
+export interface Resolver {
+  resolve(place: ResolvePlace, options: ResolveOptions): Promise<Resolved>
+  /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
+  fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
+  /** `uscoId`s of the toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
+  preferred(place: Omit<ResolvePlace, 'own'>, options: ResolveOptions): Promise<string[]>
+}
+
+export interface ResolverParts {
+  searcher: Searcher
+  preferences: Pick<PreferenceStore, 'get'>
+  /** @default the one of the model's family */
+  tokenizer?: Tokenizer | undefined
+  /** What tokens cost, for limits in money. @default nothing is known */
+  prices?: Prices | undefined
+}
+
+/** Counting very many definitions for the first time must not hold a prompt up. */
+const COUNTING_MS = 50
+/** No provider takes more that wait by their rank than these. */
+const MOST_WAITING = 512
+const MOST_RANKED = 1000
+
+export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverParts): Resolver {
+  const counters = new Map<string, DefinitionCounter>()
+  /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
+  const counterFor = async (model: string | undefined) => {
+    const chosen = tokenizer ?? (await tokenizerOf(model))
+    const known = counters.get(chosen.name) ?? new DefinitionCounter(chosen)
+    if (counters.size < 20) counters.set(chosen.name, known)
+    return known
+  }
+
+  return {
+    async fit(userId, { entries }, prompt) {
+      const { hits } = await searcher.search(entries, prompt, { userId, callers: USUAL_CALLERS, limit: MOST_RANKED })
+      const ranks = new Map(hits.map(({ ref, score }, at) => [ref, { rank: at + 1, score }]))
+      return (entry) => (entry.included && !isOwnEntry(entry) ? fitOf(ranks.get(entry.ref)) : undefined)
+    },
+    async preferred({ userId, loadout, loaded }, options) {
+      const { prompt, history = [] } = parse(resolveInput, options)
+      const heard = hear(history)
+      const text = prompt.trim() === '' ? heard.text : prompt
+      const first = [...loaded, ...calledIn(loadout.tools, heard)].map(({ ref }) => ref)
+      const ask = { userId, callers: USUAL_CALLERS, context: heard.text, limit: MOST_RANKED }
+      const { hits } = text.trim() === '' ? { hits: [] } : await searcher.search(loadout.entries, text, ask)
+      const owner = new Map(loadout.tools.map(({ ref, uscoId }) => [ref, uscoId]))
+      const ranked = [...first, ...hits.map(({ ref }) => ref)].map((ref) => owner.get(ref))
+      return [...new Set(ranked.filter((uscoId) => uscoId !== undefined))]
+    },
+    async resolve({ userId, threadId, loadout, own, loaded }, options) {
+      const given = parse(resolveInput, options)
+      const heard = hear(given.history ?? [])
+      const { autoLoadTools } = await preferences.get(userId)
+      const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
+      const callers = callersOf(given)
+      const tools = [...loadout.tools, ...own].filter((entry) => mayBeCalledBy(entry, callers))
+      const kept = [...loaded, ...calledIn(tools, heard)]
+      const found = looks ? await look(searcher, { userId, loadout, tools, callers, heard, kept }, given) : undefined
+      const counter = await counterFor(given.model)
+      const count = (entry: LoadoutEntry) => counter.count(entry)
+      const maxTokens = budgetOf(given, prices)
+      const chosen = choose({
+        tools,
+        loaded: kept,
+        hits: found?.hits ?? [],
+        rest: found?.rest,
+        maxTokens,
+        count,
+        // Who wants no tools by themselves, or fewer than there are, gets none because they are few.
+        mayTakeAll: autoLoadTools && waiting(tools, kept) <= given.limit,
+      })
+      const { tokens: before, exact } = counter.sum(tools, COUNTING_MS)
+      const selection: SelectionData = {
+        ...(threadId === undefined ? {} : { threadId }),
+        userId,
+        tools: chosen.tools,
+        deferred: chosen.deferred,
+        dropped: [...chosen.dropped, ...droppedToolkits(loadout)],
+        tokens: { tokenizer: counter.name, before, after: chosen.tokens, exact },
+        strategy: found?.strategy ?? given.strategy ?? 'hybrid',
+        warnings: [...(found?.warnings ?? []), ...capWarnings(loadout)],
+      }
+      return { selection, count, maxTokens, tokenizer: counter.tokenizer }
+    },
+  }
+}
+
+/** Toolkits that the cap keeps out, by their id. */
+function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): SelectionData['dropped'] {
+  const reasonOf = (id: string) => toolkits.find((one) => one.id === id && !one.active)?.reasons.at(-1)?.detail
+  return ids.map((ref) => ({ ref, reason: reasonOf(ref) ?? 'The thread has too many servers.' }))
+}
+
+const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === OWN_TOOLKIT && OWN_NAMES.has(tool)
+
+function fitOf(found: { rank: number; score: number } | undefined): Reason {
+  if (!found) return { kind: 'search', speaks: 'against', tier: 'call', detail: 'The prompt does not find it.' }
+  const detail = `The prompt finds it at rank ${found.rank}, with a score of ${found.score.toFixed(2)}.`
+  return { kind: 'search', speaks: 'for', tier: 'call', detail }
+}
+
+interface Look {
+  userId: string
+  loadout: Loadout
+  /** What may be chosen. */
+  tools: readonly LoadoutEntry[]
+  callers: readonly AllowedCaller[]
+  heard: Heard
+  kept: readonly LoadedTool[]
+}
+
+/** What is sent anyway takes no place of what the prompt may bring. */
+function look(
+  searcher: Searcher,
+  { userId, loadout, tools, callers, heard, kept }: Look,
+  { prompt, limit, strategy }: z.output<typeof resolveInput>,
+): Promise<Found> {
+  const always = tools.filter((entry) => !entry.deferred)
+  const given = new Set([...always, ...kept].map(({ ref }) => ref))
+  const rest = tools.length > limit + given.size ? MOST_WAITING : 0
+  const options = { userId, callers, limit, strategy, context: heard.text, given, rest }
+  return searcher.search(loadout.entries, prompt, options)
+}
+
+/** What programs of ours may call is told in their declarations. */
+function callersOf({ callers, programs }: z.output<typeof resolveInput>): readonly AllowedCaller[] {
+  const named = callers ?? USUAL_CALLERS
+  return programs ? [...named, 'code'] : named
+}
+
+function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): number {
+  const known = new Set(kept.map(({ ref }) => ref))
+  return tools.filter((entry) => entry.deferred && !known.has(entry.ref)).length
+}
+
+/** A model that called a tool may call it again: its definition stays. */
+function calledIn(tools: readonly LoadoutEntry[], { called }: Heard): LoadedTool[] {
+  if (called.size === 0) return []
+  return tools.filter((entry) => called.has(entry.modelName)).map(({ ref }) => ({ ref, sticky: false }))
+}

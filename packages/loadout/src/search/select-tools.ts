@@ -1,0 +1,169 @@
+/**
+ * Which tools of a loadout go to the model with one prompt. Pure: plain records in, plain records out. What holds of it:
+ *
+ * - Nothing is chosen that the loadout does not carry, and each tool at most once.
+ * - What never waits comes first, then what is kept, what was loaded before, and what the prompt found: so the beginning of
+ *   the list stays the same from one step to the next, as prompt caches want it.
+ * - `search_tools` is the last, and there whenever something was not chosen. Where all that is carried costs no more than what
+ *   would be sent, all of it is sent instead.
+ * - With `maxTokens`, what is chosen costs at most that much, and what found no room says so. Room is kept for `search_tools`
+ *   only where something is left to find, and where it does not take the room of everything else.
+ */
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import type { ChosenBy, SelectedTool } from '../schema/toolkit/selection.ts'
+import type { Hit } from './search.ts'
+import { SEARCH_ENTRY } from './search-tools.ts'
+
+/** A tool that was loaded before, for this thread or in this run. */
+export interface LoadedTool {
+  ref: string
+  /** Kept until somebody says otherwise. */
+  sticky: boolean
+}
+
+export interface Choice {
+  /** What is carried. */
+  tools: readonly LoadoutEntry[]
+  /** In the order in which they were loaded. */
+  loaded: readonly LoadedTool[]
+  /** What the prompt found, best first. */
+  hits: readonly Hit[]
+  /** What came next in the search, best first: of many that wait, the best wait first. */
+  rest?: readonly string[] | undefined
+  /** Whether all may be sent where that costs no more. @default true */
+  mayTakeAll?: boolean | undefined
+  maxTokens?: number | undefined
+  count: (entry: LoadoutEntry) => number
+}
+
+export interface Chosen {
+  tools: SelectedTool[]
+  deferred: LoadoutEntry[]
+  dropped: Array<{ ref: string; reason: string }>
+  tokens: number
+}
+
+export function choose(choice: Choice): Chosen {
+  const { tools, maxTokens, count, mayTakeAll = true } = choice
+  const wanted = wantedOf(tools, choice)
+  const search = { entry: SEARCH_ENTRY, by: 'always' as const, reasons: [FINDS_MORE], tokens: count(SEARCH_ENTRY) }
+  const { kept, reserve } = fitting(wanted, { all: tools.length, search: search.tokens, maxTokens, count })
+  const deferred = inOrder(
+    tools.filter((entry) => !kept.has(entry)),
+    choice,
+  )
+  const dropped = wanted
+    .filter(({ entry }) => !kept.has(entry))
+    .sort(byRank)
+    .map(({ entry }) => ({ ref: entry.ref, reason: noRoom(count(entry), maxTokens, reserve) }))
+  const chosen: SelectedTool[] = wanted
+    .filter(({ entry }) => kept.has(entry))
+    .map((one) => ({ ...one, tokens: count(one.entry) }))
+  const left = (maxTokens ?? Number.POSITIVE_INFINITY) - costOf(chosen)
+  if (deferred.length > 0 && search.tokens <= left) chosen.push(search)
+  else if (deferred.length > 0) dropped.push({ ref: SEARCH_ENTRY.ref, reason: noRoom(search.tokens, maxTokens) })
+  const tokens = costOf(chosen)
+  const all = mayTakeAll && deferred.length > 0 ? allWithin(tools, { wanted, tokens, count }) : undefined
+  return all
+    ? { tools: all, deferred: [], dropped: [], tokens: costOf(all) }
+    : { tools: chosen, deferred, dropped, tokens }
+}
+
+const costOf = (tools: readonly SelectedTool[]) => tools.reduce((sum, one) => sum + one.tokens, 0)
+
+const noRoom = (tokens: number, maxTokens: number | undefined, reserve = 0) =>
+  `It costs ${tokens} tokens, and maxTokens is ${maxTokens}${reserve > 0 ? `, of which search_tools needs ${reserve}` : ''}.`
+
+interface Room {
+  /** How many are carried. */
+  all: number
+  /** What `search_tools` costs. */
+  search: number
+  maxTokens: number | undefined
+  count: Choice['count']
+}
+
+/** What finds room, and how much of it was kept for `search_tools`. */
+function fitting(
+  wanted: readonly Wanted[],
+  { all, search, maxTokens = Number.POSITIVE_INFINITY, count }: Room,
+): { kept: Set<LoadoutEntry>; reserve: number } {
+  const within = (most: number) => {
+    const kept = new Set<LoadoutEntry>()
+    let left = most
+    // Who would be chosen first when not all find room.
+    for (const { entry } of [...wanted].sort(byRank)) {
+      const tokens = count(entry)
+      if (tokens > left) continue
+      kept.add(entry)
+      left -= tokens
+    }
+    return kept
+  }
+  const kept = within(maxTokens)
+  if (kept.size === all || search > maxTokens) return { kept, reserve: 0 }
+  const beside = within(maxTokens - search)
+  // Alone it would find what then has no room.
+  return beside.size > 0 || kept.size === 0 ? { kept: beside, reserve: search } : { kept, reserve: 0 }
+}
+
+/** All that is carried, where it costs no more than what would be sent. */
+function allWithin(
+  tools: readonly LoadoutEntry[],
+  { wanted, tokens, count }: Pick<Choice, 'count'> & { wanted: readonly Wanted[]; tokens: number },
+): SelectedTool[] | undefined {
+  const known = new Set(wanted.map(({ entry }) => entry))
+  const others = tools
+    .filter((entry) => !known.has(entry))
+    .map((entry) => ({ entry, by: 'always' as const, reasons: [ALL_FIT] }))
+  const all: SelectedTool[] = []
+  let sum = 0
+  for (const one of [...wanted, ...others]) {
+    const own = count(one.entry)
+    sum += own
+    // Most catalogs are larger: this ends after a few.
+    if (sum > tokens) return undefined
+    all.push({ ...one, tokens: own })
+  }
+  return all
+}
+
+/** Few wait as they are carried, so that what is sent of them stays the same from one prompt to the next. */
+function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: Choice): LoadoutEntry[] {
+  if (deferred.length <= MANY) return deferred
+  const places = new Map([...hits.map(({ ref }) => ref), ...rest].map((ref, place) => [ref, place]))
+  const placeOf = ({ ref }: LoadoutEntry) => places.get(ref) ?? places.size
+  return deferred.sort((a, b) => placeOf(a) - placeOf(b))
+}
+
+/** Providers that take a list of what waits take more than these. */
+const MANY = 100
+const ALL_FIT = 'All that is carried costs no more than the way to find it.'
+const FINDS_MORE = 'It finds what is not here.'
+/** What a small budget keeps first. */
+const RANK: Record<ChosenBy, number> = { always: 0, sticky: 1, search: 2, loaded: 3 }
+
+type Wanted = Omit<SelectedTool, 'tokens'>
+
+const byRank = (a: Wanted, b: Wanted) => RANK[a.by] - RANK[b.by]
+
+function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<Choice, 'loaded' | 'hits'>): Wanted[] {
+  const carried = new Map(tools.map((entry) => [entry.ref, entry]))
+  const found = new Map(hits.map((hit) => [hit.ref, hit]))
+  const wanted = new Map<string, Wanted>()
+  const add = (entry: LoadoutEntry | undefined, by: ChosenBy, why: string) => {
+    if (!entry || wanted.has(entry.ref)) return
+    const hit = found.get(entry.ref)
+    wanted.set(entry.ref, {
+      entry,
+      by,
+      reasons: by === 'search' ? [...(hit?.reasons ?? [])] : [why, ...(hit?.reasons ?? [])],
+      ...(hit ? { score: hit.score } : {}),
+    })
+  }
+  for (const entry of tools) if (!entry.deferred) add(entry, 'always', 'It is always there.')
+  for (const { ref } of loaded.filter((one) => one.sticky)) add(carried.get(ref), 'sticky', 'The thread keeps it.')
+  for (const { ref } of loaded) add(carried.get(ref), 'loaded', 'It was loaded before.')
+  for (const { ref } of hits) add(carried.get(ref), 'search', '')
+  return [...wanted.values()]
+}

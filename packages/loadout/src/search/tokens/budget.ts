@@ -1,0 +1,25 @@
+/** What a selection may cost in tokens: as it is given, or by a limit in money and what a million tokens of the model cost. */
+import type { z } from 'zod'
+import { compileGlob } from '../../schema/glob.ts'
+import { invalidFields } from '../../schema/json.ts'
+import type { resolveInput } from '../../schema/toolkit/selection.ts'
+
+/** What a million tokens cost by model, in the currency of `costLimit`: `{ 'anthropic:claude-opus-*': 5 }`. The first that fits holds. */
+export type Prices = Readonly<Record<string, number>>
+
+type Given = Pick<z.output<typeof resolveInput>, 'maxTokens' | 'costLimit' | 'pricePerMillion' | 'model'>
+
+export function budgetOf({ maxTokens, costLimit, ...given }: Given, prices: Prices = {}): number | undefined {
+  if (costLimit === undefined) return maxTokens
+  const price = given.pricePerMillion ?? priceOf(given.model, prices)
+  if (price === undefined)
+    throw invalidFields([
+      { path: 'pricePerMillion', message: 'is needed with "costLimit": no price of the model is known' },
+    ])
+  return Math.min(maxTokens ?? Number.POSITIVE_INFINITY, Math.floor((costLimit / price) * 1_000_000))
+}
+
+function priceOf(model: string | undefined, prices: Prices): number | undefined {
+  if (model === undefined) return undefined
+  return Object.entries(prices).find(([pattern, price]) => price > 0 && compileGlob(pattern).matches(model))?.[1]
+}

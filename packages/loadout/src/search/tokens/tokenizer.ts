@@ -1,0 +1,86 @@
+/**
+ * What a text costs a model. OpenAI publishes its vocabularies; the others do not, and for them the same one stands in and says
+ * so by its name. Counting is bounded: a long run without a break would take the square of its length.
+ */
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+
+export interface Tokenizer {
+  /** Told beside every count. */
+  name: string
+  count(text: string): number
+}
+
+/** Longer pieces are cut: a token more or less for each. */
+const PIECE = 2000
+
+/** The tokenizer of a model's family: `openai:gpt-5`, `anthropic:claude-…`, or the family alone. */
+export async function tokenizerOf(model?: string): Promise<Tokenizer> {
+  const { countTokens } = await import('gpt-tokenizer/encoding/o200k_base')
+  // What stands in a definition is text, whatever it looks like.
+  const plain = { disallowedSpecial: new Set<string>() }
+  const family = model?.split(':')[0]?.toLowerCase()
+  const isItsOwn = family === undefined || family === 'openai' || family === 'openai-compatible'
+  return {
+    name: isItsOwn ? 'o200k_base' : `o200k_base, standing in for ${family.slice(0, 40)}`,
+    count: (text) => pieces(text).reduce((sum, piece) => sum + countTokens(piece, plain), 0),
+  }
+}
+
+function pieces(text: string): string[] {
+  if (text.length <= PIECE) return [text]
+  const all: string[] = []
+  for (let at = 0; at < text.length; ) {
+    let end = Math.min(at + PIECE, text.length)
+    const space = text.lastIndexOf(' ', end)
+    // The space goes with the word after it, as tokens have it.
+    if (end < text.length && space > at + PIECE / 2) end = space
+    all.push(text.slice(at, end))
+    at = end
+  }
+  return all
+}
+
+/** A tool's definition as it is sent. */
+export function definitionOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelName' | 'manifest'>) {
+  const { description = '', inputSchema } = manifest
+  return { name: modelName, description, input_schema: inputSchema }
+}
+
+/** Counts definitions, each once as long as its manifest is the same. */
+export class DefinitionCounter {
+  readonly tokenizer: Tokenizer
+  readonly #known: WeakMap<object, { name: string; tokens: number }>
+
+  constructor(tokenizer: Tokenizer, known = new WeakMap<object, { name: string; tokens: number }>()) {
+    this.tokenizer = tokenizer
+    this.#known = known
+  }
+
+  get name(): string {
+    return this.tokenizer.name
+  }
+
+  count(entry: Pick<LoadoutEntry, 'modelName' | 'manifest'>): number {
+    const known = this.#known.get(entry.manifest)
+    if (known?.name === entry.modelName) return known.tokens
+    const tokens = this.tokenizer.count(JSON.stringify(definitionOf(entry)))
+    this.#known.set(entry.manifest, { name: entry.modelName, tokens })
+    return tokens
+  }
+
+  /** All of them; where that takes longer than `ms`, the rest by what is said of them, as the counted ones differ from it. */
+  sum(entries: readonly LoadoutEntry[], ms: number): { tokens: number; exact: boolean } {
+    const until = performance.now() + ms
+    let tokens = 0
+    let said = 0
+    for (const [index, entry] of entries.entries()) {
+      if (index % 32 === 31 && performance.now() > until && !this.#known.has(entry.manifest)) {
+        const rest = entries.slice(index).reduce((sum, one) => sum + one.tokens, 0)
+        return { tokens: Math.round(tokens + rest * (said === 0 ? 1 : tokens / said)), exact: false }
+      }
+      tokens += this.count(entry)
+      said += entry.tokens
+    }
+    return { tokens, exact: true }
+  }
+}

@@ -1,0 +1,155 @@
+/**
+ * Search without a host: over a list of tools as servers give them, or as files hold them. The same index and the same ranks
+ * as in a thread; a list is indexed once, whatever is asked of it.
+ */
+import { z } from 'zod'
+import { HostError } from '../errors.ts'
+import { invalidInput, jsonObject, parse } from '../schema/json.ts'
+import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
+import { searchInput } from '../schema/toolkit/selection.ts'
+import { givenExamples } from '../schema/toolkit/tool.ts'
+import { vectorsBy } from './create-search.ts'
+import { toolkitWords } from './index/toolkits.ts'
+import type { Hit, Strategy } from './search.ts'
+import { type AskOptions, createSearcher, type Searcher } from './searcher.ts'
+import { type VectorSource, vectorsFrom } from './vectors/bundled-vectors.ts'
+import type { Embedder, EmbedTexts } from './vectors/embedder.ts'
+
+const text = (most: number) => z.string().max(most)
+const name = text(500).min(1)
+
+/** A tool of a list. Files differ in how they write it; what is not known is passed over. */
+export const plainTool = z
+  .looseObject({
+    id: name.optional(),
+    name,
+    title: text(1000).nullish(),
+    description: text(1_000_000).nullish(),
+    inputSchema: jsonObject.nullish(),
+    input_schema: jsonObject.nullish(),
+    /** Its toolkit or server. */
+    toolkit: text(500).nullish(),
+    server: text(500).nullish(),
+    toolkitTitle: text(500).nullish(),
+    serverTitle: text(500).nullish(),
+    examples: givenExamples.nullish(),
+  })
+  .transform(({ id, toolkit, server, toolkitTitle, serverTitle, inputSchema, input_schema: snake, ...tool }) => ({
+    name: tool.name,
+    toolkit: toolkit || server || '',
+    inputSchema: inputSchema ?? snake ?? { type: 'object' },
+    ...(toolkitTitle || serverTitle ? { toolkitTitle: toolkitTitle || serverTitle || '' } : {}),
+    ...(tool.title ? { title: tool.title } : {}),
+    ...(tool.description ? { description: tool.description } : {}),
+    ...(tool.examples ? { examples: tool.examples } : {}),
+    id: id ?? `${toolkit || server || ''}/${tool.name}`.replace(/^\//, ''),
+  }))
+export type PlainTool = z.output<typeof plainTool>
+/** A list of tools as it was read, as a server lists them, or its whole answer to `tools/list`. */
+export type ToolListInput =
+  | ReadonlyArray<z.input<typeof plainTool>>
+  | { readonly tools: ReadonlyArray<z.input<typeof plainTool>> }
+
+const MOST_TOOLS = 200_000
+const toolList = z.array(plainTool).max(MOST_TOOLS)
+const toolFile = z.union([z.looseObject({ tools: toolList }).transform(({ tools }) => tools), toolList])
+
+/** A file of tools: a list of them, or what a server answers to `tools/list`. */
+export function readTools(json: unknown): PlainTool[] {
+  const read = toolFile.safeParse(json)
+  if (read.success) return read.data
+  // Of the two shapes, errors are told of the one that it is.
+  const own = (Array.isArray(json) ? toolList : z.looseObject({ tools: toolList })).safeParse(json)
+  throw own.success ? new HostError('invalid-input') : invalidInput(own.error)
+}
+
+export interface PlainHit extends Hit {
+  /** As the list has it. */
+  id: string
+  tool: PlainTool
+}
+
+export interface PlainFound {
+  hits: PlainHit[]
+  /** The one that was used. */
+  strategy: Strategy
+  /** What did not go as asked. */
+  warnings?: readonly string[]
+}
+
+export interface ToolIndex {
+  search(query: string, options?: AskOptions): Promise<PlainFound>
+}
+
+export interface ToolIndexOptions {
+  /** Word vectors, for meaning offline; false: by words alone. @default those that come with the library */
+  vectors?: VectorSource | undefined
+  /** Any model that embeds, or a function of texts. It comes before word vectors. */
+  embedder?: Embedder | EmbedTexts | undefined
+  /** How long a search waits for the embedder. @default 1500 */
+  embedderWaitMs?: number | undefined
+}
+
+export function createToolIndex(
+  given: ToolListInput,
+  { vectors, embedder, embedderWaitMs: waitMs }: ToolIndexOptions = {},
+): ToolIndex {
+  const searcher: Searcher = createSearcher({
+    vectors: vectorsFrom(vectors),
+    embedded: embedder && vectorsBy(embedder, { waitMs }),
+  })
+  const byRef = new Map<string, PlainTool>()
+  const entries = readTools(given).map((tool) => {
+    // A toolkit's id has no dot; two tools of one name stay two.
+    const toolkit = toolkitWords(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
+    const first = `${toolkit}.${tool.name}`
+    const ref = byRef.has(first) ? `${first} ${byRef.size}` : first
+    byRef.set(ref, tool)
+    return entryOf({ ...tool, toolkit }, ref)
+  })
+  return {
+    async search(query, options = {}) {
+      const { q, ...asked } = parse(searchInput, { q: query, ...options })
+      const { hits, strategy, warnings } = await searcher.search(entries, q, asked)
+      return {
+        hits: hits.map((hit) => {
+          const tool = byRef.get(hit.ref) as PlainTool
+          return { ...hit, ref: refOf(tool), id: tool.id, tool }
+        }),
+        strategy,
+        ...(warnings ? { warnings } : {}),
+      }
+    },
+  }
+}
+
+/** Which of these tools fit? Indexes them, and forgets the index: for one question. */
+export async function search({ query, tools, ...rest }: PlainQuestion): Promise<PlainFound> {
+  const { vectors, embedder, embedderWaitMs, ...options } = rest
+  return createToolIndex(tools, { vectors, embedder, embedderWaitMs }).search(query, options)
+}
+
+export interface PlainQuestion extends AskOptions, ToolIndexOptions {
+  query: string
+  tools: ToolListInput
+}
+
+const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${toolkit}.${own}`)
+
+function entryOf(tool: PlainTool, ref: string): LoadoutEntry {
+  const { id: _, toolkitTitle: __, toolkit, examples, ...manifest } = tool
+  return {
+    ref,
+    modelName: tool.name,
+    tier: 'call',
+    toolkit,
+    tool: tool.name,
+    manifest,
+    included: true,
+    reasons: [],
+    deferred: true,
+    allowedCallers: ['direct'],
+    tokens: 0,
+    ...(examples === undefined ? {} : { examples }),
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * What users did with tools, so that a later search knows. What holds of it:
+ *
+ * - It is one user's: nobody else's search reads it, and it goes with the user, with their toolkit, and when they say so.
+ * - It is behind the call: noting a use waits for nothing and never fails it.
+ * - It is bounded: tools a user, examples a tool, characters an example; the oldest go first. The same words are there once.
+ * - What is kept of a prompt has no secrets in it that are known.
+ */
+import { HostError } from '../../errors.ts'
+import { cleanText } from '../../schema/clean-text.ts'
+import { newId } from '../../schema/ids.ts'
+import { LONGEST_EXAMPLE, MAX_EXAMPLES, type ToolUseRow, type UsedExample } from '../../schema/toolkit/search.ts'
+import type { ReadCache, Storage, Transaction } from '../../storage/storage.ts'
+import { MASK } from '../../toolkits/secrets/redact.ts'
+import { again } from '../../toolkits/toolkit-writer.ts'
+
+/** What a user did with one tool. */
+export interface ToolUse {
+  uscoId: string
+  tool: string
+  calls: number
+  successes: number
+  lastUsedAt: number
+  /** The newest last. */
+  examples: readonly string[]
+}
+export type UserUses = readonly ToolUse[]
+
+/** `uscoId`s of the toolkits that were called with success, the newest first. */
+export function toolkitsByUse(uses: UserUses): string[] {
+  const newest = uses.filter(({ successes }) => successes > 0).toSorted((a, b) => b.lastUsedAt - a.lastUsedAt)
+  return [...new Set(newest.map(({ uscoId }) => uscoId))]
+}
+
+const useKeyOf = (uscoId: string, tool: string) => `${uscoId}\n${tool}`
+
+/** One call that is over. */
+export interface NotedUse {
+  userId: string
+  uscoId: string
+  tool: string
+  succeeded: boolean
+  at: Date
+  /** What was asked for, without secrets. Asked when it is written. */
+  prompt?: (() => string | Promise<string>) | undefined
+}
+
+export interface Learned {
+  /** The same object until it changes. */
+  of(userId: string): Promise<UserUses>
+  /** Writes it a moment later. */
+  note(use: NotedUse): void
+  /** Writes nothing more of a user who goes. */
+  forget(userId: string): void
+  /** Writes what there is. */
+  flush(): Promise<void>
+}
+
+export interface LearnedParts {
+  storage: Storage
+  cache: ReadCache
+  /** Since when a user is gone, where one is. */
+  goneSince?: ((tx: Transaction, userId: string) => Promise<Date | undefined>) | undefined
+  /** @default true */
+  enabled?: boolean | undefined
+}
+
+const EVERY_MS = 1000
+const MOST_TOOLS = 200
+const MOST_WAITING_USERS = 5000
+const NOTHING: UserUses = []
+/** Clocks of processes differ a little. */
+const SLACK_MS = 1000
+
+/** Of one tool, since it was last written. */
+interface Waiting {
+  uscoId: string
+  tool: string
+  uses: NotedUse[]
+  calls: number
+  successes: number
+}
+
+export function createLearned(parts: LearnedParts): Learned {
+  return parts.enabled === false ? NONE : new StoredUses(parts)
+}
+
+const NONE: Learned = { of: async () => NOTHING, note() {}, forget() {}, flush: async () => {} }
+
+class StoredUses implements Learned {
+  readonly #parts: LearnedParts
+  #waiting = new Map<string, Map<string, Waiting>>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #writing: Promise<void> = Promise.resolve()
+
+  constructor(parts: LearnedParts) {
+    this.#parts = parts
+  }
+
+  of(userId: string): Promise<UserUses> {
+    const { cache, storage } = this.#parts
+    return cache.read({ userId, name: 'tool uses' }, ['toolUses'], async () => {
+      const rows = await storage.transaction({ userId }, (tx) => rowsOf(tx, userId))
+      return Object.freeze(rows.map(useOf))
+    })
+  }
+
+  note(use: NotedUse): void {
+    const own = this.#waiting.get(use.userId) ?? new Map<string, Waiting>()
+    if (own.size === 0 && this.#waiting.size >= MOST_WAITING_USERS) return
+    this.#waiting.set(use.userId, own)
+    const key = useKeyOf(use.uscoId, use.tool)
+    const waiting = own.get(key) ?? { uscoId: use.uscoId, tool: use.tool, uses: [], calls: 0, successes: 0 }
+    own.set(key, waiting)
+    waiting.calls++
+    if (use.succeeded) waiting.successes++
+    waiting.uses.push(use)
+    if (waiting.uses.length > MAX_EXAMPLES) waiting.uses.shift()
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => void this.flush(), EVERY_MS)
+    if (typeof this.#timer === 'object' && 'unref' in this.#timer) this.#timer.unref()
+  }
+
+  forget(userId: string): void {
+    this.#waiting.delete(userId)
+  }
+
+  flush(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#writing = this.#writing.then(() => this.#writeAll())
+    return this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    for (const userId of [...this.#waiting.keys()]) {
+      const own = this.#waiting.get(userId)
+      this.#waiting.delete(userId)
+      // What cannot be written is let go: it would only have made a search a little better.
+      if (own) await this.#write(userId, [...own.values()]).catch(() => {})
+    }
+  }
+
+  async #write(userId: string, waiting: readonly Waiting[]): Promise<void> {
+    const { storage, goneSince } = this.#parts
+    const fresh = await Promise.all(waiting.map(async (one) => ({ ...one, examples: await examplesOf(one.uses) })))
+    const ids = await again(() =>
+      storage.transaction({ userId }, async (tx) => {
+        const gone = await goneSince?.(tx, userId)
+        if (await isOptedOut(tx)) return []
+        const written: string[] = []
+        for (const one of fresh) if (!isOver(one, gone)) written.push(await put(tx, userId, one))
+        await makeRoom(tx, userId)
+        return written
+      }),
+    )
+    if (!goneSince) return
+    // Who went while this was written was not seen to go above.
+    await storage.transaction({ userId }, async (tx) => {
+      const gone = await goneSince(tx, userId)
+      const late = fresh.some((one) => isOver(one, gone))
+      if (late) for (const id of ids) await tx.delete('toolUses', id)
+    })
+  }
+}
+
+type Fresh = Waiting & { examples: UsedExample[] }
+
+const isOver = ({ uses }: Waiting, gone: Date | undefined) =>
+  gone !== undefined && (uses[0]?.at.getTime() ?? 0) <= gone.getTime() + SLACK_MS
+
+const rowsOf = (tx: Transaction, userId: string) => tx.list('toolUses', { where: { userId }, limit: MOST_TOOLS * 2 })
+
+async function isOptedOut(tx: Transaction): Promise<boolean> {
+  return (await tx.get('preferences', 'preferences'))?.valueJson.learnFromUse === false
+}
+
+async function put(tx: Transaction, userId: string, fresh: Fresh): Promise<string> {
+  const { uscoId, tool, calls, successes, examples, uses } = fresh
+  const lastUsedAt = uses.at(-1)?.at ?? new Date()
+  const [row] = await tx.list('toolUses', { where: { userId, uscoId, tool }, limit: 1 })
+  if (!row) {
+    const toolUseId = newId('toolUse')
+    const examplesJson = withExamples([], examples)
+    await tx.insert('toolUses', { toolUseId, userId, uscoId, tool, calls, successes, lastUsedAt, examplesJson })
+    return toolUseId
+  }
+  const set = {
+    calls: row.calls + calls,
+    successes: row.successes + successes,
+    lastUsedAt: new Date(Math.max(lastUsedAt.getTime(), row.lastUsedAt.getTime())),
+    examplesJson: withExamples(row.examplesJson, examples),
+  }
+  // Another process may have counted meanwhile; then this begins anew.
+  const changed = await tx.update('toolUses', row.toolUseId, { set, where: { calls: row.calls } })
+  if (!changed) throw new HostError('conflict', { detail: 'The use was counted by another process.' })
+  return row.toolUseId
+}
+
+/** The longest unused go. */
+async function makeRoom(tx: Transaction, userId: string): Promise<void> {
+  const rows = await rowsOf(tx, userId)
+  const byUse = rows.sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime())
+  for (const row of byUse.slice(MOST_TOOLS)) await tx.delete('toolUses', row.toolUseId)
+}
+
+/** The newest last, each text once, and no more than there is room for. */
+export function withExamples(known: readonly UsedExample[], fresh: readonly UsedExample[]): UsedExample[] {
+  const byText = new Map<string, UsedExample>()
+  for (const one of [...known, ...fresh]) {
+    const text = one.text.toLowerCase()
+    byText.delete(text)
+    byText.set(text, one)
+  }
+  return [...byText.values()].slice(-MAX_EXAMPLES)
+}
+
+async function examplesOf(uses: readonly NotedUse[]): Promise<UsedExample[]> {
+  const texts = await Promise.all(
+    uses.map(async ({ succeeded, prompt, at }) => {
+      const text = succeeded && prompt ? exampleText(await prompt()) : ''
+      return text === '' ? [] : [{ text, at: at.getTime() }]
+    }),
+  )
+  return texts.flat()
+}
+
+/** What is kept of a prompt: its words in one line, cut, and nothing that was masked. */
+export function exampleText(prompt: string): string {
+  const { text } = cleanText(prompt.toWellFormed().replaceAll(MASK, ' '))
+  const line = text.replace(/\s+/g, ' ').trim()
+  const cut = line.slice(0, LONGEST_EXAMPLE).toWellFormed().trim()
+  return /[\p{L}\p{N}]{2}/u.test(cut) ? cut : ''
+}
+
+const useOf = ({ uscoId, tool, calls, successes, lastUsedAt, examplesJson }: ToolUseRow): ToolUse => ({
+  uscoId,
+  tool,
+  calls,
+  successes,
+  lastUsedAt: lastUsedAt.getTime(),
+  examples: examplesJson.map(({ text }) => text),
+})

@@ -1,0 +1,98 @@
+/**
+ * What one user did, laid over what all share: a segment of just the tools that they used, with the words that they used them
+ * for. Each stands instead of the shared one; the shared segments stay as they are.
+ */
+import { LRUCache } from 'lru-cache'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import type { Segment } from '../index/segment.ts'
+import type { SlicedBuilder } from '../index/segments.ts'
+import { type ScopeView, searchToolOf } from '../index/toolkits.ts'
+import type { WordVectors } from '../vectors/word-vectors.ts'
+import type { ToolUse, UserUses } from './tool-usage.ts'
+
+/** What a user did with a tool that the scope carries. */
+export interface UsedTool {
+  entry: LoadoutEntry
+  use: ToolUse
+}
+/** By ref. */
+export type UsedTools = ReadonlyMap<string, UsedTool>
+
+/** How much what a user did counts beside what they ask for. */
+export const HABIT_SHARE = 0.05
+const HALF_LIFE_MS = 14 * 86_400_000
+const MOST_USERS = 2000
+const NOTHING: UsedTools = new Map()
+/** Tools in the segments of all users that are kept. */
+const MOST_TOOLS = 50_000
+
+export class LearnedSegments {
+  readonly #builder: SlicedBuilder
+  readonly #vectors: WordVectors | undefined
+  readonly #kept = new LRUCache<string, { made: UsedTools; segment: Segment }>({
+    max: MOST_USERS,
+    maxSize: MOST_TOOLS,
+    sizeCalculation: ({ segment }) => segment.tools.length + 1,
+  })
+
+  constructor(vectors: WordVectors | undefined, builder: SlicedBuilder) {
+    this.#vectors = vectors
+    this.#builder = builder
+  }
+
+  /** Of those tools that the user has words of; undefined where there are none. */
+  async of(userId: string, used: UsedTools): Promise<Segment | undefined> {
+    const made = new Map([...used].filter(([, { use }]) => use.examples.length > 0))
+    if (made.size === 0) return undefined
+    const known = this.#kept.get(userId)
+    if (known && isSame(known.made, made)) return known.segment
+    const tools = [...made.values()].map(({ entry, use }) => searchToolOf(entry, use.examples))
+    const segment = { ...(await this.#builder.build(tools, this.#vectors)), isOverlay: true }
+    this.#kept.set(userId, { made, segment })
+    return segment
+  }
+}
+
+/** By ref, in an order that depends on nothing else. */
+export function usedIn({ toolkits }: ScopeView, uses: UserUses): UsedTools {
+  if (uses.length === 0) return NOTHING
+  const byKey = new Map(toolkits.map((one) => [one.indexed.key, one]))
+  const used: Array<[string, UsedTool]> = []
+  for (const use of uses) {
+    const { indexed, entries } = byKey.get(use.uscoId) ?? {}
+    const at = indexed?.positions.get(`${entries?.[0]?.toolkit}.${use.tool}`)
+    const entry = at === undefined ? undefined : entries?.[at]
+    if (entry?.included) used.push([entry.ref, { entry, use }])
+  }
+  return new Map(used.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+function isSame(a: UsedTools, b: UsedTools): boolean {
+  if (a.size !== b.size) return false
+  const [before, after] = [[...a], [...b]]
+  return before.every(([ref, one], index) => {
+    const [otherRef, other] = after[index] as [string, UsedTool]
+    return ref === otherRef && isSameManifest(one, other) && isSameList(one.use.examples, other.use.examples)
+  })
+}
+
+const isSameManifest = (a: UsedTool, b: UsedTool) =>
+  a.entry.manifest === b.entry.manifest && a.entry.examples === b.entry.examples
+
+const isSameList = (a: readonly string[], b: readonly string[]) =>
+  a === b || (a.length === b.length && a.every((one, index) => one === b[index]))
+
+/**
+ * By ref, from 0 to 1: more for what was used lately and went well. Lately is by the user's own last use and not by the clock, so
+ * that the same state gives the same order.
+ */
+export function habitsOf(used: UsedTools): Map<string, number> {
+  let latest = 0
+  for (const { use } of used.values()) latest = Math.max(latest, use.lastUsedAt)
+  const habits = new Map<string, number>()
+  for (const [ref, { use }] of used) {
+    const success = Math.min(1, (use.successes + 1) / (use.calls + 2))
+    habits.set(ref, success * 2 ** ((use.lastUsedAt - latest) / HALF_LIFE_MS))
+  }
+  return habits
+}

@@ -1,0 +1,177 @@
+/**
+ * Programs that Anthropic Messages runs: `code_execution` in a container, which waits wherever it calls a tool of the app. What
+ * was said of them comes back as it was: callers, the container, and nothing but results while one waits.
+ */
+import type { JsonObject } from '../../schema/json.ts'
+import {
+  ApiProblem,
+  assertShown,
+  isObject,
+  type ModelRequest,
+  type ModelTurn,
+  type NewId,
+  objects,
+  type ScriptedCall,
+  type ScriptedProgram,
+} from './script.ts'
+
+const VERSION = /^code_execution_\d{8}$/
+const EXPIRES = '2030-01-01T00:00:00Z'
+
+/** What the API knows of what it said. */
+export interface AnthropicMemory {
+  /** Programs, and the containers they run in. */
+  containers: Map<string, string>
+  /** Calls, and who made them. */
+  callers: Map<string, JsonObject>
+}
+
+const versionIn = (tools: readonly JsonObject[]) =>
+  tools.map(({ type }) => String(type)).find((type) => VERSION.test(type))
+const callersOf = ({ allowed_callers: callers }: JsonObject): unknown[] =>
+  Array.isArray(callers) ? callers : ['direct']
+const blocksOf = (history: readonly JsonObject[]) => history.flatMap(({ content }) => objects(content))
+const isProgramCall = ({ type, caller }: JsonObject) =>
+  type === 'tool_use' && isObject(caller) && VERSION.test(String(caller.type))
+
+/** Which tools that are shown this one may call: the model itself, or a version of programs. */
+export const callableBy = (caller: string, { tools }: ModelRequest, shown: ReadonlySet<string>) => {
+  const names = tools.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
+  return new Set(names.filter((name) => shown.has(name)))
+}
+
+export function checkPrograms(request: ModelRequest, memory: AnthropicMemory): void {
+  checkCallers(request)
+  checkContainer(request, memory)
+  request.history.forEach((message, index) => {
+    for (const block of objects(message.content))
+      if (block.type === 'tool_use') checkCaller(block, { request, index, memory })
+    if (objects(message.content).some(isProgramCall)) checkWaiting(request, index)
+  })
+}
+
+function checkCallers({ tools, body }: ModelRequest): void {
+  tools.forEach((tool, index) => {
+    const versions = callersOf(tool).filter((caller) => caller !== 'direct')
+    for (const version of versions)
+      if (!tools.some(({ type }) => type === version))
+        throw new ApiProblem(`tools.${index}.custom.allowed_callers: '${version}' needs a tool of type '${version}'.`)
+    if (versions.length > 0 && tool.strict === true)
+      throw new ApiProblem(`tools.${index}.custom: tools with \`strict: true\` cannot be called programmatically.`)
+    if (versions.length > 0 && isObject(body.tool_choice) && body.tool_choice.disable_parallel_tool_use === true)
+      throw new ApiProblem('tool_choice: `disable_parallel_tool_use` is not supported with programmatic tool calling.')
+  })
+}
+
+const containerOf = ({ container }: JsonObject) => (isObject(container) ? container.id : (container ?? undefined))
+
+function checkContainer({ body, history }: ModelRequest, { containers }: AnthropicMemory): void {
+  const given = containerOf(body)
+  if (given !== undefined && ![...containers.values()].includes(String(given)))
+    throw new ApiProblem(`Container '${given}' not found.`, { status: 404, type: 'not_found_error' })
+  const waiting = waitingIn(history)
+  if (waiting !== undefined && given === undefined)
+    throw new ApiProblem(`container: required while the program '${waiting}' waits for results.`)
+  if (waiting !== undefined && containers.has(waiting) && containers.get(waiting) !== given)
+    throw new ApiProblem(`container: the program '${waiting}' does not run in '${given}'.`)
+}
+
+/** The program that has no result yet. */
+export function waitingIn(history: readonly JsonObject[]): string | undefined {
+  const blocks = blocksOf(history)
+  const over = new Set(
+    blocks.flatMap((block) => (block.type === 'code_execution_tool_result' ? [block.tool_use_id] : [])),
+  )
+  const begun = blocks.filter(({ type, name }) => type === 'server_tool_use' && name === 'code_execution')
+  return begun.map(({ id }) => String(id)).findLast((id) => !over.has(id))
+}
+
+function checkCaller(
+  { id, caller }: JsonObject,
+  { request, index, memory }: { request: ModelRequest; index: number; memory: AnthropicMemory },
+): void {
+  const said = memory.callers.get(String(id))
+  if (said && JSON.stringify(said) !== JSON.stringify(caller))
+    throw new ApiProblem(`messages.${index}: the \`caller\` of \`tool_use\` '${id}' is not what it was.`)
+  if (!isObject(caller) || !VERSION.test(String(caller.type))) return
+  if (
+    !blocksOf(request.history.slice(0, index + 1)).some(
+      (block) => block.type === 'server_tool_use' && block.id === caller.tool_id,
+    )
+  )
+    throw new ApiProblem(`messages.${index}: \`caller.tool_id\` '${caller.tool_id}' names no \`server_tool_use\`.`)
+}
+
+/** While a program waits, there is nothing in the answer but results, and nothing in them but text. */
+function checkWaiting({ history }: ModelRequest, index: number): void {
+  const [asked, answer] = [objects(history[index]?.content).filter(isProgramCall), objects(history[index + 1]?.content)]
+  if (answer.some(({ type }) => type !== 'tool_result'))
+    throw new ApiProblem(
+      `messages.${index + 1}: while programmatic tool calls are pending, the message must contain only \`tool_result\` blocks.`,
+    )
+  const ids = asked.map(({ id }) => id)
+  for (const { tool_use_id, content } of answer)
+    if (ids.includes(tool_use_id) && objects(content).some(({ type }) => type !== 'text'))
+      throw new ApiProblem(`messages.${index + 1}: results of programmatic tool calls hold text only.`)
+}
+
+/** What a turn says of programs: those that end first, then what the model says, then those that call. */
+export function programBlocks(turn: ModelTurn, { request, shown, newId, memory }: Saying) {
+  const ended: JsonObject[] = []
+  const calling: JsonObject[] = []
+  const version = versionIn(request.tools)
+  for (const program of turn.programs ?? []) {
+    if (version === undefined) throw new Error('The request has no code_execution.')
+    const id = program.id ?? (program.code === undefined ? waitingIn(request.history) : newId('srvtoolu'))
+    if (id === undefined) throw new Error('No program waits.')
+    if (program.code !== undefined) {
+      memory.containers.set(id, String(containerOf(request.body) ?? newId('container')))
+      const input = { code: program.code }
+      calling.push({ type: 'server_tool_use', id, name: 'code_execution', input, caller: { type: 'direct' } })
+    }
+    assertShown(program.calls, callableBy(version, request, shown))
+    for (const call of program.calls ?? [])
+      calling.push(callBlock(call, { newId, memory, caller: { type: version, tool_id: id } }))
+    const result = resultBlock(id, program)
+    // One that begins and ends in one turn has its result behind it.
+    if (result) (program.code === undefined ? ended : calling).push(result)
+  }
+  return { ended, calling, container: containerFor(turn, { request, memory }) }
+}
+
+export interface Saying {
+  request: ModelRequest
+  /** The tools that the model sees. */
+  shown: ReadonlySet<string>
+  newId: NewId
+  memory: AnthropicMemory
+}
+
+export function callBlock(
+  { name, arguments: input = {}, id, caller: given }: ScriptedCall,
+  { newId, memory, caller }: { newId: NewId; memory: AnthropicMemory; caller: JsonObject },
+): JsonObject {
+  const block = { type: 'tool_use', id: id ?? newId('toolu'), name, input, caller: given ?? caller }
+  memory.callers.set(block.id, block.caller)
+  return block
+}
+
+function resultBlock(id: string, { output, error }: ScriptedProgram): JsonObject | undefined {
+  const result = { type: 'code_execution_tool_result', tool_use_id: id }
+  if (error !== undefined)
+    return {
+      ...result,
+      content: { type: 'code_execution_result', stdout: '', stderr: error, return_code: 1, content: [] },
+    }
+  if (output === undefined) return undefined
+  return {
+    ...result,
+    content: { type: 'code_execution_result', stdout: output, stderr: '', return_code: 0, content: [] },
+  }
+}
+
+function containerFor(turn: ModelTurn, { request, memory }: Pick<Saying, 'request' | 'memory'>): JsonObject | null {
+  const last = [...memory.containers.values()].at(-1)
+  const id = containerOf(request.body) ?? (turn.programs?.length ? last : undefined)
+  return id === undefined ? null : { id, expires_at: EXPIRES, skills: null }
+}

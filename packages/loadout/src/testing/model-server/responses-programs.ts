@@ -1,0 +1,145 @@
+/** Programs that OpenAI Responses runs: what a turn says of them, and what must come back as it was. */
+import type { JsonObject } from '../../schema/json.ts'
+import {
+  ApiProblem,
+  assertShown,
+  isObject,
+  type ModelRequest,
+  type ModelTurn,
+  type NewId,
+  objects,
+  type ScriptedCall,
+} from './script.ts'
+
+/** What the API knows of what it said. */
+export interface ResponsesMemory {
+  /** Programs by their call id. */
+  programs: Map<string, JsonObject>
+  /** Calls of programs, and who made them. */
+  callers: Map<string, JsonObject>
+}
+
+const functionsIn = (tools: readonly JsonObject[]): JsonObject[] =>
+  tools.flatMap((tool) => (tool.type === 'namespace' ? objects(tool.tools) : tool.type === 'function' ? [tool] : []))
+const callersOf = ({ allowed_callers: callers }: JsonObject): unknown[] =>
+  Array.isArray(callers) ? callers : ['direct']
+const isOn = (tools: readonly JsonObject[]) => tools.some(({ type }) => type === 'programmatic_tool_calling')
+const isProgram = (caller: unknown): caller is JsonObject => isObject(caller) && caller.type === 'program'
+
+/** Which tools that are shown this one may call: of the request, and of what a search brought. */
+export const callableBy = (
+  caller: 'direct' | 'programmatic',
+  { tools, history }: ModelRequest,
+  shown: ReadonlySet<string>,
+) => {
+  const loaded = history.flatMap((item) => (item.type === 'tool_search_output' ? objects(item.tools) : []))
+  const all = functionsIn([...tools, ...loaded])
+  const names = all.filter((tool) => callersOf(tool).includes(caller)).map(({ name }) => String(name))
+  return new Set(names.filter((name) => shown.has(name)))
+}
+
+export function checkPrograms({ tools, history }: ModelRequest, memory: ResponsesMemory): void {
+  if (!isOn(tools) && functionsIn(tools).some((tool) => callersOf(tool).includes('programmatic')))
+    throw new ApiProblem(
+      "'allowed_callers' with 'programmatic' needs the 'programmatic_tool_calling' tool in 'tools'.",
+      {
+        param: 'tools',
+      },
+    )
+  history.forEach((item, index) => {
+    const param = `input[${index}]`
+    if (item.type === 'program') checkProgram(item, { param, memory })
+    if (item.type === 'function_call') checkCaller(item, { param, memory, before: history.slice(0, index) })
+    if (item.type === 'function_call_output') checkAnswer(item, { param, before: history.slice(0, index) })
+  })
+}
+
+function checkProgram(item: JsonObject, { param, memory }: { param: string; memory: ResponsesMemory }): void {
+  for (const field of ['id', 'call_id', 'code', 'fingerprint'])
+    if (typeof item[field] !== 'string')
+      throw new ApiProblem(`Missing required parameter: '${param}.${field}'.`, {
+        param: `${param}.${field}`,
+        code: 'missing_required_parameter',
+      })
+  const said = memory.programs.get(String(item.call_id))
+  if (said && (said.fingerprint !== item.fingerprint || said.code !== item.code))
+    throw new ApiProblem(
+      `The program '${item.call_id}' does not match its fingerprint. Round-trip the item unchanged.`,
+      {
+        param: `${param}.fingerprint`,
+      },
+    )
+}
+
+function checkCaller(
+  { call_id, caller }: JsonObject,
+  { param, memory, before }: { param: string; memory: ResponsesMemory; before: readonly JsonObject[] },
+): void {
+  const said = memory.callers.get(String(call_id))
+  if (said && JSON.stringify(said) !== JSON.stringify(caller))
+    throw new ApiProblem(`The caller of function call '${call_id}' is not what it was.`, { param: `${param}.caller` })
+  if (!isProgram(caller)) return
+  if (!before.some((item) => item.type === 'program' && item.call_id === caller.caller_id))
+    throw new ApiProblem(`No program found for caller with caller_id ${caller.caller_id}.`, {
+      param: `${param}.caller`,
+    })
+}
+
+function checkAnswer(
+  { call_id, caller }: JsonObject,
+  { param, before }: { param: string; before: readonly JsonObject[] },
+): void {
+  const asked = before.find((item) => item.type === 'function_call' && item.call_id === call_id)
+  const [wanted, given] = [asked?.caller, caller].map((one) => (isProgram(one) ? one.caller_id : undefined))
+  if (wanted !== given)
+    throw new ApiProblem(`The output of function call '${call_id}' must carry the caller of its call.`, {
+      param: `${param}.caller`,
+    })
+}
+
+/** The program that has no output yet. */
+function waitingIn(history: readonly JsonObject[]): string | undefined {
+  const over = new Set(history.flatMap((item) => (item.type === 'program_output' ? [item.call_id] : [])))
+  const begun = history.flatMap((item) => (item.type === 'program' ? [String(item.call_id)] : []))
+  return begun.findLast((id) => !over.has(id))
+}
+
+export interface Saying {
+  request: ModelRequest
+  /** The tools that the model sees. */
+  shown: ReadonlySet<string>
+  newId: NewId
+  memory: ResponsesMemory
+  /** The item of a call. */
+  callItem(call: ScriptedCall): JsonObject
+}
+
+/** What a turn says of programs: those that end first, then what the model says, then those that call. */
+export function programItems(turn: ModelTurn, { request, shown, newId, memory, callItem }: Saying) {
+  const ended: JsonObject[] = []
+  const calling: JsonObject[] = []
+  for (const { id, code, calls = [], output, error } of turn.programs ?? []) {
+    if (!isOn(request.tools)) throw new Error('The request has no programmatic_tool_calling.')
+    const call_id = id ?? (code === undefined ? waitingIn(request.history) : newId('call'))
+    if (call_id === undefined) throw new Error('No program waits.')
+    if (code !== undefined) {
+      const program = { id: newId('prog'), type: 'program', call_id, code, fingerprint: newId('fp') }
+      memory.programs.set(call_id, program)
+      calling.push(program)
+    }
+    assertShown(calls, callableBy('programmatic', request, shown))
+    const caller = { type: 'program', caller_id: call_id }
+    for (const call of calls) {
+      const item = callItem({ caller, ...call })
+      memory.callers.set(String(item.call_id), caller)
+      calling.push(item)
+    }
+    if (output === undefined && error === undefined) continue
+    const over = { id: newId('progout'), type: 'program_output', call_id, result: error ?? output }
+    const result = { ...over, status: error === undefined ? 'completed' : 'incomplete' }
+    // One that begins and ends in one turn has its result behind it.
+    if (code === undefined) ended.push(result)
+    else calling.push(result)
+  }
+  return { ended, calling }
+}

@@ -1,0 +1,253 @@
+/**
+ * A model that says what a script tells it to, over real HTTP on loopback, for Anthropic Messages, OpenAI Responses,
+ * OpenAI Chat Completions and Gemini. Requests are checked as those APIs document it: what they would refuse is refused with their
+ * status and body, and uses no step of the script. A step whose `expect` throws is refused too, and `done()` tells.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { JsonObject } from '../../schema/json.ts'
+import { anthropicForm } from './anthropic.ts'
+import { chatForm } from './chat.ts'
+import { GOOGLE_PATH, googleForm } from './google.ts'
+import { responsesForm } from './responses.ts'
+import {
+  type ApiForm,
+  ApiProblem,
+  isObject,
+  type ModelAnswer,
+  type ModelApi,
+  type ModelRequest,
+  type ModelScript,
+  type NewId,
+  objects,
+  type RawAnswer,
+  type StreamEvent,
+} from './script.ts'
+
+export interface ModelServer extends AsyncDisposable {
+  url: string
+  /** What the official SDKs take as `baseURL`: Anthropic's has no version in it, OpenAI's has. */
+  baseUrl: { anthropic: string; openai: string; aiSdkAnthropic: string; google: string }
+  /** All that came, also what was refused. */
+  requests: RecordedRequest[]
+  /** Throws where a request was refused by an `expect` or met no step, or where steps are left. */
+  done(): void
+  close(): Promise<void>
+}
+
+export interface RecordedRequest extends ModelRequest {
+  /** What it was answered with; 0 while it is not. */
+  status: number
+  /** Why it was refused. */
+  refused?: string
+  /** Who asked went away before all was said. */
+  aborted?: true
+}
+
+export interface ModelServerOptions {
+  /** The one key that is taken. @default any */
+  apiKey?: string
+  /** Larger requests are refused. @default 32 MB */
+  maxBytes?: number
+  /** Milliseconds between the events of a stream. @default none */
+  paceMs?: number
+}
+
+const PATHS: Readonly<Record<string, ModelApi>> = {
+  '/v1/messages': 'anthropic',
+  '/v1/responses': 'responses',
+  '/v1/chat/completions': 'chat',
+}
+const LARGEST = 32 * 1024 * 1024
+
+export async function startModelServer(script: ModelScript, options: ModelServerOptions = {}): Promise<ModelServer> {
+  const requests: RecordedRequest[] = []
+  const failures: Error[] = []
+  const steps = createSteps(script, failures)
+  const forms = createForms()
+
+  // Imported when it is needed: suites of the same entry run in a browser too.
+  const { createServer } = await import('node:http')
+  const http = createServer(async (incoming, outgoing) => {
+    outgoing.on('error', () => {})
+    const path = new URL(incoming.url ?? '/', 'http://localhost').pathname
+    const api = apiOf(path)
+    const form = forms[api ?? (path.includes('messages') ? 'anthropic' : 'responses')]
+    let recorded: RecordedRequest | undefined
+    try {
+      if (!api || incoming.method !== 'POST')
+        throw new ApiProblem(`Not found: ${path}`, { status: 404, type: 'not_found_error' })
+      const headers = headersOf(incoming)
+      const body = await bodyOf(incoming, options.maxBytes ?? LARGEST)
+      recorded = { ...requestOf({ api, path, headers, body }), status: 0 }
+      const mine = recorded
+      requests.push(mine)
+      outgoing.on('close', () => outgoing.writableFinished || Object.assign(mine, { aborted: true }))
+      checkKey(recorded, options.apiKey)
+      recorded.history = form.recall?.(recorded) ?? recorded.history
+      form.check(recorded)
+      const answer = await steps.next(recorded, form)
+      recorded.status = isRaw(answer) ? (answer.raw.status ?? 200) : 200
+      await send(outgoing, { form, request: recorded, answer, paceMs: options.paceMs })
+    } catch (error) {
+      const problem = error instanceof ApiProblem ? error : new ApiProblem(String(error))
+      if (recorded) Object.assign(recorded, { status: problem.status, refused: problem.message })
+      sendJson(outgoing, { status: problem.status, body: form.problem(problem) })
+    }
+  })
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
+  const close = () =>
+    new Promise<void>((resolve) => {
+      http.close(() => resolve())
+      http.closeAllConnections()
+    })
+  return {
+    url,
+    baseUrl: { anthropic: url, openai: `${url}/v1`, aiSdkAnthropic: `${url}/v1`, google: `${url}/v1beta` },
+    requests,
+    done() {
+      if (failures[0]) throw failures[0]
+      if (steps.left() > 0) throw new Error(`${steps.left()} steps of the script were not asked for.`)
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function createForms(): Record<ModelApi, ApiForm> {
+  let count = 0
+  const newId: NewId = (prefix) => `${prefix}_${String(++count).padStart(6, '0')}`
+  return {
+    anthropic: anthropicForm(newId),
+    responses: responsesForm(newId),
+    chat: chatForm(newId),
+    google: googleForm(newId),
+  }
+}
+
+function apiOf(path: string): ModelApi | undefined {
+  if (GOOGLE_PATH.test(path)) return 'google'
+  return Object.hasOwn(PATHS, path) ? PATHS[path] : undefined
+}
+
+function createSteps(script: ModelScript, failures: Error[]) {
+  let used = 0
+  const told = (error: unknown): ApiProblem => {
+    const failure = error instanceof Error ? error : new Error(String(error))
+    failures.push(failure)
+    return new ApiProblem(`The script did not expect this request: ${failure.message}`)
+  }
+  async function answerTo(request: ModelRequest): Promise<ModelAnswer> {
+    if (typeof script === 'function') return script(request)
+    const step = script[used++]
+    if (!step) throw new Error(`It has ${script.length} steps, and this is request ${used}.`)
+    step.expect?.(request)
+    return typeof step.answer === 'function' ? step.answer(request) : step.answer
+  }
+  return {
+    left: () => (typeof script === 'function' ? 0 : Math.max(0, script.length - used)),
+    /** The answer, in the form of the API: what cannot be said in it is a mistake of the script. */
+    async next(request: ModelRequest, form: ApiForm): Promise<JsonObject | RawAnswer> {
+      try {
+        const said = await answerTo(request)
+        if (isRaw(said)) return said
+        return form.answer(typeof said === 'string' ? { text: said } : said, request)
+      } catch (error) {
+        throw error instanceof ApiProblem ? error : told(error)
+      }
+    },
+  }
+}
+
+function requestOf({
+  api,
+  path,
+  headers,
+  body,
+}: Pick<ModelRequest, 'api' | 'path' | 'headers' | 'body'>): ModelRequest {
+  const given = objects(body.tools)
+  const tools = api === 'google' ? given.flatMap((tool) => objects(tool.functionDeclarations)) : given
+  const all = tools.flatMap((tool) => (tool.type === 'namespace' ? objects(tool.tools) : [tool]))
+  const nameOf = (tool: JsonObject) => (isObject(tool.function) ? tool.function.name : tool.name)
+  const names = (among: readonly JsonObject[]) =>
+    among.map(nameOf).filter((name): name is string => typeof name === 'string')
+  const history = objects(api === 'responses' ? body.input : api === 'google' ? body.contents : body.messages)
+  const stream = api === 'google' ? path.endsWith(':streamGenerateContent') : body.stream === true
+  return {
+    api,
+    path,
+    headers,
+    body,
+    stream,
+    history,
+    tools,
+    toolNames: names(all),
+    deferredNames: names(all.filter((tool) => tool.defer_loading === true)),
+  }
+}
+
+function checkKey({ api, headers }: ModelRequest, apiKey: string | undefined): void {
+  const bearer = headers.authorization?.replace(/^Bearer /, '')
+  const own = { anthropic: headers['x-api-key'], google: headers['x-goog-api-key'] }
+  const given = (api === 'anthropic' || api === 'google' ? own[api] : undefined) ?? bearer
+  if (given !== undefined && given !== '' && (apiKey === undefined || given === apiKey)) return
+  const message = api === 'anthropic' ? 'invalid x-api-key' : 'Incorrect API key provided.'
+  throw new ApiProblem(message, { status: 401, type: 'authentication_error', code: 'invalid_api_key' })
+}
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+
+async function bodyOf(incoming: IncomingMessage, maxBytes: number): Promise<JsonObject> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of incoming) {
+    size += (chunk as Buffer).length
+    if (size <= maxBytes) chunks.push(chunk as Buffer)
+  }
+  if (size > maxBytes)
+    throw new ApiProblem('Request exceeds the maximum size', { status: 413, type: 'request_too_large' })
+  try {
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+    if (isObject(body)) return body
+  } catch {}
+  throw new ApiProblem('The request body is not valid JSON')
+}
+
+interface Answering {
+  form: ApiForm
+  request: ModelRequest
+  answer: JsonObject | RawAnswer
+  paceMs: number | undefined
+}
+
+async function send(outgoing: ServerResponse, { form, request, answer, paceMs }: Answering): Promise<void> {
+  if (isRaw(answer)) return void sendRaw(outgoing, answer)
+  if (!request.stream) return void sendJson(outgoing, { body: answer })
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' })
+  for (const event of form.events(answer, request)) {
+    if (outgoing.destroyed) break
+    outgoing.write(eventText(event))
+    // Each in a packet of its own, as far as that can be had: a reader must not rely on whole events.
+    await new Promise((resolve) => (paceMs === undefined ? setImmediate(resolve) : setTimeout(resolve, paceMs)))
+  }
+  outgoing.end()
+}
+
+const eventText = ({ event, data }: StreamEvent) =>
+  `${event ? `event: ${event}\n` : ''}data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+
+const isRaw = (answer: ModelAnswer | JsonObject): answer is RawAnswer => typeof answer === 'object' && 'raw' in answer
+
+function sendRaw(outgoing: ServerResponse, { raw: { status = 200, headers = {}, body } }: RawAnswer): void {
+  if (typeof body === 'string') outgoing.writeHead(status, headers).end(body)
+  else sendJson(outgoing, { status, headers, body })
+}
+
+function sendJson(
+  outgoing: ServerResponse,
+  { status = 200, headers = {}, body }: { status?: number; headers?: Record<string, string>; body: JsonObject },
+): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
+}

@@ -1,0 +1,68 @@
+/** What the cases of the executor's suite have in common: a bridge of little functions, and programs run over it. */
+import type {
+  Bridge,
+  BridgeAnswer,
+  BridgeCall,
+  ExecuteOptions,
+  Execution,
+  Executor,
+} from '../../../code-mode/executor.ts'
+import type { Json } from '../../../schema/json.ts'
+import { check, equal } from '../../check.ts'
+
+export type ExecutorCase = (executor: Executor) => Promise<void>
+
+export const NOW = Date.UTC(2026, 0, 2, 3, 4, 5)
+
+export interface Given extends ExecuteOptions {
+  input?: Json
+  seed?: string
+  bridge?: Partial<Bridge>
+}
+
+/** Answers `echo` with its arguments, `fail` with an error, and the rest with null, each a second after the one before. */
+export async function answer(call: BridgeCall): Promise<BridgeAnswer> {
+  const at = NOW + 1000 * (call.seq + 1)
+  if (call.name === 'fail')
+    return { error: { code: 'not-found', message: 'There is none.', data: { seq: call.seq } }, at }
+  return { value: call.name === 'echo' ? call.arguments[0] : null, at }
+}
+
+export const FUNCTIONS = {
+  kit: ['echo', 'fail', 'list-all', 'slow'],
+  'two-words': ['echo'],
+  '': ['search', 'describe'],
+}
+
+export function run(executor: Executor, source: string, given: Given = {}): Promise<Execution> {
+  const { input, seed = 'seed', bridge, limits, signal } = given
+  return executor.execute(
+    { source, input, seed, now: NOW },
+    { functions: FUNCTIONS, call: answer, ...bridge },
+    { limits, signal },
+  )
+}
+
+export async function value(executor: Executor, source: string, given: Given = {}): Promise<Json> {
+  const execution = await run(executor, source, given)
+  if (execution.status === 'completed') return execution.value
+  throw new Error(`It did not complete: ${JSON.stringify(execution)}`)
+}
+
+export async function failure(executor: Executor, source: string, given: Given = {}) {
+  const execution = await run(executor, source, given)
+  if (execution.status === 'failed') return { ...execution.error, execution }
+  throw new Error(`It did not fail: ${JSON.stringify(execution).slice(0, 300)}`)
+}
+
+/** It ends with this code, and reports that it took no less than the limit. */
+export async function ends(executor: Executor, source: string, given: Given & { code: string; limitMs: number }) {
+  const { code, execution } = await failure(executor, source, given)
+  const { usage } = execution
+  equal(code, given.code, `how it ends: ${source}`)
+  check(usage.wallMs >= given.limitMs, `it ends after ${given.limitMs} ms, and not after ${usage.wallMs}: ${source}`)
+}
+
+export const wait = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
+
+export const same = (actual: unknown, expected: unknown, what = 'what came of it') => equal(actual, expected, what)

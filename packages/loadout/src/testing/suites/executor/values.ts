@@ -1,0 +1,81 @@
+/** What goes out of a program and into it: JSON, made and read so that nothing else can come along. */
+import type { BridgeAnswer, BridgeCall } from '../../../code-mode/executor.ts'
+import { check } from '../../check.ts'
+import { answer, type ExecutorCase, failure, NOW, same, value } from './case.ts'
+
+export const valueCases: Record<string, ExecutorCase> = {
+  'values that are not JSON are converted by the rules of JSON': async (executor) => {
+    same(await value(executor, 'return undefined'), null)
+    same(await value(executor, 'return () => 1'), null)
+    same(await value(executor, 'return Symbol()'), null)
+    same(await value(executor, 'return { a: undefined, b: NaN, c: [undefined], d: new Date(0) }'), {
+      b: null,
+      c: [null],
+      d: '1970-01-01T00:00:00.000Z',
+    })
+    same(await value(executor, 'return { toJSON: () => 5 }'), 5)
+    same(await value(executor, 'return { a: { constructor: 1, prototype: 2 } }'), {
+      a: { constructor: 1, prototype: 2 },
+    })
+  },
+
+  'a result that cannot be serialized fails the program with the reason': async (executor) => {
+    for (const [source, word] of [
+      ['const a = {}; a.a = a; return a', 'circular'],
+      ['return 10n', 'BigInt'],
+      ["return { get a() { throw new Error('mine') } }", 'mine'],
+      ['return JSON.parse(\'{ "__proto__": { "admin": true } }\')', '__proto__'],
+      ['return { a: [{ ["__proto__"]: 1 }] }', '__proto__'],
+      ['let a = []; for (let i = 0; i < 200; i++) a = [a]; return a', 'nested'],
+      ["return 'a\\0b'", 'NUL'],
+      ["return 'a\\ud800b'", 'half a character'],
+    ] as const) {
+      const { code, message } = await failure(executor, source)
+      same(code, 'program-error', source)
+      check(message.includes(word), `${source}: ${message}`)
+    }
+  },
+
+  'arguments that cannot be serialized throw an exception and make no call': async (executor) => {
+    const made: BridgeCall[] = []
+    const call = (one: BridgeCall) => {
+      made.push(one)
+      return answer(one)
+    }
+    const source = `
+      const cycle = {}; cycle.cycle = cycle
+      const codes = []
+      for (const bad of [cycle, 10n, JSON.parse('{ "__proto__": 1 }'), { get a() { throw 1 } }, 'a\\0'])
+        try { await kit.echo(bad) } catch (error) { codes.push(error.code) }
+      return codes`
+    same(await value(executor, source, { bridge: { call } }), Array(5).fill('invalid-arguments'))
+    same(made, [])
+  },
+
+  'answers reach the program unchanged': async (executor) => {
+    const given = { text: 'ü漢😀\u2028\0', list: [1.5, -0, 1e300, null], deep: { __proto__x: 1 }, ['__proto__']: 1 }
+    const raw = JSON.parse('{ "__proto__": { "polluted": true }, "a": 1 }')
+    const call = async ({ arguments: [which] }: BridgeCall): Promise<BridgeAnswer> => ({
+      value: which === 'raw' ? raw : given,
+      at: NOW,
+    })
+    same(
+      await value(executor, "const { text } = await kit.echo(); return text === 'ü漢😀\\u2028\\0'", {
+        bridge: { call },
+      }),
+      true,
+    )
+    const pollution = `
+      const got = await kit.echo('raw')
+      return [({}).polluted === undefined, Object.keys(got), Object.getPrototypeOf(got) === Object.prototype]`
+    same(await value(executor, pollution, { bridge: { call } }), [true, ['__proto__', 'a'], true])
+  },
+
+  'large values pass up to their limits': async (executor) => {
+    const size = 500_000
+    same(((await value(executor, `return 'x'.repeat(${size})`)) as string).length, size)
+    same(await value(executor, "return (await kit.echo('ü'.repeat(120_000))).length"), 120_000)
+    const rows = (await value(executor, 'return Array.from({ length: 20000 }, (_, i) => ({ i }))')) as unknown[]
+    same(rows.length, 20_000)
+  },
+}

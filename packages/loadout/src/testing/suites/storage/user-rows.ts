@@ -1,0 +1,60 @@
+/** Valid rows of who can sign in, each told apart by what is given. */
+import { newId } from '../../../schema/ids.ts'
+import type { Row } from '../../../storage/storage.ts'
+
+const now = () => new Date()
+const soon = () => new Date(Date.now() + 60_000)
+
+export function userRow(userId: string, given: Partial<Row<'users'>> = {}): Row<'users'> {
+  return {
+    userId,
+    email: `${userId}@example.com`,
+    name: userId,
+    role: 'user',
+    emailVerified: true,
+    disabledAt: null,
+    lastSignInAt: null,
+    createdAt: now(),
+    updatedAt: now(),
+    ...given,
+  }
+}
+
+export function accountRow(userId: string, given: Partial<Row<'accounts'>> = {}): Row<'accounts'> {
+  return {
+    accountId: newId('account'),
+    userId,
+    provider: 'credential',
+    subject: userId,
+    passwordHash: 'h',
+    createdAt: now(),
+    updatedAt: now(),
+    ...given,
+  }
+}
+
+export function sessionRow(userId: string, given: Partial<Row<'sessions'>> = {}): Row<'sessions'> {
+  return {
+    sessionId: newId('session'),
+    userId,
+    tokenHash: newId('session'),
+    expiresAt: soon(),
+    address: null,
+    userAgent: null,
+    createdAt: now(),
+    updatedAt: now(),
+    ...given,
+  }
+}
+
+export function signInLinkRow(userId: string | null, given: Partial<Row<'signInLinks'>> = {}): Row<'signInLinks'> {
+  return {
+    linkId: newId('signInLink'),
+    kind: 'invite',
+    userId,
+    tokenHash: newId('signInLink'),
+    expiresAt: soon(),
+    createdAt: now(),
+    ...given,
+  }
+}

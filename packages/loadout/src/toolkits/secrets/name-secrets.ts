@@ -1,0 +1,110 @@
+/** Readable names for the secrets of toolkits, each its own: `GITHUB_TOKEN`, `LINEAR_AUTHORIZATION`, `DB_PASSWORD`. */
+import { readTemplate, variablesIn } from '../import/variables.ts'
+import type { StoredToolkit } from '../stored-toolkit.ts'
+import { PLACEHOLDER } from './url-secrets.ts'
+
+export interface NamedSecret {
+  name: string
+  /** The toolkit's id, for people. */
+  toolkit: string
+  field: string
+}
+
+export interface SecretNames {
+  all: readonly NamedSecret[]
+  nameOf(uscoId: string, field: string): string
+}
+
+interface Wish {
+  uscoId: string
+  toolkit: string
+  field: string
+  /** Taken where nobody else wants it. */
+  bare: string | undefined
+  long: string
+}
+
+export function nameSecrets(toolkits: readonly StoredToolkit[]): SecretNames {
+  const wishes = toolkits.flatMap(wishesOf)
+  const wanted = new Map<string, number>()
+  for (const { bare } of wishes) if (bare !== undefined) wanted.set(bare, (wanted.get(bare) ?? 0) + 1)
+  // A text of the record that is read as a variable must not become a secret by its name.
+  const taken = new Set(toolkits.flatMap(literalNames))
+  const names = new Map<string, NamedSecret>()
+  const isFree = ({ bare }: Wish) => bare !== undefined && wanted.get(bare) === 1 && !taken.has(bare)
+  const give = ({ uscoId, toolkit, field }: Wish, name: string) => {
+    taken.add(name)
+    names.set(keyOf(uscoId, field), { name, toolkit, field })
+  }
+  const { bare = [], long = [] } = Object.groupBy(wishes, (wish) => (isFree(wish) ? 'bare' : 'long'))
+  for (const wish of bare) give(wish, wish.bare as string)
+  for (const wish of long) give(wish, freeName(wish.long, taken))
+  return {
+    all: wishes.map(({ uscoId, field }) => names.get(keyOf(uscoId, field)) as NamedSecret),
+    nameOf: (uscoId, field) => names.get(keyOf(uscoId, field))?.name ?? shout(field),
+  }
+}
+
+const keyOf = (uscoId: string, field: string) => JSON.stringify([uscoId, field])
+
+function freeName(wanted: string, taken: ReadonlySet<string>): string {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? wanted : `${wanted}_${count}`
+    if (!taken.has(name)) return name
+  }
+}
+
+/** One wish for each secret that the record has, in the order of their places. */
+function wishesOf({ uscoId, toolkit }: StoredToolkit): Wish[] {
+  const wishes = new Map<string, Wish>()
+  const prefix = shout(toolkit.id)
+  for (const { text, before } of textsOf(toolkit.server))
+    for (const { 1: field = '', index } of text.matchAll(PLACEHOLDER)) {
+      if (wishes.has(field)) continue
+      const own = wordFor(field, text.slice(0, index), before)
+      const bare = field.startsWith('env.') && /^[A-Za-z_]\w*$/.test(own) ? own : undefined
+      wishes.set(field, { uscoId, toolkit: toolkit.id, field, bare, long: `${prefix}_${shout(own)}` })
+    }
+  return [...wishes.values()]
+}
+
+interface Text {
+  text: string
+  /** The argument before it. */
+  before?: string
+}
+
+function* textsOf(value: unknown, before?: string): Generator<Text> {
+  if (typeof value === 'string') yield { text: value, ...(before === undefined ? {} : { before }) }
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* textsOf(item, textAt(value, index - 1))
+  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* textsOf(item)
+}
+
+const textAt = (list: readonly unknown[], index: number) => (typeof list[index] === 'string' ? list[index] : undefined)
+
+/** What a secret is called where it stands: its field, the flag or parameter before it, or else only its kind. */
+function wordFor(field: string, textBefore: string, argumentBefore: string | undefined): string {
+  const [, kind = '', rest = ''] = /^(env|values|secrets|headers|auth\.headers|auth|args|url)\.(.*)$/s.exec(field) ?? []
+  if (kind !== 'args' && kind !== 'url') return rest || field
+  const inText = /([\w.-]+)(?:=|:\s*(?:\w+\s+)?)$/.exec(textBefore.slice(-200))?.[1]
+  const inFlag = textBefore === '' && argumentBefore?.startsWith('-') ? argumentBefore : undefined
+  return inText ?? inFlag ?? (kind === 'url' ? 'URL' : 'ARGUMENT')
+}
+
+function shout(text: string): string {
+  const word = text
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .slice(0, 60)
+    .toUpperCase()
+  return /^[A-Z]/.test(word) ? word : `SECRET_${word}`
+}
+
+const literalNames = ({ toolkit }: StoredToolkit) =>
+  [...textsOf(toolkit.server)].flatMap(({ text }) =>
+    [...variablesIn(readTemplate(text).parts)].flatMap(({ name, isSecretRef }) =>
+      name === undefined || isSecretRef ? [] : [name],
+    ),
+  )

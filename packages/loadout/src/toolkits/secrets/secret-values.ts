@@ -1,0 +1,94 @@
+/**
+ * Decides which values of a toolkit are masked in errors, results, logs and the audit log. Every environment and header
+ * value is sealed at rest; only those that are secrets by declaration, name or form are masked in texts. URLs, hosts,
+ * paths, user names and switches stay readable, and so does whatever is shorter than eight characters or has no entropy,
+ * unless its field is declared secret.
+ */
+import type { Server } from '../../schema/toolkit/server.ts'
+import { isSecretName, isStrong, looksSecret } from './looks-secret.ts'
+import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
+
+const NAMED = /^(?:env|headers|values)\.(.+)$/s
+/** Fields that hold nothing but a secret: tokens, client secrets, a custom toolkit's secrets, secret inputs. */
+const DECLARED = /^(?:secrets\.|auth\.(?!headers\.)|(?:args|url)\.input\d+$)/
+const CARRIED = 'carried.'
+const SHORTEST_DECLARED = 4
+const PATH = /^(?:\/|~\/|\.{1,2}\/|[A-Za-z]:\\)/
+const LONGEST_JSON = 64 * 1024
+const DEEPEST_JSON = 8
+/** `Server=db;Password=hunter22;` */
+const PAIR = /(?:^|[;\s])([\w -]{1,60})=([^;\s]+)/g
+
+/** The texts to mask, each whole. `opened` has the values by field. */
+export function secretValues(opened: Readonly<Record<string, string>>): readonly string[] {
+  return [...new Set(Object.entries(opened).flatMap(([field, value]) => secretsIn(field, value)))]
+}
+
+/** Whether a stored field counts as a secret for people, by what its name says: a `PATH` in `env` does not. */
+export function isSecretField(field: string): boolean {
+  const plain = withoutCarried(field)
+  const name = NAMED.exec(plain)?.[1]
+  return name === undefined || isSecretName(name)
+}
+
+/** The fields of a record whose placeholders stand for secrets, each once. */
+export const secretFieldsOf = (server: Server): string[] =>
+  [...new Set([...JSON.stringify(server).matchAll(PLACEHOLDER)].map(([, field = '']) => field))].filter(isSecretField)
+
+const withoutCarried = (field: string) => (field.startsWith(CARRIED) ? field.slice(CARRIED.length) : field)
+
+function secretsIn(field: string, value: string): string[] {
+  const plain = withoutCarried(field)
+  if (DECLARED.test(plain)) return value.length >= SHORTEST_DECLARED ? [value] : []
+  const name = NAMED.exec(plain)?.[1]
+  // An argument, a part of a URL or a sign-in header was taken out of the record because it looked like a secret.
+  return valueSecrets(value, name === undefined || isSecretName(name), 0)
+}
+
+function valueSecrets(value: string, isNamed: boolean, depth: number): string[] {
+  const url = secretsOfUrl(value)
+  if (url !== undefined) return url
+  const inside = insideJson(value, depth) ?? insidePairs(value)
+  if (isNamed) return isStrong(value) && !isPath(value) ? [value, ...inside] : inside
+  return [...linesOf(value).filter(looksSecret), ...inside]
+}
+
+/** A URL stays readable but for its credentials. */
+function secretsOfUrl(value: string): string[] | undefined {
+  if (!/^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value)) return undefined
+  const parts: string[] = []
+  const take = (part: string) => {
+    parts.push(part)
+    return ''
+  }
+  return maskUrl(value, take) === undefined ? undefined : parts.filter(isStrong)
+}
+
+/** A service account's key file, for example: its own names say which of its values are secret. */
+function insideJson(value: string, depth: number): string[] | undefined {
+  if (!/^\s*[{[]/.test(value) || value.length > LONGEST_JSON) return undefined
+  try {
+    return leafSecrets(JSON.parse(value), '', depth)
+  } catch {
+    return undefined
+  }
+}
+
+function leafSecrets(value: unknown, name: string, depth: number): string[] {
+  if (depth > DEEPEST_JSON) return []
+  if (typeof value === 'string') return valueSecrets(value, isSecretName(name), depth + 1)
+  if (Array.isArray(value)) return value.flatMap((item) => leafSecrets(item, name, depth + 1))
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => leafSecrets(inner, key, depth + 1))
+}
+
+const insidePairs = (value: string): string[] =>
+  [...value.slice(0, LONGEST_JSON).matchAll(PAIR)]
+    .filter(([, name = '', one = '']) => isSecretName(name) && isStrong(one))
+    .map(([, , one = '']) => one)
+
+const linesOf = (value: string) =>
+  value.includes('PRIVATE KEY-----') ? [value] : value.split(/\r?\n/).map((line) => line.trim())
+
+/** Base64 may begin with a slash, too. */
+const isPath = (value: string) => PATH.test(value) && !value.split(/[\\/]/).some(looksSecret)

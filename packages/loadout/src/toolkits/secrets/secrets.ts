@@ -1,0 +1,183 @@
+/**
+ * Takes the secrets out of a server record and leaves `${secret:field}` in their place, so that what is stored, shown
+ * and logged has none. Every environment and header value, every value of a template, and what a custom toolkit has as secrets, counts as one; in arguments and URLs what looks like one.
+ * A placeholder that comes back in means: keep what is stored. It is taken only where that secret stood. Who gives the
+ * secrets beside the record (an import) can name only those.
+ */
+import { HostError } from '../../errors.ts'
+import type { Auth, CustomServer, RemoteServer, Server, StdioServer } from '../../schema/toolkit/server.ts'
+import { isSecretName, looksSecret } from './looks-secret.ts'
+import { maskUrl, PLACEHOLDER } from './url-secrets.ts'
+
+export interface TakenSecrets {
+  server: Server
+  /** New secrets by field. */
+  secrets: Record<string, string>
+  /** Fields whose stored secret stays. What is in neither is to be cleared. */
+  kept: string[]
+}
+
+/** With `given` the placeholders of the record mean those secrets, and none that is stored. */
+export function takeSecrets(
+  server: Server,
+  stored: readonly string[],
+  given?: Readonly<Record<string, string>>,
+): TakenSecrets {
+  const taker = new Taker(stored, given)
+  return { server: taker.server(server), secrets: taker.secrets, kept: taker.kept }
+}
+
+/** The record with its secrets put back, for a connection. */
+export function fillSecrets(server: Server, secrets: Readonly<Record<string, string>>): Server {
+  const fill = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replace(PLACEHOLDER, (_, field: string) => lookUp(secrets, field))
+    if (Array.isArray(value)) return value.map(fill)
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, fill(inner)]))
+  }
+  // Its code is not filled: what looks like a placeholder there is the code's own.
+  if (server.type === 'custom') return server.secrets ? { ...server, secrets: fill(server.secrets) as Pairs } : server
+  return fill(server) as Server
+}
+
+type Pairs = Record<string, string>
+
+function lookUp(secrets: Readonly<Record<string, string>>, field: string): string {
+  if (Object.hasOwn(secrets, field)) return secrets[field] as string
+  throw new HostError('secret-missing', { detail: `The secret "${field}" is not stored.` })
+}
+
+const OAUTH_SECRETS = ['clientSecret', 'privateKey', 'assertion', 'idpClientSecret', 'idToken'] as const
+
+class Taker {
+  readonly secrets: Record<string, string> = {}
+  readonly kept: string[] = []
+  readonly #stored: ReadonlySet<string>
+  readonly #given: Readonly<Record<string, string>> | undefined
+  #next = 0
+
+  constructor(stored: readonly string[], given?: Readonly<Record<string, string>>) {
+    this.#stored = new Set(stored)
+    this.#given = given
+  }
+
+  server(server: Server): Server {
+    if (server.type === 'custom') return this.#custom(server)
+    return server.type === 'stdio' ? this.#stdio(server) : this.#remote(server)
+  }
+
+  #stdio(server: StdioServer): StdioServer {
+    return {
+      ...server,
+      env: this.#record('env', server.env),
+      ...(server.values === undefined ? {} : { values: this.#record('values', server.values) }),
+      args: server.args.map((arg, index) => this.#argument(arg, server.args[index - 1])),
+    }
+  }
+
+  #custom(server: CustomServer): CustomServer {
+    return server.secrets === undefined ? server : { ...server, secrets: this.#record('secrets', server.secrets) }
+  }
+
+  #remote(server: RemoteServer): RemoteServer {
+    return {
+      ...server,
+      url: this.#url(server.url),
+      headers: this.#record('headers', server.headers),
+      auth: this.#auth(server.auth),
+    }
+  }
+
+  #auth(auth: Auth): Auth {
+    switch (auth.type) {
+      case 'none':
+        return auth
+      case 'bearer':
+        return { ...auth, token: this.#whole('auth.token', auth.token) }
+      case 'headers':
+        return { ...auth, headers: this.#record('auth.headers', auth.headers) }
+      case 'oauth':
+        return { ...auth, ...this.#oauth(auth) }
+    }
+  }
+
+  #oauth(auth: Extract<Auth, { type: 'oauth' }>): Partial<Record<(typeof OAUTH_SECRETS)[number], string>> {
+    const given = OAUTH_SECRETS.flatMap((field) => {
+      const value = auth[field]
+      return value === undefined ? [] : [[field, this.#whole(`auth.${field}`, value)] as const]
+    })
+    return Object.fromEntries(given)
+  }
+
+  #record(prefix: string, record: Record<string, string>): Record<string, string> {
+    return Object.fromEntries(
+      Object.entries(record).map(([name, value]) => [name, this.#whole(`${prefix}.${name}`, value)]),
+    )
+  }
+
+  #whole(field: string, value: string): string {
+    const placeholder = placeholderFor(field)
+    if (value === placeholder) this.#keep(field, field)
+    else if (value.includes('${secret:')) throw missing(field)
+    else if (value !== '') this.secrets[field] = value
+    return value === '' ? '' : placeholder
+  }
+
+  // `--token X`, `--api-key=X`, `GITHUB_TOKEN=X`, `Authorization: Bearer X`, a URL with X in it, or X by itself.
+  #argument(arg: string, before: string | undefined): string {
+    const hasKept = this.#keepPlaceholders('args', arg)
+    const take = (secret: string) => this.#piece('args', secret)
+    const [, name = '', value = ''] = /^(-{0,2}[\w.-]+(?:=|:\s+))(.+)$/s.exec(arg) ?? []
+    const url = maskUrl(value, take)
+    if (url !== undefined) return name + url
+    const whole = maskUrl(arg, take)
+    if (whole !== undefined) return whole
+    if (hasKept) return arg
+    const namedBefore = before?.startsWith('-') === true && !before.includes('=') && isSecretName(before)
+    if (namedBefore && !arg.startsWith('-')) return take(arg)
+    if (name !== '' && (isSecretName(name) || looksSecret(value))) return name + take(value)
+    return looksSecret(arg) ? take(arg) : arg
+  }
+
+  #url(text: string): string {
+    this.#keepPlaceholders('url', text)
+    const masked = maskUrl(text, (secret) => this.#piece('url', secret))
+    if (masked === undefined) throw missing('url')
+    return masked
+  }
+
+  /** Whether there were any. Each must stand where its secret stood. */
+  #keepPlaceholders(prefix: string, text: string): boolean {
+    const fields = [...text.matchAll(PLACEHOLDER)].map((match) => match[1] as string)
+    for (const field of fields) {
+      if (!field.startsWith(`${prefix}.`)) throw missing(prefix)
+      this.#keep(field, prefix)
+    }
+    return fields.length > 0
+  }
+
+  #keep(field: string, place: string): void {
+    const known = this.#given ? Object.hasOwn(this.#given, field) : this.#stored.has(field)
+    if (!known) throw missing(place)
+    if (this.#given) this.secrets[field] = this.#given[field] as string
+    else this.kept.push(field)
+  }
+
+  #piece(prefix: string, secret: string): string {
+    let field = `${prefix}.${this.#next++}`
+    while (this.#stored.has(field) || Object.hasOwn(this.secrets, field)) field = `${prefix}.${this.#next++}`
+    this.secrets[field] = secret
+    return placeholderFor(field)
+  }
+}
+
+const placeholderFor = (field: string) => `\${secret:${field}}`
+
+/** The value is not quoted: a secret may stand beside the placeholder. */
+function missing(path: string): HostError {
+  const detail = `The placeholder in "${path}" names no secret that is stored for this field.`
+  return new HostError('secret-missing', {
+    detail,
+    errors: [{ path, message: 'names no stored secret; send the secret itself' }],
+  })
+}

@@ -1,0 +1,46 @@
+/** The files of local work: an explicit path, the one that a setting names, and `./mcp-secret.json`. Node only. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { HostError } from '../../errors.ts'
+import { readConfigText } from '../../schema/read/read-config-text.ts'
+import { recordsIn } from './file-source.ts'
+
+export interface LocalFilesOptions {
+  /** What `MCP_SECRET_PATH` says. */
+  secretPath?: string | undefined
+  /** The folder that relative paths begin at. @default the process's own */
+  folder?: string
+}
+
+interface File {
+  name: string
+  read(): Promise<Record<string, unknown> | undefined>
+}
+
+const LOCAL_FILE = './mcp-secret.json'
+
+export function localFiles({ secretPath, folder = '.' }: LocalFilesOptions = {}) {
+  const file = (name: string, path: string, mustExist: boolean): File => ({
+    name,
+    read: () => readRecords(resolve(folder, path), mustExist),
+  })
+  return {
+    inOrder: (path?: string): readonly File[] => [
+      ...(path === undefined ? [] : [file(path, path, true)]),
+      ...(secretPath === undefined ? [] : [file('MCP_SECRET_PATH', secretPath, true)]),
+      file(LOCAL_FILE, LOCAL_FILE, false),
+    ],
+  }
+}
+
+async function readRecords(path: string, mustExist: boolean): Promise<Record<string, unknown> | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT' && !mustExist) return undefined
+    throw new HostError('config-invalid', { detail: `the file cannot be read (${code})`, cause: error })
+  }
+  return recordsIn(readConfigText(text)).records
+}

@@ -1,0 +1,212 @@
+/**
+ * Toolkits that are defined outside the database: by a file, or in the code that makes the host. They are kept at the app
+ * tier, marked with their source, and read-only everywhere else. A source that breaks keeps what it last said well; an
+ * entry that goes away from a source that can be read goes away here, with its tools and credentials. That a source is not
+ * there at all takes nothing away, unless it was there before: another host may have it, and this one be started elsewhere.
+ */
+import { HostError } from '../../errors.ts'
+import { slugFrom } from '../../schema/ids.ts'
+import { sameJson } from '../../schema/json.ts'
+import { readToolkit } from '../../schema/read/read-toolkit.ts'
+import { takeFunctions } from '../functions.ts'
+import type { Registry } from '../registry.ts'
+import { fillSecrets } from '../secrets/secrets.ts'
+import { optionsOf, type StoredToolkit } from '../stored-toolkit.ts'
+
+export interface ToolkitSource {
+  /** Tells what the source says, now and whenever it changes. Resolves after the first time. */
+  follow(tell: (read: SourceRead) => Promise<void>): Promise<() => void>
+}
+
+export interface SourceRead {
+  /** What the toolkits are marked with: the path of the file, `createHost({ mcpServers })`. None where there is none. */
+  source?: string
+  /** Records by name, in any spelling; undefined where the source cannot be read. */
+  records?: Record<string, unknown>
+  /** Whether entries that are not in `records` are over. @default true */
+  complete?: boolean
+  /** A source that was read before, and whose word is over. */
+  over?: string
+  /** What is wrong with it. */
+  problems?: SourceProblem[]
+  /** The line of an entry, where the source has lines. */
+  lineOf?: (path: readonly string[]) => number | undefined
+}
+
+/** What is wrong in a source, and where. */
+export interface SourceProblem {
+  source: string
+  /** The entry; none where the whole source is broken. */
+  entry?: string
+  line?: number
+  message: string
+}
+
+export interface Sources {
+  /** Once every source was read for the first time. Later calls wait for the same. */
+  ready(): Promise<void>
+  problems(): readonly SourceProblem[]
+  /** Whether a source of this host defines the toolkit now. */
+  defines(source: string, id: string): boolean
+  close(): Promise<void>
+}
+
+export interface SourceParts {
+  registry: Pick<Registry, 'register' | 'remove' | 'appStored' | 'bind' | 'defaults'>
+  secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
+  onProblem?: ((problem: SourceProblem) => void) | undefined
+}
+
+const APP = { tier: 'app' } as const
+
+export function createSources(parts: SourceParts, sources: readonly ToolkitSource[]): Sources {
+  /** What each source said last: what is wrong, and which toolkits it defines. */
+  const said = new Map<ToolkitSource, Said>()
+  let queue: Promise<unknown> = Promise.resolve()
+  let started: Promise<Array<() => void>> | undefined
+
+  const take = async (source: ToolkitSource, read: SourceRead) => {
+    const before = said.get(source)
+    if (read.over !== undefined) await end(parts, read.over)
+    const found = [...(read.problems ?? [])]
+    const applied = read.records && read.source !== undefined ? await apply(parts, read.source, read) : undefined
+    if (applied) found.push(...applied.problems)
+    // What cannot be read now still defines what it did.
+    const ids = applied?.ids ?? (read.source === undefined ? new Set<string>() : (before?.ids ?? new Set<string>()))
+    said.set(source, { source: read.source, ids, problems: found })
+    for (const problem of found) parts.onProblem?.(problem)
+  }
+  // One at a time: two sources that name the same toolkit must not cross.
+  const tell = (source: ToolkitSource) => (read: SourceRead) => {
+    const done = queue.then(() => take(source, read))
+    queue = done.catch(() => {})
+    return done
+  }
+  const start = async () => {
+    const stops: Array<() => void> = []
+    try {
+      for (const source of sources) stops.push(await source.follow(tell(source)))
+    } catch (error) {
+      for (const stop of stops) stop()
+      throw error
+    }
+    return stops
+  }
+  return {
+    async ready() {
+      started ??= start()
+      await started.catch((error: unknown) => {
+        started = undefined
+        throw error
+      })
+    },
+    problems: () => [...said.values()].flatMap((one) => one.problems),
+    defines: (source, id) => [...said.values()].some((one) => one.source === source && one.ids.has(id)),
+    async close() {
+      const stops = await started?.catch(() => [])
+      for (const stop of stops ?? []) stop()
+      await queue
+    },
+  }
+}
+
+interface Said {
+  source: string | undefined
+  ids: ReadonlySet<string>
+  problems: readonly SourceProblem[]
+}
+
+async function of(parts: SourceParts, source: string): Promise<StoredToolkit[]> {
+  return (await parts.registry.appStored()).filter((one) => one.toolkit.source === source)
+}
+
+async function end(parts: SourceParts, source: string): Promise<void> {
+  for (const gone of await of(parts, source)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+}
+
+/** Brings what is stored to what the source says. Gives what it defines, and what could not be brought. */
+async function apply(
+  parts: SourceParts,
+  source: string,
+  { records = {}, lineOf, complete = true }: SourceRead,
+): Promise<{ ids: Set<string>; problems: SourceProblem[] }> {
+  const problems: SourceProblem[] = []
+  const ids = new Set<string>()
+  for (const [name, record] of Object.entries(records)) {
+    const id = idOf(name, record)
+    try {
+      if (ids.has(id)) throw new HostError('conflict', { detail: `another entry makes the same id, "${id}"` })
+      ids.add(id)
+      await put(parts, { source, id, name, record })
+    } catch (thrown) {
+      const error = HostError.from(thrown)
+      const path = error.errors?.[0]?.path.split('.') ?? []
+      const line = lineOf?.([name, ...path])
+      const message = error.errors?.map((field) => `${field.path} ${field.message}`).join('; ') ?? error.message
+      problems.push({ source, entry: name, message, ...(line === undefined ? {} : { line }) })
+    }
+  }
+  if (complete)
+    for (const gone of await of(parts, source))
+      if (!ids.has(gone.toolkit.id)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
+  return { ids, problems }
+}
+
+const idOf = (name: string, record: unknown) => {
+  const given = (record as { id?: unknown } | null)?.id
+  return typeof given === 'string' ? given : slugFrom(name)
+}
+
+interface Entry {
+  source: string
+  id: string
+  name: string
+  record: unknown
+}
+
+async function put(parts: SourceParts, { source, id, name, record }: Entry): Promise<void> {
+  const input = { id, name, ...(record as object) }
+  const before = await parts.registry.appStored()
+  // An entry that got another id is another toolkit; its name must be free first.
+  const renamed = before.find(
+    (one) => one.toolkit.source === source && one.toolkit.name === name && one.toolkit.id !== id,
+  )
+  if (renamed) await parts.registry.remove(renamed.uscoId, APP, source).catch(ignoreMissing)
+  const existing = before.find((one) => one.toolkit.id === id)
+  if (existing && existing.toolkit.source !== source)
+    throw new HostError('conflict', {
+      detail: `the app has a toolkit "${id}" already, from ${existing.toolkit.source ?? 'an operator'}`,
+    })
+  const { input: plain, functions } = takeFunctions(input)
+  // Functions live in this process: they are given anew each time.
+  if (existing && (await isSame(parts, existing, plain))) return parts.registry.bind(existing, functions)
+  await parts.registry.register(input, APP, { source })
+}
+
+/** Nothing is written where nothing changed, so that a restart closes no connection and asks nobody to look anew. */
+async function isSame(parts: SourceParts, existing: StoredToolkit, input: unknown): Promise<boolean> {
+  const { toolkit: wanted } = readToolkit(input, { defaults: await parts.registry.defaults() })
+  // Where the key of the secrets is lost, writing them anew mends it.
+  const secrets = await parts.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
+  if (!secrets) return false
+  const { toolkit } = existing
+  const { source: _, ...options } = optionsOf(toolkit)
+  const now = { ...options, name: toolkit.name, enabled: toolkit.enabled, server: fillSecrets(toolkit.server, secrets) }
+  const next = { ...optionsOf(wanted), name: wanted.name, enabled: wanted.enabled, server: wanted.server }
+  return sameJson(now, next)
+}
+
+function ignoreMissing(error: unknown): void {
+  // Another process that reads the same source was faster.
+  if (!HostError.is(error) || error.code !== 'not-found') throw error
+}
+
+/** Records that the app's code gives. Another host over the same storage may be given others, so nothing is over. */
+export function givenSource(source: string, records: Record<string, unknown>): ToolkitSource {
+  return {
+    async follow(tell) {
+      await tell({ source, records, complete: false })
+      return () => {}
+    },
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Hears of users who are removed, in whichever process: ends what they have under way here, down to the servers, and takes
+ * away what that still wrote. Whoever removes a user waits for this in its own process; other processes follow.
+ */
+
+import type { RunningCalls } from '../calls/calls.ts'
+import { APP_OWNER } from '../schema/ids.ts'
+import type { Collection, Storage } from '../storage/storage.ts'
+import { removalIdOf, removalsSince } from './removals.ts'
+import type { Leaving } from './removing.ts'
+
+export interface Departures {
+  /** Ends all that a user has under way in this process. Says how many calls. */
+  end(userId: string): Promise<number>
+  /** Begins to hear of what other processes remove. */
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface DepartureParts {
+  storage: Storage
+  calls: Pick<RunningCalls, 'endAll' | 'users'>
+  leaving: Leaving
+  /** What is counted or waits to be written in this process alone. */
+  forget(userId: string): void
+  removeRows(userId: string, collections: readonly Collection[]): Promise<number>
+}
+
+/** What calls write. */
+const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places', 'toolUses'] as const
+const OVERLAP_MS = 60_000
+
+export function createDepartures({ storage, calls, leaving, forget, removeRows }: DepartureParts): Departures {
+  let watching: Promise<() => void> | undefined
+  let lookedAt = Date.now()
+  const ending = new Set<Promise<void>>()
+
+  const end = (userId: string) =>
+    leaving.during(userId, async () => {
+      const count = await calls.endAll(userId)
+      forget(userId)
+      return count
+    })
+  const endHere = async (removalIds: ReadonlySet<string>) => {
+    for (const userId of calls.users()) {
+      if (leaving.has(userId) || !removalIds.has(await removalIdOf(userId))) continue
+      await end(userId)
+      await removeRows(userId, OF_CALLS)
+    }
+  }
+  /** What was not heard of in time. */
+  const lookBack = async () => {
+    const from = new Date(lookedAt - OVERLAP_MS)
+    lookedAt = Date.now()
+    const rows = await storage.transaction({ caller: 'audit-shipping', userId: APP_OWNER }, (tx) =>
+      removalsSince(tx, from),
+    )
+    await endHere(new Set(rows.map((row) => row.removalId)))
+  }
+  const follow = (work: Promise<void>) => {
+    const ended = work.catch(() => {}).finally(() => ending.delete(ended))
+    ending.add(ended)
+  }
+  return {
+    end,
+    async start() {
+      watching ??= storage.watch((change) => {
+        if (change.kind === 'live') follow(lookBack())
+        if (change.kind === 'row' && change.collection === 'removedUsers') follow(endHere(new Set([change.id])))
+      })
+      await watching
+    },
+    async stop() {
+      await watching?.then((stopWatching) => stopWatching()).catch(() => {})
+      await Promise.all(ending)
+    },
+  }
+}

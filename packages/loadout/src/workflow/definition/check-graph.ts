@@ -1,0 +1,163 @@
+/** How nodes hang together: what is named is there, nothing waits for itself, and everything can be reached. */
+
+import type { FieldError } from '../../errors.ts'
+import type { Json } from '../../schema/json.ts'
+import { evaluateStatic } from '../expressions/evaluate-static.ts'
+import { isList, kindOf } from '../expressions/functions.ts'
+import type { Template } from '../expressions/template.ts'
+import { cycleProblem, edgesOf, findCycles, heldNodes, type PlannedNode } from './plan.ts'
+import { addProblems } from './problems.ts'
+
+type Planned = ReadonlyMap<string, PlannedNode>
+
+export function checkGraph(planned: Planned, ids: ReadonlySet<string>): FieldError[] {
+  const problems: FieldError[] = []
+  for (const one of planned.values()) {
+    addProblems(problems, afterProblems(one, planned, ids))
+    addProblems(problems, holdProblems(one, planned, ids))
+    addProblems(problems, branchProblems(one, planned, ids))
+    addProblems(problems, fieldProblems(one))
+  }
+  addProblems(problems, waitProblems(planned))
+  addProblems(problems, neverProblems(planned))
+  addProblems(problems, otherSideProblems(planned))
+  return problems
+}
+
+function afterProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
+  return node.after.flatMap((id, at) => {
+    const path = `nodes.${index}.after.${at}`
+    if (!ids.has(id)) return [{ path, message: `in node '${node.id}': there is no node '${id}'` }]
+    const holder = planned.get(id)?.heldBy
+    return holder === undefined
+      ? []
+      : [{ path, message: `in node '${node.id}': '${id}' is run by '${holder}'; wait for that` }]
+  })
+}
+
+/** What a map or an error runs belongs to it alone. */
+function holdProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
+  return heldNodes(node).flatMap(({ id, field }) => {
+    const tell = (message: string) => [{ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` }]
+    if (!ids.has(id)) return tell(`there is no node '${id}'`)
+    const held = planned.get(id)
+    if (!held) return []
+    if (holdsItself(id, planned)) return tell(node.id === id ? 'it runs itself' : `it runs itself, by '${id}'`)
+    if (held.heldBy !== node.id) return tell(`'${id}' is run by '${held.heldBy}' already`)
+    if (held.node.type === 'branch') return tell(`'${id}' is a branch, which chooses among nodes of the workflow alone`)
+    if (held.node.after.length > 0) return tell(`'${id}' is run by it, and waits for nobody: leave its "after" empty`)
+    return held.chosenBy.length > 0 ? tell(`'${id}' is chosen by the branch '${held.chosenBy[0]?.branch}' too`) : []
+  })
+}
+
+function holdsItself(id: string, planned: Planned): boolean {
+  const seen = new Set<string>()
+  const open = [id]
+  for (let here = open.pop(); here !== undefined; here = open.pop()) {
+    const node = planned.get(here)?.node
+    for (const inner of node ? heldNodes(node) : []) {
+      if (inner.id === id) return true
+      if (seen.has(inner.id)) continue
+      seen.add(inner.id)
+      open.push(inner.id)
+    }
+  }
+  return false
+}
+
+function branchProblems({ node, index }: PlannedNode, planned: Planned, ids: ReadonlySet<string>): FieldError[] {
+  if (node.type !== 'branch') return []
+  const problems: FieldError[] = []
+  const tell = (field: string, message: string) =>
+    problems.push({ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` })
+  if (node.onTrue.length + node.onFalse.length === 0) tell('onTrue', 'it leads nowhere')
+  for (const side of ['onTrue', 'onFalse'] as const)
+    for (const [at, id] of node[side].entries()) {
+      if (!ids.has(id)) tell(`${side}.${at}`, `there is no node '${id}'`)
+      else if (id === node.id) tell(`${side}.${at}`, 'it leads to itself')
+      else if (side === 'onFalse' && node.onTrue.includes(id)) tell(`${side}.${at}`, `'${id}' is on both sides`)
+      else if (planned.get(id)?.heldBy !== undefined)
+        tell(`${side}.${at}`, `'${id}' is run by '${planned.get(id)?.heldBy}'`)
+    }
+  return problems
+}
+
+function waitProblems(planned: Planned): FieldError[] {
+  const at = (id: string | undefined) => `nodes.${planned.get(id ?? '')?.index}`
+  const { cycles, behind } = findCycles(edgesOf(planned))
+  return [
+    ...cycles.map((cycle) => cycleProblem(cycle, `${at(cycle[0])}.after`)),
+    ...behind.map((id) => ({
+      path: at(id),
+      message: `'${id}' can never begin: it waits for nodes that are in a cycle`,
+    })),
+  ]
+}
+
+/** What only a condition that never holds would choose. */
+function neverProblems(planned: Planned): FieldError[] {
+  const fixed = new Map<string, boolean>()
+  for (const [id, { node, texts }] of planned) {
+    const value = node.type === 'branch' && texts.when?.names.length === 0 ? evaluateStatic(texts.when) : undefined
+    if (typeof value === 'boolean') fixed.set(id, value)
+  }
+  return [...planned].flatMap(([id, { chosenBy, index }]) =>
+    chosenBy.length > 0 && chosenBy.every(({ branch, on }) => fixed.has(branch) && fixed.get(branch) !== on)
+      ? [
+          {
+            path: `nodes.${index}`,
+            message: `'${id}' is never run: the condition of '${chosenBy[0]?.branch}' is always ${!chosenBy[0]?.on}`,
+          },
+        ]
+      : [],
+  )
+}
+
+/** What is on one side of a branch, and waits for nothing but the other side: it is skipped, whichever is chosen. */
+function otherSideProblems(planned: Planned): FieldError[] {
+  const only = (id: string) => {
+    const { chosenBy = [] } = planned.get(id) ?? {}
+    return chosenBy.length === 1 ? chosenBy[0] : undefined
+  }
+  return [...planned].flatMap(([id, { needs, index }]) => {
+    const own = only(id)
+    const waits = [...needs].filter((need) => need !== own?.branch)
+    const isOther = (need: string) => only(need)?.branch === own?.branch && only(need)?.on !== own?.on
+    if (!own || waits.length === 0 || waits.length < needs.size || !waits.every(isOther)) return []
+    return [
+      {
+        path: `nodes.${index}`,
+        message: `'${id}' is never run: it waits for '${waits[0]}', which is on the other side of '${own.branch}'`,
+      },
+    ]
+  })
+}
+
+/** What a node says that could never work: a name that hides others, a value of the wrong kind, a setting without effect. */
+const TAKEN: readonly string[] = ['input', 'nodes', 'run', 'index', 'error']
+
+export function fieldProblems({ node, texts, index }: PlannedNode): FieldError[] {
+  const problems: FieldError[] = []
+  const tell = (field: string, message: string) =>
+    problems.push({ path: `nodes.${index}.${field}`, message: `in node '${node.id}': ${message}` })
+  const { type } = node
+  if (type === 'map') {
+    if (TAKEN.includes(node.as)) tell('as', `'${node.as}' is a name of its own; choose another`)
+    const over = fixed(texts.over)
+    if (over !== undefined && !isList(over)) tell('over', `must be a list, and is always ${kindOf(over)}`)
+    if (node.timeoutMs !== undefined) tell('timeoutMs', `a map has none; give it to the node '${node.node}'`)
+  }
+  if (type === 'branch') {
+    const when = fixed(texts.when)
+    if (when !== undefined && typeof when !== 'boolean')
+      tell('when', `must be true or false, and is always ${kindOf(when)}`)
+  }
+  if (type === 'branch' || type === 'approval')
+    for (const field of ['timeoutMs', 'retry'] as const)
+      if (node[field] !== undefined) tell(field, `has no meaning for a node of type ${type}`)
+  return problems
+}
+
+/** What it gives whatever the input; undefined where that is not known. */
+const fixed = (template: Template | undefined): Json =>
+  template && template.names.length === 0 ? evaluateStatic(template) : undefined

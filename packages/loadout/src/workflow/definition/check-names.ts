@@ -1,0 +1,108 @@
+/** What expressions name must be able to exist: an input of the schema, a node of the workflow, what its map gives. */
+import type { FieldError } from '../../errors.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { NamedPath } from '../expressions/expression.ts'
+import type { Template } from '../expressions/template.ts'
+import type { PlannedNode } from './plan.ts'
+
+export interface Known {
+  nodes: ReadonlyMap<string, Pick<PlannedNode, 'node' | 'heldBy'>>
+  /** Ids that are written down, also of nodes that are wrong in themselves. */
+  ids: ReadonlySet<string>
+  input: JsonObject
+}
+
+/** What `nodes.x` has. */
+const OF_A_NODE = ['output', 'status', 'error']
+
+/** Names that are there besides `input`, `nodes` and `run`: of the maps that it is in, and of what it stands in for. */
+export function scopeOf(known: Known, id: string): Set<string> {
+  const names = new Set<string>()
+  const seen = new Set<string>()
+  for (let here = id; !seen.has(here); ) {
+    seen.add(here)
+    const holder = known.nodes.get(here)?.heldBy
+    const by = holder === undefined ? undefined : known.nodes.get(holder)?.node
+    if (!by) break
+    if (by.type === 'map' && by.node === here) names.add(by.as).add('index')
+    if (typeof by.onError === 'object' && 'node' in by.onError && by.onError.node === here) names.add('error')
+    here = by.id
+  }
+  return names
+}
+
+export interface Named {
+  template: Template
+  /** The place of the text. */
+  at: string
+  /** The node whose it is; none for the output of the workflow. */
+  id?: string
+  isErrorValue?: boolean
+}
+
+export function* checkNames(known: Known, { template, at, id, isErrorValue }: Named): Generator<FieldError> {
+  const scope = id === undefined ? new Set<string>() : scopeOf(known, id)
+  if (isErrorValue) scope.add('error')
+  const where = id === undefined ? '' : `in node '${id}': `
+  for (const name of template.names) {
+    const message = problemOf(known, name, { scope, id })
+    if (message !== undefined) yield { path: [at, ...name.within].join('.'), message: `${where}${message}` }
+  }
+}
+
+interface Where {
+  scope: ReadonlySet<string>
+  id: string | undefined
+}
+
+function problemOf(known: Known, { path, isOpen }: NamedPath, { scope, id }: Where): string | undefined {
+  const [root = '', first, second] = path
+  if (scope.has(root)) return undefined
+  if (root === 'run')
+    return first === undefined || ['id', 'startedAt'].includes(first)
+      ? undefined
+      : `there is no 'run.${first}'; there are: run.id, run.startedAt`
+  if (root === 'input') return inputProblem(known.input, path.slice(1), ['input'])
+  if (root !== 'nodes') return `there is no '${root}'; there are: ${['input', 'nodes', 'run', ...scope].join(', ')}`
+  if (first === undefined)
+    return `a node must be named where it is written: nodes.<id>${isOpen ? ', not nodes[…]' : ''}`
+  if (!known.ids.has(first)) return `there is no node '${first}'`
+  if (first === id) return 'it names its own output, which is not there yet'
+  const holder = known.nodes.get(first)?.heldBy
+  if (holder !== undefined) return `the node '${first}' is run by '${holder}'; use nodes.${holder}`
+  if (second !== undefined && !OF_A_NODE.includes(second))
+    return `a node has ${OF_A_NODE.join(', ')}, not '${second}': nodes.${first}.output.${second}`
+  return undefined
+}
+
+/** Where the schema lists what there is, what it does not list cannot be there. */
+function inputProblem(schema: JsonObject, path: readonly string[], walked: readonly string[]): string | undefined {
+  const [name, ...rest] = path
+  const { properties } = schema
+  if (name === undefined || typeof properties !== 'object' || properties === null || isOpenSchema(schema))
+    return undefined
+  if (!Object.hasOwn(properties, name)) {
+    const there = Object.keys(properties).slice(0, 20).join(', ')
+    return `there is no input '${[...walked.slice(1), name].join('.')}'; there are: ${there || 'none'}`
+  }
+  const inner = (properties as JsonObject)[name]
+  return typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+    ? inputProblem(inner as JsonObject, rest, [...walked, name])
+    : undefined
+}
+
+const OPENS = [
+  'patternProperties',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  '$ref',
+  '$dynamicRef',
+  'if',
+  'dependentSchemas',
+  'items',
+  'prefixItems',
+]
+const isOpenSchema = (schema: JsonObject) =>
+  (schema.additionalProperties !== undefined && schema.additionalProperties !== false) ||
+  OPENS.some((keyword) => Object.hasOwn(schema, keyword))

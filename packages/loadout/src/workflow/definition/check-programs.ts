@@ -1,0 +1,26 @@
+/** Programs of a definition are read before anything is run: what cannot be read cannot be run. */
+import { readProgram } from '../../code-mode/parse/read-program.ts'
+import type { Plan } from './plan.ts'
+
+export interface BrokenProgram {
+  path: string
+  node: string
+  message: string
+}
+
+export async function programProblems({ nodes }: Pick<Plan, 'nodes'>): Promise<BrokenProgram[]> {
+  const problems: BrokenProgram[] = []
+  for (const { node, index } of nodes.values()) {
+    if (node.type !== 'code') continue
+    const read = await readProgram({ source: node.program, language: node.language })
+    if (read.ok) continue
+    const { message, line } = read.error
+    const where = line === undefined ? '' : ` (line ${line})`
+    problems.push({
+      path: `nodes.${index}.program`,
+      node: node.id,
+      message: `in node '${node.id}': ${message}${where}`,
+    })
+  }
+  return problems
+}

@@ -1,0 +1,136 @@
+/**
+ * Expressions in CEL's syntax, read by its parser and evaluated by our own evaluator, which counts every step: the library
+ * bounds the text, and nothing bounds the loops in it. Reading never throws anything but an `ExpressionFault`.
+ */
+import { type ASTNode, Environment, ParseError } from '@marcbachmann/cel-js'
+import { ExpressionFault } from './expression-error.ts'
+import { FUNCTIONS, METHODS, noFunction } from './functions.ts'
+
+export type Node = ASTNode
+
+export interface Expression {
+  text: string
+  root: Node
+  /** What it names outside itself: `['nodes', 'fetch', 'output']`, as far as the names are written out. */
+  names: readonly NamedPath[]
+}
+
+export interface NamedPath {
+  path: readonly string[]
+  at: number
+  /** More follows that is only known when it is evaluated: `nodes[x]`. */
+  isOpen: boolean
+}
+
+export const LONGEST_EXPRESSION = 4000
+const MOST_NODES = 1000
+const DEEPEST = 100
+
+/** Loops over a list: the first argument is the name of the item. */
+export const LOOPS: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter'])
+
+/** Reads so many characters in all: reading takes far longer than writing. */
+export function createReader(most = Number.POSITIVE_INFINITY): (text: string) => Expression {
+  let left = most
+  const environment = new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+    limits: { maxAstNodes: MOST_NODES, maxDepth: 64, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
+  })
+  return (text) => {
+    if (text.trim() === '') throw new ExpressionFault('is empty')
+    if (text.length > LONGEST_EXPRESSION)
+      throw new ExpressionFault(`is longer than ${LONGEST_EXPRESSION} characters; do it in a code node`)
+    left -= text.length
+    if (left < 0) throw new ExpressionFault(`is one too many: all expressions have ${most} characters at most`)
+    const root = parsed(environment, text)
+    const names: NamedPath[] = []
+    collect(root, { names, bound: new Set(), depth: 0 })
+    return { text, root, names }
+  }
+}
+
+function parsed(environment: Environment, text: string): Node {
+  try {
+    return environment.parse(text).ast
+  } catch (error) {
+    if (!(error instanceof ParseError)) throw new ExpressionFault('cannot be read')
+    throw new ExpressionFault(`cannot be read: ${plain(error.summary)}`, error.range?.start)
+  }
+}
+
+const plain = (summary: string) =>
+  /limit|maxDepth|maxAst/i.test(summary) ? 'it is too large' : summary.slice(0, 200).replace('EOF', 'its end')
+
+interface Collecting {
+  names: NamedPath[]
+  bound: ReadonlySet<string>
+  depth: number
+}
+
+function collect(node: Node, given: Collecting): void {
+  const at = { ...given, depth: given.depth + 1 }
+  if (at.depth > DEEPEST) throw new ExpressionFault('is nested too deeply', node.start)
+  const path = pathOf(node)
+  if (path) {
+    if (!at.bound.has(path.path[0] as string)) at.names.push(path)
+    for (const inner of path.inside) collect(inner, at)
+    return
+  }
+  assertCallable(node)
+  if (node.op === 'rcall' && LOOPS.has(node.args[0])) collectLoop(node.args, at)
+  else for (const inner of childrenOf(node)) collect(inner, at)
+}
+
+/** What it calls is there, with as many arguments. */
+function assertCallable(node: Node): void {
+  if (node.op !== 'call' && node.op !== 'rcall') return
+  const isMethod = node.op === 'rcall'
+  const name = node.args[0]
+  const count = node.op === 'rcall' ? node.args[2].length : node.args[1].length
+  if (isMethod ? LOOPS.has(name) : name === 'has') return
+  const table = isMethod ? METHODS : FUNCTIONS
+  const known = Object.hasOwn(table, name) ? table[name] : undefined
+  if (!known?.takes.includes(count)) throw new ExpressionFault(noFunction(name, count, table), node.start)
+}
+
+function collectLoop([, list, args]: [string, Node, Node[]], at: Collecting): void {
+  collect(list, at)
+  const [item, ...rest] = args
+  const bound = item?.op === 'id' ? new Set([...at.bound, item.args]) : at.bound
+  for (const inner of rest) collect(inner, { ...at, bound })
+}
+
+/** `a.b["c"]` from its root; undefined where it does not begin with a name. */
+function pathOf(node: Node): (NamedPath & { inside: Node[] }) | undefined {
+  const path: string[] = []
+  const inside: Node[] = []
+  let isOpen = false
+  let here: Node = node
+  while (here.op !== 'id') {
+    if (here.op === '.' || here.op === '.?') path.unshift(here.args[1])
+    else if (here.op === '[]' || here.op === '[?]') {
+      const key = here.args[1]
+      if (key.op === 'value' && typeof key.args === 'string') path.unshift(key.args)
+      else {
+        // What comes behind it is known only then.
+        path.length = 0
+        isOpen = true
+        inside.push(key)
+      }
+    } else return undefined
+    here = here.args[0]
+  }
+  return { path: [here.args, ...path], at: here.start, isOpen, inside }
+}
+
+function childrenOf({ op, args }: Node): readonly Node[] {
+  if (op === 'value' || op === 'id') return []
+  if (op === '!_' || op === '-_') return [args]
+  if (op === 'call') return args[1]
+  if (op === 'rcall') return [args[1], ...args[2]]
+  if (op === 'map') return args.flat()
+  if (op === '.' || op === '.?') return [args[0]]
+  return args as readonly Node[]
+}

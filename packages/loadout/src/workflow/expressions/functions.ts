@@ -1,0 +1,298 @@
+/** What expressions can call: a closed table, all of it bounded by the meter. There is no `matches`: see `evaluate.ts`. */
+
+import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
+import { ExpressionFault } from './expression-error.ts'
+import type { Meter } from './meter.ts'
+
+type Call = (args: readonly Json[], meter: Meter) => Json
+
+const MOST_JSON = 1_000_000
+
+export const isList = (value: Json): value is Json[] => Array.isArray(value)
+export const isMap = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** What a value is, as errors name it. */
+export function kindOf(value: Json): string {
+  if (value === null || value === undefined) return 'null'
+  if (isList(value)) return 'a list'
+  return { string: 'a text', number: 'a number', boolean: 'a boolean' }[typeof value as string] ?? 'an object'
+}
+
+const expected = (what: string, got: Json) => new ExpressionFault(`expects ${what}, and got ${kindOf(got)}`)
+
+function text(value: Json): string {
+  if (typeof value !== 'string') throw expected('a text', value)
+  return value
+}
+function list(value: Json): readonly Json[] {
+  if (!isList(value)) throw expected('a list', value)
+  return value
+}
+function map(value: Json): JsonObject {
+  if (!isMap(value)) throw expected('an object', value)
+  return value
+}
+function whole(value: Json): number {
+  if (typeof value !== 'number' || !Number.isInteger(value)) throw expected('a whole number', value)
+  return value
+}
+
+/** So many texts, and the cost of making them. */
+const made = (value: string, meter: Meter): string => {
+  meter.text(value.length)
+  return value
+}
+
+function sizeOf(value: Json, meter: Meter): number {
+  if (typeof value === 'string') return value.length
+  if (isList(value)) return value.length
+  if (isMap(value)) return meter.namesOf(value).length
+  throw expected('a text, a list or an object', value)
+}
+
+/** As it stands in a text: texts as they are, the rest as JSON. */
+export function textOf(value: Json, meter: Meter): string {
+  if (typeof value === 'string') return value
+  if (value === null || value === undefined) return ''
+  if (typeof value !== 'object') return String(value)
+  countValues(value, meter)
+  return made(JSON.stringify(value), meter)
+}
+
+/** Pays for all that is in it, before it is written out. */
+export function countValues(value: Json, meter: Meter): void {
+  meter.pay(1)
+  if (typeof value === 'string') meter.text(value.length)
+  else if (isList(value)) for (const inner of value) countValues(inner, meter)
+  else if (isMap(value))
+    for (const [key, inner] of Object.entries(value)) {
+      meter.text(key.length)
+      countValues(inner, meter)
+    }
+}
+
+function number(value: Json, meter: Meter): number {
+  if (typeof value === 'string') meter.look(value.length)
+  const read = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (typeof read !== 'number' || !Number.isFinite(read)) throw expected('a number, or a text that is one', value)
+  return read
+}
+
+function parseJson(value: Json, meter: Meter): Json {
+  const given = text(value)
+  if (given.length > MOST_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
+  meter.text(given.length)
+  meter.pay(given.length >> 3)
+  try {
+    return JSON.parse(given, (key, inner) => (key === '__proto__' ? undefined : inner))
+  } catch {
+    throw new ExpressionFault('expects a text that is JSON')
+  }
+}
+
+/** Functions by themselves: `size(x)`. */
+export const FUNCTIONS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
+  size: { takes: [1], call: ([value], meter) => sizeOf(value, meter) },
+  string: { takes: [1], call: ([value], meter) => textOf(value, meter) },
+  int: { takes: [1], call: ([value], meter) => Math.trunc(number(value, meter)) },
+  double: { takes: [1], call: ([value], meter) => number(value, meter) },
+  number: { takes: [1], call: ([value], meter) => number(value, meter) },
+  bool: { takes: [1], call: ([value]) => (value === 'true' ? true : value === 'false' ? false : value === true) },
+  json: {
+    takes: [1],
+    call: ([value], meter) => {
+      countValues(value, meter)
+      return made(JSON.stringify(value ?? null), meter)
+    },
+  },
+  parse_json: { takes: [1], call: ([value], meter) => parseJson(value, meter) },
+  keys: {
+    takes: [1],
+    call: ([value], meter) => {
+      const names = meter.namesOf(map(value))
+      meter.pay(names.length)
+      return [...names]
+    },
+  },
+  values: {
+    takes: [1],
+    call: ([value], meter) => {
+      const all = Object.values(map(value))
+      meter.pay(all.length)
+      return all
+    },
+  },
+  type: { takes: [1], call: ([value]) => kindOf(value).replace(/^an? /, '') },
+}
+
+/** Functions of a value: `name.startsWith("a")`. The value is the first argument. */
+export const METHODS: Readonly<Record<string, { takes: readonly number[]; call: Call }>> = {
+  size: { takes: [0], call: ([value], meter) => sizeOf(value, meter) },
+  contains: {
+    takes: [1],
+    call: ([value, part], meter) => {
+      if (isList(value)) return value.some((one) => same(one, part, meter))
+      return indexOf(value, part, meter) >= 0
+    },
+  },
+  startsWith: {
+    takes: [1],
+    call: ([value, part], meter) => {
+      meter.look(text(part).length)
+      return text(value).startsWith(text(part))
+    },
+  },
+  endsWith: {
+    takes: [1],
+    call: ([value, part], meter) => {
+      meter.look(text(part).length)
+      return text(value).endsWith(text(part))
+    },
+  },
+  lowerAscii: { takes: [0], call: ([value], meter) => made(text(value).toLowerCase(), meter) },
+  upperAscii: { takes: [0], call: ([value], meter) => made(text(value).toUpperCase(), meter) },
+  trim: {
+    takes: [0],
+    call: ([value], meter) => {
+      meter.look(text(value).length)
+      return made(text(value).trim(), meter)
+    },
+  },
+  indexOf: { takes: [1], call: ([value, part], meter) => indexOf(value, part, meter) },
+  substring: {
+    takes: [1, 2],
+    call: ([value, from, to], meter) =>
+      made(text(value).slice(whole(from), to === undefined ? undefined : whole(to)), meter),
+  },
+  replace: {
+    takes: [2],
+    call: ([value, part, by], meter) => {
+      const pieces = split(value, part, meter)
+      meter.text(text(value).length + pieces.length * text(by).length)
+      return pieces.join(text(by))
+    },
+  },
+  split: { takes: [1], call: ([value, by], meter) => split(value, by, meter) },
+  join: {
+    takes: [0, 1],
+    call: ([value, by = ''], meter) => {
+      meter.pay(list(value).length)
+      const parts = list(value).map((one) => textOf(one, meter))
+      meter.text(parts.reduce((sum, part) => sum + part.length + text(by).length, 0))
+      return parts.join(text(by))
+    },
+  },
+  first: { takes: [0], call: ([value]) => list(value)[0] ?? null },
+  last: { takes: [0], call: ([value]) => list(value).at(-1) ?? null },
+  slice: {
+    takes: [1, 2],
+    call: ([value, from, to], meter) => {
+      const part = list(value).slice(whole(from), to === undefined ? undefined : whole(to))
+      meter.pay(part.length)
+      return part
+    },
+  },
+  flatten: {
+    takes: [0],
+    call: ([value], meter) => {
+      meter.pay(list(value).length)
+      const flat = list(value).flat()
+      meter.pay(flat.length)
+      return flat
+    },
+  },
+  distinct: {
+    takes: [0],
+    call: ([value], meter) => {
+      const seen = new Map<string, Json>()
+      for (const one of list(value)) {
+        countValues(one, meter)
+        const key = canonicalJson(one ?? null)
+        if (!seen.has(key)) seen.set(key, one)
+      }
+      return [...seen.values()]
+    },
+  },
+  orValue: { takes: [1], call: ([value, other]) => value ?? other },
+}
+
+export function noFunction(name: string, count: number, table: typeof FUNCTIONS): string {
+  if (name === 'matches')
+    return 'There are no patterns in expressions. Use contains, startsWith or endsWith, or a code node'
+  const known = Object.hasOwn(table, name) ? table[name] : undefined
+  if (known) return `'${name}' takes ${known.takes.join(' or ')} arguments, and got ${count}`
+  return `There is no function '${name.slice(0, 60)}'. There are: ${Object.keys(table).join(', ')}`
+}
+
+function indexOf(value: Json, part: Json, meter: Meter): number {
+  meter.look(text(value).length + text(part).length)
+  return findText(text(value), text(part))
+}
+
+function split(value: Json, by: Json, meter: Meter): string[] {
+  const whole = text(value)
+  const divider = text(by)
+  // Every character may become a text of its own.
+  if (divider === '') meter.pay(whole.length)
+  else meter.look(whole.length + divider.length)
+  const parts = splitText(whole, divider)
+  meter.pay(parts.length)
+  return parts
+}
+
+/** Whether two values are the same all through. */
+export function same(a: Json, b: Json, meter: Meter): boolean {
+  meter.pay(1)
+  // Texts of other lengths are told apart at once.
+  if (typeof a === 'string' && typeof b === 'string') meter.look(a.length === b.length ? a.length : 0)
+  if (a === b) return true
+  if (isList(a) && isList(b)) return a.length === b.length && a.every((one, index) => same(one, b[index], meter))
+  if (isMap(a) && isMap(b)) {
+    const names = meter.namesOf(a)
+    if (names.length !== meter.namesOf(b).length) return false
+    return names.every((name) => Object.hasOwn(b, name) && same(a[name], b[name], meter))
+  }
+  return (a ?? null) === (b ?? null)
+}
+
+/** Where a text is in another one. Its time grows with both lengths and never with their product, whatever they are. */
+
+/** Up to here the engine's own search is fast, whatever it looks for. */
+const SHORT = 64
+
+/** As `whole.indexOf(part, from)`. */
+export function findText(whole: string, part: string, from = 0): number {
+  return part.length <= SHORT ? whole.indexOf(part, from) : finder(part)(whole, from)
+}
+
+/** As `whole.split(by)`. */
+export function splitText(whole: string, by: string): string[] {
+  if (by.length <= SHORT) return whole.split(by)
+  const find = finder(by)
+  const parts: string[] = []
+  let from = 0
+  for (let at = find(whole, 0); at >= 0; at = find(whole, from)) {
+    parts.push(whole.slice(from, at))
+    from = at + by.length
+  }
+  return [...parts, whole.slice(from)]
+}
+
+/** Knuth, Morris and Pratt: no character of the whole is gone back to. */
+function finder(part: string): (whole: string, from: number) => number {
+  const known = new Uint32Array(part.length)
+  for (let at = 1, length = 0; at < part.length; at++) {
+    while (length > 0 && part.charCodeAt(at) !== part.charCodeAt(length)) length = known[length - 1] as number
+    if (part.charCodeAt(at) === part.charCodeAt(length)) length++
+    known[at] = length
+  }
+  return (whole, from) => {
+    for (let at = from, length = 0; at < whole.length; at++) {
+      while (length > 0 && whole.charCodeAt(at) !== part.charCodeAt(length)) length = known[length - 1] as number
+      if (whole.charCodeAt(at) === part.charCodeAt(length)) length++
+      if (length === part.length) return at + 1 - length
+    }
+    return -1
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Values with expressions in their texts: `{{ expr }}` alone is the value itself, within other text it is inserted. Read once;
+ * what is static stays as it is. Keys are never templates.
+ */
+import type { Json } from '../../schema/json.ts'
+import { evaluate, type Values } from './evaluate.ts'
+import type { Expression, NamedPath } from './expression.ts'
+import { ExpressionFault, faultText } from './expression-error.ts'
+import { countValues, isList, isMap, textOf } from './functions.ts'
+import { type EvaluationLimits, Meter } from './meter.ts'
+
+/** A name, and the place in the value whose text has it. */
+export interface PlacedName extends NamedPath {
+  within: readonly string[]
+}
+
+export interface Template {
+  /** Whether nothing in it is evaluated. */
+  isStatic: boolean
+  names: readonly PlacedName[]
+  /** Places in the value that are evaluated: `['to', '0']`. */
+  places: readonly (readonly string[])[]
+  /** Throws an `ExpressionFault` that says where. */
+  render(values: Values, limits?: EvaluationLimits): Json
+}
+
+export interface TemplateProblem {
+  path: readonly string[]
+  message: string
+}
+
+export type Reader = (text: string) => Expression
+
+const DEEPEST = 64
+const LARGEST = { steps: 2_000_000, characters: 16_000_000 }
+
+type Part = string | Expression
+type Piece = (values: Values, meter: Meter) => Json
+
+interface Reading {
+  read: Reader
+  names: PlacedName[]
+  places: string[][]
+  problems: TemplateProblem[]
+}
+
+/** With every problem at its place. */
+export function readTemplate(value: Json, read: Reader): { template: Template; problems: TemplateProblem[] } {
+  const reading: Reading = { read, names: [], places: [], problems: [] }
+  const piece = pieceOf(value, [], reading)
+  const { names, places, problems } = reading
+  const template: Template = {
+    isStatic: places.length === 0,
+    names,
+    places,
+    render: (values, limits) => (piece ? walled(piece, values, limits) : value),
+  }
+  return { template, problems }
+}
+
+function walled(piece: Piece, values: Values, limits: EvaluationLimits | undefined): Json {
+  try {
+    const value = piece(values, new Meter(limits))
+    // The same text a thousand times costs nothing until it is written down.
+    countValues(value, new Meter(LARGEST))
+    return value
+  } catch (error) {
+    // What is nested without end fills the stack.
+    throw error instanceof ExpressionFault ? error : new ExpressionFault('could not be evaluated')
+  }
+}
+
+/** An expression by itself, with or without its braces. */
+export function readCondition(text: string, read: Reader): { template: Template; problems: TemplateProblem[] } {
+  const bare = text.trim()
+  return readTemplate(bare.startsWith('{{') ? bare : `{{${text}}}`, read)
+}
+
+/** Undefined where nothing in it is evaluated. */
+function pieceOf(value: Json, path: readonly string[], reading: Reading): Piece | undefined {
+  if (path.length > DEEPEST) {
+    reading.problems.push({ path, message: `is nested deeper than ${DEEPEST}` })
+    return undefined
+  }
+  if (typeof value === 'string') return textPiece(value, path, reading)
+  if (isList(value)) {
+    const pieces = value.map((inner, index) => pieceOf(inner, [...path, String(index)], reading))
+    if (pieces.every((piece) => piece === undefined)) return undefined
+    return (values, meter) => value.map((inner, index) => (pieces[index] ? pieces[index](values, meter) : inner))
+  }
+  if (!isMap(value)) return undefined
+  const pieces = Object.entries(value).map(
+    ([key, inner]) => [key, inner, pieceOf(inner, [...path, key], reading)] as const,
+  )
+  if (pieces.every(([, , piece]) => piece === undefined)) return undefined
+  return (values, meter) =>
+    Object.fromEntries(pieces.map(([key, inner, piece]) => [key, piece ? piece(values, meter) : inner]))
+}
+
+function textPiece(
+  text: string,
+  path: readonly string[],
+  { read, names, places, problems }: Reading,
+): Piece | undefined {
+  if (!text.includes('{{')) return undefined
+  places.push([...path])
+  try {
+    const parts = partsOf(text, read)
+    for (const part of parts)
+      if (typeof part !== 'string') names.push(...part.names.map((name) => ({ ...name, within: path })))
+    return placed(path, parts)
+  } catch (error) {
+    if (!(error instanceof ExpressionFault)) throw error
+    problems.push({ path, message: faultText(error, text) })
+    return undefined
+  }
+}
+
+function placed(path: readonly string[], parts: readonly Part[]): Piece {
+  const value = (part: Part, values: Values, meter: Meter): Json => {
+    if (typeof part === 'string') return part
+    try {
+      return evaluate(part, values, meter)
+    } catch (error) {
+      if (!(error instanceof ExpressionFault)) throw error
+      const where = path.length === 0 ? '' : `${path.join('.')}: `
+      throw new ExpressionFault(`${where}${faultText(error, part.text)}`)
+    }
+  }
+  const [only, ...others] = parts
+  if (only !== undefined && others.length === 0) return (values, meter) => value(only, values, meter)
+  return (values, meter) => {
+    const texts = parts.map((part) => textOf(value(part, values, meter), meter))
+    meter.text(texts.reduce((sum, one) => sum + one.length, 0))
+    return texts.join('')
+  }
+}
+
+/** Text and expressions in turn. Of one expression alone, the blanks around it do not count. */
+function partsOf(text: string, read: Reader): Part[] {
+  const parts: Part[] = []
+  let from = 0
+  for (;;) {
+    const open = text.indexOf('{{', from)
+    if (open < 0) break
+    const close = endOf(text, open + 2)
+    if (open > from) parts.push(text.slice(from, open))
+    const inner = text.slice(open + 2, close)
+    parts.push(readAt(inner, open + 2, read))
+    from = close + 2
+  }
+  if (from < text.length) parts.push(text.slice(from))
+  const expressions = parts.filter((part) => typeof part !== 'string')
+  const isAlone = expressions.length === 1 && parts.every((part) => typeof part !== 'string' || part.trim() === '')
+  return isAlone ? expressions : parts
+}
+
+function readAt(inner: string, offset: number, read: Reader): Expression {
+  const blanks = inner.length - inner.trimStart().length
+  try {
+    return read(inner.trim())
+  } catch (error) {
+    if (!(error instanceof ExpressionFault)) throw error
+    throw new ExpressionFault(error.message, offset + blanks + (error.at ?? 0))
+  }
+}
+
+/** Where the expression that begins here ends: braces and quotes of its own do not end it. */
+function endOf(text: string, from: number): number {
+  let depth = 0
+  let quote: string | undefined
+  for (let at = from; at < text.length; at++) {
+    const character = text[at] as string
+    if (quote !== undefined) {
+      if (character === '\\') at++
+      else if (character === quote) quote = undefined
+    } else if (character === '"' || character === "'") quote = character
+    else if (character === '{') depth++
+    else if (character === '}' && depth > 0) depth--
+    else if (character === '}' && text[at + 1] === '}') return at
+  }
+  throw new ExpressionFault('is not closed: "}}" is missing', from - 2)
+}

@@ -1,0 +1,62 @@
+/** Toolkits that a call brings: read once, before anything is begun. What is wrong with them is told at the field that the caller sent. */
+import type { Catalog } from '../catalog/catalog.ts'
+import { createExecutionContext, type ExecutionContext } from '../context.ts'
+import { type FieldError, HostError } from '../errors.ts'
+import { candidatesOf } from '../loadout/candidates.ts'
+import type { OfferedToolkit } from '../loadout/overlay.ts'
+import { assertPlainJson } from '../schema/json.ts'
+import type { PrincipalInput } from '../schema/principal.ts'
+import type { PolicyRuleInput } from '../schema/toolkit/policy.ts'
+import { carryToolkit } from '../toolkits/ephemeral-toolkit.ts'
+import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
+
+export interface Brought {
+  principal: PrincipalInput
+  mcpServers?: Record<string, unknown> | undefined
+  rules?: readonly PolicyRuleInput[] | undefined
+}
+
+export type BroughtToolkits = ExecutionContext['toolkits']
+
+/** Every problem of every one of them at once. */
+export function readBrought({ principal, mcpServers = {}, rules }: Brought): {
+  toolkits: BroughtToolkits
+  errors: readonly FieldError[]
+} {
+  try {
+    assertPlainJson({ mcpServers })
+    const { toolkits } = createExecutionContext({
+      principal,
+      toolkits: mcpServers,
+      ...(rules ? { rules: [...rules] as never } : {}),
+    })
+    return { toolkits, errors: [] }
+  } catch (error) {
+    if (!HostError.is(error) || error.code !== 'invalid-input') throw error
+    return { toolkits: {}, errors: (error.errors ?? []).map(asSent) }
+  }
+}
+
+/** A context has toolkits; who calls sends `mcpServers`. */
+const asSent = ({ path, message }: FieldError): FieldError => ({
+  path: path.replace(/^toolkits(?=\.|$)/, 'mcpServers'),
+  message,
+})
+
+/** What a run would bring, and the tools of it that were seen before: no server is looked at. */
+export async function knownOf(
+  { catalog }: { catalog: Pick<Catalog, 'tools'> },
+  userId: string,
+  toolkits: BroughtToolkits,
+): Promise<{ brings: Map<string, StoredToolkit>; offered: OfferedToolkit[] }> {
+  const all = await Promise.all(Object.values(toolkits).map((toolkit) => carryToolkit(toolkit, { userId })))
+  const known = all.length === 0 ? new Map() : await catalog.tools(userId, all, { asIs: true })
+  const offered = all.flatMap((stored) => {
+    const { toolkit, tier, uscoId, enabled } = stored
+    const tools = known.get(uscoId) ?? []
+    if (tools.length === 0 || !enabled) return []
+    const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
+    return [{ id: toolkit.id, tier, uscoId, candidates, from: { stored, tools } }]
+  })
+  return { brings: new Map(all.map((one) => [one.toolkit.id, one])), offered }
+}

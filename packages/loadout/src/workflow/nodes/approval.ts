@@ -1,0 +1,73 @@
+/** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
+import type { JsonObject } from '../../schema/json.ts'
+import { attemptOf, keyOf, type Leaf, type LeafParts, type StepOutcome } from '../run/node-context.ts'
+import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
+import { shownOf } from '../run/redacted-text.ts'
+
+export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): Promise<Attempt> {
+  const message = render(planned, 'message', place.values)
+  const args = render(planned, 'arguments', place.values)
+  if ('error' in message) return message
+  if ('error' in args) return args
+  const reason = typeof message.value === 'string' ? message.value : JSON.stringify(message.value)
+  const shown = shownOf(parts.run, args.value as JsonObject)
+  const about = { message: shown.text(reason), arguments: shown.values(args.value as JsonObject) }
+  const answer = await parts.run.log.step(
+    { place: place.place, key: await keyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
+    {
+      request: requestOf(planned, place, about),
+      execute: ({ stepId, approvalId }) => {
+        parts.onRunning(planned)
+        const question = { node: planned.node.id, ...about, original: args.value as JsonObject, stepId }
+        // Where too many wait already, that is the error of the node.
+        if (approvalId === undefined) return ask(parts, question).catch(failure)
+        return answered(parts, { stepId, approvalId })
+      },
+    },
+  )
+  return attemptOf(answer, false)
+}
+
+interface Question {
+  node: string
+  message: string
+  /** As it is shown: the original is sealed. */
+  arguments: JsonObject
+  original: JsonObject
+  stepId: string
+}
+
+async function ask(
+  { approvals, run }: LeafParts,
+  { node, message: reason, arguments: shown, original, stepId }: Question,
+): Promise<StepOutcome> {
+  const { userId, threadId, runId } = run
+  const approval = await approvals.put({
+    userId,
+    threadId,
+    runId,
+    callId: stepId,
+    ref: `workflow.${node}`,
+    reason,
+    arguments: shown,
+    original,
+    inputSchema: { type: 'object' },
+    caller: { type: 'workflow', toolId: runId },
+    // It is about this run alone: there is nothing to remember it for.
+    fingerprints: { tool: '', toolkit: '' },
+    allowEdits: false,
+    allowRemember: false,
+  })
+  return { pause: { approvalId: approval.id, until: new Date(approval.expiresAt) } }
+}
+
+async function answered(
+  { approvals, run }: LeafParts,
+  { stepId, approvalId }: { stepId: string; approvalId: string },
+): Promise<StepOutcome> {
+  const { approval, answer } = await approvals.answerTo({ userId: run.userId, callId: stepId, id: approvalId })
+  if (!answer) return { pause: { approvalId, until: new Date(approval.expiresAt) } }
+  if (answer.status === 'allowed') return { value: { approved: true } }
+  if (answer.status === 'denied') return { error: { code: 'denied', message: 'You denied it.' } }
+  return { error: { code: 'approval-expired', message: 'Nobody answered in time.' } }
+}

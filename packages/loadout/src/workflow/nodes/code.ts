@@ -1,0 +1,155 @@
+/**
+ * A program within a workflow: one step for what it gives, and one for each of its calls, in a log of their own with an order
+ * of their own. Not a run of its own: a run that waits for another would hold two rows where one is enough, and cancelling,
+ * taking over and running again would each have to be done twice.
+ */
+import type { Calls } from '../../calls/calls.ts'
+import { BUILT_IN, createBridge, type FunctionMap } from '../../code-mode/bridge.ts'
+import { declare } from '../../code-mode/declarations/declarations.ts'
+import type { Execution, LogLine } from '../../code-mode/executor.ts'
+import { codeNames } from '../../code-mode/function-names.ts'
+import { readProgram } from '../../code-mode/parse/read-program.ts'
+import { functionsOf, tighter } from '../../code-mode/programs.ts'
+import { HostError } from '../../errors.ts'
+import { narrow } from '../../loadout/narrow.ts'
+import type { Loadout } from '../../loadout/overlay.ts'
+import type { RunLog, Standing, StepResult } from '../../runs/engine.ts'
+import { newId } from '../../schema/ids.ts'
+import type { Json } from '../../schema/json.ts'
+import type { ApprovalView } from '../../schema/records/approval.ts'
+import type { NodeOf } from '../../schema/records/workflow.ts'
+import { tokenizerOf } from '../../search/tokens/tokenizer.ts'
+import { attemptOf, keyOf, type Leaf, type LeafParts, shownArguments, timed } from '../run/node-context.ts'
+import { type Attempt, render, requestOf } from '../run/node-result.ts'
+import { type CallsMade, isTaken, keptOf, watchCalls } from '../run/recorded-calls.ts'
+
+/** What is kept of it: the value, and what it said. */
+interface KeptValue {
+  value: Json
+  logs: LogLine[]
+  calls: number
+}
+
+export async function codeNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+  const { planned, place } = leaf
+  const node = planned.node as NodeOf<'code'>
+  const input = render(planned, 'input', place.values)
+  if ('error' in input) return input
+  const { log } = parts.run
+  const answer = await log.step(
+    { place: place.place, key: await keyOf('code', [node.program, input.value]), kind: 'code', repeatable: true },
+    {
+      request: requestOf(planned, place, {}),
+      execute: () => {
+        parts.onRunning(planned)
+        return runProgram(parts, leaf, { node, input: input.value, log: log.within(place.place) })
+      },
+    },
+  )
+  if ('stands' in answer) return answer
+  const isNew = !isTaken(answer, parts.run.startedAt)
+  if ('error' in answer) {
+    const { mayRepeat, usage } = keptOf(answer)
+    if (usage && isNew) parts.onUsage(usage)
+    return attemptOf(answer, mayRepeat)
+  }
+  const { value, logs, calls } = answer.value as KeptValue
+  parts.onLogs(logs)
+  if (isNew) parts.onUsage({ calls })
+  return { value, at: answer.at }
+}
+
+interface ProgramOf {
+  node: NodeOf<'code'>
+  input: Json
+  log: RunLog
+}
+
+async function runProgram(
+  parts: LeafParts,
+  leaf: Leaf,
+  { node, input, log: given }: ProgramOf,
+): Promise<StepResult | Standing> {
+  const { executor, run } = parts
+  if (!executor)
+    return { error: { code: 'function-missing', message: 'This host runs no programs: it has no executor.' } }
+  const read = await readProgram({ source: node.program, language: node.language })
+  if (!read.ok) return { error: { code: read.error.code, message: read.error.message } }
+  const made = watchCalls(given, run)
+  const { log } = made
+  const loadout = narrow(parts.invocation.loadout, { only: node.tools })
+  const { functions, seed } = await fixedNames(log, loadout, node.program)
+  const { signal, isLate, error } = timed(leaf)
+  const inner = { ...run, log, signal }
+  const bridge = createBridge(
+    {
+      calls: throughInvocation(parts, loadout),
+      searcher: parts.searcher,
+      show: (entry, args) => shownArguments(parts, entry, args),
+      declare: async (entry) => {
+        const names = codeNames(loadout.tools, { reserved: BUILT_IN })
+        return declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
+      },
+    },
+    { run: inner, loadout, functions },
+  )
+  const program = { source: read.source, input, seed, now: run.startedAt.getTime() }
+  const execution = await executor.execute(program, bridge, { limits: tighter(parts.limits, node.limits), signal })
+  run.signal.throwIfAborted()
+  if (isLate()) return made.failed(error)
+  if (bridge.fault !== undefined) throw bridge.fault
+  return resultOf(execution, made)
+}
+
+function resultOf(execution: Execution, { log, count, failed }: CallsMade): StepResult | Standing {
+  if (execution.status === 'paused') return { stands: 'paused' }
+  if (execution.status === 'completed') {
+    if (log.unasked > 0)
+      throw new HostError('run-drift', {
+        detail: `A program ended without ${log.unasked} of the steps that its log has.`,
+      })
+    const kept: KeptValue = { value: execution.value, logs: execution.logs, calls: count }
+    return { value: kept }
+  }
+  const { code, message, line } = execution.error
+  return failed({ error: { code, message: line === undefined ? message : `${message} (line ${line})` } })
+}
+
+/** Names are those of the beginning, and so is its chance: a program that goes on later finds what it found. */
+async function fixedNames(
+  log: RunLog,
+  loadout: Loadout,
+  program: string,
+): Promise<{ functions: FunctionMap; seed: string }> {
+  const answer = await log.step(
+    { place: 'names', key: 'names#', kind: 'names', repeatable: true },
+    {
+      request: null,
+      execute: async () => ({ value: { functions: functionsOf(loadout, program), seed: newId('run') } }),
+    },
+  )
+  if ('value' in answer) return answer.value as { functions: FunctionMap; seed: string }
+  throw new HostError('internal')
+}
+
+/** Calls of a program go the way of the invocation, which has what the call brought with it. */
+function throughInvocation({ invocation }: LeafParts, loadout: Loadout): Pick<Calls, 'start'> {
+  return {
+    start({ toolkit, tool, arguments: args, caller, callId = newId('call'), signal, pauses }) {
+      const { promise: pending, resolve } = Promise.withResolvers<ApprovalView>()
+      const entry = loadout.entries.find(
+        (one) => one.tool === tool && (one.uscoId === toolkit || one.toolkit === toolkit),
+      )
+      const call = {
+        name: entry?.modelName ?? tool,
+        arguments: args,
+        caller,
+        callId,
+        signal,
+        pauses,
+        onPending: resolve,
+      }
+      return { callId, outcome: invocation.call(call), pending, asked: new Promise(() => {}) }
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** A call of a tool, through the pipeline like any other. */
+import type { CallOutcome } from '../../calls/call.ts'
+import { isRepeatable } from '../../calls/call.ts'
+import { findTool } from '../../calls/call-by-name.ts'
+import { resultOf } from '../../code-mode/bridge.ts'
+import type { StepResult } from '../../runs/engine.ts'
+import type { JsonObject } from '../../schema/json.ts'
+import type { NodeOf } from '../../schema/records/workflow.ts'
+import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from '../run/node-context.ts'
+import { type Attempt, render, requestOf } from '../run/node-result.ts'
+import { isTaken, UNSURE } from '../run/recorded-calls.ts'
+
+export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+  const { planned, place } = leaf
+  const { ref } = planned.node as NodeOf<'tool'>
+  const rendered = render(planned, 'arguments', place.values)
+  if ('error' in rendered) return rendered
+  const args = rendered.value as JsonObject
+  const { log, runId } = parts.run
+  const entry = findTool(parts.invocation.loadout, ref)
+  const repeatable = !entry || isRepeatable(entry)
+  const answer = await log.step(
+    { place: place.place, key: await keyOf(ref, args), kind: 'call', repeatable },
+    {
+      request: requestOf(planned, place, { ref, arguments: shownArguments(parts, entry, args) }),
+      execute: async ({ stepId: callId, approvalId }) => {
+        parts.onRunning(planned)
+        const { signal, isLate, error } = timed(leaf)
+        const call = { name: ref, arguments: args, caller: { type: 'workflow' as const, toolId: runId } }
+        const outcome = await callAsStep(parts, { ...call, callId, signal, pauses: { approvalId } }, wholeOf)
+        return isLate() && 'error' in outcome ? error : outcome
+      },
+    },
+  )
+  if (!isTaken(answer, parts.run.startedAt)) parts.onUsage({ calls: 1 })
+  return attemptOf(answer, 'error' in answer ? repeatable || !UNSURE.has(answer.error.code) : true)
+}
+
+/** What later nodes read: all of it, or an error. A beginning of it must not pass for it. */
+function wholeOf(outcome: CallOutcome): StepResult {
+  if ('error' in outcome || outcome.resultHandle === undefined) return resultOf(outcome)
+  const action = 'Ask the tool for less, or read it in pieces in a code node: read_result({ handle }).'
+  return {
+    error: {
+      code: 'response-too-large',
+      message: 'The result is larger than the 4 MB that a node hands on.',
+      data: { action, resultHandle: outcome.resultHandle },
+    },
+  }
+}

@@ -1,0 +1,43 @@
+/** What is wrong with a definition, by itself and by what this user has: all of it, before it is saved or run. */
+import type { FieldError } from '../../errors.ts'
+import { programProblems } from '../definition/check-programs.ts'
+import type { Plan } from '../definition/plan.ts'
+import { addProblems } from '../definition/problems.ts'
+import { invalidDefinition, type Readable, readDefinition } from '../definition/read-definition.ts'
+import { argumentProblems, lookUp, missingTool } from './check-tool.ts'
+import { type PreflightParts, type Problem, surroundingsOf } from './context.ts'
+import { type Need, needsOf } from './required-tools.ts'
+
+export type DefinitionParts = Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>
+
+/** The plan, or `invalid-input` with every problem. */
+export async function checkDefinition(parts: DefinitionParts, userId: string, definition: unknown): Promise<Plan> {
+  const { plan, problems, readable } = readDefinition(definition)
+  const found = [...problems]
+  addProblems(found, await programProblems(readable))
+  addProblems(found, await toolProblems(parts, userId, readable))
+  if (!plan || found.length > 0) throw invalidDefinition(found.map(({ path, message }) => ({ path, message })))
+  return plan
+}
+
+/** A tool must be there, unless whoever runs it brings it along, or nobody looked at its server yet. */
+async function toolProblems(parts: DefinitionParts, userId: string, readable: Readable): Promise<FieldError[]> {
+  const { brings } = readable
+  const needs = needsOf(readable).filter(({ toolkit }) => !brings.includes(toolkit))
+  const around = await surroundingsOf(parts, { userId }, needs)
+  const problems: Problem[] = []
+  const tell = ({ path, ref, planned }: Need, message: string) =>
+    problems.push({ path, ref, node: planned.node.id, code: 'invalid-input', message, action: '' })
+  for (const need of needs) {
+    const stored = around.stored.get(need.toolkit)
+    if (!stored) {
+      if (need.tool === undefined && /[*?[{]/.test(need.toolkit)) continue
+      tell(need, `there is no toolkit '${need.toolkit}'; list it in "brings" where each run brings it along`)
+    } else if (need.tool !== undefined) {
+      const { schema, isUnseen } = lookUp(need, stored, around)
+      if (!schema && !isUnseen) tell(need, missingTool(need)[1])
+      else argumentProblems(need, schema, problems)
+    }
+  }
+  return problems.map(({ path, message, node }) => ({ path, message: `in node '${node}': ${message}` }))
+}

@@ -1,0 +1,40 @@
+/** Toolkits of the user that did not work when they were last looked at: what a run needs may work by now, the rest is told. */
+import type { Catalog } from '../../catalog/catalog.ts'
+import type { Connector } from '../../connections/connector.ts'
+import { CLOSED_REASON } from '../../connections/redact-errors.ts'
+import type { FailedToolkit } from '../../loadout/setup/setup-toolkits.ts'
+import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
+
+export interface LookParts {
+  catalog: Pick<Catalog, 'tools' | 'introspect'>
+  connector: Pick<Connector, 'stateOf'>
+}
+
+/** What failed once may be connectable now. Where no tool is known, the setup of the run looks anyway. */
+export async function lookAgain(
+  { catalog, connector }: LookParts,
+  toolkits: readonly StoredToolkit[],
+  userId: string,
+): Promise<void> {
+  const failed = toolkits.filter(
+    (one) => one.enabled && (isBroken(one) || connector.stateOf(one, userId)?.status === 'error'),
+  )
+  if (failed.length === 0) return
+  const known = await catalog.tools(userId, failed)
+  const looks = failed.filter(({ uscoId }) => (known.get(uscoId) ?? []).length > 0)
+  // How it went is in the row, where the look ahead reads it.
+  await Promise.allSettled(looks.map((one) => catalog.introspect(one, userId)))
+}
+
+/** Those that no node names: nothing is started for them, what is known is told. */
+export function brokenAmong(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
+  return toolkits
+    .filter((one) => one.enabled && isBroken(one))
+    .map(({ toolkit: { id }, tier, lastFailure }) => {
+      const why = tier === 'app' || !lastFailure ? CLOSED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
+      const action = 'Correct the toolkit, or refresh its tools.'
+      return { id, code: 'server-unreachable', reason: `The last look at its tools failed: ${why}`, action }
+    })
+}
+
+const isBroken = ({ row }: StoredToolkit) => row.introspectionStatus === 'error'

@@ -1,0 +1,26 @@
+/** Transports that the app built for single runs: kept in this process alone, stored nowhere, and let go with their run. */
+import type { Transports } from '../loadout/setup/find-toolkits.ts'
+
+export type { Transports }
+
+export interface GivenTransports {
+  keep(runId: string, transports: Transports): void
+  of(runId: string): Transports
+  forget(runId: string): void
+}
+
+/** Runs that were cancelled while they waited never come back for theirs: the oldest go. */
+const MOST_RUNS = 10_000
+
+export function createGivenTransports(): GivenTransports {
+  const byRun = new Map<string, Transports>()
+  return {
+    keep(runId, transports) {
+      byRun.set(runId, { ...transports })
+      const [oldest] = byRun.keys()
+      if (byRun.size > MOST_RUNS && oldest !== undefined) byRun.delete(oldest)
+    },
+    of: (runId) => byRun.get(runId) ?? {},
+    forget: (runId) => void byRun.delete(runId),
+  }
+}

@@ -1,0 +1,98 @@
+/** One attempt of a node that does something itself: each kind in a file of its own, all of it through the log. */
+
+import type { CallAudit } from '../../audit/call-audit.ts'
+import type { CallOutcome } from '../../calls/call.ts'
+import type { NamedCall } from '../../calls/call-by-name.ts'
+import type { Invocation, InvocationTools } from '../../calls/invocation.ts'
+import type { Executor, LogLine, ProgramLimits } from '../../code-mode/executor.ts'
+import type { Approvals } from '../../policy/approvals/approvals.ts'
+import type { ActiveRun, StepAnswer, StepResult } from '../../runs/engine.ts'
+import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
+import type { ApprovalView } from '../../schema/records/approval.ts'
+import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
+import type { Searcher } from '../../search/searcher.ts'
+import type { Agent } from '../agent.ts'
+import type { PlannedNode } from '../definition/plan.ts'
+import type { Attempt, NodePlace } from './node-result.ts'
+
+export interface LeafParts {
+  run: ActiveRun
+  invocation: Pick<Invocation, 'loadout' | 'call' | 'narrowed'>
+  approvals: Pick<Approvals, 'put' | 'answerTo'>
+  audit: Pick<CallAudit, 'show'>
+  searcher: Searcher
+  executor: Executor | undefined
+  /** The most that a program may have. */
+  limits?: Partial<ProgramLimits> | undefined
+  agent: Agent | undefined
+  /** It is being done, and not given out of the log. */
+  onRunning(planned: PlannedNode): void
+  /** What came with it: numbers that are added up, and what programs logged. */
+  onUsage(usage: Readonly<Record<string, number>>): void
+  onLogs(logs: readonly LogLine[]): void
+  onWarnings(warnings: readonly string[]): void
+}
+
+export interface Leaf {
+  planned: PlannedNode
+  place: NodePlace
+}
+
+export type StepOutcome = StepResult | { pause: { approvalId: string; until: Date } }
+
+/** Makes a call as a step does: where a person must answer first, it ends and says for what it waits. */
+export async function callAsStep(
+  { invocation }: { invocation: Pick<InvocationTools, 'call'> },
+  call: NamedCall,
+  resultOf: (outcome: CallOutcome) => StepResult,
+): Promise<StepOutcome> {
+  let asked: ApprovalView | undefined
+  const outcome = await invocation.call({
+    ...call,
+    onPending: (approval) => {
+      asked = approval
+    },
+  })
+  if ('error' in outcome && outcome.error.code === 'approval-pending' && asked)
+    return { pause: { approvalId: asked.id, until: new Date(asked.expiresAt) } }
+  return resultOf(outcome)
+}
+
+/** Without secrets, as a log shows them; what takes time to know is left out. */
+export function shownArguments(
+  { audit, run }: LeafParts,
+  entry: LoadoutEntry | undefined,
+  args: JsonObject,
+): JsonObject {
+  if (!entry) return {}
+  const known = { inputSchema: entry.manifest.inputSchema }
+  const shown = audit.show({ userId: run.userId, arguments: args }, known)
+  return shown instanceof Promise ? {} : shown
+}
+
+/** What a step gave, as the attempt of its node. */
+export function attemptOf(answer: StepAnswer, mayRepeat = true): Attempt {
+  if ('stands' in answer) return answer
+  return 'value' in answer ? { value: answer.value, at: answer.at } : { error: answer.error, at: answer.at, mayRepeat }
+}
+
+/** The signal of one attempt, and whether its time ran out. */
+export function timed({ planned: { node }, place: { signal } }: Leaf): {
+  signal: AbortSignal
+  isLate(): boolean
+  error: Extract<StepResult, { error: unknown }>
+} {
+  const { timeoutMs } = node
+  const error = {
+    error: { code: 'server-timeout', message: `The node '${node.id}' took longer than its ${timeoutMs} ms.` },
+  }
+  if (timeoutMs === undefined) return { signal, isLate: () => false, error }
+  const timer = AbortSignal.timeout(timeoutMs)
+  return { signal: AbortSignal.any([signal, timer]), isLate: () => timer.aborted && !signal.aborted, error }
+}
+
+export async function keyOf(name: string, given: Json): Promise<string> {
+  const bytes = new TextEncoder().encode(canonicalJson(given ?? null))
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return `${name}#${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
+}

@@ -1,0 +1,87 @@
+/**
+ * The calls of a node that makes several, as they go through its log. A node that failed is tried again only where none of them
+ * was done, or may have been, that must not be done twice. It is asked of the log, so that it is the same after a crash.
+ */
+
+import type { ActiveRun, RunLog, StepAnswer, StepResult } from '../../runs/engine.ts'
+import type { Json, JsonObject } from '../../schema/json.ts'
+
+export interface CallsMade {
+  log: RunLog
+  /** How many, without those that another run made. */
+  readonly count: number
+  /** An error with what is kept of it: whether it may be tried again, and what was used. */
+  failed(result: Failed, usage?: JsonObject): Failed
+}
+
+type Failed = Extract<StepResult, { error: unknown }>
+
+export interface WatchOptions extends Pick<ActiveRun, 'startedAt'> {
+  /** The error that a value is, where calls end with what came of them whatever that is. */
+  errorIn?: ((value: Json) => string | undefined) | undefined
+}
+
+export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): CallsMade {
+  let count = 0
+  let made = 0
+  const watched: RunLog = {
+    has: log.has,
+    within: log.within,
+    get recorded() {
+      return log.recorded
+    },
+    get unasked() {
+      return log.unasked
+    },
+    async step(request, work) {
+      if (request.kind !== 'call') return log.step(request, work)
+      count++
+      // Until it is known to have failed, it may have been done.
+      if (!request.repeatable) made++
+      const answer = await log.step(request, work)
+      if (isTaken(answer, startedAt)) count--
+      if (!request.repeatable && !mayBeDone(answer, errorIn)) made--
+      return answer
+    },
+  }
+  return {
+    log: watched,
+    get count() {
+      return count
+    },
+    failed({ error }, usage) {
+      const used = { ...usage, ...(count > 0 ? { calls: count } : {}) }
+      const data = { ...(error.data as JsonObject | undefined), usage: used, ...(made > 0 ? { mayRepeat: false } : {}) }
+      return { error: { ...error, data } }
+    },
+  }
+}
+
+/** It was done by another run, before this one began. */
+export const isTaken = (answer: StepAnswer, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
+
+interface KeptOf {
+  mayRepeat?: boolean
+  usage?: Record<string, number>
+}
+
+/** What is kept of a node that failed. */
+export const keptOf = ({ error }: Failed): KeptOf => (error.data ?? {}) as KeptOf
+
+function mayBeDone(answer: StepAnswer, errorIn: WatchOptions['errorIn']): boolean {
+  if ('stands' in answer) return answer.stands === 'outcome-unknown'
+  const code = 'error' in answer ? answer.error.code : errorIn?.(answer.value)
+  return code === undefined || UNSURE.has(code)
+}
+
+/** Errors of a call with which a server may have done it, and nobody heard of it. */
+export const UNSURE: ReadonlySet<string> = new Set([
+  'server-timeout',
+  'session-lost',
+  'server-crashed',
+  'protocol-error',
+  'response-too-large',
+  'internal',
+  'cancelled',
+  'outcome-unknown',
+])

@@ -1,0 +1,94 @@
+/** Tries a node as often as it says, and does what it says where nothing helped. */
+import type { Standing } from '../../runs/engine.ts'
+import type { WorkflowNode } from '../../schema/records/workflow.ts'
+import type { PlannedNode } from '../definition/plan.ts'
+import { type Attempt, type NodeEnd, type NodeError, type NodePlace, render } from './node-result.ts'
+
+export interface AttemptParts {
+  once(planned: PlannedNode, place: NodePlace): Promise<Attempt>
+  /** Runs another node in its place. */
+  instead(id: string, place: NodePlace): Promise<NodeEnd | Standing>
+}
+
+/** These say what they will say again. */
+const FINAL: ReadonlySet<string> = new Set([
+  'denied',
+  'approval-expired',
+  'invalid-input',
+  'not-carried',
+  'tool-not-found',
+  'tool-changed',
+  'tool-not-accepted',
+  'sign-in-needed',
+  'credentials-refused',
+  'cancelled',
+  'outcome-unknown',
+  'expression-failed',
+  'syntax-error',
+  'function-missing',
+  'forbidden',
+])
+
+export async function withAttempts(
+  parts: AttemptParts,
+  planned: PlannedNode,
+  given: Omit<NodePlace, 'attempt'>,
+): Promise<NodeEnd | Standing> {
+  const { retry } = planned.node
+  for (let attempt = 1; ; attempt++) {
+    const place = { ...given, attempt, place: attempt === 1 ? given.place : `${given.place}@${attempt}` }
+    const result = await parts.once(planned, place)
+    if ('stands' in result) return result
+    if ('value' in result) return { status: 'completed', output: result.value }
+    const { error, at } = result
+    const mayRepeat = result.mayRepeat !== false && !FINAL.has(error.code)
+    if (attempt >= (retry?.attempts ?? 1) || !mayRepeat)
+      return otherwise(parts, planned, { place: { ...given, attempt }, error, mayRepeat })
+    await waitUntil((at ?? Date.now()) + backoffOf(retry, attempt), given.signal)
+  }
+}
+
+async function otherwise(
+  parts: AttemptParts,
+  planned: PlannedNode,
+  { place, error, mayRepeat }: { place: NodePlace; error: NodeError; mayRepeat: boolean },
+): Promise<NodeEnd | Standing> {
+  const { onError } = planned.node
+  const values = { ...place.values, error: { code: error.code, message: error.message } }
+  if (onError === 'fail' || onError === 'continue') return { status: 'failed', output: null, error, mayRepeat }
+  if ('node' in onError) {
+    const end = await parts.instead(onError.node, { ...place, values, place: `${place.place}!` })
+    if ('stands' in end || end.status === 'completed') return end
+    return { ...end, error: end.error ?? error, mayRepeat: mayRepeat && end.mayRepeat }
+  }
+  const rendered = render(planned, 'onError.value', values)
+  if ('error' in rendered) return { status: 'failed', output: null, error: rendered.error, mayRepeat }
+  return { status: 'completed', output: rendered.value, error }
+}
+
+/** Whether a node that failed ends what it is part of. */
+export const isFatal = ({ onError }: WorkflowNode, { status }: NodeEnd) => status === 'failed' && onError !== 'continue'
+
+const LONGEST_MS = 300_000
+
+function backoffOf(retry: WorkflowNode['retry'], attempt: number): number {
+  const { backoffMs = 0, factor = 1 } = retry ?? {}
+  return Math.min(LONGEST_MS, backoffMs * factor ** (attempt - 1))
+}
+
+async function waitUntil(time: number, signal: AbortSignal): Promise<void> {
+  const ms = time - Date.now()
+  if (ms <= 0) return
+  signal.throwIfAborted()
+  await new Promise<void>((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,167 @@
+/**
+ * A run as its nodes go, whichever process works on it: what is told here as it happens, and of what is done elsewhere what is
+ * stored of it. It begins with what has happened by then, tells each change once, and ends where the run stands.
+ */
+
+import type { Emitter } from '../../events.ts'
+import type { Presence } from '../../processes/heartbeat.ts'
+import { noRun, stands } from '../../runs/run-rows.ts'
+import type { RunRow } from '../../schema/records/run.ts'
+import type { Storage } from '../../storage/storage.ts'
+import { createRowChanges } from '../../storage/watch-row.ts'
+import { type NodeState, nodeStates } from './node-states.ts'
+
+export interface FollowParts {
+  storage: Storage
+  events: Pick<Emitter, 'on'>
+  presence: Pick<Presence, 'processId'>
+}
+
+export interface FollowOptions {
+  signal?: AbortSignal | undefined
+  /** What was heard of it before it was followed, where that is all from its beginning on. */
+  before?: readonly NodeState[] | undefined
+}
+
+/** While changes may be missed, nobody waits longer. */
+const WAIT_MS = 1000
+/** Looking at what is stored takes no more than a part of the time. */
+const LEAST_PAUSE_MS = 50
+const PAUSE_SHARE = 10
+const MOST_STEPS = 100_000
+/** Who reads too slowly is told of the rest by what is stored. */
+const MOST_BEHIND = 10_000
+
+const RANK: Readonly<Record<NodeState['status'], number>> = {
+  queued: 0,
+  running: 1,
+  paused: 2,
+  completed: 3,
+  failed: 3,
+  skipped: 3,
+}
+
+/** Heard from the moment of the call on. */
+export function followRun(
+  parts: FollowParts,
+  run: { userId: string; runId: string },
+  options: FollowOptions,
+): AsyncGenerator<NodeState, void> {
+  return new Followed(parts, run, options).states()
+}
+
+class Followed {
+  readonly #storage: Storage
+  readonly #run: { userId: string; runId: string }
+  readonly #processId: string
+  readonly #signal: AbortSignal | undefined
+  readonly #isWhole: boolean
+  readonly #told = new Map<string, NodeState>()
+  readonly #heard: NodeState[]
+  readonly #unhear: () => void
+  #wake = () => {}
+
+  constructor(
+    { storage, events, presence }: FollowParts,
+    run: { userId: string; runId: string },
+    options: FollowOptions,
+  ) {
+    this.#storage = storage
+    this.#run = run
+    this.#processId = presence.processId
+    this.#signal = options.signal
+    this.#isWhole = options.before !== undefined
+    this.#heard = [...(options.before ?? [])]
+    this.#unhear = events.on('run-node', ({ type: _, userId, runId, ...state }) => {
+      if (runId !== run.runId || userId !== run.userId) return
+      if (this.#heard.length < MOST_BEHIND) this.#heard.push(state)
+      this.#wake()
+    })
+  }
+
+  async *states(): AsyncGenerator<NodeState, void> {
+    const changes = createRowChanges(this.#storage, 'runs')
+    const left = new AbortController()
+    const signal = this.#signal ? AbortSignal.any([this.#signal, left.signal]) : left.signal
+    try {
+      for (let isFirst = true; !signal.aborted; isFirst = false) {
+        // From before the look on, so that no change falls between.
+        const changed = changes.next(this.#run.runId, WAIT_MS, signal)
+        const from = performance.now()
+        const row = await this.#row()
+        const isOver = stands(row.status)
+        yield* this.#news()
+        // Who works on it here tells more than is stored.
+        const isHere = row.leaseOwner === this.#processId
+        if (isOver || !isHere || (isFirst && !this.#isWhole)) yield* this.#stored(row)
+        if (isOver) return
+        const pause = Math.max(LEAST_PAUSE_MS, PAUSE_SHARE * (performance.now() - from))
+        yield* this.#until(Promise.all([changed, rest(pause, signal)]))
+      }
+    } finally {
+      left.abort()
+      this.#unhear()
+      changes.close()
+    }
+  }
+
+  /** What is told here meanwhile. */
+  async *#until(over: Promise<unknown>): AsyncGenerator<NodeState, void> {
+    let isOver = false
+    void over.finally(() => {
+      isOver = true
+      this.#wake()
+    })
+    while (!isOver) {
+      if (this.#heard.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve))
+      yield* this.#news()
+    }
+  }
+
+  *#news(): Generator<NodeState, void> {
+    for (let state = this.#heard.shift(); state; state = this.#heard.shift()) if (this.#isNew(state)) yield state
+  }
+
+  async *#stored(row: RunRow): AsyncGenerator<NodeState, void> {
+    const { userId, runId } = this.#run
+    const steps = await this.#storage.transaction({ userId }, (tx) =>
+      tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }),
+    )
+    for (const state of await nodeStates(row, steps)) if (this.#isAhead(state) && this.#isNew(state)) yield state
+  }
+
+  async #row(): Promise<RunRow> {
+    const row = await this.#storage.transaction({ userId: this.#run.userId }, (tx) => tx.get('runs', this.#run.runId))
+    if (row?.kind !== 'workflow') throw noRun()
+    return row
+  }
+
+  #isNew(state: NodeState): boolean {
+    const before = this.#told.get(state.node)
+    if (before?.status === state.status && !isFurther(state, before)) return false
+    this.#told.set(state.node, state)
+    return true
+  }
+
+  #isAhead(state: NodeState): boolean {
+    const before = this.#told.get(state.node)
+    if (before === undefined || RANK[state.status] > RANK[before.status]) return true
+    return state.status === 'running' && (before.status === 'paused' || isFurther(state, before))
+  }
+}
+
+/** More items of a map came to their end. */
+const isFurther = ({ done = 0 }: NodeState, before: NodeState) => done > (before.done ?? 0)
+
+const rest = (ms: number, signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer)
+        resolve()
+      },
+      { once: true },
+    )
+  })

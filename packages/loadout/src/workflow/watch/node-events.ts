@@ -1,0 +1,53 @@
+/**
+ * Tells of the nodes of a run as they go, where it is worked on. What is only given out of the log was told when it happened.
+ * What a node runs is part of it, and not told by itself: a map tells how many of its items came to their end.
+ */
+import type { Emitter } from '../../events.ts'
+import type { ActiveRun } from '../../runs/engine.ts'
+import { shownError } from '../../runs/run-rows.ts'
+import type { Plan, PlannedNode } from '../definition/plan.ts'
+import type { GraphParts, NodeStatus, Progress } from '../run/run-graph.ts'
+
+/** A long map is told of in so many parts. */
+const MOST_PARTS = 200
+
+export interface NodeTeller extends Pick<GraphParts, 'tell' | 'progress'> {
+  /** It is being done, and not given out of the log. */
+  onRunning(planned: PlannedNode): void
+}
+
+export function nodeTeller(events: Emitter, { userId, runId, log }: ActiveRun, { nodes }: Plan): NodeTeller {
+  const quiet = new Set<string>()
+  const came = new Map<string, Progress>()
+  const last = new Map<string, { status: NodeStatus; done: number }>()
+  const tell: GraphParts['tell'] = (node, status, error) => {
+    if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) quiet.add(node)
+    if (quiet.has(node)) return
+    const progress = came.get(node)
+    last.set(node, { status, done: progress?.done ?? 0 })
+    const about = error ? { error: shownError(error) } : {}
+    events.emit({ type: 'run-node', userId, runId, node, status, ...about, ...progress })
+  }
+  return {
+    tell,
+    progress: (node, progress) => {
+      came.set(node, progress)
+      const before = last.get(node)
+      const isDue = before?.status !== 'running' || progress.done - before.done >= partOf(progress)
+      if (isDue) tell(node, 'running')
+    },
+    onRunning: (planned) => {
+      const { id } = ownerOf(planned, nodes).node
+      const isTold = !quiet.delete(id) && last.get(id)?.status === 'running'
+      if (!isTold) tell(id, 'running')
+    },
+  }
+}
+
+const partOf = ({ total }: Progress) => Math.ceil(total / MOST_PARTS)
+
+/** The node of the workflow that runs it, or it itself. */
+function ownerOf(planned: PlannedNode, nodes: Plan['nodes']): PlannedNode {
+  const owner = planned.heldBy === undefined ? undefined : nodes.get(planned.heldBy)
+  return owner ? ownerOf(owner, nodes) : planned
+}

@@ -1,0 +1,123 @@
+/**
+ * How far each node of a run came, worked out from what is stored of it alone: the law of a run over its log, which does nothing
+ * where the log ends. So a process that does not work on the run knows what the one that does has told.
+ */
+import type { RunLog, StepAnswer } from '../../runs/engine.ts'
+import { type ShownError, shownError } from '../../runs/run-rows.ts'
+import { placeIn } from '../../runs/step-log.ts'
+import type { RunRow, RunView, StepRow } from '../../schema/records/run.ts'
+import { planOf } from '../definition/read-definition.ts'
+import type { LeafParts } from '../run/node-context.ts'
+import { GraphRun, type NodeStatus, type Progress } from '../run/run-graph.ts'
+import { once } from '../run/run-node.ts'
+import type { KeptRun } from '../run-snapshot.ts'
+
+/** Of a map also how far it came. */
+export interface NodeState extends Partial<Progress> {
+  node: string
+  status: NodeStatus
+  error?: ShownError | undefined
+}
+
+export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promise<NodeState[]> {
+  const { definition, input } = row.inputJson as unknown as KeptRun
+  const rows = new Map(steps.map((step) => [placeIn(step.key), step]))
+  const states = new Map<string, NodeState>()
+  const came = new Map<string, Progress>()
+  const { runId, userId, createdAt: startedAt } = row
+  const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
+  const { signal } = new AbortController()
+  const run = { runId, userId, ...about, input: row.inputJson, startedAt, signal, log: readOnly(rows) }
+  const graph = new GraphRun({
+    plan: planOf(definition),
+    run,
+    input,
+    tell: (node, status, error) => states.set(node, { node, status, ...(error ? { error: shownError(error) } : {}) }),
+    progress: (node, progress) => came.set(node, progress),
+    once: (planned, place) => once({ ...NOTHING, run }, { planned, place }),
+  })
+  // What the log does not fit has been told by who works on it.
+  await graph.go().catch(() => {})
+  return [...states.values()].flatMap((state) => {
+    const known = { ...state, ...came.get(state.node) }
+    return known.status === 'paused' ? withoutEnd(row, stepsOf(steps, known.node), known) : [known]
+  })
+}
+
+/** How far its maps came, where it has any. */
+export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promise<Pick<RunView, 'progress'>> {
+  const { definition } = row.inputJson as unknown as KeptRun
+  if (row.kind !== 'workflow' || !definition?.nodes.some(({ type }) => type === 'map')) return {}
+  const states = await nodeStates(row, steps)
+  const maps = states.flatMap(({ node, done, total }) =>
+    done === undefined || total === undefined ? [] : [[node, { done, total }] as const],
+  )
+  return { progress: Object.fromEntries(maps) }
+}
+
+/** One that the log has no end of, by how the run is. */
+function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeState): NodeState[] {
+  const waits = steps.some((step) => step.status === 'paused' || step.status === 'outcome-unknown')
+  const standing = STANDING[status]
+  if (standing) return [{ ...state, status: standing(waits) }]
+  // All that was ready had begun. Of one that failed, what the log does not know may not have.
+  if (status !== 'cancelled' && (status !== 'failed' || steps.length === 0)) return []
+  const error = shownError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
+  return [{ ...state, status: 'failed', error }]
+}
+
+/** What a node is of a run that is not over; `waits`: somebody must answer for it. */
+const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>> = {
+  queued: (isWaiting) => (isWaiting ? 'paused' : 'queued'),
+  running: (isWaiting) => (isWaiting ? 'paused' : 'running'),
+  paused: () => 'paused',
+  'outcome-unknown': () => 'paused',
+}
+
+/** Of it, of an item or an attempt of it, or of what is done within it. */
+const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
+  steps.filter(({ key }) => {
+    const place = placeIn(key)
+    return place === node || (place.startsWith(node) && '@[!/'.includes(place.charAt(node.length)))
+  })
+
+function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
+  const within = (prefix: string): RunLog => ({
+    recorded: 0,
+    unasked: 0,
+    has: (place) => rows.has(`${prefix}${place}`),
+    within: (place) => within(`${prefix}${place}/`),
+    async step({ place, seq, key }): Promise<StepAnswer> {
+      const at = `${prefix}${place ?? seq}`
+      const row = rows.get(at)
+      if (row?.key !== `${at} ${key}` || (row.status !== 'completed' && row.status !== 'failed'))
+        return { stands: 'paused' }
+      const { result } = row.resultJson as { result: Exclude<StepAnswer, { stands: unknown }> }
+      // Long ago: nothing is waited for before it would be tried again.
+      return { ...result, at: 0 }
+    },
+  })
+  return within('')
+}
+
+const never = () => {
+  throw new Error('Nothing is done here.')
+}
+
+/** Nodes are only read: none of this is asked for anything. */
+const NOTHING: Omit<LeafParts, 'run'> = {
+  invocation: {
+    loadout: { tools: [], entries: [], toolkits: [], droppedToolkits: [], tokens: 0 },
+    call: never,
+    narrowed: never,
+  },
+  approvals: { put: never, answerTo: never },
+  audit: { show: () => ({}) },
+  searcher: { search: never } as never,
+  executor: undefined,
+  agent: undefined,
+  onRunning: () => {},
+  onUsage: () => {},
+  onLogs: () => {},
+  onWarnings: () => {},
+}
