@@ -10,7 +10,7 @@ const invoice = () => {
   return { for: principal?.userId, run: runId }
 }
 const tools = [defineTool({ name: 'invoice', description: 'Writes an invoice.', execute: invoice })]
-await using host = createHost({ around: ambientContext, policy: [rule('*', 'allow')], tools })
+await using host = createHost({ runInContext: ambientContext, policy: [rule('*', 'allow')], tools })
 
 const definition = { name: 'billing', nodes: [{ id: 'bill', type: 'tool', ref: 'app.invoice' }] }
 const runs = await Promise.all(['ann', 'bob'].map((userId) => host.workflows.run(userId, { definition })))

@@ -18,9 +18,7 @@ const SOCKETS: Record<string, string> = {
   'packages/loadout/src/connections/http/guard/agents.ts': 'the connections of the guarded fetch, each judged',
   'packages/loadout/src/connections/http/guard/proxy.ts': "the operator's proxy, for the guarded fetch",
   'packages/loadout/src/connections/sandbox/network/egress.ts':
-    'the way out of a sandbox: declared hosts, judged by the same guard',
-  'packages/loadout/src/connections/sandbox/network/egress.ts':
-    'asks sockets of our own in the temporary folder who listens',
+    'the only network exit of a sandbox: declared hosts that the address guard allows, and our own sockets',
   'packages/loadout/src/storage/sql/open-postgres.ts': "the operator's database",
   'packages/loadout/src/storage/sql/postgres-listener.ts': "the operator's database",
   'apps/server/src/auth/client-address.ts': 'reads addresses, and opens none',

@@ -49,7 +49,7 @@ export async function openHost(config: Config, log: Log, options: OpenHostOption
   const drivers = openDrivers(config, log)
   const host: Host = createHost({
     agent: agentOf(() => modelsOf(host, config)),
-    around: ambientContext,
+    runInContext: ambientContext,
     storage,
     keyRing,
     lostKeys: config.lostKeys,

@@ -112,14 +112,14 @@ export function settingsOf(config: Config): StartSettings {
   return { ...shown, model, models, ceiling }
 }
 
-interface SignInParts {
+interface SignInDeps {
   host: Host
   log: Log
   address: () => string | undefined
 }
 
 /** Local mode has one user and no sign-in, and does not load what it is made of. */
-async function openSignIn(config: Config, { host, log, address }: SignInParts): Promise<SignIn | undefined> {
+async function openSignIn(config: Config, { host, log, address }: SignInDeps): Promise<SignIn | undefined> {
   const { mode, masterKey, publicUrl, sessionMs, signUp, passwords: byPassword, oidc, proxy, certificates: ca } = config
   if (mode === 'local' || masterKey === undefined) return undefined
   if (publicUrl === undefined)

@@ -4,13 +4,13 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { createQueryClient } from './lib/api.ts'
-import { keepToPolicy } from './lib/csp.ts'
+import { configureCsp } from './lib/csp.ts'
 import { createAppRouter } from './routes.tsx'
 
 const place = document.getElementById('root')
 if (!place) throw new Error('The page has no element "root".')
 
-keepToPolicy()
+configureCsp()
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={createQueryClient()}>

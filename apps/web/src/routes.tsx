@@ -5,17 +5,17 @@ import { readApprovals } from './features/approvals/approvals-search.ts'
 import { readOperator } from './features/operator/operator-search.ts'
 import { readDialog } from './features/servers/add/dialog-search.ts'
 import { readSettings } from './features/settings/settings-search.ts'
-import { BrokenPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
+import { ErrorPage, NotFoundPage } from './features/shell/fallback-pages.tsx'
 import { lazyPage } from './features/shell/lazy-page.tsx'
 import { PendingPage } from './features/shell/pending-page.tsx'
 import { Shell } from './features/shell/shell.tsx'
-import { readDoor } from './features/sign-in/sign-in-search.ts'
+import { readSignInSearch } from './features/sign-in/sign-in-search.ts'
 import { readThread } from './features/threads/thread-search.ts'
 import { readTools } from './features/tools/tools-search.ts'
 import { readRun, readWorkflow } from './features/workflows/workflow-search.ts'
 import { nothingElse } from './lib/url-search.ts'
 
-const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: BrokenPage })
+const root = createRootRoute({ notFoundComponent: NotFoundPage, errorComponent: ErrorPage })
 
 /** What is inside, for who is signed in. Addresses that lead nowhere are inside, too. */
 const shell = createRoute({
@@ -23,7 +23,7 @@ const shell = createRoute({
   id: 'shell',
   component: Shell,
   notFoundComponent: NotFoundPage,
-  errorComponent: BrokenPage,
+  errorComponent: ErrorPage,
 })
 
 const home = createRoute({
@@ -107,7 +107,7 @@ const nowhere = createRoute({ getParentRoute: () => shell, path: '$', component:
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: nothingElse(readDoor),
+  validateSearch: nothingElse(readSignInSearch),
   component: lazyPage(() => import('./features/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 /** Where one-time links lead. The token stands after the `#`, where no log sees it. */
@@ -139,7 +139,7 @@ export const createAppRouter = () =>
     defaultPreload: 'intent',
     defaultPendingComponent: PendingPage,
     defaultPendingMs: 150,
-    defaultErrorComponent: BrokenPage,
+    defaultErrorComponent: ErrorPage,
   })
 
 declare module '@tanstack/react-router' {

@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createExecutionContext, withExecutionContext as withPassedContext } from './context.ts'
 import { getExecutionContext, withExecutionContext } from './node.ts'
-import { carriedSecrets } from './toolkits/secrets/context-secrets.ts'
+import { contextSecrets } from './toolkits/secrets/context-secrets.ts'
 
 const source = (user: string) => ({
   principal: { kind: 'session' as const, userId: user },
@@ -66,7 +66,7 @@ describe('the execution context', () => {
       args: ['-y', 'tavily-mcp'],
       env: { N: '${secret:carried.env.N}' },
     })
-    expect(tavily && carriedSecrets(tavily)).toEqual({ 'carried.env.N': '1' })
+    expect(tavily && contextSecrets(tavily)).toEqual({ 'carried.env.N': '1' })
   })
 
   it('rejects invalid input by field', () => {

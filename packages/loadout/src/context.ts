@@ -8,15 +8,15 @@ import { slugFrom } from './schema/ids.ts'
 import { assertPlainJson, invalidFields, parse } from './schema/json.ts'
 import { readToolkit } from './schema/read/read-toolkit.ts'
 import type { Toolkit } from './schema/toolkit/toolkit.ts'
-import { carriedSecrets, hideSecrets } from './toolkits/secrets/context-secrets.ts'
+import { contextSecrets, hideSecrets } from './toolkits/secrets/context-secrets.ts'
 
 export type { ExecutionContext, ExecutionContextInput }
 
 /** Runs `work` so that a context is found in all that it starts; with none, so that none is. */
-export type AroundWork = <T>(context: ExecutionContext | undefined, work: () => T) => T
+export type RunInContext = <T>(context: ExecutionContext | undefined, work: () => T) => T
 
 /** Where nothing is ambient. */
-export const notAround: AroundWork = (_, work) => work()
+export const withoutContext: RunInContext = (_, work) => work()
 
 /** What a caller may write: toolkits in any spelling that the reader knows, also under `mcp` as in source 000. */
 export interface ExecutionContextSource {
@@ -46,7 +46,7 @@ export function createExecutionContext(source: ExecutionContextSource): Executio
 
 /** Those of a record that another context carried go along with it. */
 function withoutSecrets(toolkits: Record<string, Toolkit>, given: Record<string, unknown>): Record<string, Toolkit> {
-  const before = Object.values(given).map((one) => carriedSecrets(one as Toolkit))
+  const before = Object.values(given).map((one) => contextSecrets(one as Toolkit))
   return Object.fromEntries(
     Object.entries(toolkits).map(([id, toolkit], index) => [id, hideSecrets(toolkit, before[index])]),
   )
@@ -57,7 +57,7 @@ export function withExecutionContext<T>(source: ExecutionContextSource, work: (c
   return work(createExecutionContext(source))
 }
 
-const MOST_WARNINGS = 50
+const MAX_WARNINGS = 50
 
 /** By the key that the caller chose: it makes the id, and is the name where the record has none. */
 function readToolkits(input: Record<string, unknown>): Pick<ExecutionContext, 'toolkits' | 'warnings'> {
@@ -78,7 +78,7 @@ function readToolkits(input: Record<string, unknown>): Pick<ExecutionContext, 't
     }
   }
   if (problems.length > 0) throw invalidFields(problems)
-  return { toolkits, ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, MOST_WARNINGS) }) }
+  return { toolkits, ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, MAX_WARNINGS) }) }
 }
 
 function ownCopy<T>(input: T): T {

@@ -9,7 +9,7 @@ export type { CallOutcome, Input } from './calls/call.ts'
 export type { NamedCall } from './calls/call-by-name.ts'
 export type { CallRequest, CallState, Calls, RunningCall } from './calls/calls.ts'
 export type { Invocation } from './calls/invocation.ts'
-export type { CallRecords, CancellableRecords, KeptCall } from './calls/records/call-records.ts'
+export type { CallRecord, CallRecords, CancellableRecords } from './calls/records/call-records.ts'
 export { READ_RESULT } from './calls/results/read-result.ts'
 export type { ReadResult, ResultPart, Results } from './calls/results/results.ts'
 export type { Selection } from './calls/selection.ts'
@@ -17,16 +17,16 @@ export type { Trial, TrialInput, TrialScope } from './calls/try-tool.ts'
 export type { CatalogTool } from './catalog/catalog.ts'
 export type { ToolDeclaration } from './code-mode/declarations/declarations.ts'
 export type { Executor } from './code-mode/executor.ts'
-export type { Question, QuestionAnswer } from './connections/connection.ts'
-export type { Connections, OpenLine } from './connections/connections.ts'
+export type { ElicitationRequest, ElicitationResult } from './connections/connection.ts'
+export type { ConnectionInfo, Connections } from './connections/connections.ts'
 export type { Drivers } from './connections/drivers.ts'
 export type { StdioPolicy } from './connections/stdio/policy.ts'
 export { type WebDriverOptions, webDrivers } from './connections/web-drivers.ts'
 export {
-  type AroundWork,
   createExecutionContext,
   type ExecutionContext,
   type ExecutionContextSource,
+  type RunInContext,
   withExecutionContext,
 } from './context.ts'
 export { browserKeyRing } from './credentials/browser-key-ring.ts'
@@ -41,12 +41,12 @@ export type { ActivationScope, Activations } from './loadout/activations.ts'
 export type { ActivationRule } from './loadout/layers.ts'
 export type { LoadoutOptions, LoadoutScope, Loadouts } from './loadout/loadouts.ts'
 export type { Narrowing } from './loadout/narrow.ts'
-export type { CarriedToolkit, Loadout } from './loadout/overlay.ts'
+export type { Loadout, LoadoutToolkit } from './loadout/overlay.ts'
 export type { Discovered, DiscoverOptions } from './loadout/setup/discover.ts'
 export type { LocalFile, LocalFiles } from './loadout/setup/find-toolkits.ts'
 export type { FailedToolkit, Resolution, SetupOptions } from './loadout/setup/setup-toolkits.ts'
 export type { LiveConnection, Warmed } from './loadout/setup/warm.ts'
-export type { SignInDoor } from './oauth/facade.ts'
+export type { SignIns } from './oauth/facade.ts'
 export type { SignInLink } from './oauth/service.ts'
 export { clientMetadataOf, type SignInOptions } from './oauth/target.ts'
 export type { Approvals } from './policy/approvals/approvals.ts'
@@ -74,7 +74,7 @@ export type { LoadoutEntry, Reason } from './schema/toolkit/loadout-entry.ts'
 export type { Decision, PolicyRule } from './schema/toolkit/policy.ts'
 export type { ResolveOptions, SelectedTool, SelectionData } from './schema/toolkit/selection.ts'
 export type { Server } from './schema/toolkit/server.ts'
-export type { ShownTool, ToolManifest, ToolSource, ToolTransformer } from './schema/toolkit/tool.ts'
+export type { PresentedTool, ToolManifest, ToolSource, ToolTransformer } from './schema/toolkit/tool.ts'
 export type { Toolkit, ToolkitInput, ToolkitState, ToolkitView } from './schema/toolkit/toolkit.ts'
 export type { SearchSetup } from './search/create-search.ts'
 export type { Strategy } from './search/search.ts'
@@ -83,19 +83,19 @@ export type { LoadedTool } from './search/select-tools.ts'
 export { type Tokenizer, tokenizerOf } from './search/tokens/tokenizer.ts'
 export {
   createToolIndex,
-  type PlainHit,
-  type PlainQuestion,
-  type PlainTool,
+  type ListedTool,
+  type ListHit,
+  type ListQuery,
   readTools,
   search,
   type ToolIndex,
   type ToolIndexOptions,
   type ToolListInput,
 } from './search/tool-list-search.ts'
-export type { FoundTool, ToolSearch } from './search/tool-search.ts'
+export type { ToolHit, ToolSearch } from './search/tool-search.ts'
 export type { Embedder, EmbedTexts } from './search/vectors/embedder.ts'
 export type { Access, Change, Storage, Transaction } from './storage/storage.ts'
-export type { CallRecord, TelemetryOptions } from './telemetry/telemetry.ts'
+export type { CallMeasurement, TelemetryOptions } from './telemetry/telemetry.ts'
 export type { Explanation, Thread, ThreadAddress, ThreadOptions } from './thread.ts'
 export type { Messages, NewMessage } from './threads/messages.ts'
 export type { StoredThread, Threads } from './threads/threads.ts'

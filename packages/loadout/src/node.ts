@@ -2,10 +2,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Invocation } from './calls/invocation.ts'
 import {
-  type AroundWork,
   createExecutionContext,
   type ExecutionContext,
   type ExecutionContextSource,
+  type RunInContext,
 } from './context.ts'
 import { HostError } from './errors.ts'
 import type { Host } from './host/create-host.ts'
@@ -35,7 +35,7 @@ export function getExecutionContext(): ExecutionContext | undefined {
 }
 
 /** `createHost({ around: ambientContext })`: what a workflow or an invocation calls finds its context by `getExecutionContext()`. */
-export const ambientContext: AroundWork = (context, work) => ambient.run(context, work)
+export const ambientContext: RunInContext = (context, work) => ambient.run(context, work)
 
 /** `host.setupToolkits` in the context that is ambient, where none is given. */
 export function setupToolkits(

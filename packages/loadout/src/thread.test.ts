@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { createHost, type Host } from './host/create-host.ts'
 import { describe as describedAs, filter, prefix, providerOptions, tighten } from './loadout/transform/transformers.ts'
 import { rule } from './policy/rules.ts'
-import type { ShownTool } from './schema/toolkit/tool.ts'
+import type { PresentedTool } from './schema/toolkit/tool.ts'
 import { defineTool } from './toolkits/define-tool.ts'
 
 const ann = { userId: 'ann', threadId: 'jobs' }
@@ -373,7 +373,7 @@ describe('transformers', () => {
   })
 
   it('keep model names unique and never take the original name of another tool', async () => {
-    const same = [(shown: ShownTool) => ({ ...shown, name: 'same' })]
+    const same = [(shown: PresentedTool) => ({ ...shown, name: 'same' })]
     const { tools } = await host.thread(ann).loadout({ only: ['github'], transform: same })
     expect(new Set(tools.map(({ modelName }) => modelName)).size).toBe(3)
     await register({ ...github, overrides: { create_issue: { name: 'list_issues' } } })

@@ -1,13 +1,13 @@
 /** One conversation of one user: what it carries, why, and calls from within it. */
 
-import type { AskAhead } from './calls/approval-request.ts'
+import type { ApprovalRequests } from './calls/approval-request.ts'
 import { READ_ENTRY, withReadResult } from './calls/built-in/built-in-tools.ts'
 import type { CallOutcome } from './calls/call.ts'
 import type { NamedCall } from './calls/call-by-name.ts'
 import type { Calls } from './calls/calls.ts'
-import type { ProgramDoor } from './calls/provider-programs.ts'
+import type { ProviderPrograms } from './calls/provider-programs.ts'
 import type { Results } from './calls/results/results.ts'
-import { liveSelection, type Selection } from './calls/selection.ts'
+import { createSelection, type Selection } from './calls/selection.ts'
 import { withRules } from './calls/stages/with-context.ts'
 import { HostError } from './errors.ts'
 import type { Emitter } from './events.ts'
@@ -27,7 +27,7 @@ import type { Tier } from './schema/scope.ts'
 import { EXCLUSIVE } from './schema/toolkit/activation.ts'
 import type { LoadoutEntry, Reason } from './schema/toolkit/loadout-entry.ts'
 import type { PolicyRuleInput } from './schema/toolkit/policy.ts'
-import { loadInput, type ResolveOptions, USUAL_CALLERS } from './schema/toolkit/selection.ts'
+import { DEFAULT_CALLERS, loadInput, type ResolveOptions } from './schema/toolkit/selection.ts'
 import type { ToolTransformer } from './schema/toolkit/tool.ts'
 import type { LoadedTools } from './search/loaded-tools.ts'
 import type { Resolver } from './search/resolve-prompt.ts'
@@ -90,7 +90,7 @@ export interface Thread extends ThreadAddress {
 /** A program with what it is given. */
 export type ThreadProgram = ProgramInput
 
-export interface ThreadParts {
+export interface ThreadDeps {
   activations: Activations
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
@@ -98,18 +98,18 @@ export interface ThreadParts {
   loaded: LoadedTools
   resolver: Resolver
   run: HostRuns['run']
-  programs: ProgramDoor
-  ahead: AskAhead
+  programs: ProviderPrograms
+  ahead: ApprovalRequests
   /** Programs in a selection, where the host runs them. */
   offer: HostRuns['offer']
   events: Emitter
 }
 
 /** More at once would drown who listens; they look anew instead. */
-const MOST_EVENTS = 500
+const MAX_EVENTS = 500
 
 export function createThread(
-  parts: ThreadParts,
+  parts: ThreadDeps,
   address: ThreadAddress,
   { transform, mustExist }: ThreadOptions = {},
 ): Thread {
@@ -129,7 +129,7 @@ export function createThread(
       ...difference(after.tools, before.tools).map((ref) => ({ type: 'tool-loaded' as const, ref })),
       ...difference(before.tools, after.tools).map((ref) => ({ type: 'tool-unloaded' as const, ref })),
     ]
-    for (const event of told.slice(0, MOST_EVENTS)) parts.events.emit({ ...event, userId, threadId })
+    for (const event of told.slice(0, MAX_EVENTS)) parts.events.emit({ ...event, userId, threadId })
   }
   const set = (refs: readonly string[], on: boolean) =>
     change(async (before) => {
@@ -187,7 +187,7 @@ interface Carriers {
 }
 
 function carriersOf(
-  { loadouts, loaded, resolver }: ThreadParts,
+  { loadouts, loaded, resolver }: ThreadDeps,
   scope: ThreadAddress,
   transform: ThreadOptions['transform'],
 ): Carriers {
@@ -206,7 +206,7 @@ function carriersOf(
 
 /** What a prompt brings, and what stays. */
 function loading(
-  { loaded, resolver, results, calls, offer, programs, ahead }: ThreadParts,
+  { loaded, resolver, results, calls, offer, programs, ahead }: ThreadDeps,
   scope: ThreadAddress,
   { carried, carriedFor }: Carriers,
 ): Pick<Thread, 'resolve' | 'load' | 'unload' | 'loaded'> {
@@ -217,14 +217,14 @@ function loading(
       const own = (await results.hasAny(scope.userId)) ? [READ_ENTRY] : []
       const place = { ...scope, loadout, own, loaded: await loaded.list(scope) }
       const { selection: chosen, ...counting } = await resolver.resolve(place, options)
-      const { prompt, programs: coded, callers = USUAL_CALLERS } = options
+      const { prompt, programs: coded, callers = DEFAULT_CALLERS } = options
       const how = { ...counting, only: coded === 'only', callers, carried: loadout.tools }
       const selection = coded ? offer(chosen, how) : chosen
       // A model calls what it was given: what the scope carries by then is looked at by the pipeline.
       const from = { calls, loadout, ...scope }
       const call = (named: NamedCall) => (named.asked ? ahead : programs).call(from, { prompt, ...named })
       const ask = (named: NamedCall) => ahead.ask(from, named)
-      return liveSelection(
+      return createSelection(
         { ...counting, callers, call, ask, follow: (told) => programs.follow(scope, told) },
         selection,
       )

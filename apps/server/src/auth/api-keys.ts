@@ -6,7 +6,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { type Audit, HostError, newId, type Storage } from 'loadout'
 import { type ApiKeyRow, apiKeyInput, type Principal, parse } from 'loadout/schema'
 import type { z } from 'zod'
-import { rememberRows } from './row-cache.ts'
+import { createRowCache } from './row-cache.ts'
 
 const PREFIX = 'lo_'
 const LENGTH = 40
@@ -24,7 +24,7 @@ export interface ApiKeys {
 
 /** `record` tells the log of keys that are made and revoked, never of the keys themselves. */
 export function createApiKeys(storage: Storage, record: Audit['record'] = () => {}): ApiKeys {
-  const remembered = rememberRows<ApiKeyRow>(storage, {
+  const remembered = createRowCache<ApiKeyRow>(storage, {
     collection: 'apiKeys',
     isAbout: (_, row, id) => row?.keyId === id,
   })

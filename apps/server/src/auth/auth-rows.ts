@@ -51,8 +51,8 @@ const MODELS = {
   },
 } as const
 
-const MOST_ROWS = 10_000
-const MOST_JOINED = 100
+const MAX_ROWS = 10_000
+const MAX_JOINED = 100
 const LONGEST: Readonly<Record<string, number>> = { userAgent: 300, name: 200 }
 
 export function authRows(storage: Storage) {
@@ -89,14 +89,14 @@ async function find(tx: Transaction, { model, where = [] }: Asked): Promise<RowO
   const query = {
     where: Object.fromEntries(exact.map((one) => [fieldOf(model, one.field), storedValue(model, one)])),
   }
-  const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MOST_ROWS } as never)
+  const rows: RowObject[] = await tx.list(modelOf(model).collection, { ...query, limit: MAX_ROWS } as never)
   return rows.filter((row) => where.every((one) => matches(row[fieldOf(model, one.field)], one)))
 }
 
 /** What belongs to a row, read with it: one transaction tells whose session it is. */
 async function withJoined(tx: Transaction, { join = {}, ...asked }: Joined, row: RowObject): Promise<RowObject> {
   const data: RowObject = fromRow(asked, row)
-  for (const [model, { on, relation, limit = MOST_JOINED }] of Object.entries(join)) {
+  for (const [model, { on, relation, limit = MAX_JOINED }] of Object.entries(join)) {
     const rows = await find(tx, { model, where: [equal(on.to, data[on.from])] })
     const found = rows.slice(0, limit).map((one) => fromRow({ model }, one))
     data[model] = relation === 'one-to-one' ? (found[0] ?? null) : found

@@ -4,7 +4,7 @@ import { HostError, type Storage } from 'loadout'
 import { KEY_SCOPES, type PrincipalInput, type UserRow } from 'loadout/schema'
 import type { Authenticate } from '../http/middleware.ts'
 import type { ApiKeys } from './api-keys.ts'
-import { rememberRows } from './row-cache.ts'
+import { createRowCache } from './row-cache.ts'
 import type { SignIn } from './sign-in.ts'
 
 /** The one user of a local host. */
@@ -32,14 +32,14 @@ export function sessionOr(byKey: Authenticate, signIn: Pick<SignIn, 'sessions'>,
     if (bearer(request) !== undefined) return byKey(request)
     const found = await signIn.sessions.find(request.headers)
     if (!found) return undefined
-    assertOwnPage(request, publicUrl)
+    assertSameOrigin(request, publicUrl)
     return { kind: 'session', userId: found.user.userId, role: found.user.role }
   }
 }
 
 /** A key gives nothing that its user has lost: who is disabled has none, who does not operate any more operates by none. */
 export function heldToUser(byKey: Authenticate, storage: Storage): Authenticate {
-  const remembered = rememberRows<UserRow>(storage, {
+  const remembered = createRowCache<UserRow>(storage, {
     collection: 'users',
     isAbout: (key, _, id) => key === id,
     keepMissing: true,
@@ -54,14 +54,14 @@ export function heldToUser(byKey: Authenticate, storage: Storage): Authenticate 
   }
 }
 
-const LOOKING = new Set(['GET', 'HEAD', 'OPTIONS'])
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
  * Cookies come by themselves, so what changes something must come from a page of ours: a browser says so in the Origin of every
  * such request, and whoever does not say it is not let through.
  */
-export function assertOwnPage({ method, headers, url }: Request, publicUrl?: string): void {
-  if (LOOKING.has(method)) return
+export function assertSameOrigin({ method, headers, url }: Request, publicUrl?: string): void {
+  if (SAFE_METHODS.has(method)) return
   const origin = headers.get('origin')
   const own = publicUrl === undefined ? undefined : new URL(publicUrl).origin
   const host = headers.get('host') ?? new URL(url).host

@@ -1,10 +1,10 @@
 /** Where a request comes from. What a header says counts only as far as the operator's own proxies wrote it. */
 import { isIP, isIPv6 } from 'node:net'
 import type { Context } from 'hono'
-import type { Visitor } from './sessions.ts'
+import type { ClientInfo } from './sessions.ts'
 
 /** `proxies`: how many of the operator's own stand before the server; each added one address to `X-Forwarded-For`. */
-export function visitorOf(c: Context, proxies: number): Visitor {
+export function clientInfo(c: Context, proxies: number): ClientInfo {
   const { headers } = c.req.raw
   return { headers, address: addressOf(headers.get('x-forwarded-for'), directAddress(c), proxies) }
 }

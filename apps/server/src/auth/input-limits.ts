@@ -3,4 +3,4 @@
 export const PASSWORD_LENGTH = { least: 10, most: 128 }
 
 /** A path of ours: one slash first, and nothing that a browser would read as another place. */
-export const isOwnPath = (path: string) => /^\/(?![/\\])[^\p{Cc}\\]*$/u.test(path)
+export const isLocalPath = (path: string) => /^\/(?![/\\])[^\p{Cc}\\]*$/u.test(path)

@@ -15,11 +15,11 @@ import { z } from 'zod'
 import { OIDC, type OidcSettings } from './better-auth.ts'
 import { providerKeys } from './provider-keys.ts'
 
-export type Ask = ReturnType<typeof createGuardedFetch>['documents']
+export type ProviderFetch = ReturnType<typeof createGuardedFetch>['documents']
 
-export interface ProviderParts {
+export interface ProviderDeps {
   settings: OidcSettings
-  ask: Ask
+  ask: ProviderFetch
   /** Where the provider sends people back to. */
   redirectUri: string
   signUp: boolean
@@ -54,7 +54,7 @@ const claims = z.looseObject({
 type Claims = z.infer<typeof claims>
 
 /** Throws where the provider does not answer, or does not say what is needed. */
-export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvider<Claims>> {
+export async function discoverProvider(parts: ProviderDeps): Promise<OAuthProvider<Claims>> {
   const { settings, ask } = parts
   const url = `${settings.issuer.replace(/\/+$/, '')}/.well-known/openid-configuration`
   const described = description.parse(await jsonOf(ask(url, { signal: soon() })))
@@ -93,7 +93,7 @@ export async function discoverProvider(parts: ProviderParts): Promise<OAuthProvi
   return provider
 }
 
-const clientOf = ({ settings: { clientId, clientSecret }, redirectUri }: ProviderParts) => ({
+const clientOf = ({ settings: { clientId, clientSecret }, redirectUri }: ProviderDeps) => ({
   clientId,
   clientSecret,
   redirectURI: redirectUri,
@@ -105,7 +105,7 @@ interface GivenCode {
   codeVerifier?: string | undefined
 }
 
-async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, described: Description, parts: ProviderParts) {
+async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, described: Description, parts: ProviderDeps) {
   const methods = described.token_endpoint_auth_methods_supported ?? ['client_secret_post']
   const { body, headers } = await authorizationCodeRequest({
     code,
@@ -123,7 +123,7 @@ async function tokensFor({ code, redirectURI, codeVerifier }: GivenCode, describ
 interface More {
   accessToken: string | undefined
   described: Description
-  ask: Ask
+  ask: ProviderFetch
 }
 
 /** Many providers have the email only at another address. What is told there must be of the same person. */

@@ -6,7 +6,7 @@ import { listen } from '../../../../test/loopback.ts'
 import { OidcServer } from '../../../../test/oidc-server.ts'
 import { OIDC_CASES, through } from '../../test/support/oidc-cases.ts'
 import { signInWorld } from '../../test/support/sign-in-world.ts'
-import { isOwnPath } from './input-limits.ts'
+import { isLocalPath } from './input-limits.ts'
 
 let provider: OidcServer
 beforeEach(async () => {
@@ -57,7 +57,7 @@ it("OIDC sends every provider request through the operator's proxy", async () =>
 })
 
 it('isOwnPath accepts only paths that start with one slash and contain no backslash or line break', () => {
-  for (const path of ['/', '/tools?q=x#y', '/a/b/../c']) expect(isOwnPath(path), path).toBe(true)
+  for (const path of ['/', '/tools?q=x#y', '/a/b/../c']) expect(isLocalPath(path), path).toBe(true)
   for (const path of ['', 'tools', '//x', '/\\x', 'https://x', '/a\nb', '/a\\b'])
-    expect(isOwnPath(path), path).toBe(false)
+    expect(isLocalPath(path), path).toBe(false)
 })

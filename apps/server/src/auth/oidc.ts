@@ -6,16 +6,16 @@
 import { HostError } from 'loadout'
 import type { Log } from '../ops/log.ts'
 import { type Auth, type AuthOptions, createAuth, OIDC, type OidcSettings } from './better-auth.ts'
-import { isOwnPath } from './input-limits.ts'
-import { type Ask, discoverProvider } from './oidc-provider.ts'
-import { cookiesOf, shownHeaders, type Visitor } from './sessions.ts'
+import { isLocalPath } from './input-limits.ts'
+import { discoverProvider, type ProviderFetch } from './oidc-provider.ts'
+import { type ClientInfo, cookiesOf, forwardedHeaders } from './sessions.ts'
 
 export interface Oidc {
   name: string
   /** Where the browser goes, and what it keeps until it is back. */
-  start(visitor: Visitor, returnTo: string): Promise<{ url: string; cookies: string[] }>
+  start(visitor: ClientInfo, returnTo: string): Promise<{ url: string; cookies: string[] }>
   /** Where the browser goes on: the page it wanted, or the sign-in page with a problem. */
-  finish(visitor: Visitor, query: Record<string, string | undefined>): Promise<{ url: string; cookies: string[] }>
+  finish(visitor: ClientInfo, query: Record<string, string | undefined>): Promise<{ url: string; cookies: string[] }>
 }
 
 /** What people read of what better-auth calls it. */
@@ -31,16 +31,16 @@ const PROBLEMS: Readonly<Record<string, string>> = {
   please_restart_the_process: 'sign-in-link-invalid',
 }
 
-export interface OidcParts {
+export interface OidcDeps {
   options: () => AuthOptions
   settings: OidcSettings
   /** Whether whoever the provider knows gets an account. */
   signUp: boolean
-  ask: Ask
+  ask: ProviderFetch
   log: Log
 }
 
-export function createOidc({ options, settings, signUp, ask, log }: OidcParts): Oidc {
+export function createOidc({ options, settings, signUp, ask, log }: OidcDeps): Oidc {
   let opened: Promise<Auth> | undefined
   const open = async (): Promise<Auth> => {
     const given = options()
@@ -67,7 +67,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcParts): 
       const body = { provider: OIDC, callbackURL: returnTo, errorCallbackURL: '/sign-in', disableRedirect: true }
       const { headers, response } = await auth.api.signInSocial({
         body,
-        headers: shownHeaders(visitor),
+        headers: forwardedHeaders(visitor),
         returnHeaders: true,
       })
       if (response.url === undefined) throw unreachable('has no page to sign in at')
@@ -78,7 +78,7 @@ export function createOidc({ options, settings, signUp, ask, log }: OidcParts): 
       const response = await auth.api.callbackOAuth({
         params: { id: OIDC },
         query,
-        headers: shownHeaders(visitor),
+        headers: forwardedHeaders(visitor),
         method: 'GET',
         asResponse: true,
       })
@@ -93,7 +93,7 @@ function pathOf(response: Response): string {
   const error = at?.searchParams.get('error')
   if (!at || response.status !== 302 || error != null)
     return `/sign-in?problem=${PROBLEMS[error ?? ''] ?? 'sign-in-failed'}`
-  return isOwnPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
+  return isLocalPath(`${at.pathname}${at.search}`) ? `${at.pathname}${at.search}${at.hash}` : '/'
 }
 
 const withoutSlash = (issuer: string | undefined) => issuer?.replace(/\/+$/, '')

@@ -19,7 +19,7 @@ export interface RememberOptions<R> {
   keepMissing?: boolean
 }
 
-export function rememberRows<R>(storage: Storage, options: RememberOptions<R>): Remembered<R> {
+export function createRowCache<R>(storage: Storage, options: RememberOptions<R>): Remembered<R> {
   const { collection, isAbout, keepMissing = false } = options
   const kept = new Map<string, R | undefined>()
   let live = false

@@ -5,7 +5,7 @@ import type { SessionRow, UserRow } from 'loadout/schema'
 import { ADDRESS_HEADER, type Auth } from './better-auth.ts'
 
 /** Who asks, as far as it matters for sign-in. */
-export interface Visitor {
+export interface ClientInfo {
   headers: Headers
   address: string
 }
@@ -26,10 +26,10 @@ export interface Sessions {
   /** Whose session a request carries; nothing is changed by looking. */
   find(headers: Headers): Promise<SignedIn | undefined>
   /** The same, and a session that is used lasts longer. */
-  renew(visitor: Visitor): Promise<{ signedIn: SignedIn | undefined; cookies: string[] }>
+  renew(visitor: ClientInfo): Promise<{ signedIn: SignedIn | undefined; cookies: string[] }>
   /** Compares a password, whoever's it may be, in the same time; `wrong-password` where it is not right. */
-  enter(visitor: Visitor, given: { email: string; password: string }): Promise<Entered>
-  leave(visitor: Visitor): Promise<{ cookies: string[] }>
+  enter(visitor: ClientInfo, given: { email: string; password: string }): Promise<Entered>
+  leave(visitor: ClientInfo): Promise<{ cookies: string[] }>
   list(userId: string): Promise<SessionRow[]>
   /** Whether there was one. */
   end(userId: string, sessionId: string): Promise<boolean>
@@ -59,10 +59,10 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
 
   return {
     find: async (headers) => (await read(headers, true)).signedIn,
-    renew: (visitor) => read(shownHeaders(visitor), false),
+    renew: (visitor) => read(forwardedHeaders(visitor), false),
     async enter(visitor, body) {
       const { headers, response } = await auth.api
-        .signInEmail({ body, headers: shownHeaders(visitor), returnHeaders: true })
+        .signInEmail({ body, headers: forwardedHeaders(visitor), returnHeaders: true })
         .catch(asWrongPassword)
       const user = await userOf(response.user.id)
       if (!user) throw new HostError('wrong-password')
@@ -72,7 +72,7 @@ export function createSessions(storage: Storage, auth: Auth): Sessions {
       const { signedIn } = await read(visitor.headers, true)
       // better-auth only logs where the row stays behind.
       if (signedIn) await storage.transaction(access, (tx) => tx.delete('sessions', signedIn.sessionId))
-      const { headers } = await auth.api.signOut({ headers: shownHeaders(visitor), returnHeaders: true })
+      const { headers } = await auth.api.signOut({ headers: forwardedHeaders(visitor), returnHeaders: true })
       return { cookies: cookiesOf(headers) }
     },
     list: async (userId) => (await ownRows(userId)).filter(({ expiresAt }) => expiresAt > new Date()),
@@ -109,7 +109,7 @@ function rowOf({ id: userId, email, name, emailVerified, createdAt, updatedAt, .
 }
 
 /** Nothing but what it needs: no header of the request says where it comes from, or from whom. */
-export function shownHeaders({ headers, address }: Visitor): Headers {
+export function forwardedHeaders({ headers, address }: ClientInfo): Headers {
   const shown = new Headers({ [ADDRESS_HEADER]: address })
   for (const name of ['cookie', 'user-agent']) {
     const value = headers.get(name)

@@ -15,7 +15,7 @@ export interface MadeLink {
   expiresAt: Date
 }
 
-export interface ShownLink {
+export interface LinkView {
   kind: SignInLinkRow['kind']
   expiresAt: Date
   /** Who is invited, or forgot. */
@@ -26,7 +26,7 @@ export interface Links {
   /** The link to the first operator, where there is none yet. */
   setup(): Promise<MadeLink | undefined>
   /** What a link is for; `sign-in-link-invalid` where it is not good, or not any more. */
-  look(token: string): Promise<ShownLink>
+  look(token: string): Promise<LinkView>
   /** Makes the first operator; without passwords it says who that is, and they come in by the provider. */
   setUp(given: SetUp): Promise<UserRow>
   /** Somebody invited, or who forgot, has the password from now on; earlier sessions of theirs are over. */
@@ -67,7 +67,7 @@ export function createLinks(storage: Storage, secret: string, { passwords, byPas
   const setupToken = (createdAt: Date) =>
     createHmac('sha256', secret).update(`setup ${createdAt.toISOString()}`).digest('base64url')
 
-  const look = (token: string): Promise<ShownLink> =>
+  const look = (token: string): Promise<LinkView> =>
     run(async (tx) => {
       const [row] = await tx.list('signInLinks', { where: { tokenHash: hashOf(token) } })
       if (!row || row.expiresAt <= new Date()) throw invalid()

@@ -14,15 +14,15 @@ import { watchedOidc } from './oidc-attempts.ts'
 import { type AttemptLimit, type Attempts, createAttempts } from './rate-limit.ts'
 import {
   asWrongPassword,
+  type ClientInfo,
   cookiesOf,
   createSessions,
   type Entered,
+  forwardedHeaders,
   type Sessions,
-  shownHeaders,
-  type Visitor,
 } from './sessions.ts'
 import { createLinks, type Links, type MadeLink, operatorsOf, type Redeemed, type SetUp } from './sign-in-links.ts'
-import { createPeople, type People } from './user-admin.ts'
+import { createPeople, type UserAdmin } from './user-admin.ts'
 
 export interface SignInOptions {
   storage: Storage
@@ -62,13 +62,13 @@ export interface SignIn {
   /** Whether people sign in by email and password; else by the provider alone. */
   readonly byPassword: boolean
   readonly sessions: Pick<Sessions, 'find' | 'renew' | 'leave' | 'list' | 'end' | 'endOthers'>
-  readonly people: People
-  enter(visitor: Visitor, given: { email: string; password: string }): Promise<Entered>
-  changePassword(visitor: Visitor, given: { current: string; password: string }): Promise<{ cookies: string[] }>
+  readonly people: UserAdmin
+  enter(visitor: ClientInfo, given: { email: string; password: string }): Promise<Entered>
+  changePassword(visitor: ClientInfo, given: { current: string; password: string }): Promise<{ cookies: string[] }>
   look: Links['look']
   /** Without passwords nobody is in yet, and there are no cookies: the provider lets them in. */
-  setUp(visitor: Visitor, given: SetUp): Promise<Entered>
-  redeem(visitor: Visitor, given: Redeemed): Promise<Entered>
+  setUp(visitor: ClientInfo, given: SetUp): Promise<Entered>
+  redeem(visitor: ClientInfo, given: Redeemed): Promise<Entered>
   /** Whether nobody operates yet. */
   setupNeeded(): Promise<boolean>
   setupLink(): Promise<MadeLink | undefined>
@@ -138,7 +138,7 @@ export function createSignIn(options: SignInOptions): SignIn {
   }
 }
 
-interface PasswordParts {
+interface PasswordDeps {
   open: () => { auth: ReturnType<typeof createAuth>; sessions: Sessions }
   counted: ReturnType<typeof countWith>
   links: Links
@@ -147,7 +147,7 @@ interface PasswordParts {
 type PasswordWays = Pick<SignIn, 'enter' | 'changePassword' | 'setUp' | 'redeem'>
 
 /** What is done with a password; `refusal` where nobody has one. */
-function passwordWays({ open, counted, links, record }: PasswordParts, refusal: HostError | undefined): PasswordWays {
+function passwordWays({ open, counted, links, record }: PasswordDeps, refusal: HostError | undefined): PasswordWays {
   const assertAllowed = () => {
     if (refusal) throw refusal
   }
@@ -165,7 +165,7 @@ function passwordWays({ open, counted, links, record }: PasswordParts, refusal: 
       if (!signedIn) throw new HostError('unauthenticated')
       const { userId, email } = signedIn.user
       const body = { currentPassword: current, newPassword: password, revokeOtherSessions: true }
-      const headers = shownHeaders(visitor)
+      const headers = forwardedHeaders(visitor)
       const changed = await counted(visitor, email, () =>
         auth.api.changePassword({ body, headers, returnHeaders: true }).catch(asWrongPassword),
       )
@@ -201,7 +201,7 @@ function openOidc(options: SignInOptions, authOptions: () => AuthOptions, watch:
 
 /** Counts first, compares then; a good try is not counted. */
 function countWith(attempts: Attempts, limits: SignInLimits, log: Log) {
-  return async <T>({ address }: Visitor, account: string | undefined, work: () => Promise<T>): Promise<T> => {
+  return async <T>({ address }: ClientInfo, account: string | undefined, work: () => Promise<T>): Promise<T> => {
     const from = `address ${address}`
     const inAll = account === undefined ? undefined : `account ${account.toLowerCase()}`
     const here = inAll && `${inAll} ${from}`

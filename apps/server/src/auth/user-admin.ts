@@ -6,7 +6,7 @@ import { HostError, type Storage, type Transaction } from 'loadout'
 import type { UserRow } from 'loadout/schema'
 import { endLinks, endSessions, holdOperators, type MadeLink, makeLink, newUser, operatorsOf } from './sign-in-links.ts'
 
-export interface Person extends UserRow {
+export interface UserWithMethods extends UserRow {
   methods: Array<'password' | 'oidc'>
 }
 
@@ -16,25 +16,29 @@ export interface PersonPatch {
   disabled?: boolean | undefined
 }
 
-export interface People {
-  list(page: { after?: string | undefined; limit: number }): Promise<Person[]>
+export interface UserAdmin {
+  list(page: { after?: string | undefined; limit: number }): Promise<UserWithMethods[]>
   find(userId: string): Promise<UserRow | undefined>
   /** `conflict` where the email is taken. */
-  invite(given: { email: string; name: string; operator: boolean }): Promise<{ person: Person; link: MadeLink }>
-  change(userId: string, patch: PersonPatch): Promise<Person>
+  invite(given: {
+    email: string
+    name: string
+    operator: boolean
+  }): Promise<{ person: UserWithMethods; link: MadeLink }>
+  change(userId: string, patch: PersonPatch): Promise<UserWithMethods>
   makeLink(userId: string): Promise<MadeLink>
   signOut(userId: string): Promise<void>
   /** Before somebody is removed: `conflict` where nobody would be left to operate; from then on they do not. */
   stopOperating(userId: string): Promise<void>
 }
 
-export function createPeople(storage: Storage): People {
+export function createPeople(storage: Storage): UserAdmin {
   const run = <T>(work: (tx: Transaction) => Promise<T>) => storage.transaction({ caller: 'user-admin' }, work)
   return {
     list: ({ after, limit }) =>
       run(async (tx) => {
         const rows = await tx.list('users', { limit, ...(after === undefined ? {} : { after }) })
-        const people: Person[] = []
+        const people: UserWithMethods[] = []
         for (const row of rows) people.push(await personOf(tx, row))
         return people
       }),
@@ -110,10 +114,10 @@ async function found(tx: Transaction, userId: string): Promise<UserRow> {
   return user
 }
 
-async function personOf(tx: Transaction, user: UserRow): Promise<Person> {
+async function personOf(tx: Transaction, user: UserRow): Promise<UserWithMethods> {
   const accounts = await tx.list('accounts', { where: { userId: user.userId } })
   const methods = new Set(accounts.map(({ provider }) => (provider === 'credential' ? 'password' : 'oidc')))
-  return { ...user, methods: [...methods] as Person['methods'] }
+  return { ...user, methods: [...methods] as UserWithMethods['methods'] }
 }
 
 const noSuchUser = () => new HostError('not-found', { detail: 'There is no such user.' })

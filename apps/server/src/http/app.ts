@@ -46,10 +46,10 @@ import type { Env } from './env.ts'
 import {
   type Authenticate,
   authenticated,
+  checkOrigin,
   jsonBody,
   type NeedsBody,
   openUntil,
-  ownOrigin,
   requestId,
   stillOf,
   traceParent,
@@ -114,7 +114,7 @@ export function createApp({
   app.use(compress())
   app.use(securityHeaders(publicUrl))
   app.use('/api/*', openUntil(stopping))
-  app.use('/api/*', ownOrigin({ loopbackOnly, publicUrl }))
+  app.use('/api/*', checkOrigin({ loopbackOnly, publicUrl }))
   app.route('/api', oauthPages(host, authenticate, signIn?.people))
   app.use('/api/*', jsonBody(bodiesOf(app)))
   app.onError((thrown, c) => {
@@ -136,7 +136,7 @@ export function createApp({
   app.use('/api/*', authenticated(authenticate))
   if (metrics) {
     // Elsewhere a key is asked for, and whoever scrapes knows the server by another name than people do.
-    if (loopbackOnly) app.use('/metrics', ownOrigin({ loopbackOnly, publicUrl }))
+    if (loopbackOnly) app.use('/metrics', checkOrigin({ loopbackOnly, publicUrl }))
     app.route('/', metricsRoutes(metrics, authenticate))
   }
   return open

@@ -1,7 +1,7 @@
 /** What is answered of a call, the same whoever asks and when: as it runs here, or as it is kept by whichever process. */
 import { z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { type CallOutcome, type Host, HostError, type KeptCall, type RunningCall } from 'loadout'
+import { type CallOutcome, type CallRecord, type Host, HostError, type RunningCall } from 'loadout'
 import { approvalView } from 'loadout/schema'
 import type { Env } from './env.ts'
 import { named } from './openapi.ts'
@@ -17,7 +17,7 @@ export const done = z
   })
   .openapi('CallResult')
 export const input = z.object({ id: z.string(), toolkit: z.string(), question: block }).openapi('Input')
-export const waiting = z
+export const pendingCall = z
   .object({
     callId: z.string(),
     status: z.enum(['running', 'input-needed', 'pending']),
@@ -27,17 +27,17 @@ export const waiting = z
   .openapi('CallWaiting')
 
 type Done = z.infer<typeof done>
-type Waiting = z.infer<typeof waiting>
-export type Answer = Done | Waiting
+type Waiting = z.infer<typeof pendingCall>
+export type CallResponse = Done | Waiting
 
-export const isWaiting = (answer: Answer): answer is Waiting => !('content' in answer)
+export const isPending = (answer: CallResponse): answer is Waiting => !('content' in answer)
 
-export function respond(c: Context<Env>, answer: Answer) {
-  return isWaiting(answer) ? c.json(answer, 202) : c.json(answer, 200)
+export function respond(c: Context<Env>, answer: CallResponse) {
+  return isPending(answer) ? c.json(answer, 202) : c.json(answer, 200)
 }
 
 /** The outcome, or what has to happen first. */
-export async function settled(running: RunningCall): Promise<Answer> {
+export async function settled(running: RunningCall): Promise<CallResponse> {
   const { callId } = running
   const first = await Promise.race([running.outcome, running.asked, running.pending])
   if ('question' in first) return { callId, status: 'input-needed', input: viewInput(first) }
@@ -48,20 +48,20 @@ export async function settled(running: RunningCall): Promise<Answer> {
 /** The same of a call that was begun before, here or elsewhere. */
 export async function settledLater(
   host: Host,
-  { userId, callId }: Pick<KeptCall, 'userId' | 'callId'>,
+  { userId, callId }: Pick<CallRecord, 'userId' | 'callId'>,
   signal: AbortSignal,
-): Promise<Answer> {
+): Promise<CallResponse> {
   const running = host.calls.running(userId, callId)
   return running ? settled(running) : fromRecord(host, await host.records.settled(userId, callId, { signal }))
 }
 
 /** As it is now. */
-export async function shown(host: Host, userId: string, callId: string): Promise<Answer> {
+export async function readCall(host: Host, userId: string, callId: string): Promise<CallResponse> {
   return stateOf(host, userId, callId) ?? fromRecord(host, await host.records.get(userId, callId))
 }
 
 /** As this process knows it, where it is the one that runs it. */
-function stateOf(host: Host, userId: string, callId: string): Answer | undefined {
+function stateOf(host: Host, userId: string, callId: string): CallResponse | undefined {
   const state = orNotFound(() => host.calls.get(userId, callId))
   if (state === undefined || (state.status === 'done' && state.isCut)) return undefined
   if (state.status === 'done') return { callId, ...resultOf(state.outcome) }
@@ -73,8 +73,8 @@ function stateOf(host: Host, userId: string, callId: string): Answer | undefined
 /** As it is stored, by whichever process. */
 export async function fromRecord(
   host: Host,
-  { userId, callId, status, outcome, approvalId, finishedAt }: KeptCall,
-): Promise<Answer> {
+  { userId, callId, status, outcome, approvalId, finishedAt }: CallRecord,
+): Promise<CallResponse> {
   if (outcome) return { callId, ...resultOf(asOfNow(outcome, finishedAt)) }
   if (status !== 'pending' || approvalId === null) return { callId, status: 'running' }
   const approval = await host.approvals.get(userId, approvalId).catch(() => undefined)

@@ -58,7 +58,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
  * A page of another site must not reach a server that trusts its network: with `loopbackOnly` only loopback names are
  * ours (DNS rebinding brings a foreign Host), and any Origin must be the Host itself.
  */
-export function ownOrigin({
+export function checkOrigin({
   loopbackOnly,
   publicUrl,
 }: {

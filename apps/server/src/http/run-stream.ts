@@ -9,7 +9,7 @@ import type { Env } from './env.ts'
 
 const KEEP_ALIVE_MS = 25_000
 /** What a run tells before it is known which one it is; the rest is told by what is stored. */
-const MOST_BEFORE = 10_000
+const MAX_BEFORE = 10_000
 
 type NodeEvent = Extract<HostEvent, { type: 'run-node' }>
 type NodeState = Omit<NodeEvent, 'type' | 'userId' | 'runId'>
@@ -25,7 +25,7 @@ export async function streamRun(
   const heard: NodeEvent[] = []
   // From before it begins, so that no node is missed.
   const stop = host.events.on('run-node', (event) => {
-    if (event.userId === userId && heard.length < MOST_BEFORE) heard.push(event)
+    if (event.userId === userId && heard.length < MAX_BEFORE) heard.push(event)
   })
   try {
     const run = await start()

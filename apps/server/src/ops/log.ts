@@ -5,16 +5,16 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { isSpanContextValid, trace } from '@opentelemetry/api'
 import type { MiddlewareHandler } from 'hono'
-import { type CallRecord, HostError } from 'loadout'
+import { type CallMeasurement, HostError } from 'loadout'
 import pino from 'pino'
 import type { Env } from '../http/env.ts'
 
 export interface Log extends Pick<pino.Logger, 'info' | 'warn' | 'error' | 'debug'> {
   /** Every line that this work writes has these fields. */
-  within?<T>(fields: LineFields, work: () => T): T
+  within?<T>(fields: LogFields, work: () => T): T
 }
 
-export interface LineFields {
+export interface LogFields {
   requestId: string
   traceId?: string | undefined
 }
@@ -43,7 +43,7 @@ const DEEPEST = 8
 const KEYS = /\blo_[A-Za-z0-9_-]{16,}|\bBearer\s+[^\s"\\]+/g
 
 export function createLog(level: string, destination: pino.DestinationStream = pino.destination(2)): Log {
-  const ambient = new AsyncLocalStorage<LineFields>()
+  const ambient = new AsyncLocalStorage<LogFields>()
   const logger = pino(
     {
       level,
@@ -56,7 +56,7 @@ export function createLog(level: string, destination: pino.DestinationStream = p
     },
     destination,
   )
-  return Object.assign(logger, { within: <T>(fields: LineFields, work: () => T) => ambient.run(fields, work) })
+  return Object.assign(logger, { within: <T>(fields: LogFields, work: () => T) => ambient.run(fields, work) })
 }
 
 /** pino's own censor knows paths of a fixed depth, and costs ten times what the rest of a line does. */
@@ -119,6 +119,6 @@ function traceIdOf(at: Env['Variables']['trace']): { traceId?: string } {
 /** A line for every call: which, how it ended and how long it took; not what it was about. */
 export const callLog =
   (log: Log) =>
-  ({ ms, traceId, ...call }: CallRecord): void =>
+  ({ ms, traceId, ...call }: CallMeasurement): void =>
     // The request's own trace is not written over by none.
     log.info({ ...call, ...(traceId === undefined ? {} : { traceId }), ms: tenths(ms) }, 'call')

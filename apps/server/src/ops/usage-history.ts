@@ -13,8 +13,8 @@ const SIZES: Record<Range, { bucketMs: number; count: number }> = {
   '30d': { bucketMs: 24 * HOUR_MS, count: 30 },
 }
 const PAGE = 1000
-const MOST_LINES = 50_000
-const MOST_TOOLS = 10
+const MAX_LINES = 50_000
+const MAX_TOOLS = 10
 
 const ERRORS = new Set(['tool-error', 'failed'])
 const REFUSED = new Set(['denied', 'limited', 'sign-in-needed'])
@@ -48,8 +48,8 @@ export async function usageHistory(audit: Pick<Audit, 'list'>, { userId, range, 
     }
     looked += page.items.length
     cursor = page.nextCursor
-  } while (cursor !== undefined && looked < MOST_LINES)
-  const most = [...tools].sort(([, a], [, b]) => b.calls - a.calls).slice(0, MOST_TOOLS)
+  } while (cursor !== undefined && looked < MAX_LINES)
+  const most = [...tools].sort(([, a], [, b]) => b.calls - a.calls).slice(0, MAX_TOOLS)
   return {
     from: new Date(start).toISOString(),
     bucketMs,

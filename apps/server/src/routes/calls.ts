@@ -8,13 +8,13 @@ import {
   done,
   fromRecord,
   input,
-  isWaiting,
+  isPending,
+  pendingCall,
+  readCall,
   respond,
   settled,
   settledLater,
-  shown,
   viewInput,
-  waiting,
 } from '../http/call-responses.ts'
 import { streamCall } from '../http/call-stream.ts'
 import type { Env } from '../http/env.ts'
@@ -51,14 +51,18 @@ const call = createRoute({
       }),
     ),
   },
-  responses: { 200: json(done, 'What the tool gave'), 202: json(waiting, 'It goes on behind'), ...problemResponses },
+  responses: {
+    200: json(done, 'What the tool gave'),
+    202: json(pendingCall, 'It goes on behind'),
+    ...problemResponses,
+  },
 })
 const show = createRoute({
   method: 'get',
   path: '/calls/{id}',
   summary: "A call's outcome, or that it is still on its way",
   request: { params: idParam },
-  responses: { 200: json(done, 'What the tool gave'), 202: json(waiting, 'It is on its way'), ...problemResponses },
+  responses: { 200: json(done, 'What the tool gave'), 202: json(pendingCall, 'It is on its way'), ...problemResponses },
 })
 const cancel = createRoute({
   method: 'post',
@@ -154,13 +158,13 @@ export function callRoutes(host: Host) {
       const { running, kept } = host.records.startWaited({ ...request, signal })
       c.set('callId', running.callId)
       const answer = await settled(running)
-      if (isWaiting(answer)) await kept()
+      if (isPending(answer)) await kept()
       return respond(c, answer)
     })
     .openapi(show, async (c) => {
       const { id } = c.req.valid('param')
       c.set('callId', id)
-      return respond(c, await shown(host, c.var.principal.userId, id))
+      return respond(c, await readCall(host, c.var.principal.userId, id))
     })
     .openapi(cancel, async (c) => {
       await host.records.cancel(c.var.principal.userId, c.req.valid('param').id)

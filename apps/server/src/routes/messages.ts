@@ -5,7 +5,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import { type Host, HostError } from 'loadout'
 import { type Models, modelName } from 'loadout/agents/models'
-import { messageView, parse, resolveInput, saidMessage, stepLimit, tokenBudget } from 'loadout/schema'
+import { messageView, parse, resolveInput, stepLimit, tokenBudget, userMessage } from 'loadout/schema'
 import type { Env } from '../http/env.ts'
 import { idParam, idText, json, jsonBodyOf, named } from '../http/openapi.ts'
 import { problemResponses } from '../http/problem.ts'
@@ -14,7 +14,7 @@ const message = named(messageView, 'Message')
 const { limit, maxTokens, programs } = resolveInput.shape
 const input = z
   .looseObject({
-    message: saidMessage.optional().openapi({ description: 'A text, or a message with parts' }),
+    message: userMessage.optional().openapi({ description: 'A text, or a message with parts' }),
     messages: z
       .array(z.unknown())
       .max(10_000)
@@ -123,7 +123,7 @@ export function messageRoutes(host: Host, models: Models, stopping: AbortSignal)
 
 function partsOf(said: unknown) {
   if (said === undefined) return undefined
-  const read = parse(saidMessage, said, ['message'])
+  const read = parse(userMessage, said, ['message'])
   return typeof read === 'string' ? [{ type: 'text' as const, text: read }] : read.parts
 }
 

@@ -197,11 +197,11 @@ function outputOf(host: Host, stored: StoredToolkit, userId: string): z.infer<ty
   return { running, items: lines.map((line) => ('at' in line ? { ...line, at: line.at.toISOString() } : line)) }
 }
 
-const MOST_SWITCHES = 1000
+const MAX_SWITCHES = 1000
 const switchesSchema = z.object({
   switches: z
     .record(z.string().min(1).max(256), z.boolean())
-    .refine((given) => Object.keys(given).length <= MOST_SWITCHES, `must be at most ${MOST_SWITCHES}`)
+    .refine((given) => Object.keys(given).length <= MAX_SWITCHES, `must be at most ${MAX_SWITCHES}`)
     .optional(),
 })
 

@@ -28,7 +28,7 @@ const output = NODES.map(({ id }) => `{{ nodes.${id}.output }}`)
 
 it('each user sees their own run context in tools, programs and agents, with the toolkits they supply', async () => {
   app = appOfUsers({
-    around: ambientContext,
+    runInContext: ambientContext,
     executor: quickjs({ most: 2, spares: 1 }),
     tools: [who],
     agent: async ({ call }) => {

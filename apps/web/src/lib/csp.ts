@@ -4,7 +4,7 @@
 export const styleNonce = (): string | undefined =>
   document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce || undefined
 
-export function keepToPolicy(): void {
+export function configureCsp(): void {
   Object.assign(globalThis, {
     // Where the primitives under our dialogs look for it.
     __webpack_nonce__: styleNonce(),

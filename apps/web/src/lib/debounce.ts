@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 const QUIET_MS = 400
 
 /** The value once nothing changed for a moment. */
-export function useQuiet(value: string): string {
+export function useDebounced(value: string): string {
   const [quiet, setQuiet] = useState(value)
   useEffect(() => {
     const timer = window.setTimeout(() => setQuiet(value), QUIET_MS)

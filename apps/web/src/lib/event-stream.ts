@@ -3,7 +3,7 @@
  * as long as its tab is open. The tab that holds the lock has the stream and tells the others; when it goes, the next one takes over.
  * Where there are no locks (a page that is not from https or this machine) every tab has its own.
  */
-export type Told =
+export type StreamEvent =
   | { what: 'event'; type: string; data: string }
   /** What came before may have been missed, with a gap. */
   | { what: 'ready'; gap: boolean }
@@ -15,13 +15,13 @@ const NAME = 'loadout-events'
 /** Browsers do not come back by themselves from an answer that is no stream, such as a session that has ended. */
 const AGAIN_MS = 3_000
 
-export function openStream(types: readonly string[], tell: (told: Told) => void): () => void {
+export function openStream(types: readonly string[], tell: (told: StreamEvent) => void): () => void {
   const { locks } = navigator as { locks?: LockManager }
   if (!locks) return readStream({ types, tell })
   const channel = new BroadcastChannel(NAME)
   const ending = new AbortController()
   let leads: Lead | undefined
-  channel.onmessage = ({ data }: MessageEvent<Told | { what: 'hello' }>) => {
+  channel.onmessage = ({ data }: MessageEvent<StreamEvent | { what: 'hello' }>) => {
     if (data.what !== 'hello') tell(data)
     else if (leads?.last) channel.postMessage(leads.last)
   }
@@ -65,12 +65,12 @@ export function openStream(types: readonly string[], tell: (told: Told) => void)
 
 interface Lead {
   /** How it stands, for tabs that come later. */
-  last: Told | undefined
+  last: StreamEvent | undefined
 }
 
 interface Reading {
   types: readonly string[]
-  tell: (told: Told) => void
+  tell: (told: StreamEvent) => void
 }
 
 function readStream({ types, tell }: Reading): () => void {

@@ -22,7 +22,7 @@ interface Watched<Draft> {
   onAnswered: () => void
 }
 
-export function useElsewhere<Draft>(watched: Watched<Draft>) {
+export function useExternalChange<Draft>(watched: Watched<Draft>) {
   const { stored, base, isSame, isChanged, isSaving, take, keep } = watched
   // What was stored before one's own save is still what the page knows for a moment.
   const [passed, pass] = useState<{ draft: Draft | undefined }>()
@@ -50,7 +50,7 @@ interface SavedElsewhereProps {
 }
 
 /** Whoever saves last must know that they are not the only one. */
-export function SavedElsewhere({ what, take, keep }: SavedElsewhereProps) {
+export function EditConflict({ what, take, keep }: SavedElsewhereProps) {
   return (
     <div
       role="alert"

@@ -20,7 +20,7 @@ export function wornTheme(): Theme {
   }
 }
 
-export function wearTheme(theme: Theme): void {
+export function setTheme(theme: Theme): void {
   if (theme === wornTheme()) return
   try {
     window.localStorage.setItem(KEY, theme)
@@ -51,7 +51,7 @@ export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
   const isKnown = useIsKnown()
   const { mutate: save } = usePreferences()
   const choose = (theme: Theme) => {
-    wearTheme(theme)
+    setTheme(theme)
     if (isKnown) save({ theme })
   }
   return [useTheme(), choose]
@@ -61,18 +61,18 @@ export function useUserTheme(): readonly [Theme, (theme: Theme) => void] {
 export function useStoredTheme(): void {
   const { data: stored } = useQuery({ ...preferencesQuery(), enabled: useIsKnown(), select: ({ theme }) => theme })
   useEffect(() => {
-    if (stored) wearTheme(stored)
+    if (stored) setTheme(stored)
   }, [stored])
 }
 
 /** For who has just come in, so that the first page is in their theme at once. */
-export async function wearStoredTheme(queryClient: QueryClient): Promise<void> {
+export async function applyStoredTheme(queryClient: QueryClient): Promise<void> {
   const known = await queryClient.fetchQuery(preferencesQuery()).catch(() => undefined)
-  if (known) wearTheme(known.theme)
+  if (known) setTheme(known.theme)
 }
 
 /** Who is new has none stored: what they chose at the door stays. */
-export async function keepTheme(): Promise<void> {
+export async function saveTheme(): Promise<void> {
   const theme = wornTheme()
   if (theme !== 'system') await answer(client.api.preferences.$patch({ json: { theme } })).catch(() => {})
 }

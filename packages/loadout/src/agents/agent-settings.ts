@@ -11,7 +11,7 @@ import { least } from '../policy/limits/usage.ts'
 import { atMost } from './metered-model.ts'
 
 /** What an operator allows one answer. Who asks may want less, and never has more. */
-export interface AnswerCeiling {
+export interface ResponseLimits {
   maxSteps?: number | undefined
   budget?: number | undefined
 }
@@ -22,7 +22,7 @@ export interface GenerationLimits {
   /** Tokens in all, of what the model is sent and of what it says. It ends with the step that meets it. @default none */
   budget?: number | undefined
   /** The most of both, as `models.open` gives it. @default no more than is asked for */
-  ceiling?: AnswerCeiling | undefined
+  ceiling?: ResponseLimits | undefined
   /** Further conditions to end it. */
   stop?: StopCondition<ToolSet> | readonly StopCondition<ToolSet>[] | undefined
   /** What is left of who asks, as `models.open` gives it: it ends with the step that leaves nothing. @default no limit */
@@ -40,7 +40,7 @@ export interface GenerationInput extends GenerationLimits {
   onStep?: ((step: number, active: readonly string[]) => void) | undefined
 }
 
-export const USUAL_STEPS = 10
+export const DEFAULT_STEPS = 10
 
 export function settingsOf(input: GenerationInput) {
   const { model, messages, selection, signal } = input
@@ -107,12 +107,12 @@ export function stoppedBy(
 }
 
 /** What holds: what is asked for, within what is allowed. */
-function boundsOf({ maxSteps = USUAL_STEPS, budget, ceiling = {} }: GenerationLimits) {
+function boundsOf({ maxSteps = DEFAULT_STEPS, budget, ceiling = {} }: GenerationLimits) {
   return { maxSteps: least(ceiling.maxSteps, maxSteps) ?? maxSteps, budget: least(ceiling.budget, budget) }
 }
 
 /** Which limit ended an answer, of whom it is said, and who can raise it. */
-export function limitTold(stopped: Stopped, limits: GenerationLimits, who: string): Told | undefined {
+export function describeLimit(stopped: Stopped, limits: GenerationLimits, who: string): Told | undefined {
   const bounds = boundsOf(limits)
   const { maxSteps, budget } = bounds
   // What it wants itself is of no use to raise where the operator allows no more.
@@ -138,7 +138,7 @@ interface Told {
 }
 
 /** Who has none left is refused before anything is asked. */
-export async function assertLeft(tokens: TokenMeter | undefined): Promise<void> {
+export async function assertTokensLeft(tokens: TokenMeter | undefined): Promise<void> {
   const { reached } = (await tokens?.state()) ?? {}
   if (reached) throw reached
 }

@@ -11,7 +11,7 @@ import type { Json, JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 import {
-  assertLeft,
+  assertTokensLeft,
   type GenerationLimits,
   type Stopped,
   settingsOf,
@@ -49,7 +49,7 @@ export interface AgentStep {
   usage: TokensUsed
 }
 
-export interface AgentAnswer {
+export interface AgentResult {
   /** The text, or what fits the schema. */
   output: Json
   text: string
@@ -66,9 +66,9 @@ export interface AgentAnswer {
   lost: LostInTool[]
 }
 
-export async function agent(options: AgentOptions): Promise<AgentAnswer> {
+export async function agent(options: AgentOptions): Promise<AgentResult> {
   const { model, output, maxRetries, tokens } = options
-  await assertLeft(tokens)
+  await assertTokensLeft(tokens)
   const messages = messagesOf(options)
   const { prompt, history } = lastPrompt(messages)
   const name = nameOf(model)
@@ -122,14 +122,14 @@ function messagesOf({ prompt, messages }: AgentOptions): ModelMessage[] {
 /** What is asked: the words of the last message of the user, and what was before it. */
 const LONGEST = 100_000
 /** Of a long conversation the last messages say what is meant. */
-const MOST_HEARD = 200
+const MAX_HEARD = 200
 
 export function lastPrompt(messages: readonly ModelMessage[]): { prompt: string; history: ModelMessage[] } {
   const at = messages.findLastIndex(({ role }) => role === 'user')
   const last = messages[at]
   return {
     prompt: last ? textOf(last).slice(0, LONGEST) : '',
-    history: messages.slice(0, Math.max(0, at)).slice(-MOST_HEARD),
+    history: messages.slice(0, Math.max(0, at)).slice(-MAX_HEARD),
   }
 }
 

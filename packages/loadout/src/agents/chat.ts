@@ -23,15 +23,22 @@ import type { Selection } from '../calls/selection.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
-import type { MessageView, SaidPart } from '../schema/records/message.ts'
+import type { MessageView, UserPart } from '../schema/records/message.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 import type { Messages } from '../threads/messages.ts'
 import { lastPrompt } from './agent.ts'
-import { assertLeft, type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import {
+  assertTokensLeft,
+  describeLimit,
+  type GenerationLimits,
+  settingsOf,
+  stoppedBy,
+  usedOf,
+} from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
 import type { OpenModel } from './models.ts'
 import { selectionData } from './selection-data.ts'
-import { type Again, beginTurn, isAnswer } from './turn.ts'
+import { type Again, isResponse, startTurn } from './turn.ts'
 
 export interface ChatOptions extends GenerationLimits {
   userId: string
@@ -42,7 +49,7 @@ export interface ChatOptions extends GenerationLimits {
   approvals: Pick<Approvals, 'get'>
   model: OpenModel
   /** What the user says. */
-  said?: readonly SaidPart[] | undefined
+  said?: readonly UserPart[] | undefined
   /** The last answer is asked for again, as the SDK's `regenerate-message` does: another takes its place. */
   again?: Again | undefined
   system?: string | undefined
@@ -56,8 +63,8 @@ const KEEP_ALIVE_MS = 15_000
 /** What is refused before it begins is thrown; what goes wrong later is told in the stream. */
 export async function streamChat(options: ChatOptions): Promise<Response> {
   const { userId, threadId, messages } = options
-  await assertLeft(options.model.tokens)
-  const { conversation, instead } = await beginTurn(options)
+  await assertTokensLeft(options.model.tokens)
+  const { conversation, instead } = await startTurn(options)
   const heard = await modelMessages(conversation)
   const { prompt, history } = lastPrompt(heard)
   const selection = await options.tools.resolve({ ...options.resolve, prompt, history, model: options.model.name })
@@ -70,7 +77,7 @@ export async function streamChat(options: ChatOptions): Promise<Response> {
     onError: (error) => modelFailure(error, options.model).line,
     async onEnd({ responseMessage: { id, parts, metadata } }) {
       // An answer is not given away for none.
-      if (parts.length === 0 || (instead.length > 0 && !isAnswer(parts))) return
+      if (parts.length === 0 || (instead.length > 0 && !isResponse(parts))) return
       const kept = { id, role: 'assistant' as const, parts: parts as unknown as JsonObject[] }
       const whole = { ...kept, metadata: metadata as JsonObject | undefined, instead }
       // A thread that was deleted meanwhile keeps nothing.
@@ -126,7 +133,7 @@ async function answer(options: Answering, writer: UIMessageStreamWriter): Promis
   const { reached } = (await model.tokens?.state()) ?? {}
   const limits = { ...options, ceiling: model.ceiling }
   const stopped = stoppedBy(steps, { ...limits, reached })
-  const told = limitTold(stopped, limits, 'The answer')
+  const told = describeLimit(stopped, limits, 'The answer')
   const limit = told ? `${told.detail} ${told.action}` : stopped === 'limit' ? reached?.message : undefined
   const data = {
     ...usedOf(usage),

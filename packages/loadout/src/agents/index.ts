@@ -1,6 +1,6 @@
 /** Agents on the AI SDK: models by configuration, one loop, the chat of a thread, and what runs the agent nodes of workflows. */
-export { type AgentAnswer, type AgentOptions, type AgentStep, agent } from './agent.ts'
-export type { AnswerCeiling, Stopped, TokensUsed } from './agent-settings.ts'
+export { type AgentOptions, type AgentResult, type AgentStep, agent } from './agent.ts'
+export type { ResponseLimits, Stopped, TokensUsed } from './agent-settings.ts'
 export { type ChatOptions, streamChat } from './chat.ts'
 export { modelFailure } from './model-failure.ts'
 export {

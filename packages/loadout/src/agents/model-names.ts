@@ -36,7 +36,7 @@ export interface ModelList {
   assertHas(name: string): void
 }
 
-const MOST_TOLD = 10
+const MAX_TOLD = 10
 
 export function createModelList(model: string | undefined, more: readonly string[] = []): ModelList {
   const patterns = parse(z.array(modelPattern).max(200), more, ['appModels'])
@@ -49,7 +49,7 @@ export function createModelList(model: string | undefined, more: readonly string
     assertHas(name) {
       if (has(name)) return
       const [provider] = readName(name)
-      const told = all.slice(0, MOST_TOLD).join(', ') + (all.length > MOST_TOLD ? ', …' : '')
+      const told = all.slice(0, MAX_TOLD).join(', ') + (all.length > MAX_TOLD ? ', …' : '')
       throw new HostError('model-unavailable', {
         detail: `The app's key is not for '${name}'. ${all.length === 0 ? 'It is for no model yet.' : `It is for: ${told}.`}`,
         action: `${all.length === 0 ? 'Save' : 'Ask one of these, save'} a key of your own (PUT /api/models/${provider}/key), or ask the operator to add it to LOADOUT_MODELS.`,

@@ -15,7 +15,7 @@ import { APP_OWNER } from '../schema/ids.ts'
 import { parse } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { Access, Storage } from '../storage/storage.ts'
-import type { AnswerCeiling } from './agent-settings.ts'
+import type { ResponseLimits } from './agent-settings.ts'
 import { type Fetch, modelFetch } from './model-fetch.ts'
 import { createModelList, modelName, modelPattern, readName } from './model-names.ts'
 import { createProvider, MODEL_PROVIDERS, type ModelProvider } from './providers.ts'
@@ -38,7 +38,7 @@ export interface ModelsOptions {
   /** How requests leave: the host's. @default fetch */
   fetchFor?: ((tier: Tier) => Fetch) | undefined
   /** What each answer may take at most. @default what the app's config says */
-  ceiling?: AnswerCeiling | undefined
+  ceiling?: ResponseLimits | undefined
   /** What holds for everyone, as operators store it: the host's. It tightens the ceiling. @default nothing */
   app?: { get(): Promise<Pick<AppConfig, 'limits'>> } | undefined
   /** What counts tokens, and says when there are none left: the host's. @default nobody counts */
@@ -56,7 +56,7 @@ export interface OpenModel {
   /** What is left of the tokens of who asks. The model asks it by itself; who goes by steps may end before it is refused. */
   tokens?: TokenMeter | undefined
   /** What one answer of it may take. */
-  ceiling: AnswerCeiling
+  ceiling: ResponseLimits
 }
 
 export interface Models {
@@ -65,7 +65,7 @@ export interface Models {
   /** `model-unavailable` says what is missing: a name, a package, an address or a key, or that the app's key is for others. */
   open(userId: string, name?: string, scope?: { threadId?: string | undefined }): Promise<OpenModel>
   /** What one answer may take at most, as it is now. */
-  ceiling(): Promise<AnswerCeiling>
+  ceiling(): Promise<ResponseLimits>
   /** Which providers can be asked, and with whose key. No key is told. */
   keys(userId: string): Promise<Record<ModelProvider, 'user' | 'app' | 'none'>>
   /** What this user may ask, by provider: names and globs. Empty where there is no key, or none that is for any. */
@@ -145,7 +145,7 @@ export function createModels(options: ModelsOptions): Models {
 }
 
 /** The least of what whoever makes the models says, and of what operators store. */
-async function ceilingOf({ ceiling, app }: ModelsOptions): Promise<AnswerCeiling> {
+async function ceilingOf({ ceiling, app }: ModelsOptions): Promise<ResponseLimits> {
   const { limits } = (await app?.get()) ?? {}
   return {
     maxSteps: least(ceiling?.maxSteps, limits?.maxStepsPerAnswer),

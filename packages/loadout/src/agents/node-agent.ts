@@ -16,10 +16,10 @@ import { HostError } from '../errors.ts'
 import { least } from '../policy/limits/usage.ts'
 import type { Json, JsonObject } from '../schema/json.ts'
 import type { Agent, AgentRequest } from '../workflow/agent.ts'
-import { type GenerationLimits, limitTold, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
+import { describeLimit, type GenerationLimits, settingsOf, stoppedBy, usedOf } from './agent-settings.ts'
 import { modelFailure } from './model-failure.ts'
 import type { Models, OpenModel } from './models.ts'
-import { lostLines } from './selection-data.ts'
+import { lossWarnings } from './selection-data.ts'
 
 export interface NodeAgentOptions {
   models: Pick<Models, 'open'> & Partial<Pick<Models, 'ceiling'>>
@@ -28,7 +28,7 @@ export interface NodeAgentOptions {
 }
 
 /** As much of a prompt as tools are chosen by. */
-const LONGEST_PROMPT = 100_000
+const MAX_PROMPT_LENGTH = 100_000
 
 export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
   const run: Agent = async (request) => {
@@ -39,7 +39,7 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
     const ceiling = { ...opened.ceiling, budget: least(opened.ceiling.budget, budget) }
     const limits = { maxSteps: request.maxSteps, budget: request.budget, ceiling }
     const { prompt, signal, system } = request
-    const selection = await request.resolve({ prompt: prompt.slice(0, LONGEST_PROMPT), model: opened.name })
+    const selection = await request.resolve({ prompt: prompt.slice(0, MAX_PROMPT_LENGTH), model: opened.name })
     const { settings, warnings, lostIn } = settingsOf({
       ...limits,
       model,
@@ -61,7 +61,7 @@ export function nodeAgent({ models, budget }: NodeAgentOptions): Agent {
       return {
         output: output ? (result.output as Json) : result.text,
         usage: { inputTokens, outputTokens, modelSteps: result.steps.length },
-        warnings: [...selection.warnings, ...warnings, ...lostLines(lostIn(selection.next()))],
+        warnings: [...selection.warnings, ...warnings, ...lossWarnings(lostIn(selection.next()))],
       }
     } catch (error) {
       throw modelFailure(error, opened)
@@ -92,7 +92,7 @@ function assertDone(
     detail: `The answer of the agent of '${node}' was cut off: it was longer than the model says at once.`,
     action: 'Ask for less.',
   }
-  throw new HostError('limit-reached', limitTold(stopped, limits, who) ?? cutOff)
+  throw new HostError('limit-reached', describeLimit(stopped, limits, who) ?? cutOff)
 }
 
 const noAnswer = (node: string, reason = 'nothing') =>

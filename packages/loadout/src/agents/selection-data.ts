@@ -3,9 +3,9 @@ import type { LostInTool } from '../ai/schema/form-schema.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { SelectionData } from '../schema/toolkit/selection.ts'
 
-const MOST_DROPPED = 50
-const MOST_LOST = 100
-const MOST_OF_ONE = 5
+const MAX_DROPPED = 50
+const MAX_LOST = 100
+const MAX_OF_ONE = 5
 
 export function selectionData(
   selection: SelectionData,
@@ -23,20 +23,20 @@ export function selectionData(
       ...(score === undefined ? {} : { score }),
     })),
     deferred: deferred.length,
-    dropped: dropped.slice(0, MOST_DROPPED),
+    dropped: dropped.slice(0, MAX_DROPPED),
     tokens,
     strategy,
     warnings: [...selection.warnings, ...warnings],
-    ...(lost.length > 0 ? { lost: lost.slice(0, MOST_LOST) as unknown as JsonObject[] } : {}),
+    ...(lost.length > 0 ? { lost: lost.slice(0, MAX_LOST) as unknown as JsonObject[] } : {}),
   }
 }
 
 /** A line a tool, for who reads lines: what its schema lost on the way to the model, the worst first. */
-export function lostLines(lost: readonly LostInTool[]): string[] {
+export function lossWarnings(lost: readonly LostInTool[]): string[] {
   const byRef = Map.groupBy(lost, ({ ref }) => ref)
-  return [...byRef].slice(0, MOST_LOST).map(([ref, all]) => {
+  return [...byRef].slice(0, MAX_LOST).map(([ref, all]) => {
     const ordered = [...all.filter(({ narrows }) => narrows), ...all.filter(({ narrows }) => !narrows)]
-    const shown = ordered.slice(0, MOST_OF_ONE).map(({ path, what }) => `${path === '' ? '' : `${path}: `}${what}`)
+    const shown = ordered.slice(0, MAX_OF_ONE).map(({ path, what }) => `${path === '' ? '' : `${path}: `}${what}`)
     const more = all.length > shown.length ? `; and ${all.length - shown.length} more` : ''
     const less = ordered[0]?.narrows ? ', which takes less than the tool does' : ''
     return `The model is shown a simpler schema of '${ref}'${less}. Lost: ${shown.join('; ')}${more}.`

@@ -3,7 +3,7 @@
  * is not kept twice; what never came to be kept, because it was refused, is said as if it were new.
  */
 import { HostError } from '../errors.ts'
-import type { MessageView, SaidPart } from '../schema/records/message.ts'
+import type { MessageView, UserPart } from '../schema/records/message.ts'
 import type { Messages } from '../threads/messages.ts'
 
 export interface Again {
@@ -15,11 +15,11 @@ export interface Turn {
   userId: string
   threadId: string
   messages: Pick<Messages, 'add' | 'list'>
-  said?: readonly SaidPart[] | undefined
+  said?: readonly UserPart[] | undefined
   again?: Again | undefined
 }
 
-export interface BegunTurn {
+export interface StartedTurn {
   /** What the model hears; the last is what it answers. */
   conversation: MessageView[]
   /** What the answer takes the place of. */
@@ -29,7 +29,7 @@ export interface BegunTurn {
 /** Of a long conversation the model hears the last messages. */
 const HEARD = 60
 
-export async function beginTurn({ userId, threadId, messages, said, again }: Turn): Promise<BegunTurn> {
+export async function startTurn({ userId, threadId, messages, said, again }: Turn): Promise<StartedTurn> {
   const before = (await messages.list(userId, threadId, { limit: HEARD })).reverse()
   const begun = again && lastTurn(before, said, again)
   if (begun) return begun
@@ -39,10 +39,10 @@ export async function beginTurn({ userId, threadId, messages, said, again }: Tur
 }
 
 /** Whether anything is said or called in an answer: one that fails at once tells only what was selected for it. */
-export const isAnswer = (parts: ReadonlyArray<{ type: string }>): boolean =>
+export const isResponse = (parts: ReadonlyArray<{ type: string }>): boolean =>
   parts.some(({ type }) => !type.startsWith('data-') && type !== 'step-start')
 
-function lastTurn(before: readonly MessageView[], said: Turn['said'], { messageId }: Again): BegunTurn | undefined {
+function lastTurn(before: readonly MessageView[], said: Turn['said'], { messageId }: Again): StartedTurn | undefined {
   const at = before.findLastIndex(({ role }) => role === 'user')
   const asked = before[at]
   if (!asked) return undefined

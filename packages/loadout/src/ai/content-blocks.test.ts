@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { answerAnthropic } from './anthropic/anthropic.ts'
+import { toAnthropicResults } from './anthropic/anthropic.ts'
 import { contentBlock, contentBlocks } from './content-blocks.ts'
-import { answerOpenAI } from './openai/openai.ts'
+import { toOpenAIResults } from './openai/openai.ts'
 import { toModelOutput } from './to-ai.ts'
 
 const PNG = 'iVBORw0KGgo='
@@ -61,13 +61,13 @@ describe('a round trip of content blocks', () => {
   const answered = [{ call: { id: 'c', name: 'n', arguments: {}, source: {} }, outcome }]
 
   it('restores a result through Anthropic', () => {
-    const [result] = answerAnthropic(selection, answered).content
+    const [result] = toAnthropicResults(selection, answered).content
     // A document has no name there.
     const named = JSON.parse(JSON.stringify(content).replace('a.pdf', 'file'))
     expect(contentBlocks(result?.content)).toEqual(named)
   })
   it('restores a result through OpenAI', () => {
-    const [item] = answerOpenAI(selection, answered)
+    const [item] = toOpenAIResults(selection, answered)
     expect(contentBlocks(item && 'output' in item ? item.output : undefined)).toEqual(content)
   })
   it('restores a result through the AI SDK', () => {

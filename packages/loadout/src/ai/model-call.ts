@@ -34,7 +34,7 @@ export interface AnsweredCall {
 }
 
 /** The one way to a tool: `selection.call`, or an app's own around it. */
-export type CallDoor = (call: {
+export type CallTool = (call: {
   name: string
   arguments: JsonObject
   caller?: Caller
@@ -56,7 +56,7 @@ export interface CallAllOptions {
 /** Makes the calls, at once, and pairs each with what came of it. */
 export function callAll(
   calls: readonly ModelCall[],
-  door: CallDoor,
+  door: CallTool,
   { signal, onPending }: CallAllOptions = {},
 ): Promise<AnsweredCall[]> {
   return Promise.all(
@@ -98,7 +98,7 @@ export function readArguments(written: unknown): Pick<ModelCall, 'arguments' | '
 const found = z.object({ tools: z.array(z.object({ name: z.string() })) })
 
 /** The names that a search found, best first; none where it failed. */
-export function foundNames(outcome: CallOutcome): string[] {
+export function searchResultNames(outcome: CallOutcome): string[] {
   const read = outcome.status === 'ok' ? found.safeParse(outcome.structuredContent) : undefined
   return read?.success ? read.data.tools.map(({ name }) => name) : []
 }

@@ -58,7 +58,7 @@ export function anthropicOptions({ providerOptions }: LoadoutEntry): AnthropicTo
   }
 }
 
-const MOST_BREAKPOINTS = 4
+const MAX_BREAKPOINTS = 4
 
 interface Cached {
   cache_control?: unknown
@@ -69,13 +69,13 @@ interface Cached {
 export function withinBreakpoints<T extends object>(tools: readonly T[]): { tools: T[]; warnings: string[] } {
   const isAsked = (tool: Cached) => tool.cache_control !== undefined
   const asked = tools.filter(isAsked)
-  const kept = new Set(asked.filter((tool: Cached) => tool.defer_loading !== true).slice(-MOST_BREAKPOINTS))
+  const kept = new Set(asked.filter((tool: Cached) => tool.defer_loading !== true).slice(-MAX_BREAKPOINTS))
   if (kept.size === asked.length) return { tools: [...tools], warnings: [] }
   const without = ({ cache_control: _, ...rest }: Cached & T) => rest as unknown as T
   return {
     tools: tools.map((tool) => (isAsked(tool) && !kept.has(tool) ? without(tool) : tool)),
     warnings: [
-      `Anthropic takes cacheControl of at most ${MOST_BREAKPOINTS} tools, and of none that waits: ${asked.length - kept.size} were sent without it.`,
+      `Anthropic takes cacheControl of at most ${MAX_BREAKPOINTS} tools, and of none that waits: ${asked.length - kept.size} were sent without it.`,
     ],
   }
 }

@@ -60,8 +60,8 @@ export function valueText(outcome: CallOutcome): string {
 }
 
 export const textOf = (parts: readonly ResultPart[]) =>
-  parts.map((part) => (part.type === 'text' ? part.text : notShown(part))).join('\n')
+  parts.map((part) => (part.type === 'text' ? part.text : filePlaceholder(part))).join('\n')
 
 /** For a model that cannot see it. */
-export const notShown = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
+export const filePlaceholder = ({ mediaType, data, name }: Extract<ResultPart, { type: 'file' }>): string =>
   `[${name ? `${name}, ` : ''}${mediaType}, about ${Math.ceil((data.length * 3) / 4 / 1024)} KB, cannot be shown here]`

@@ -6,14 +6,21 @@
 
 import { dynamicTool, jsonSchema, type ModelMessage, type Tool, type ToolSet, toolSearch } from 'ai'
 import { z } from 'zod'
-import type { Ahead } from '../calls/approval-request.ts'
+import type { ApprovalPreview } from '../calls/approval-request.ts'
 import { jsonOf, outcomeOf } from '../calls/records/outcome-json.ts'
 import { type JsonObject, jsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
-import { MOST_FOUND, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
+import { MAX_RESULTS, SEARCH_ENTRY, SEARCH_TOOLS } from '../search/search-tools.ts'
 import { LIMITS, type LimitedProvider, limitWarnings } from './limits.ts'
-import { type CallDoor, descriptionOf, foundNames, type ModelSelection, partsOf, SEARCH_NAME } from './model-call.ts'
+import {
+  type CallTool,
+  descriptionOf,
+  type ModelSelection,
+  partsOf,
+  SEARCH_NAME,
+  searchResultNames,
+} from './model-call.ts'
 import { namespacesOf, namespacesWithin, namespaceTool } from './openai/namespaces.ts'
 import { planTools } from './plan-tools.ts'
 import { anthropicOptions, openaiSchemas } from './provider-options.ts'
@@ -81,10 +88,10 @@ type Approval = undefined | { type: 'user-approval'; reason: string }
 
 /** A selection, and the one door to its tools. */
 export type CallableSelection = ModelSelection & {
-  call: CallDoor
+  call: CallTool
   /** With what was found since. */
   next?: () => ModelSelection
-  ask?: (call: { id: string; name: string; arguments: JsonObject }) => Promise<Ahead>
+  ask?: (call: { id: string; name: string; arguments: JsonObject }) => Promise<ApprovalPreview>
 }
 
 export function toAI(selection: CallableSelection, options: ToAIOptions = {}): AIForm {
@@ -140,13 +147,13 @@ const approvalOf =
     return { type: 'user-approval', reason: `${approval.reason} (${approval.id})` }
   }
 
-const MOST_NAMED = 30
+const MAX_NAMED = 30
 
 /** A model that is not told that there is more says that it cannot. */
 function instructionsFor({ by }: AISearch, waiting: readonly LoadoutEntry[]): Pick<AIForm, 'instructions'> {
   if (waiting.length === 0 || by === 'anthropic' || by === 'openai') return {}
   const toolkits = [...new Set(waiting.map(({ toolkit }) => toolkit))]
-  const named = `${toolkits.slice(0, MOST_NAMED).join(', ')}${toolkits.length > MOST_NAMED ? ', …' : ''}`
+  const named = `${toolkits.slice(0, MAX_NAMED).join(', ')}${toolkits.length > MAX_NAMED ? ', …' : ''}`
   return {
     instructions: `There are ${waiting.length} more tools than you are shown, of: ${named}. Find them with ${SEARCH_NAME} before you say that something cannot be done; what it finds you can call in your next step.`,
   }
@@ -217,7 +224,7 @@ function waitingOptions(search: AISearch, waiting: readonly LoadoutEntry[]): (en
 interface Making extends Pick<ToAIOptions, 'approvals' | 'schemas' | 'onPending'> {
   provider: LimitedProvider | undefined
   search: AISearch
-  door: CallDoor
+  door: CallTool
 }
 
 /** The SDK has one word for a strict tool: whose options say so depends on whose model it is. */
@@ -273,7 +280,7 @@ function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonl
   if (search.by === 'steps') return { [SEARCH_NAME]: own }
   if (search.by === 'ai-sdk') {
     const find = async ({ query }: { query: string }) => foundIn(door, { query })
-    return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MOST_FOUND }) }
+    return { [SEARCH_NAME]: toolSearch({ search: find, maxResults: MAX_RESULTS }) }
   }
   if (search.by === 'anthropic') {
     if (search.tool) return { tool_search: search.tool }
@@ -297,10 +304,10 @@ function searchTool(how: Making & { waiting: ReadonlySet<string> }, all: readonl
 }
 
 /** A search that failed is an error that the model reads, not a search that found nothing. */
-async function foundIn(door: CallDoor, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
+async function foundIn(door: CallTool, args: JsonObject, signal?: AbortSignal): Promise<string[]> {
   const outcome = await door({ name: SEARCH_NAME, arguments: args, ...(signal ? { signal } : {}) })
   if ('error' in outcome) throw outcome.error
-  return foundNames(outcome)
+  return searchResultNames(outcome)
 }
 
 /** An outcome as the AI SDK keeps it, which is JSON, and as a model gets it. */
@@ -340,7 +347,7 @@ function contentOf(part: ResultPart) {
 /** What a search found, as references that Anthropic expands; only to what waits. */
 export function toReferences(output: unknown, waiting: ReadonlySet<string>): ModelOutput {
   const outcome = readOutcome(output)
-  const found = outcome ? foundNames(outcome).filter((name) => waiting.has(name)) : []
+  const found = outcome ? searchResultNames(outcome).filter((name) => waiting.has(name)) : []
   if (found.length === 0) return toModelOutput({ output })
   return {
     type: 'content',

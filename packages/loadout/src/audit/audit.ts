@@ -64,7 +64,7 @@ export interface AuditOptions {
   onProblem?: (error: HostError) => void
 }
 
-export interface AuditParts extends AuditOptions {
+export interface AuditDeps extends AuditOptions {
   storage: Storage
   secrets: Pick<OpenedSecrets, 'of'>
   /** How long the operator keeps the log; undefined is for ever. */
@@ -76,7 +76,7 @@ const LOOK_MS = 2000
 /** In storages that look at every row of a user for every change of one. */
 const MAX_ROWS: Readonly<Record<string, number>> = { memory: 10_000, indexeddb: 2000 }
 
-export function createAudit(parts: AuditParts): RunningAudit {
+export function createAudit(parts: AuditDeps): RunningAudit {
   const { storage, journal = memoryJournal(), onProblem = () => {}, maxRows = MAX_ROWS[storage.name] } = parts
   const strict = parts.strict ?? (parts.journal === undefined && storage.name !== 'memory')
   const sha256 = journal.sha256 ?? webSha256
@@ -133,7 +133,7 @@ export function createAudit(parts: AuditParts): RunningAudit {
 }
 
 /** Once at the start and then every day. */
-function keepRetention(storage: Storage, { retentionDays, onProblem }: AuditParts) {
+function keepRetention(storage: Storage, { retentionDays, onProblem }: AuditDeps) {
   let timer: ReturnType<typeof setInterval> | undefined
   const prune = async () => {
     const days = await retentionDays()

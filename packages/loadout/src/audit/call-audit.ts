@@ -60,7 +60,7 @@ export interface CallAudit {
   ofNobody(outcome: AuditedOutcome): void | Promise<void>
 }
 
-export interface CallAuditParts {
+export interface CallAuditDeps {
   /** With `follows`, what it follows is safe already, and it may be lost with the process. */
   record(input: AuditInput, follows?: boolean): void | Promise<void>
   secrets: Pick<OpenedSecrets, 'of'>
@@ -70,7 +70,7 @@ const NONE: readonly string[] = []
 /** A tool that was not found has no schema to tell which of its arguments are secret: any may be. */
 const UNKNOWN = { additionalProperties: { writeOnly: true } }
 
-export function createCallAudit({ record, secrets }: CallAuditParts): CallAudit {
+export function createCallAudit({ record, secrets }: CallAuditDeps): CallAudit {
   const redact = createRedactor()
   const withSecrets = <T>(
     { userId }: Pick<AuditedCall, 'userId'>,

@@ -70,13 +70,13 @@ export type AuditContent = Omit<AuditRow, 'auditId' | 'prevHash' | 'contentHash'
 
 /** An entry as it can be stored. */
 export function contentOf(entry: AuditEntry): AuditContent {
-  const text = (value: string | null) => (value === null ? null : plain(value).slice(0, LONGEST))
+  const text = (value: string | null) => (value === null ? null : storableText(value).slice(0, LONGEST))
   return {
-    entryId: plain(entry.entryId),
+    entryId: storableText(entry.entryId),
     userId: ownerId.safeParse(entry.userId).success ? entry.userId : APP_OWNER,
     at: new Date(entry.at),
-    action: plain(entry.action).slice(0, 100) || 'unknown',
-    source: plain(entry.source).slice(0, 200),
+    action: storableText(entry.action).slice(0, 100) || 'unknown',
+    source: storableText(entry.source).slice(0, 200),
     threadId: text(entry.threadId),
     runId: text(entry.runId),
     callId: text(entry.callId),
@@ -87,7 +87,8 @@ export function contentOf(entry: AuditEntry): AuditContent {
 }
 
 /** No NUL and no half character: databases refuse both. */
-export const plain = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '\u2400') : text).toWellFormed()
+export const storableText = (text: string) =>
+  (text.includes('\0') ? text.replaceAll('\0', '\u2400') : text).toWellFormed()
 
 function storable(detail: JsonObject): JsonObject {
   const text = JSON.stringify(detail)
@@ -97,8 +98,8 @@ function storable(detail: JsonObject): JsonObject {
 }
 
 function mended(value: unknown): unknown {
-  if (typeof value === 'string') return plain(value)
+  if (typeof value === 'string') return storableText(value)
   if (Array.isArray(value)) return value.map(mended)
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [plain(name), mended(inner)]))
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [storableText(name), mended(inner)]))
 }

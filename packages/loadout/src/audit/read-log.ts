@@ -34,7 +34,7 @@ export type ExportFormat = 'csv' | 'jsonl'
 const PAGE = 100
 const EXPORT_PAGE = 1000
 /** How many lines are looked at for one page, where only their detail tells whether they are meant. */
-const MOST_LOOKED_AT = 10_000
+const MAX_LOOKED_AT = 10_000
 
 export async function listLog(
   storage: Storage,
@@ -63,7 +63,7 @@ async function lookThrough(
     (caller === undefined || detail.caller === caller) && (decision === undefined || detail.decision === decision)
   const items: AuditView[] = []
   let { cursor } = page
-  for (let looked = 0; looked < MOST_LOOKED_AT; looked += EXPORT_PAGE) {
+  for (let looked = 0; looked < MAX_LOOKED_AT; looked += EXPORT_PAGE) {
     const next = await listLog(storage, reader, { filter, page: { cursor, limit: EXPORT_PAGE } })
     items.push(...next.items.filter(isMeant))
     cursor = next.nextCursor
@@ -83,7 +83,7 @@ export async function* exportLog(
   if (format === 'csv') yield CSV_HEAD
   for (let cursor: string | undefined; ; ) {
     const page = await listLog(storage, reader, { filter, page: { cursor, limit: EXPORT_PAGE } })
-    const lines = page.items.map((item) => (format === 'csv' ? csvLine(item) : `${JSON.stringify(item)}\n`))
+    const lines = page.items.map((item) => (format === 'csv' ? csvRow(item) : `${JSON.stringify(item)}\n`))
     if (lines.length > 0) yield lines.join('')
     cursor = page.nextCursor
     if (cursor === undefined) return
@@ -145,7 +145,7 @@ const COLUMNS = [
 
 export const CSV_HEAD = `${COLUMNS.join(',')}\r\n`
 
-export function csvLine(item: AuditView): string {
+export function csvRow(item: AuditView): string {
   return `${COLUMNS.map((name) => cell(item[name])).join(',')}\r\n`
 }
 

@@ -13,13 +13,13 @@ import type { Fingerprinter } from '../policy/fingerprints.ts'
 import { canonicalJson, sameJson } from '../schema/json.ts'
 import type { ApprovalRow, ApprovalView } from '../schema/records/approval.ts'
 import type { Storage } from '../storage/storage.ts'
-import { isOwn } from './built-in/built-in-tools.ts'
+import { isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallHandler, CallNotes, CallOutcome } from './call.ts'
-import { type CallPlace, type NamedCall, requestOf } from './call-by-name.ts'
-import type { ProgramDoor } from './provider-programs.ts'
+import { type CallScope, type NamedCall, requestOf } from './call-by-name.ts'
+import type { ProviderPrograms } from './provider-programs.ts'
 import { failed } from './stages/resolve.ts'
 
-export interface Ahead {
+export interface ApprovalPreview {
   decision: 'allow' | 'deny' | 'ask'
   /** Why it is denied or asked. */
   reason?: string
@@ -27,35 +27,35 @@ export interface Ahead {
   approval?: ApprovalView
 }
 
-export interface AskAhead {
+export interface ApprovalRequests {
   /** What would come of the call; where a person must answer first, the question is stored, once. */
-  ask(place: CallPlace, call: NamedCall): Promise<Ahead>
+  ask(place: CallScope, call: NamedCall): Promise<ApprovalPreview>
   /** Makes the call, with the answer to what was asked ahead of it. */
-  call(place: CallPlace, call: NamedCall): Promise<CallOutcome>
+  call(place: CallScope, call: NamedCall): Promise<CallOutcome>
 }
 
-export interface AskAheadParts {
+export interface AskAheadDeps {
   storage: Storage
   /** The way of a call up to the decision, and nothing behind it. */
   look: CallHandler
   fingerprinter: Pick<Fingerprinter, 'of'>
-  programs: () => Pick<ProgramDoor, 'call'>
+  programs: () => Pick<ProviderPrograms, 'call'>
 }
 
 /** What the rows of questions that nobody waits for are marked with, before their answer is used and after. */
 const [UNUSED, USED] = ['', 'used']
 
-export function createAskAhead({ storage, look, fingerprinter, programs }: AskAheadParts): AskAhead {
+export function createAskAhead({ storage, look, fingerprinter, programs }: AskAheadDeps): ApprovalRequests {
   const questionOf = async (userId: string, callId: string): Promise<ApprovalRow | undefined> => {
     const rows = await storage.transaction({ userId }, (tx) => tx.list('approvals', { where: { userId, callId } }))
     return rows.at(-1)
   }
 
   /** The outcome that stands before the call, what was found on the way, and the question that is open. */
-  async function looked(place: CallPlace, call: NamedCall, callId: string) {
+  async function looked(place: CallScope, call: NamedCall, callId: string) {
     const meant = requestOf(place, call)
     if ('outcome' in meant) return { outcome: meant.outcome }
-    if (isOwn(meant.request)) return { outcome: DONE }
+    if (isBuiltIn(meant.request)) return { outcome: DONE }
     const row = await questionOf(place.userId, callId)
     const notes: CallNotes = {}
     let approval: ApprovalView | undefined
@@ -99,14 +99,14 @@ export function createAskAhead({ storage, look, fingerprinter, programs }: AskAh
 const DONE: CallOutcome = { status: 'ok', content: [] }
 
 /** The end of the way ahead: it may be called, and is not. */
-export const allowedAhead: CallHandler = async () => DONE
+export const approvedInAdvance: CallHandler = async () => DONE
 
 const ANSWER = 'Answer it first, then make the call again.'
 const openDetail = ({ ref, id }: ApprovalView) =>
   `Whether '${ref}' may be called is not answered yet: the question "${id}" is open.`
 
 /** The same for the same call, wherever it is read. */
-async function callIdOf({ userId, threadId }: CallPlace, { id, name, arguments: args }: NamedCall): Promise<string> {
+async function callIdOf({ userId, threadId }: CallScope, { id, name, arguments: args }: NamedCall): Promise<string> {
   const text = canonicalJson([userId, threadId ?? null, id ?? null, name, args])
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)))
   return `call_ahead_${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`

@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
-import { isDecidedLater } from '../loadout/policy-filter.ts'
+import { isDecidedAtCallTime } from '../loadout/policy-filter.ts'
 import { invalidInput, type JsonObject, jsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { Caller } from '../schema/toolkit/tool.ts'
-import { isOwn, ownByName } from './built-in/built-in-tools.ts'
+import { builtInByName, isBuiltIn } from './built-in/built-in-tools.ts'
 import type { CallOutcome, ToolCall } from './call.ts'
 import type { CallRequest, Calls } from './calls.ts'
 import { failed } from './stages/resolve.ts'
@@ -38,7 +38,7 @@ export interface NamedCall {
 /** What a model writes. The rest of a call is the app's. */
 const namedInput = z.looseObject({ name: z.string(), arguments: jsonObject })
 
-export interface CallPlace {
+export interface CallScope {
   calls: Pick<Calls, 'start'>
   loadout: Loadout
   userId: string
@@ -48,7 +48,7 @@ export interface CallPlace {
   brought?: ToolCall['brought']
 }
 
-export async function callByName(place: CallPlace, call: NamedCall): Promise<CallOutcome> {
+export async function callByName(place: CallScope, call: NamedCall): Promise<CallOutcome> {
   const meant = requestOf(place, call)
   if ('outcome' in meant) return meant.outcome
   const running = place.calls.start(meant.request)
@@ -57,15 +57,19 @@ export async function callByName(place: CallPlace, call: NamedCall): Promise<Cal
 }
 
 /** The call that a name means, or why it means none. */
-export function requestOf(place: CallPlace, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
+export function requestOf(place: CallScope, call: NamedCall): { request: CallRequest } | { outcome: CallOutcome } {
   const given = namedInput.safeParse(call)
   if (!given.success) return { outcome: failed(invalidInput(given.error)) }
   const entry = findTool(place.loadout, call.name)
-  const own = entry ? (isOwn(entry) ? { toolkit: entry.toolkit, tool: entry.tool } : undefined) : ownByName(call.name)
+  const own = entry
+    ? isBuiltIn(entry)
+      ? { toolkit: entry.toolkit, tool: entry.tool }
+      : undefined
+    : builtInByName(call.name)
   if (own) return { request: request(place, call, { ...own, carried: place.loadout }) }
   if (!entry) return { outcome: failed(unknownTool(place.loadout, call.name)) }
   const against = entry.reasons.filter((reason) => reason.speaks === 'against')
-  if (!entry.included && !isDecidedLater(against)) {
+  if (!entry.included && !isDecidedAtCallTime(against)) {
     const why = against.map((reason) => reason.detail).join(' ')
     const detail = `The tool '${entry.ref}' is not carried. ${why}`.trim()
     return { outcome: failed(new HostError('not-carried', { detail })) }
@@ -76,7 +80,7 @@ export function requestOf(place: CallPlace, call: NamedCall): { request: CallReq
 }
 
 function request(
-  { userId, threadId, runId, brought }: CallPlace,
+  { userId, threadId, runId, brought }: CallScope,
   call: NamedCall,
   tool: Pick<ToolCall, 'toolkit' | 'tool' | 'carried'>,
 ): CallRequest {

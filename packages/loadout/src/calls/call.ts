@@ -4,7 +4,7 @@ import type { Context } from '@opentelemetry/api'
 import type { AuditedCall } from '../audit/call-audit.ts'
 import type { CatalogTool } from '../catalog/catalog.ts'
 import type { LogLine } from '../code-mode/executor.ts'
-import type { Question, ServerLogLine } from '../connections/connection.ts'
+import type { ElicitationRequest, ServerLogEntry } from '../connections/connection.ts'
 import type { HostError } from '../errors.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import type { Fingerprints } from '../policy/fingerprints.ts'
@@ -51,7 +51,7 @@ export interface ToolCall extends AuditedCall {
   onAllowed?: (() => Promise<void>) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** Told what the server logs meanwhile, without secrets: of one's own servers. */
-  onLog?: ((line: ServerLogLine) => void) | undefined
+  onLog?: ((line: ServerLogEntry) => void) | undefined
   /** The trace that it belongs to. @default the one that is active */
   trace?: Context | undefined
 }
@@ -87,7 +87,7 @@ export interface Input {
   id: string
   toolkit: string
   uscoId: string
-  question: Question
+  question: ElicitationRequest
 }
 
 export type CallOutcome =

@@ -6,7 +6,7 @@ import { HostError } from '../errors.ts'
 import { idMaker } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
-import type { Leaving } from '../users/removing.ts'
+import type { UsersBeingRemoved } from '../users/removing.ts'
 import type { CallHandler, CallOutcome, Input, ToolCall } from './call.ts'
 import type { Inputs } from './elicitation.ts'
 import { failed } from './stages/resolve.ts'
@@ -84,13 +84,13 @@ const KEPT_CALLS = 10_000
 const KEPT_CHARACTERS = 1_000_000
 const KEPT_MS = 10 * 60_000
 
-export interface CallParts {
+export interface CallDeps {
   pipeline: CallHandler
   inputs: Inputs
-  leaving: Leaving
+  leaving: UsersBeingRemoved
 }
 
-export function createCalls({ pipeline, inputs, leaving }: CallParts): RunningCalls {
+export function createCalls({ pipeline, inputs, leaving }: CallDeps): RunningCalls {
   const done = createMemory()
   const newCallId = idMaker('call')
   const running = new Map<string, Running>()

@@ -15,7 +15,7 @@ export interface FunctionLimits {
   onLate?(ms: number): void
 }
 
-export interface CustomParts {
+export interface CustomDeps {
   functions: Functions
   /** What runs code, where the host has it. */
   runCode?: RunCode | undefined
@@ -25,7 +25,7 @@ export interface CustomParts {
 export type RunCode = (call: ResolvedCall, tool: CustomTool, limits: FunctionLimits) => Promise<CallOutcome>
 
 /** A tool of a custom toolkit: a function of the app, by its name or its place, or code. */
-export async function runCustom(parts: CustomParts, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
+export async function runCustom(parts: CustomDeps, call: ResolvedCall, limits: FunctionLimits): Promise<CallOutcome> {
   const { stored, found } = call
   const name = found.manifest.name
   const ref = `${stored.toolkit.id}.${name}`

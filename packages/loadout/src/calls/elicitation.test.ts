@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { Question, QuestionAnswer } from '../connections/connection.ts'
+import type { ElicitationRequest, ElicitationResult } from '../connections/connection.ts'
 import { createEmitter } from '../events.ts'
 import type { JsonObject } from '../schema/json.ts'
 import { createInputs } from './elicitation.ts'
 
 const who = { userId: 'ann', toolkit: 'kit', uscoId: 'usco_1' }
-const form = (requestedSchema: JsonObject): Question => ({ mode: 'form', message: 'Who?', requestedSchema })
+const form = (requestedSchema: JsonObject): ElicitationRequest => ({ mode: 'form', message: 'Who?', requestedSchema })
 const PERSON = form({
   type: 'object',
   properties: {
@@ -17,7 +17,7 @@ const PERSON = form({
   required: ['name', 'colour'],
 })
 
-function asked(question: Question, { expireMs = 60_000 } = {}) {
+function asked(question: ElicitationRequest, { expireMs = 60_000 } = {}) {
   const inputs = createInputs(createEmitter(), { expireMs })
   const controller = new AbortController()
   const answered = inputs.ask(who, question, controller.signal)
@@ -37,7 +37,7 @@ describe('an elicitation answer', () => {
   for (const [what, [content, path]] of Object.entries(bad))
     it(`with ${what} is rejected with its path and can be corrected`, async () => {
       const { inputs, answered, id } = asked(PERSON)
-      const answer: QuestionAnswer = { action: 'accept', ...(content ? { content } : {}) }
+      const answer: ElicitationResult = { action: 'accept', ...(content ? { content } : {}) }
       let error: unknown
       try {
         inputs.answer('ann', id, answer)

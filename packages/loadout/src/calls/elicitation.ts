@@ -1,24 +1,24 @@
 /** What servers ask of users in the middle of a call: open questions, and their answers. */
 
-import type { Question, QuestionAnswer } from '../connections/connection.ts'
+import type { ElicitationRequest, ElicitationResult } from '../connections/connection.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { compileSchema } from '../json-schema/validator.ts'
 import { newId } from '../schema/ids.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Input } from './call.ts'
-import { placesIn } from './stages/with-validation.ts'
+import { prefixFieldErrors } from './stages/with-validation.ts'
 
 export interface Inputs {
   /** Puts a question; resolves with its answer, or `cancel` when the call ends first. */
   ask(
     who: { userId: string; toolkit: string; uscoId: string },
-    question: Question,
+    question: ElicitationRequest,
     signal: AbortSignal,
-  ): Promise<QuestionAnswer>
+  ): Promise<ElicitationResult>
   list(userId: string): Input[]
   /** `not-found` where there is no such question of this user; `invalid-input` where it does not fit, and stays open. */
-  answer(userId: string, id: string, answer: QuestionAnswer): void
+  answer(userId: string, id: string, answer: ElicitationResult): void
   /** Tells of each question that is put to a user. */
   onAsked(listener: (userId: string, input: Input) => void): () => void
   /** Tells when one is no longer open. */
@@ -28,7 +28,7 @@ export interface Inputs {
 interface Open {
   userId: string
   input: Input
-  settle(answer: QuestionAnswer): void
+  settle(answer: ElicitationResult): void
 }
 
 const EXPIRE_MS = 10 * 60_000
@@ -51,7 +51,7 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
       if (of(userId).length >= MAX_OPEN_PER_USER) return Promise.resolve({ action: 'decline' })
       const input: Input = { id: newId('input'), toolkit, uscoId, question }
       return new Promise((resolve) => {
-        const settle = (answer: QuestionAnswer) => {
+        const settle = (answer: ElicitationResult) => {
           clearTimeout(timer)
           signal.removeEventListener('abort', cancel)
           if (open.delete(input.id)) events.emit({ type: 'input-settled', userId, toolkit, inputId: input.id })
@@ -71,7 +71,7 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
       const found = open.get(id)
       if (!found || found.userId !== userId)
         throw new HostError('not-found', { detail: 'There is no such open question of yours.' })
-      found.settle(checkAnswer(found.input.question, answer))
+      found.settle(validateElicitation(found.input.question, answer))
     },
     onSettled(listener) {
       settledListeners.add(listener)
@@ -88,7 +88,10 @@ export function createInputs(events: Emitter, { expireMs = EXPIRE_MS }: InputOpt
  * The answer as it goes to the server, with the form's defaults where a field was left out. What was accepted must fit
  * what was asked for; the errors name the place, so that it can be mended and sent again.
  */
-export function checkAnswer({ mode, requestedSchema }: Question, answer: QuestionAnswer): QuestionAnswer {
+export function validateElicitation(
+  { mode, requestedSchema }: ElicitationRequest,
+  answer: ElicitationResult,
+): ElicitationResult {
   if (answer.action !== 'accept') return answer
   // A page that was opened gives its answer to its own server.
   if (mode === 'url' || requestedSchema === undefined) return { action: 'accept' }
@@ -97,7 +100,7 @@ export function checkAnswer({ mode, requestedSchema }: Question, answer: Questio
   // A form that cannot be used is the server's own mistake; it still checks what it gets.
   const result = schema.ok ? schema.validate(content) : { valid: true as const }
   if (result.valid !== false) return { action: 'accept', content }
-  const { errors, told } = placesIn('content', result.errors)
+  const { errors, told } = prefixFieldErrors('content', result.errors)
   throw new HostError('invalid-input', { detail: `The answer does not fit the question: ${told}`, errors })
 }
 

@@ -6,18 +6,18 @@ import type { AppConfig } from '../schema/app-config.ts'
 import { isTrusted } from '../toolkits/stored-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall } from './call.ts'
 import { isHarmless } from './call.ts'
-import { type CustomParts, runCustom } from './custom-function.ts'
+import { type CustomDeps, runCustom } from './custom-function.ts'
 
 const CALL_MS = 60_000
 const TOTAL_MS = 600_000
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS_LENGTH = 30_000
 
-export interface ExecuteParts extends CustomParts {
+export interface ExecuteDeps extends CustomDeps {
   connector: Connector
   app: { get(): Promise<AppConfig> }
 }
 
-export function executeCall(parts: ExecuteParts): CallHandler<ResolvedCall> {
+export function executeCall(parts: ExecuteDeps): CallHandler<ResolvedCall> {
   return async (call) => {
     let lateMs: number | undefined
     const onLate = (ms: number) => {
@@ -46,7 +46,7 @@ const outOfTime = (ms: number): CallOutcome => ({
   }),
 })
 
-async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
+async function execute(parts: ExecuteDeps, call: ResolvedCall, onLate: (ms: number) => void): Promise<CallOutcome> {
   const { stored, found, userId, arguments: input, signal, onProgress, onLog, trace } = call
   const { timeouts } = stored.toolkit
   const { maxMs = Number.POSITIVE_INFINITY } = call
@@ -58,7 +58,7 @@ async function execute(parts: ExecuteParts, call: ResolvedCall, onLate: (ms: num
     connectMs: timeouts.connectMs,
     signal,
     trace,
-    patienceMs: Math.min(callMs, LONGEST_WAIT_MS),
+    patienceMs: Math.min(callMs, MAX_WAIT_MS_LENGTH),
     repeatable: isHarmless(claimsOf(stored.toolkit, found.manifest)) && isTrusted(stored, await parts.app.get()),
     work: (connection) =>
       connection.callTool(

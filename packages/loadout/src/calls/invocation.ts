@@ -9,20 +9,20 @@ import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import { type Narrowing, narrow } from '../loadout/narrow.ts'
 import type { Loadout } from '../loadout/overlay.ts'
-import { type Setup, type SetupOptions, type SetupParts, setupToolkits } from '../loadout/setup/setup-toolkits.ts'
+import { type Setup, type SetupDeps, type SetupOptions, setupToolkits } from '../loadout/setup/setup-toolkits.ts'
 import type { ResolveOptions } from '../schema/toolkit/selection.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
 import type { Resolver } from '../search/resolve-prompt.ts'
 import type { Telemetry } from '../telemetry/telemetry.ts'
 import { forWorkflow, traceOr } from '../telemetry/trace-context.ts'
-import type { AskAhead } from './approval-request.ts'
+import type { ApprovalRequests } from './approval-request.ts'
 import { READ_ENTRY, withReadResult } from './built-in/built-in-tools.ts'
 import type { CallOutcome } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 import type { Calls } from './calls.ts'
-import type { ProgramDoor } from './provider-programs.ts'
+import type { ProviderPrograms } from './provider-programs.ts'
 import type { Results } from './results/results.ts'
-import { liveSelection, type Selection } from './selection.ts'
+import { createSelection, type Selection } from './selection.ts'
 import { failed } from './stages/resolve.ts'
 
 type Door = (call: NamedCall) => Promise<CallOutcome>
@@ -45,10 +45,10 @@ export interface Invocation extends Omit<Setup, 'loadout'>, InvocationTools, Asy
   close(): Promise<void>
 }
 
-export interface InvocationParts extends SetupParts {
+export interface InvocationDeps extends SetupDeps {
   calls: Pick<Calls, 'start'>
-  programs: ProgramDoor
-  ahead: AskAhead
+  programs: ProviderPrograms
+  ahead: ApprovalRequests
   results: Pick<Results, 'hasAny'>
   connector: Pick<Connector, 'retire'>
   loaded: Pick<LoadedTools, 'list'>
@@ -59,7 +59,7 @@ export interface InvocationParts extends SetupParts {
 
 /** Sets up, and tells how each name was resolved. */
 export async function invoke(
-  parts: InvocationParts,
+  parts: InvocationDeps,
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Invocation> {
@@ -86,7 +86,7 @@ function countSetup({ counters }: Telemetry, { resolved, loadout }: Setup, trace
 
 const SOURCES = new Set(['context', 'transport', 'stored'])
 
-type CreateParts = Pick<InvocationParts, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>
+type CreateDeps = Pick<InvocationDeps, 'calls' | 'connector' | 'loaded' | 'resolver' | 'programs' | 'ahead'>
 
 interface Invoked {
   context: ExecutionContext
@@ -94,7 +94,7 @@ interface Invoked {
   hasAny: boolean
 }
 
-function createInvocation(parts: CreateParts, setup: Setup, invoked: Invoked): Invocation {
+function createInvocation(parts: CreateDeps, setup: Setup, invoked: Invoked): Invocation {
   const { loadout, ...told } = setup
   const { brought } = setup
   const over = new AbortController()
@@ -129,7 +129,7 @@ interface Carrying extends Invoked {
 }
 
 /** The tools of a loadout, as long as the invocation lasts. */
-function carrying(parts: CreateParts, loadout: Loadout, way: Carrying): InvocationTools {
+function carrying(parts: CreateDeps, loadout: Loadout, way: Carrying): InvocationTools {
   const { context, trace, brought, over, underWay } = way
   let shown = withReadResult(loadout, way.hasAny)
   const { userId } = context.principal
@@ -144,7 +144,7 @@ function carrying(parts: CreateParts, loadout: Loadout, way: Carrying): Invocati
       const place = { userId, threadId, loadout, own: shown === loadout ? [] : [READ_ENTRY], loaded: kept }
       // No program of ours is offered here.
       const { selection, ...counting } = await parts.resolver.resolve(place, { ...options, programs: undefined })
-      return liveSelection(
+      return createSelection(
         {
           ...counting,
           callers: options.callers,

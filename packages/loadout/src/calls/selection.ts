@@ -5,7 +5,7 @@ import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { SelectedTool, SelectionData } from '../schema/toolkit/selection.ts'
 import type { AllowedCaller } from '../schema/toolkit/tool.ts'
 import { SEARCH_ENTRY } from '../search/search-tools.ts'
-import type { Ahead } from './approval-request.ts'
+import type { ApprovalPreview } from './approval-request.ts'
 import type { CallOutcome } from './call.ts'
 import type { NamedCall } from './call-by-name.ts'
 
@@ -16,16 +16,16 @@ export interface Selection extends SelectionData {
    * What would come of a call. Where a person must answer first, the question is stored, and `call` with `asked: true` and the
    * same id takes the answer.
    */
-  ask(call: NamedCall): Promise<Ahead>
+  ask(call: NamedCall): Promise<ApprovalPreview>
   /** Tells what a response says of programs that the provider runs: each is a run, whose ids it gives in their order. */
   follow(programs: readonly ProviderProgram[]): Promise<string[]>
   /** For the next step: the same, and behind it what was found since. */
   next(): Selection
 }
 
-export interface LiveParts {
+export interface LiveDeps {
   call: (call: NamedCall) => Promise<CallOutcome>
-  ask: (call: NamedCall) => Promise<Ahead>
+  ask: (call: NamedCall) => Promise<ApprovalPreview>
   follow: (programs: readonly ProviderProgram[]) => Promise<string[]>
   /** Who calls what is found. @default ['direct'] */
   callers?: readonly AllowedCaller[] | undefined
@@ -36,7 +36,7 @@ export interface LiveParts {
 /** What `search_tools` answers for programs. */
 const foundTools = z.object({ tools: z.array(z.object({ ref: z.string() })) })
 
-export function liveSelection(parts: LiveParts, data: SelectionData): Selection {
+export function createSelection(parts: LiveDeps, data: SelectionData): Selection {
   const found = new Set<string>()
   return {
     ...data,
@@ -50,7 +50,7 @@ export function liveSelection(parts: LiveParts, data: SelectionData): Selection 
     },
     ask: (call) => parts.ask(call),
     follow: (programs) => parts.follow(programs),
-    next: () => liveSelection(parts, extend(data, [...found], parts)),
+    next: () => createSelection(parts, extend(data, [...found], parts)),
   }
 }
 
@@ -76,7 +76,7 @@ function withoutRoom(
 function extend(
   data: SelectionData,
   refs: readonly string[],
-  { count, maxTokens = Number.POSITIVE_INFINITY }: LiveParts,
+  { count, maxTokens = Number.POSITIVE_INFINITY }: LiveDeps,
 ): SelectionData {
   const tools = data.tools.filter(({ entry }) => entry !== SEARCH_ENTRY)
   const last = data.tools.filter(({ entry }) => entry === SEARCH_ENTRY)

@@ -7,7 +7,7 @@ import type { LogLine } from '../code-mode/executor.ts'
 import { HostError } from '../errors.ts'
 import { jsonObject, parse } from '../schema/json.ts'
 import { readToolkit } from '../schema/read/read-toolkit.ts'
-import { carryToolkit } from '../toolkits/ephemeral-toolkit.ts'
+import { createEphemeralToolkit } from '../toolkits/ephemeral-toolkit.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { ToolkitOwner } from '../toolkits/toolkit-writer.ts'
@@ -36,7 +36,7 @@ export interface Trial {
   warnings: string[]
 }
 
-export interface TrialParts {
+export interface TrialDeps {
   calls: Pick<Calls, 'start'>
   registry: Pick<Registry, 'find' | 'defaults'>
   check(input: unknown, owner: ToolkitOwner): Promise<string[]>
@@ -50,7 +50,7 @@ export interface TrialScope {
   signal?: AbortSignal | undefined
 }
 
-export async function tryTool(parts: TrialParts, scope: TrialScope, given: TrialInput): Promise<Trial> {
+export async function tryTool(parts: TrialDeps, scope: TrialScope, given: TrialInput): Promise<Trial> {
   const { record, tool, input, allow, uscoId } = parse(trialInput, given)
   const { userId, threadId, signal } = scope
   const changed = uscoId === undefined ? undefined : await ownToolkit(parts, userId, uscoId)
@@ -61,7 +61,7 @@ export async function tryTool(parts: TrialParts, scope: TrialScope, given: Trial
   if (toolkit.server.type !== 'custom')
     throw new HostError('invalid-input', { detail: 'Only a custom toolkit can be tried without being saved.' })
   const secrets = changed ? await parts.secrets({ userId, toolkit: changed.uscoId }) : {}
-  const stored = await carryToolkit({ ...toolkit, enabled: true }, { userId, secrets })
+  const stored = await createEphemeralToolkit({ ...toolkit, enabled: true }, { userId, secrets })
   let logs: LogLine[] = []
   const started = performance.now()
   const running = parts.calls.start({
@@ -83,7 +83,7 @@ export async function tryTool(parts: TrialParts, scope: TrialScope, given: Trial
   return { callId: running.callId, outcome, logs, durationMs, warnings: [...warnings, ...noticed] }
 }
 
-async function ownToolkit({ registry }: TrialParts, userId: string, uscoId: string): Promise<StoredToolkit> {
+async function ownToolkit({ registry }: TrialDeps, userId: string, uscoId: string): Promise<StoredToolkit> {
   const stored = await registry.find(userId, uscoId)
   if (stored.tier !== 'user') throw new HostError('not-found', { detail: 'There is no such toolkit of yours.' })
   return stored

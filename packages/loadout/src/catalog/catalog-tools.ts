@@ -10,7 +10,7 @@ import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { NOBODY } from './store-catalog.ts'
 
 /** What a record brought along, for one that was never looked at: nobody saw it at the server. */
-export function given({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
+export function declaredTools({ uscoId, toolkit }: StoredToolkit): CatalogTool[] {
   return (toolkit.tools ?? []).map((manifest) => ({ uscoId, manifest, pin: '', unaccepted: true }))
 }
 

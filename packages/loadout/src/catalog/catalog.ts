@@ -5,7 +5,7 @@
 import type { Context } from '@opentelemetry/api'
 import { LRUCache } from 'lru-cache'
 import type { Connector } from '../connections/connector.ts'
-import { openWords } from '../connections/redact-errors.ts'
+import { originalMessage } from '../connections/redact-errors.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { AppConfig } from '../schema/app-config.ts'
@@ -16,7 +16,7 @@ import { failureText } from '../toolkits/last-failure.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { isTrusted } from '../toolkits/stored-toolkit.ts'
 import type { CatalogTool } from './catalog-tools.ts'
-import { given, readCustom, toolsOf, toTool } from './catalog-tools.ts'
+import { declaredTools, readCustom, toolsOf, toTool } from './catalog-tools.ts'
 import { createPersonalCatalogs, type PersonalCatalog, type PersonalCatalogs } from './personal-catalog.ts'
 import { type ReadManifests, readManifests } from './read-manifests.ts'
 import { RefreshQueue } from './refresh-queue.ts'
@@ -53,7 +53,7 @@ export interface Catalog {
   settled(): Promise<void>
 }
 
-export interface CatalogParts {
+export interface CatalogDeps {
   storage: Storage
   cache: ReadCache
   connector: Connector
@@ -75,30 +75,30 @@ const STDIO_LIST_MS = 60_000
 const LEAST_TTL_MS = 10_000
 /** A server that was away may be back: who reads looks again, not more often than this. */
 const AFTER_FAILURE_MS = 60_000
-const MOST_CARRIED = 1000
+const MAX_CARRIED = 1000
 /** More processes that start at once on one machine take longer in all. */
 const REFRESHES_AT_ONCE = 8
 /** More at once would drown who listens; they look anew instead. */
-const MOST_EVENTS = 500
+const MAX_EVENTS = 500
 
-export function createCatalog(parts: CatalogParts): Catalog {
+export function createCatalog(parts: CatalogDeps): Catalog {
   return new StoredCatalog(parts)
 }
 
 class StoredCatalog implements Catalog {
-  readonly #parts: CatalogParts
+  readonly #parts: CatalogDeps
   readonly #looking = new Map<string, Promise<ToolManifest[]>>()
   readonly #refreshes = new RefreshQueue(REFRESHES_AT_ONCE)
   /** How long a server says that its list holds. */
   readonly #hints = new LRUCache<string, number>({ max: 10_000 })
   /** The tools of toolkits that are carried and not stored. Nothing of them is written anywhere. */
-  readonly #carried = new LRUCache<string, readonly CatalogTool[]>({ max: MOST_CARRIED })
+  readonly #ephemeral = new LRUCache<string, readonly CatalogTool[]>({ max: MAX_CARRIED })
   /** The same tools, with those held that nobody accepted; kept as long as they are. */
   readonly #withHeld = new WeakMap<readonly CatalogTool[], readonly CatalogTool[]>()
 
   readonly #personal: PersonalCatalogs
 
-  constructor(parts: CatalogParts) {
+  constructor(parts: CatalogDeps) {
     this.#parts = parts
     this.#personal = createPersonalCatalogs(parts)
   }
@@ -117,14 +117,14 @@ class StoredCatalog implements Catalog {
     for (const one of toolkits) {
       const own = one.tier === 'app' ? personal?.get(one.uscoId) : undefined
       // What is the app's is kept once, however many users there are.
-      const known = one.carried
-        ? this.#carried.get(one.uscoId)
+      const known = one.ephemeral
+        ? this.#ephemeral.get(one.uscoId)
         : (own?.tools ?? (await read(one.userId)).get(one.uscoId))
-      const tools = known ?? given(one)
+      const tools = known ?? declaredTools(one)
       // What a call brings is chosen with the call, and nothing of it is kept that could be accepted.
-      result.set(one.uscoId, one.carried || isTrusted(one, config) ? tools : this.#held(tools))
+      result.set(one.uscoId, one.ephemeral || isTrusted(one, config) ? tools : this.#held(tools))
       const wasSeen = known !== undefined || one.row.introspectedAt !== null
-      const isOld = !asIs && one.enabled && wasSeen && !one.carried && this.#isOld(one, own)
+      const isOld = !asIs && one.enabled && wasSeen && !one.ephemeral && this.#isOld(one, own)
       // Failures are told by the state; a reader gets what there is.
       if (isOld) void this.refresh(one, userId)
     }
@@ -163,7 +163,7 @@ class StoredCatalog implements Catalog {
   }
 
   async #isOwn(stored: StoredToolkit, userId: string): Promise<boolean> {
-    if (stored.tier !== 'app' || stored.carried || userId === APP_OWNER) return false
+    if (stored.tier !== 'app' || stored.ephemeral || userId === APP_OWNER) return false
     return (await this.#parts.isSignedIn?.(stored, userId)) ?? false
   }
 
@@ -175,7 +175,7 @@ class StoredCatalog implements Catalog {
   }
 
   carried(uscoId: string): readonly CatalogTool[] | undefined {
-    return this.#carried.get(uscoId)
+    return this.#ephemeral.get(uscoId)
   }
 
   isStale(stored: StoredToolkit): boolean {
@@ -240,8 +240,8 @@ class StoredCatalog implements Catalog {
     const { server } = stored.toolkit
     try {
       const read = server.type === 'custom' ? await readCustom(server) : await this.#readServer(stored, userId, trace)
-      if (stored.carried) {
-        this.#carried.set(stored.uscoId, await toolsOf(stored, read))
+      if (stored.ephemeral) {
+        this.#ephemeral.set(stored.uscoId, await toolsOf(stored, read))
         return read.manifests
       }
       const look = { ...read, trusted: isTrusted(stored, await app.get()) }
@@ -253,8 +253,8 @@ class StoredCatalog implements Catalog {
     } catch (thrown) {
       const error = HostError.from(thrown)
       // That it was not even tried says nothing new of the server.
-      if (error.code !== 'cooling-down' && !stored.carried && !isOwn && !isOnlyTheirs(stored, userId, error))
-        await storeFailure(storage, stored, failureText(openWords(error))).catch(() => {})
+      if (error.code !== 'cooling-down' && !stored.ephemeral && !isOwn && !isOnlyTheirs(stored, userId, error))
+        await storeFailure(storage, stored, failureText(originalMessage(error))).catch(() => {})
       throw error
     }
   }
@@ -294,8 +294,8 @@ class StoredCatalog implements Catalog {
   #tellTools({ userId, toolkit }: StoredToolkit, { came, went }: CatalogChange): void {
     const { events } = this.#parts
     const ref = (tool: string) => `${toolkit.id}.${tool}`
-    for (const tool of came.slice(0, MOST_EVENTS)) events.emit({ type: 'tool-loaded', userId, ref: ref(tool) })
-    for (const tool of went.slice(0, MOST_EVENTS)) events.emit({ type: 'tool-unloaded', userId, ref: ref(tool) })
+    for (const tool of came.slice(0, MAX_EVENTS)) events.emit({ type: 'tool-loaded', userId, ref: ref(tool) })
+    for (const tool of went.slice(0, MAX_EVENTS)) events.emit({ type: 'tool-unloaded', userId, ref: ref(tool) })
   }
 
   #tell({ userId, toolkit, uscoId }: StoredToolkit): void {

@@ -20,7 +20,7 @@ import type { ReadManifests } from './read-manifests.ts'
 const FIRST_SIGHT = 'first sight'
 export const NOBODY = ''
 
-export interface Look extends ReadManifests {
+export interface IntrospectionResult extends ReadManifests {
   /** Whether the server is trusted: then the first sight of a tool accepts it. */
   trusted: boolean
 }
@@ -38,7 +38,11 @@ export interface CatalogChange {
   went: string[]
 }
 
-export async function storeCatalog(storage: Storage, stored: StoredToolkit, read: Look): Promise<CatalogChange> {
+export async function storeCatalog(
+  storage: Storage,
+  stored: StoredToolkit,
+  read: IntrospectionResult,
+): Promise<CatalogChange> {
   const found = await Promise.all(
     read.manifests.map(async (manifest) => ({ manifest, fingerprint: await fingerprintOf(manifest) })),
   )
@@ -82,12 +86,12 @@ function inOrderOf(pins: ReadonlyMap<string, PinRow>, found: readonly Found[]): 
   return found.toSorted((a, b) => rankOf(a) - rankOf(b))
 }
 
-const MOST_WARNINGS = 50
+const MAX_WARNINGS = 50
 
 function told(warnings: readonly string[]): string | null {
   if (warnings.length === 0) return null
-  const more = warnings.length > MOST_WARNINGS ? [`and ${warnings.length - MOST_WARNINGS} more`] : []
-  return [...warnings.slice(0, MOST_WARNINGS), ...more].join('\n')
+  const more = warnings.length > MAX_WARNINGS ? [`and ${warnings.length - MAX_WARNINGS} more`] : []
+  return [...warnings.slice(0, MAX_WARNINGS), ...more].join('\n')
 }
 
 /** Notes that an introspection failed. The tools stay as they are. */

@@ -7,13 +7,13 @@ import { type CallOutcome, isRepeatable } from '../calls/call.ts'
 import { callByName } from '../calls/call-by-name.ts'
 import type { Calls } from '../calls/calls.ts'
 import type { Loadout } from '../loadout/overlay.ts'
-import type { ActiveRun, StepAnswer, StepResult, StepWork } from '../runs/engine.ts'
+import type { ActiveRun, StepOutcome, StepResult, StepWork } from '../runs/engine.ts'
 import { canonicalJson, type Json, type JsonObject } from '../schema/json.ts'
 import type { ApprovalView } from '../schema/records/approval.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { signatureOf } from '../search/search-tools.ts'
 import type { Searcher } from '../search/searcher.ts'
-import type { Bridge, BridgeAnswer, BridgeCall } from './executor.ts'
+import type { Bridge, BridgeCall, BridgeResult } from './executor.ts'
 
 /** Object, name, and the tool that it is. */
 export type FunctionMap = Record<string, Record<string, string>>
@@ -21,7 +21,7 @@ export type FunctionMap = Record<string, Record<string, string>>
 /** What a program always has. */
 export const BUILT_IN = ['search', 'describe', 'call', 'read_result'] as const
 
-export interface BridgeParts {
+export interface BridgeDeps {
   calls: Pick<Calls, 'start'>
   searcher: Searcher
   /** Arguments as they may be kept. */
@@ -36,8 +36,8 @@ export interface BridgeOptions {
   functions: FunctionMap
 }
 
-const MOST_FOUND = 20
-const LONGEST_NAME = 400
+const MAX_FOUND = 20
+const MAX_NAME_LENGTH = 400
 /** As much as is kept of what a step was asked with: the log tells what was done, it is not a copy of it. */
 const KEPT_CHARACTERS = 4000
 /** So long nothing comes before a program that waits is put away. */
@@ -52,7 +52,7 @@ export interface ProgramBridge extends Bridge {
   readonly fault: unknown
 }
 
-export function createBridge(parts: BridgeParts, options: BridgeOptions): ProgramBridge {
+export function createBridge(parts: BridgeDeps, options: BridgeOptions): ProgramBridge {
   return new RunBridge(parts, options)
 }
 
@@ -60,7 +60,7 @@ class RunBridge implements ProgramBridge {
   fault: unknown
   readonly owner: string
   readonly functions: Bridge['functions']
-  readonly #parts: BridgeParts
+  readonly #parts: BridgeDeps
   readonly #options: BridgeOptions
   readonly #open = new Set<Promise<unknown>>()
   readonly #end = new AbortController()
@@ -69,7 +69,7 @@ class RunBridge implements ProgramBridge {
   #busy = 0
   #last = 0
 
-  constructor(parts: BridgeParts, options: BridgeOptions) {
+  constructor(parts: BridgeDeps, options: BridgeOptions) {
     this.#parts = parts
     this.#options = options
     this.owner = options.run.userId
@@ -78,7 +78,7 @@ class RunBridge implements ProgramBridge {
     this.functions = { ...Object.fromEntries(named), '': BUILT_IN }
   }
 
-  async call(call: BridgeCall): Promise<BridgeAnswer> {
+  async call(call: BridgeCall): Promise<BridgeResult> {
     this.#busy++
     this.#last = Date.now()
     const step = this.#step(call)
@@ -114,13 +114,13 @@ class RunBridge implements ProgramBridge {
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
   }
 
-  async #step({ seq, object, name, arguments: args }: BridgeCall): Promise<StepAnswer> {
+  async #step({ seq, object, name, arguments: args }: BridgeCall): Promise<StepOutcome> {
     const { log } = this.#options.run
     const built = object === '' && name !== 'call'
     const ref = built
       ? name
       : object === ''
-        ? String(args[0]).slice(0, LONGEST_NAME)
+        ? String(args[0]).slice(0, MAX_NAME_LENGTH)
         : this.#options.functions[object]?.[name]
     const input = object === '' && name === 'call' ? args[1] : args[0]
     const key = `${ref}#${await hashOf([input])}`
@@ -181,7 +181,7 @@ class RunBridge implements ProgramBridge {
     const { query, limit = 5 } = isObject(input) ? input : { query: input }
     if (typeof query !== 'string') return { error: { code: 'invalid-input', message: 'search takes a text.' } }
     const { run, loadout } = this.#options
-    const asked = { userId: run.userId, limit: Math.min(Number(limit) || 5, MOST_FOUND), callers: ['code' as const] }
+    const asked = { userId: run.userId, limit: Math.min(Number(limit) || 5, MAX_FOUND), callers: ['code' as const] }
     const { hits } = await this.#parts.searcher.search(loadout.entries, query, asked)
     const found = hits.flatMap(({ ref, score }) => {
       const entry = loadout.tools.find((one) => one.ref === ref)

@@ -31,7 +31,7 @@ export interface BridgeCall {
   arguments: Json[]
 }
 
-export type BridgeAnswer =
+export type BridgeResult =
   /** `at`: the program's time from here on. */
   | { value: Json; at: number }
   /** An exception in the program, with its code. */
@@ -47,7 +47,7 @@ export interface Bridge {
   /** What the program finds: `{ github: ['list_issues'], '': ['search'] }`. All of them are async. */
   functions: Readonly<Record<string, readonly string[]>>
   /** Never throws. May be asked many at once. */
-  call(call: BridgeCall): Promise<BridgeAnswer>
+  call(call: BridgeCall): Promise<BridgeResult>
 }
 
 export interface ProgramLimits {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { codeNames, inCode, PROGRAM_WORDS } from './function-names.ts'
+import { codeNames, inCode, PROGRAM_GLOBALS } from './function-names.ts'
 
 const entries = (refs: readonly string[]) =>
   refs.map((ref) => ({ ref, toolkit: ref.split('.', 1)[0] as string, tool: ref.slice(ref.indexOf('.') + 1) }))
@@ -23,7 +23,7 @@ describe('tool names in programs', () => {
   })
 
   it('do not shadow language words, sandbox words or reserved names', () => {
-    for (const id of [...PROGRAM_WORDS, 'new', 'default', 'await', 'eval', 'undefined'])
+    for (const id of [...PROGRAM_GLOBALS, 'new', 'default', 'await', 'eval', 'undefined'])
       expect(named([`${id}.x`])).toEqual({ [`${id}.x`]: `${id}_.x` })
     expect(named(['fetch.fetch'])).toEqual({ 'fetch.fetch': 'fetch.fetch' })
     expect(named(['fetch.fetch'], ['fetch'])).toEqual({ 'fetch.fetch': 'fetch_.fetch' })

@@ -18,7 +18,7 @@ export interface CodeName {
 export type Named = Pick<LoadoutEntry, 'ref' | 'toolkit' | 'tool'>
 
 /** Found in every program, beside what the language has. */
-export const PROGRAM_WORDS: readonly string[] = ['console', 'input', 'search', 'describe']
+export const PROGRAM_GLOBALS: readonly string[] = ['console', 'input', 'search', 'describe']
 
 export interface CodeNameOptions {
   /** More that a program finds, such as `fetch`, and that no toolkit may hide. */
@@ -35,7 +35,7 @@ export function codeNames(entries: Iterable<Named>, { reserved = [] }: CodeNameO
   }
   const objects = apart(toolsOf.keys(), {
     clean: (id) => startingWell(id.replace(/[^A-Za-z0-9_$]/g, '_')),
-    taken: new Set([...LANGUAGE, ...PROGRAM_WORDS, ...reserved]),
+    taken: new Set([...LANGUAGE, ...PROGRAM_GLOBALS, ...reserved]),
   })
   const names = new Map<string, CodeName>()
   for (const [toolkit, tools] of toolsOf)

@@ -25,18 +25,18 @@ export interface OfferOptions {
 }
 
 /** What declarations may cost where nobody says. */
-const USUAL_TOKENS = 2000
+const DEFAULT_TOKENS = 2000
 
 export function offerPrograms(whole: SelectionData, options: OfferOptions): SelectionData {
   const { carried, only, tokenizer, count, maxTokens = Number.POSITIVE_INFINITY } = options
   const callable = whole.tools.map(({ entry }) => entry).filter((entry) => mayBeCalled(entry))
-  const selection = keptFor(whole, options.callers)
+  const selection = callableBy(whole, options.callers)
   const names = codeNames(carried, { reserved: BUILT_IN })
   const kept = only
     ? selection.tools.filter(({ entry }) => !mayBeCalled(entry) && entry !== SEARCH_ENTRY)
     : selection.tools
   const spent = kept.reduce((sum, { tokens }) => sum + tokens, 0)
-  const room = Math.min(USUAL_TOKENS, maxTokens - spent - count(RUN_CODE_ENTRY))
+  const room = Math.min(DEFAULT_TOKENS, maxTokens - spent - count(RUN_CODE_ENTRY))
   if (room < 0) return dropped(selection, `It costs ${count(RUN_CODE_ENTRY)} tokens, and maxTokens is ${maxTokens}.`)
   const { text } = declare(callable, { maxTokens: room, tokenizer, names })
   const description = text === '' ? RUN_CODE.description : `${RUN_CODE.description}\n\n${text}`
@@ -51,7 +51,7 @@ export function offerPrograms(whole: SelectionData, options: OfferOptions): Sele
 }
 
 /** Without what none of the callers may call. */
-export function keptFor(selection: SelectionData, callers: readonly AllowedCaller[]): SelectionData {
+export function callableBy(selection: SelectionData, callers: readonly AllowedCaller[]): SelectionData {
   const deferred = selection.deferred.filter((entry) => mayBeCalledBy(entry, callers))
   const isLeft = ({ entry }: SelectedTool) =>
     entry === SEARCH_ENTRY ? deferred.length > 0 : mayBeCalledBy(entry, callers)

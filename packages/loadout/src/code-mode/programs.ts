@@ -7,7 +7,7 @@ import { HostError } from '../errors.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import { type Narrowing, narrow } from '../loadout/narrow.ts'
 import type { Loadout } from '../loadout/overlay.ts'
-import { isDecidedLater } from '../loadout/policy-filter.ts'
+import { isDecidedAtCallTime } from '../loadout/policy-filter.ts'
 import type { ActiveRun, Engine, RunEnd, RunWork } from '../runs/engine.ts'
 import { newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
@@ -24,7 +24,7 @@ import { codeNames } from './function-names.ts'
 import { readProgram } from './parse/read-program.ts'
 import { resolveLimits } from './sandbox/limits.ts'
 
-export interface ProgramParts {
+export interface ProgramDeps {
   executor: Executor
   loadouts: Pick<Loadouts, 'of'>
   calls: Pick<Calls, 'start'>
@@ -99,7 +99,7 @@ const isAgainst = ({ speaks }: Reason) => speaks === 'against'
 export function functionsOf({ tools, entries }: Loadout, program: string): FunctionMap {
   const functions: FunctionMap = {}
   // What is denied has its name too, behind the others: who calls it is told why it may not.
-  const denied = entries.filter(({ included, reasons }) => !included && isDecidedLater(reasons.filter(isAgainst)))
+  const denied = entries.filter(({ included, reasons }) => !included && isDecidedAtCallTime(reasons.filter(isAgainst)))
   for (const [ref, { object, name, aliases }] of codeNames([...tools, ...denied], { reserved: BUILT_IN })) {
     if (!program.includes(object)) continue
     functions[object] ??= {}
@@ -109,7 +109,7 @@ export function functionsOf({ tools, entries }: Loadout, program: string): Funct
 }
 
 /** What a run of a program does. */
-export function createProgramWork(parts: ProgramParts): RunWork {
+export function createProgramWork(parts: ProgramDeps): RunWork {
   return async (run) => {
     const kept = run.input as unknown as KeptProgram
     if (kept.body === undefined) return unreadable(kept)

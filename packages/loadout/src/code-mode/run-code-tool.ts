@@ -3,13 +3,13 @@
  * by its id, in the thread that began it.
  */
 import { z } from 'zod'
-import type { OwnTool } from '../calls/built-in/built-in-tools.ts'
+import type { BuiltInTool } from '../calls/built-in/built-in-tools.ts'
 import type { CallOutcome, ToolCall } from '../calls/call.ts'
 import { failed } from '../calls/stages/resolve.ts'
 import { HostError } from '../errors.ts'
-import { ownEntry } from '../loadout/built-in-entry.ts'
+import { builtInEntry } from '../loadout/built-in-entry.ts'
 import type { Engine } from '../runs/engine.ts'
-import { noRun, OVER, stands } from '../runs/run-rows.ts'
+import { FINISHED, isSuspended, noRun } from '../runs/run-rows.ts'
 import { parse } from '../schema/json.ts'
 import type { RunView } from '../schema/records/run.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
@@ -33,13 +33,13 @@ export const RUN_CODE: ToolManifest = {
 
 /** A program starts no other. */
 export const RUN_CODE_ENTRY = {
-  ...ownEntry(RUN_CODE, 'The host gives it: there are tools that programs may call.'),
+  ...builtInEntry(RUN_CODE, 'The host gives it: there are tools that programs may call.'),
   allowedCallers: ['direct' as const],
 }
 
 const LAST_LINES = 20
 
-export interface RunCodeParts {
+export interface RunCodeDeps {
   engine: Pick<Engine, 'get' | 'settled' | 'cancel'>
   /** Runs a program until it is over or stands. */
   run(
@@ -51,12 +51,12 @@ export interface RunCodeParts {
 
 const readInput = z.strictObject({ run: z.string().max(100) })
 
-export function answerRunCode({ engine, run }: RunCodeParts): OwnTool['answer'] {
+export function runCodeResult({ engine, run }: RunCodeDeps): BuiltInTool['answer'] {
   const start = async ({ userId, threadId, runId, arguments: given, signal, carried, rules }: ToolCall) => {
     // A run that calls it waits for it.
     const scope = { userId, threadId, carried, rules }
     const found = await run(scope, given, { signal, isInside: runId !== undefined })
-    if (!signal?.aborted || OVER.has(found.status)) return outcomeOf(found)
+    if (!signal?.aborted || FINISHED.has(found.status)) return outcomeOf(found)
     // Who gave up the call gave up the program.
     await engine.cancel(userId, found.id)
     return failed(new HostError('cancelled'))
@@ -67,7 +67,7 @@ export function answerRunCode({ engine, run }: RunCodeParts): OwnTool['answer'] 
     // A model reads what was begun where it is, and nothing else.
     if (kind !== 'program' || of !== threadId) throw noRun()
     const found = await engine.settled(userId, runId, { signal })
-    return stands(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
+    return isSuspended(found.status) ? outcomeOf(found) : failed(new HostError('cancelled'))
   }
   return async (call) => {
     if (call.caller.type === 'code')

@@ -5,7 +5,7 @@
 import type { Executor } from './executor.ts'
 import { boundedBinary } from './guest/patch-wasm.ts'
 import { executorOf } from './sandbox/executor.ts'
-import { type Box, type BoxListener, SandboxGone } from './sandbox/handle.ts'
+import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './sandbox/handle.ts'
 import { DEFAULT_LIMITS, memoryClass } from './sandbox/limits.ts'
 import { SandboxPool } from './sandbox/pool.ts'
 import type { FromSandbox } from './sandbox/protocol.ts'
@@ -49,9 +49,9 @@ async function prepare(given: WorkerOptions['wasm']): Promise<WorkerStart> {
 }
 
 /** Resolves when it is warm. */
-function boxOf(thread: Worker, start: WorkerStart): Promise<Box> {
-  let listener: BoxListener | undefined
-  const box: Box = {
+function boxOf(thread: Worker, start: WorkerStart): Promise<SandboxHandle> {
+  let listener: SandboxListener | undefined
+  const box: SandboxHandle = {
     send: (message) => thread.postMessage(message),
     listen(next) {
       listener = next
@@ -69,7 +69,7 @@ function boxOf(thread: Worker, start: WorkerStart): Promise<Box> {
       message: ({ type }) => {
         if (type === 'ready') resolve(box)
       },
-      lost: (why) => reject(new SandboxGone(why)),
+      lost: (why) => reject(new SandboxClosedError(why)),
     })
     thread.addEventListener('message', ({ data }: MessageEvent<FromSandbox>) => listener?.message(data))
     thread.addEventListener('error', () => listener?.lost('The sandbox died.'))

@@ -5,7 +5,7 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 export const isRemote = (server: Server): server is RemoteServer => server.type === 'http' || server.type === 'sse'
 
 /** The user's own, or everyone's (null) where the operator said so of a toolkit of the app. */
-export const sharerOf = ({ tier, toolkit }: StoredToolkit, userId: string) =>
+export const connectionOwner = ({ tier, toolkit }: StoredToolkit, userId: string) =>
   tier === 'app' && toolkit.shared && !isPersonal(toolkit.server) ? null : userId
 
 /** Whether each user signs in for themselves: then nothing is shared, whatever the operator said. */
@@ -23,7 +23,7 @@ export function ownerOf(key: string): { uscoId: string; userId: string | null } 
 }
 
 /** Whether a key of that kind is of this toolkit, whoever's it is. */
-export const isOf = (key: string, uscoId: string) => (JSON.parse(key) as [string, unknown])[0] === uscoId
+export const isForToolkit = (key: string, uscoId: string) => (JSON.parse(key) as [string, unknown])[0] === uscoId
 
 /** Changes with the record and with its secrets: both touch the row. */
 export const fingerprintOf = ({ uscoId, toolkit, row }: StoredToolkit) =>

@@ -57,19 +57,22 @@ export interface ConnectionTarget {
 }
 
 /** A server's question to the user, in the middle of a call. */
-export interface Question {
+export interface ElicitationRequest {
   mode: 'form' | 'url'
   message: string
   /** What a form asks for: a JSON Schema. */
   requestedSchema?: JsonObject
   url?: string
 }
-export type QuestionAnswer = { action: 'accept'; content?: JsonObject } | { action: 'decline' } | { action: 'cancel' }
+export type ElicitationResult =
+  | { action: 'accept'; content?: JsonObject }
+  | { action: 'decline' }
+  | { action: 'cancel' }
 
 export type LogLevel = 'debug' | 'info' | 'notice' | 'warning' | 'error' | 'critical' | 'alert' | 'emergency'
 
 /** What a server logged, cleaned and bounded. */
-export interface ServerLogLine {
+export interface ServerLogEntry {
   at: Date
   level: LogLevel
   logger?: string
@@ -78,12 +81,12 @@ export interface ServerLogLine {
 
 export interface ConnectionHooks {
   /** The server logged something. Gives it as who calls may read it. Floods are already calmed. */
-  onLog?(line: ServerLogLine): ServerLogLine | undefined
+  onLog?(line: ServerLogEntry): ServerLogEntry | undefined
   /** The server says that its tools, resources or prompts changed. Storms are already calmed. */
   onListChanged(kind: 'tools' | 'resources' | 'prompts'): void
   /** The session ended without our doing. */
   onClosed(): void
-  onQuestion(question: Question, signal: AbortSignal): Promise<QuestionAnswer>
+  onQuestion(question: ElicitationRequest, signal: AbortSignal): Promise<ElicitationResult>
 }
 
 export interface CallOptions {
@@ -96,7 +99,7 @@ export interface CallOptions {
   onLate?: ((ms: number) => void) | undefined
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined
   /** Told what the server logs meanwhile, where it belongs to this request. */
-  onLog?: ((line: ServerLogLine) => void) | undefined
+  onLog?: ((line: ServerLogEntry) => void) | undefined
   /** What goes along with the request, in its `_meta`: the trace that it belongs to. */
   meta?: Readonly<Record<string, string>> | undefined
 }

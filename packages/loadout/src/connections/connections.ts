@@ -4,7 +4,7 @@ import type { Connector } from './connector.ts'
 import type { PoolKey } from './pool/pool.ts'
 
 /** A connection as it is told of. */
-export interface OpenLine {
+export interface ConnectionInfo {
   key: PoolKey
   /** The id of its toolkit. */
   toolkit: string
@@ -18,7 +18,7 @@ export interface OpenLine {
 export interface Connections
   extends Pick<Connector, 'stateOf' | 'outputOf' | 'retire' | 'reset' | 'cancel' | 'counts'> {
   /** What is open. */
-  status(): OpenLine[]
+  status(): ConnectionInfo[]
   /** Ends all of them, and opens no more. */
   close(): Promise<void>
 }

@@ -9,7 +9,7 @@ import type { Emitter } from '../events.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { RemoteServer } from '../schema/toolkit/server.ts'
 import type { ToolkitState } from '../schema/toolkit/toolkit.ts'
-import type { LineCounts } from '../telemetry/counters.ts'
+import type { ConnectionCounts } from '../telemetry/counters.ts'
 import { createTelemetry, type Telemetry } from '../telemetry/telemetry.ts'
 import { secretValues } from '../toolkits/secrets/secret-values.ts'
 import { fillSecrets } from '../toolkits/secrets/secrets.ts'
@@ -18,14 +18,14 @@ import type {
   Connection,
   ConnectionHooks,
   ConnectionTarget,
-  Question,
-  QuestionAnswer,
+  ElicitationRequest,
+  ElicitationResult,
   RequestAuth,
 } from './connection.ts'
-import { fingerprintOf, isOf, isRemote, ownerOf, sharerOf, stateKey } from './connection-key.ts'
+import { connectionOwner, fingerprintOf, isForToolkit, isRemote, ownerOf, stateKey } from './connection-key.ts'
 import type { Drivers } from './drivers.ts'
 import { isBroken, isCancelled, mayRepeat } from './errors.ts'
-import { type Asked, type Opening, Openings, type StartLimits } from './pool/pending-handshakes.ts'
+import { type Opening, type OpenRequest, PendingHandshakes, type StartLimits } from './pool/pending-handshakes.ts'
 import {
   createPool,
   type Lease,
@@ -35,10 +35,10 @@ import {
   type PoolStatus,
 } from './pool/pool.ts'
 import { Startups } from './pool/startups.ts'
-import { closedFor, closedState, isRefused, tellRefusal, withoutSecrets } from './redact-errors.ts'
-import { orAborted, patience, sleep } from './retry-after.ts'
+import { isRefused, redactForUser, redactState, tellRefusal, withoutSecrets } from './redact-errors.ts'
+import { abortable, retryAfterMs, sleep } from './retry-after.ts'
 import { Eras, FELL_BACK, isBackChannelMissing, toldEra } from './session/eras.ts'
-import { LogRing, maskedLine, type ServerOutput, ServerOutputs } from './session/server-output.ts'
+import { LogRing, redactLogEntry, type ServerOutput, ServerOutputs } from './session/server-output.ts'
 import { ObservedConnection, observeConnect } from './session/traced-connection.ts'
 import { INPUT_NEEDED, SIGN_IN_NEEDED, stateFrom } from './state.ts'
 
@@ -55,7 +55,7 @@ export interface Connector {
   reset(uscoId: string, userId?: string): Promise<void>
   /** What is open, with the id of its toolkit. */
   status(): Array<PoolStatus & { toolkit: string }>
-  counts(): LineCounts
+  counts(): ConnectionCounts
   /** Ends a start that is under way for this user, with its process. Whether there was one. */
   cancel(stored: StoredToolkit, userId: string): Promise<boolean>
   close(): Promise<void>
@@ -66,15 +66,15 @@ const DEFAULT_STDIO_MS = 60_000
 const DEFAULT_STDIO_MOST_MS = 300_000
 const REMEMBERED = 10_000
 
-export function createConnector(parts: ConnectorParts): Connector {
+export function createConnector(parts: ConnectorDeps): Connector {
   return new LiveConnector(parts)
 }
 
 class LiveConnector implements Connector {
-  readonly #parts: ConnectorParts
+  readonly #parts: ConnectorDeps
   readonly #telemetry: Telemetry
   readonly #pool: ReturnType<typeof createPool>
-  readonly #openings = new Openings()
+  readonly #openings = new PendingHandshakes()
   readonly #startups = new Startups((id) => this.#tell(ownerOf(id)))
   readonly #outputs = new ServerOutputs()
   readonly #eras = new Eras()
@@ -89,7 +89,7 @@ class LiveConnector implements Connector {
   /** Names of our own for sessions that are traced. */
   readonly #sessionIds = new WeakMap<Connection, string>()
 
-  constructor(parts: ConnectorParts) {
+  constructor(parts: ConnectorDeps) {
     this.#parts = parts
     this.#telemetry = parts.telemetry ?? createTelemetry()
     this.#pool = createPool({ ...parts.pool, onChange: (key, change) => this.#onChange(key, change) })
@@ -99,14 +99,14 @@ class LiveConnector implements Connector {
     try {
       return await (options.isFirstList ? this.#useFirst(stored, userId, options) : this.#use(stored, userId, options))
     } catch (error) {
-      throw closedFor(error, stored, userId)
+      throw redactForUser(error, stored, userId)
     }
   }
 
   /** A start is over with its first list; until then it can be cancelled, and then its process ends. */
   #useFirst<T>(stored: StoredToolkit, userId: string, options: UseOptions & Work<T>): Promise<T> {
-    const key = { toolkit: stored.uscoId, userId: sharerOf(stored, userId) }
-    return this.#openings.during(key, (signal) =>
+    const key = { toolkit: stored.uscoId, userId: connectionOwner(stored, userId) }
+    return this.#openings.track(key, (signal) =>
       this.#startups.whileListing(stateKey(key.toolkit, key.userId), () =>
         this.#use(stored, userId, { ...options, work: (connection) => options.work(connection, signal) }),
       ),
@@ -117,13 +117,13 @@ class LiveConnector implements Connector {
     const { work, repeatable, trace, isFirstList } = options
     const limits = this.#limitsOf(stored, options)
     const deadline = Date.now() + limits.connectMs
-    const first = await orAborted(this.#lease(stored, userId, { limits, trace }), options.signal)
+    const first = await abortable(this.#lease(stored, userId, { limits, trace }), options.signal)
     try {
       return await this.#attempt(first, stored, { work, trace, userId, isFirstList })
     } catch (error) {
       const isElsewhere = isBackChannelMissing(error) && this.#eras.fallBack(stored, first.connection.info)
       if (isBackChannelMissing(error) && !(isElsewhere && repeatable)) throw toldEra(error, isElsewhere)
-      const waitMs = patience(error, options)
+      const waitMs = retryAfterMs(error, options)
       if (waitMs !== undefined) await sleep(waitMs, options.signal)
       else if (!isElsewhere && !mayRepeat(error, repeatable)) throw error
       const leftMs = Math.max(1000, deadline - Date.now())
@@ -140,15 +140,15 @@ class LiveConnector implements Connector {
   }
 
   cancel(stored: StoredToolkit, userId: string): Promise<boolean> {
-    return this.#openings.cancel({ toolkit: stored.uscoId, userId: sharerOf(stored, userId) })
+    return this.#openings.cancel({ toolkit: stored.uscoId, userId: connectionOwner(stored, userId) })
   }
 
   stateOf(stored: StoredToolkit, userId: string): ToolkitState | undefined {
-    return this.#stateAt(stateKey(stored.uscoId, sharerOf(stored, userId)))
+    return this.#stateAt(stateKey(stored.uscoId, connectionOwner(stored, userId)))
   }
 
   outputOf(stored: StoredToolkit, userId: string): ServerOutput {
-    return this.#outputs.of(stateKey(stored.uscoId, sharerOf(stored, userId)))
+    return this.#outputs.of(stateKey(stored.uscoId, connectionOwner(stored, userId)))
   }
 
   retire(uscoId: string, keep?: StoredToolkit): Promise<void> {
@@ -156,7 +156,7 @@ class LiveConnector implements Connector {
     if (!keep) {
       this.#pool.forgive(uscoId)
       this.#openings.giveUp(uscoId)
-      this.#outputs.forget((id) => isOf(id, uscoId))
+      this.#outputs.forget((id) => isForToolkit(id, uscoId))
     }
     return this.#pool.retire(uscoId, (key) => keep !== undefined && key.fingerprint === fingerprintOf(keep))
   }
@@ -173,7 +173,7 @@ class LiveConnector implements Connector {
     return this.#pool.status().map((one) => ({ ...one, toolkit: this.#names.get(one.key.toolkit) ?? one.key.toolkit }))
   }
 
-  counts(): LineCounts {
+  counts(): ConnectionCounts {
     return { ...this.#pool.counts(), processes: this.#parts.drivers.processes?.() ?? 0 }
   }
 
@@ -187,10 +187,10 @@ class LiveConnector implements Connector {
   #lease(stored: StoredToolkit, userId: string, how: Opening): Promise<Lease> {
     this.#names.set(stored.uscoId, stored.toolkit.id)
     if (stored.tier === 'app') this.#ofApp.set(stored.uscoId, true)
-    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: sharerOf(stored, userId) }
+    const key = { toolkit: stored.uscoId, fingerprint: fingerprintOf(stored), userId: connectionOwner(stored, userId) }
     const open = (onClosed: () => void) =>
       observeConnect(this.#telemetry, { toolkit: stored.toolkit.id, trace: how.trace }, (meta) =>
-        this.#openings.during({ toolkit: key.toolkit, userId: key.userId }, (signal) =>
+        this.#openings.track({ toolkit: key.toolkit, userId: key.userId }, (signal) =>
           this.#open(stored, { userId, limits: how.limits, meta, signal }, onClosed),
         ),
       )
@@ -199,34 +199,34 @@ class LiveConnector implements Connector {
 
   async #open(
     stored: StoredToolkit,
-    { userId, limits, meta, signal }: Asked,
+    { userId, limits, meta, signal }: OpenRequest,
     onClosed: () => void,
   ): Promise<Connection> {
     const { toolkit, uscoId, tier } = stored
     const { drivers, secrets, ask, onToolsChanged, auth } = this.#parts
-    const opened = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
+    const opened = stored.ephemeral?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: uscoId }))
     const filled = fillSecrets(toolkit.server, opened)
     const log = new LogRing()
     const own = secretValues(opened)
     const known = () => [...own, ...this.#tokens(stored, userId)]
-    const id = stateKey(uscoId, sharerOf(stored, userId))
+    const id = stateKey(uscoId, connectionOwner(stored, userId))
     const hooks: ConnectionHooks = {
       onClosed,
       onLog(line) {
-        const masked = maskedLine(line, known())
+        const masked = redactLogEntry(line, known())
         log.add(masked)
         // What a server of the operator says of itself is the operator's to read.
-        return tier === 'app' && !stored.carried ? undefined : masked
+        return tier === 'app' && !stored.ephemeral ? undefined : masked
       },
       onListChanged: (kind) => kind === 'tools' && onToolsChanged(stored, userId),
       // Nobody in particular is on a shared line, so nobody can be asked.
       onQuestion: async (question, signal) =>
-        sharerOf(stored, userId) === null
+        connectionOwner(stored, userId) === null
           ? { action: 'decline' }
           : this.#asked({ uscoId, userId }, () => ask({ userId, toolkit: toolkit.id, uscoId }, question, signal)),
     }
     try {
-      const transport = stored.carried?.transport?.()
+      const transport = stored.ephemeral?.transport?.()
       const target: ConnectionTarget = {
         server: filled,
         ...limits,
@@ -318,13 +318,13 @@ class LiveConnector implements Connector {
   #tell({ uscoId, userId }: { uscoId: string; userId: string | null }): void {
     const [toolkit, state] = [this.#names.get(uscoId), this.#stateAt(stateKey(uscoId, userId))]
     if (toolkit === undefined || state === undefined) return
-    const told = this.#ofApp.has(uscoId) ? closedState(state) : state
+    const told = this.#ofApp.has(uscoId) ? redactState(state) : state
     this.#parts.events.emit({ type: 'state-changed', userId: userId ?? APP_OWNER, toolkit, uscoId, state: told })
   }
 }
 
 /** What a connector is made of, and what it is asked for. */
-export interface ConnectorParts {
+export interface ConnectorDeps {
   drivers: Drivers
   /** Opens an owner's secrets of a toolkit. */
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
@@ -336,9 +336,9 @@ export interface ConnectorParts {
   /** Puts a server's question to the user who is on the line. */
   ask(
     who: { userId: string; toolkit: string; uscoId: string },
-    question: Question,
+    question: ElicitationRequest,
     signal: AbortSignal,
-  ): Promise<QuestionAnswer>
+  ): Promise<ElicitationResult>
   /** The server says that its tools changed. */
   onToolsChanged(stored: StoredToolkit, userId: string): void
   /** @default the app's own, where it registered any */

@@ -23,7 +23,7 @@ export interface Drivers {
   close(): Promise<void>
 }
 
-export interface DriverParts {
+export interface DriverDeps {
   stdioRules: StdioRules
   stdio?: CommandOpeners
   /** For servers of users, and for those that the operator set up. */
@@ -46,7 +46,7 @@ export interface CommandOpeners {
   close(): Promise<void>
 }
 
-export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed, close }: DriverParts): Drivers {
+export function createDrivers({ stdioRules, stdio, remote, fetch, assertAllowed, close }: DriverDeps): Drivers {
   return {
     fetch: (tier) => (tier === 'app' ? fetch.app : fetch.user),
     assertAllowed: async (url, tier) => {

@@ -57,7 +57,7 @@ function fromProtocol(error: ProtocolError, { stage = 'handshake' }: FailureCont
   if (error.code === STREAM_ENDED)
     return new HostError('session-lost', { detail: 'The stream ended before the answer came.', cause: error })
   if (stage === 'handshake' || (stage === 'first' && OTHER_ERA.has(error.code)))
-    return protocolError(`The server refused with code ${error.code}: ${plain(error.message)}`, error)
+    return protocolError(`The server refused with code ${error.code}: ${sanitizeText(error.message)}`, error)
   return refusal(error)
 }
 
@@ -97,7 +97,7 @@ const FEATURES = new Map([
 
 function unsupported(error: SdkError): HostError {
   const method = String((error.data as { method?: unknown } | undefined)?.method ?? '')
-  const feature = FEATURES.get(method) ?? `\`${plain(method)}\``
+  const feature = FEATURES.get(method) ?? `\`${sanitizeText(method)}\``
   return new HostError('refused-by-server', {
     detail: `The server asks for ${feature} to answer this request, and Loadout does not support it.`,
     action: 'Use a tool that works without it, or turn that feature off in the server’s own settings.',
@@ -180,26 +180,26 @@ const isSyntaxError = (thrown: unknown) => thrown instanceof SyntaxError
 const COLOURS = /\p{Cc}\[[0-9;?]*[ -/]*[@-~]/gu
 
 /** A server's own words, short and without characters that a terminal or a model would obey. */
-export const plain = (text: string) =>
+export const sanitizeText = (text: string) =>
   text
     .replace(COLOURS, '')
     .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]+/gu, ' ')
     .slice(0, 500)
 
-const MOST_WORDS = 4000
+const MAX_WORDS = 4000
 /** Servers of the first TypeScript SDK send the code once more within the message. */
 const CODE_PREFIX = /^(MCP error -?\d+: )+/
 
 /** A server's reason for a refusal: with its lines, because it can be a list of what is wrong; bounded, with a sign where it is cut. */
 function wordsOf(message: string): string {
-  const text = visible(message.slice(0, 4 * MOST_WORDS)).replace(CODE_PREFIX, '')
-  return text.length > MOST_WORDS ? `${text.slice(0, MOST_WORDS)}…` : text
+  const text = visible(message.slice(0, 4 * MAX_WORDS)).replace(CODE_PREFIX, '')
+  return text.length > MAX_WORDS ? `${text.slice(0, MAX_WORDS)}…` : text
 }
 
-const MOST_OUTPUT = 8000
+const MAX_OUTPUT = 8000
 
 /** The end of what a process printed, line by line, without characters that a terminal or a model would obey. */
-export const lines = (text: string) => visible(text).slice(-MOST_OUTPUT)
+export const sanitizeOutput = (text: string) => visible(text).slice(-MAX_OUTPUT)
 
 const visible = (text: string) =>
   text

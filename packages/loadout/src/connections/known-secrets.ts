@@ -39,7 +39,7 @@ export function createOpenedSecrets(
       opened.set(stored.uscoId, { version, values })
       return values
     }
-    if (stored.carried) return keep(stored.carried.secrets())
+    if (stored.ephemeral) return keep(stored.ephemeral.secrets())
     return open({ userId: stored.userId, toolkit: stored.uscoId }).then(keep, () => NONE)
   }
   const join = joiner()

@@ -21,9 +21,13 @@ const WORDS_OF_THE_SERVER = new Set<ErrorCode>([
   'session-lost',
 ])
 
-export const CLOSED_REASON = 'The server could not be reached.'
+export const REDACTED_REASON = 'The server could not be reached.'
 
-export function closedFor(error: unknown, { tier, toolkit, carried }: StoredToolkit, userId: string): unknown {
+export function redactForUser(
+  error: unknown,
+  { tier, toolkit, ephemeral: carried }: StoredToolkit,
+  userId: string,
+): unknown {
   if (tier !== 'app' || carried || userId === APP_OWNER || !HostError.is(error)) return error
   if (!WORDS_OF_THE_SERVER.has(error.code)) return error
   const { retryAfterMs } = error
@@ -35,13 +39,13 @@ export function closedFor(error: unknown, { tier, toolkit, carried }: StoredTool
 }
 
 /** What was said before it was closed, for those who may read it. */
-export const openWords = (error: HostError): HostError =>
+export const originalMessage = (error: HostError): HostError =>
   HostError.is(error.cause) && error.cause.code === error.code ? error.cause : error
 
-export function closedState(state: ToolkitState): ToolkitState {
+export function redactState(state: ToolkitState): ToolkitState {
   const { output: _, lastLine: __, ...open } = state
   if (state.status !== 'error') return open
-  return { ...open, reason: CLOSED_REASON }
+  return { ...open, reason: REDACTED_REASON }
 }
 
 /** A server may print what it was given when it fails; what is told and stored of that has no secret in it. */
@@ -57,7 +61,7 @@ export function withoutSecrets(error: unknown, secrets: readonly string[]): unkn
  * What a server's 401 or 403 means for a toolkit that brings credentials of its own: there is nothing to sign in to, only
  * something to replace. Where a sign-in is offered all the same, its link stays the answer.
  */
-export function tellRefusal(error: unknown, { toolkit, tier, carried }: StoredToolkit): unknown {
+export function tellRefusal(error: unknown, { toolkit, tier, ephemeral: carried }: StoredToolkit): unknown {
   if (!HostError.is(error) || error.code !== 'sign-in-needed' || error.action.startsWith('http')) return error
   if (!bringsCredentials(toolkit.server)) return error
   const isOfApp = tier === 'app' && carried === undefined

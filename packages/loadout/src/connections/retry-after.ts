@@ -3,13 +3,16 @@ import { HostError } from '../errors.ts'
 import type { Lease } from './pool/pool.ts'
 
 /** A call that was answered with 429 was not made: where the server's time is short enough, it is waited for. */
-export function patience(error: unknown, { patienceMs = 0 }: { patienceMs?: number | undefined }): number | undefined {
+export function retryAfterMs(
+  error: unknown,
+  { patienceMs = 0 }: { patienceMs?: number | undefined },
+): number | undefined {
   if (!HostError.is(error) || error.code !== 'rate-limited' || error.retryAfterMs === undefined) return undefined
   return error.retryAfterMs <= patienceMs ? error.retryAfterMs : undefined
 }
 
 /** Who gives up while a connection is made does not wait for it; it is there for the next. */
-export function orAborted(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
+export function abortable(leasing: Promise<Lease>, signal: AbortSignal | undefined): Promise<Lease> {
   if (!signal) return leasing
   return new Promise((resolve, reject) => {
     const giveUp = () => {

@@ -64,7 +64,7 @@ export function processKeyRing(): KeyRing {
 }
 
 /** The key ring of a host: as it is given; without one, the storage's own; keys that live as long as a storage in memory does. */
-export function chooseKeyRing(storage: Storage, given: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
+export function resolveKeyRing(storage: Storage, given: KeyRing | (() => Promise<KeyRing>) | undefined): KeyRing {
   if (typeof given === 'function') return lazyKeyRing(given)
   if (given) return given
   if (storage.keyRing) return lazyKeyRing(storage.keyRing)

@@ -6,7 +6,7 @@ import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { checkKeyRing } from './check-key-ring.ts'
 import { open, seal } from './envelope.ts'
 import type { KeyRing } from './key-ring.ts'
-import { credentialPlace, rotateAll, type SealedPlace } from './rotation.ts'
+import { type EncryptedCollection, encryptedCredentials, rotateAll } from './rotation.ts'
 
 /** One toolkit's secrets of one owner. */
 export interface SecretOwner {
@@ -34,14 +34,14 @@ export interface CredentialStore {
   check(lostKeys?: readonly string[]): Promise<void>
 }
 
-export interface CredentialParts {
+export interface CredentialDeps {
   storage: Storage
   keyRing: KeyRing
   /** Where else something is kept that this store sealed. */
-  sealed?: readonly SealedPlace[]
+  sealed?: readonly EncryptedCollection[]
 }
 
-export function createCredentialStore({ storage, keyRing, sealed = [] }: CredentialParts): CredentialStore {
+export function createCredentialStore({ storage, keyRing, sealed = [] }: CredentialDeps): CredentialStore {
   const rowsOf = (tx: Transaction, { userId, toolkit }: SecretOwner) =>
     tx.list('credentials', { where: { userId, toolkit } })
 
@@ -95,7 +95,7 @@ export function createCredentialStore({ storage, keyRing, sealed = [] }: Credent
       return Object.fromEntries(opened)
     },
 
-    rotate: () => rotateAll({ storage, keyRing }, [credentialPlace, ...sealed]),
+    rotate: () => rotateAll({ storage, keyRing }, [encryptedCredentials, ...sealed]),
   }
 }
 

@@ -20,11 +20,11 @@ export interface SealedRow {
 type Wrapping = Pick<Envelope, 'keyId' | 'wrappedKey'>
 
 /** Where sealed things are kept: its rows after an id, in their order. */
-export type SealedPlace = (tx: Transaction, page: { limit: number; after?: string }) => Promise<SealedRow[]>
+export type EncryptedCollection = (tx: Transaction, page: { limit: number; after?: string }) => Promise<SealedRow[]>
 
 const PAGE = 500
 
-export const credentialPlace: SealedPlace = async (tx, page) =>
+export const encryptedCredentials: EncryptedCollection = async (tx, page) =>
   (await tx.list('credentials', page)).map((row) => ({
     id: row.credentialId,
     userId: row.userId,
@@ -39,12 +39,12 @@ export interface Rotated {
   lost: number
 }
 
-interface RotationParts {
+interface RotationDeps {
   storage: Storage
   keyRing: KeyRing
 }
 
-export async function rotateAll(parts: RotationParts, places: readonly SealedPlace[]): Promise<Rotated> {
+export async function rotateAll(parts: RotationDeps, places: readonly EncryptedCollection[]): Promise<Rotated> {
   const count = { rewrapped: 0, lost: 0 }
   for (const place of places) {
     const { rewrapped, lost } = await rotatePlace(parts, place)
@@ -54,7 +54,7 @@ export async function rotateAll(parts: RotationParts, places: readonly SealedPla
   return count
 }
 
-async function rotatePlace(parts: RotationParts, place: SealedPlace): Promise<Rotated> {
+async function rotatePlace(parts: RotationDeps, place: EncryptedCollection): Promise<Rotated> {
   const current = await parts.keyRing.currentKeyId()
   const count = { rewrapped: 0, lost: 0 }
   for (let after: string | undefined; ; ) {
@@ -73,7 +73,7 @@ async function rotatePlace(parts: RotationParts, place: SealedPlace): Promise<Ro
   }
 }
 
-async function rotateRows({ storage, keyRing }: RotationParts, userId: string, rows: SealedRow[]): Promise<Rotated> {
+async function rotateRows({ storage, keyRing }: RotationDeps, userId: string, rows: SealedRow[]): Promise<Rotated> {
   const fresh = await Promise.all(rows.map(async (row) => ({ row, wrapping: await rewrapOrSkip(keyRing, row) })))
   const rewrapped = await storage.transaction({ caller: 'key-rotation', userId }, async (tx) => {
     let changed = 0

@@ -10,18 +10,18 @@ import { type Invocation, invoke } from '../calls/invocation.ts'
 import type { CancellableRecords } from '../calls/records/call-records.ts'
 import type { Results } from '../calls/results/results.ts'
 import { withContext, withRules } from '../calls/stages/with-context.ts'
-import { goneSince } from '../calls/stages/with-learning.ts'
+import { removedAt } from '../calls/stages/with-learning.ts'
 import { type Trial, type TrialInput, type TrialScope, tryTool } from '../calls/try-tool.ts'
 import { type Catalog, createCatalog } from '../catalog/catalog.ts'
 import { createResources, type Prompts, type Resources, type Skills } from '../catalog/resources.ts'
-import { type CustomCheck, type CustomCheckParts, createCustomCheck } from '../code-mode/custom/check.ts'
+import { type CustomCheck, type CustomCheckDeps, createCustomCheck } from '../code-mode/custom/check.ts'
 import { createCustomCode } from '../code-mode/custom/run-custom.ts'
 import { declareTool, type ToolDeclaration } from '../code-mode/declarations/declarations.ts'
 import { type Connections, createConnections } from '../connections/connections.ts'
 import { type Connector, createConnector } from '../connections/connector.ts'
 import { createOpenedSecrets } from '../connections/known-secrets.ts'
 import { webDrivers } from '../connections/web-drivers.ts'
-import { chooseKeyRing } from '../credentials/aes-key-ring.ts'
+import { resolveKeyRing } from '../credentials/aes-key-ring.ts'
 import { type CredentialStore, createCredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import { createEmitter, type Emitter } from '../events.ts'
@@ -31,8 +31,8 @@ import { type Discovered, type DiscoverOptions, discover } from '../loadout/setu
 import type { SetupOptions } from '../loadout/setup/setup-toolkits.ts'
 import { type LiveConnection, liveConnections, type Warmed, warm } from '../loadout/setup/warm.ts'
 import { createToolkitViews, type ToolkitViews } from '../loadout/toolkit-views.ts'
-import { createSignInDoor, type SignInDoor } from '../oauth/facade.ts'
-import { createSignIns, type SignIns } from '../oauth/service.ts'
+import { createSignIns, type SignIns } from '../oauth/facade.ts'
+import { createOAuthService, type OAuthService } from '../oauth/service.ts'
 import { createSessionStore } from '../oauth/session/session-store.ts'
 import { sealedApprovals } from '../policy/approvals/approval-rows.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
@@ -71,9 +71,9 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import type { Users } from '../users/remove-user.ts'
 import { sealedToolkits } from '../workflow/run-snapshot.ts'
 import type { Workflows } from '../workflow/workflows.ts'
-import { createLife } from './lifecycle.ts'
+import { createLifecycle } from './lifecycle.ts'
 import { type HostOptions, sourcesOf } from './options.ts'
-import { createCallWay } from './wire-calls.ts'
+import { createCallPipeline } from './wire-calls.ts'
 import { createHostWorkflows, createRuns, type Runs } from './wire-runs.ts'
 
 export interface Host extends AsyncDisposable {
@@ -118,11 +118,11 @@ export interface Host extends AsyncDisposable {
   /** What models use, counted with what calls bring: `createModels({ ...host })` asks it. */
   readonly tokens: TokenMeters
   /** What leaves for other reasons than a call of a server: through the drivers, as they guard it. */
-  readonly fetchFor: Reach['fetchFor']
+  readonly fetchFor: Connectivity['fetchFor']
   readonly credentials: CredentialStore
   readonly preferences: PreferenceStore
   /** Users who sign in to servers. */
-  readonly signIns: SignInDoor
+  readonly signIns: SignIns
   /** Finds tools in what a scope carries. */
   readonly search: ToolSearch['search']
   readonly events: Emitter
@@ -162,8 +162,8 @@ export function createHost(options: HostOptions = {}): Host {
   const preferences = createPreferences(kept)
   const threads = createThreads(kept)
   const activations = createActivations(kept)
-  const { mayWiden, files, transports, around, lostKeys } = options
-  const finding = createFinding(base, preferences, options)
+  const { mayWiden, files, transports, runInContext: around, lostKeys } = options
+  const finding = createToolFinder(base, preferences, options)
   const usedBy = async (userId: string) => toolkitsByUse(await finding.learned.of(userId))
   const laid = { registry, catalog, activations, threads, preferences, mayWiden, usedBy }
   const loadouts = createLoadouts({ ...laid, foresight: () => foresight })
@@ -171,7 +171,7 @@ export function createHost(options: HostOptions = {}): Host {
   const { searcher, loaded, resolver } = finding
   const way = { options, audit, secrets, telemetry, connector, catalog, loadouts, preferences, threads, ...finding }
   // Programs call tools, and are a tool themselves: the way knows of them once they are there.
-  const { policy, foresight, use, large, calls, records, cancel, departures, users, ahead } = createCallWay(base, {
+  const { policy, foresight, use, large, calls, records, cancel, departures, users, ahead } = createCallPipeline(base, {
     ...way,
     runs: () => runs,
     runCode: options.executor && ((...given) => (custom.runCode as RunCode)(...given)),
@@ -195,7 +195,16 @@ export function createHost(options: HostOptions = {}): Host {
   const custom = createCustom({ ...base, catalog, loadouts, calls, fetchFor }, options)
   const unobserve = observeHost(telemetry, { events, connector, audit })
   const lived = { ...base, ...use, unrecord, departures, approvals, learned: finding.learned, loaded, runs }
-  const { ready, close } = createLife({ ...lived, connector, catalog, records, audit, unobserve, cancel, lostKeys })
+  const { ready, close } = createLifecycle({
+    ...lived,
+    connector,
+    catalog,
+    records,
+    audit,
+    unobserve,
+    cancel,
+    lostKeys,
+  })
   const shared = { events, loadouts, calls, results: use.results, loaded, resolver, programs: runs.programs, ahead }
   const started = { ...shared, registry, catalog, credentials, files, transports, connector, telemetry }
   const setup: Host['setupToolkits'] = (names, how) =>
@@ -229,13 +238,13 @@ export function createHost(options: HostOptions = {}): Host {
     connections: createConnections(connector),
     imports: createImports(registry),
     ...createResources({ registry, connector }),
-    signIns: createSignInDoor({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
+    signIns: createSignIns({ signIns, registry, look: (stored, userId) => catalog.introspect(stored, userId) }),
     search: createToolSearch({ loadouts, searcher }).search,
     views: createToolkitViews({ registry, catalog, connector, loadouts, signIns }),
     thread: (address, how) => createThread({ ...shared, activations, run: runs.run, offer: runs.offer }, address, how),
     setupToolkits: setup,
     workflows: flows.workflows,
-    ...createLooks({ ...base, connector, catalog, preferences, budgets: use.budgets }),
+    ...createInspection({ ...base, connector, catalog, preferences, budgets: use.budgets }),
     ready,
     close,
     [Symbol.asyncDispose]: close,
@@ -243,7 +252,7 @@ export function createHost(options: HostOptions = {}): Host {
 }
 
 /** What is looked at from outside: servers before they are registered, connections, use, and the data as a whole. */
-function createLooks(
+function createInspection(
   parts: Pick<ReturnType<typeof createBase>, 'storage' | 'registry' | 'app'> & {
     connector: Connector
     catalog: Catalog
@@ -265,12 +274,12 @@ function createLooks(
 }
 
 /** How tools are found, and what stays of it. */
-function createFinding(
+function createToolFinder(
   { storage, cache, events }: ReturnType<typeof createBase>,
   preferences: PreferenceStore,
   { search }: HostOptions,
 ) {
-  const { searcher, learned } = createSearch({ storage, cache, goneSince }, search)
+  const { searcher, learned } = createSearch({ storage, cache, goneSince: removedAt }, search)
   const loaded = createLoadedTools({ storage, cache, events })
   return {
     searcher,
@@ -281,11 +290,11 @@ function createFinding(
 }
 
 /** What is kept: storage, secrets, and which toolkits there are. */
-function createBase(options: HostOptions, known: CustomCheckParts['known']) {
+function createBase(options: HostOptions, known: CustomCheckDeps['known']) {
   const storage = options.storage ?? memory()
   const events = createEmitter(options.onListenerError)
   const cache = createReadCache(storage)
-  const keyRing = chooseKeyRing(storage, options.keyRing)
+  const keyRing = resolveKeyRing(storage, options.keyRing)
   const credentials = createCredentialStore({ storage, keyRing, sealed: [sealedApprovals, sealedToolkits] })
   const functions = createFunctions(options.functions)
   const app = createAppConfig({ storage, cache, events }, options.app)
@@ -319,7 +328,7 @@ function createBase(options: HostOptions, known: CustomCheckParts['known']) {
 function createLog(
   { storage, events, credentials, app }: ReturnType<typeof createBase>,
   options: HostOptions,
-  signIns: SignIns,
+  signIns: OAuthService,
 ) {
   const secrets = createOpenedSecrets(
     (owner) => credentials.open(owner),
@@ -336,7 +345,7 @@ function createLog(
 }
 
 /** What reaches servers, who is signed in to them, and what is known of their tools. */
-export interface ReachParts {
+export interface ReachDeps {
   storage: Storage
   cache: ReadCache
   events: Emitter
@@ -345,19 +354,19 @@ export interface ReachParts {
   app: { get(): Promise<AppConfig> }
 }
 
-export interface Reach {
+export interface Connectivity {
   /** What leaves for other reasons than a call of a server. */
   fetchFor(tier: Tier): FetchLike
   connector: Connector
   catalog: Catalog
-  signIns: SignIns
+  signIns: OAuthService
 }
 
-export function createReach(parts: ReachParts, options: HostOptions, telemetry: Telemetry): Reach {
+export function createReach(parts: ReachDeps, options: HostOptions, telemetry: Telemetry): Connectivity {
   const { storage, cache, events, credentials, inputs, app } = parts
   const { toolCacheTtlMs: ttlMs, pool, startup, drivers = webDrivers() } = options
-  const fetchFor: Reach['fetchFor'] = (tier) => drivers.fetch?.(tier) ?? NO_FETCH
-  const signIns = createSignIns({
+  const fetchFor: Connectivity['fetchFor'] = (tier) => drivers.fetch?.(tier) ?? NO_FETCH
+  const signIns = createOAuthService({
     storage,
     events,
     options: options.signIn ?? {},
@@ -398,7 +407,7 @@ const NO_FETCH: FetchLike = () =>
   Promise.reject(new HostError('address-blocked', { detail: 'The drivers have no fetch.' }))
 
 /** Custom toolkits: what they are held against when they are saved, what runs their code, and a try of them. */
-export interface CustomParts {
+export interface CustomDeps {
   app: AppConfigStore
   credentials: CredentialStore
   registry: Registry
@@ -415,7 +424,7 @@ export interface Custom {
   tryTool(scope: TrialScope, given: TrialInput): Promise<Trial>
 }
 
-export function createCustom(parts: CustomParts, { executor, programs }: HostOptions): Custom {
+export function createCustom(parts: CustomDeps, { executor, programs }: HostOptions): Custom {
   const { app, credentials, registry, catalog, loadouts, calls, fetchFor, check } = parts
   const secrets = (owner: { userId: string; toolkit: string }) => credentials.open(owner)
   return {

@@ -9,23 +9,23 @@ import type { Emitter } from '../events.ts'
 import { followToolkits } from '../loadout/setup/follow-toolkits.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
 import type { Budgets } from '../policy/limits/budgets.ts'
-import type { Presence } from '../processes/heartbeat.ts'
+import type { ProcessLease } from '../processes/heartbeat.ts'
 import { createHousekeeping } from '../processes/retention.ts'
 import type { LoadedTools } from '../search/loaded-tools.ts'
-import type { Learned } from '../search/usage/tool-usage.ts'
+import type { ToolUsage } from '../search/usage/tool-usage.ts'
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import type { Sources } from '../toolkits/sources/sources.ts'
-import type { Departures } from '../users/end-work.ts'
+import type { UserRemovalListener } from '../users/end-work.ts'
 import type { HostRuns } from './wire-runs.ts'
 
-interface Living {
+interface LifecycleDeps {
   storage: Storage
   credentials: Pick<CredentialStore, 'check'>
   lostKeys: readonly string[] | undefined
   events: Emitter
   cache: ReadCache
   sources: Sources
-  presence: Presence
+  presence: ProcessLease
   connector: Connector
   catalog: Catalog
   approvals: Approvals
@@ -33,8 +33,8 @@ interface Living {
   concurrency: Concurrency
   records: RunningRecords
   cancel: { close(): void }
-  departures: Departures
-  learned: Learned
+  departures: UserRemovalListener
+  learned: ToolUsage
   loaded: Pick<LoadedTools, 'flush'>
   runs: Pick<HostRuns, 'engine' | 'stop' | 'close'>
   audit: RunningAudit
@@ -43,7 +43,7 @@ interface Living {
   unrecord(): void
 }
 
-export function createLife(parts: Living) {
+export function createLifecycle(parts: LifecycleDeps) {
   const { storage, connector, audit } = parts
   const following = followToolkits({ storage, events: parts.events, connections: connector })
   const housekeeping = createHousekeeping(storage)

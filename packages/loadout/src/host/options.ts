@@ -4,7 +4,7 @@ import type { Executor, ProgramLimits } from '../code-mode/executor.ts'
 import type { StartupOptions } from '../connections/connector.ts'
 import type { Drivers } from '../connections/drivers.ts'
 import type { PoolOptions } from '../connections/pool/pool.ts'
-import type { AroundWork } from '../context.ts'
+import type { RunInContext } from '../context.ts'
 import type { KeyRing } from '../credentials/key-ring.ts'
 import type { OverlayInput } from '../loadout/overlay.ts'
 import type { LocalFiles, Transports } from '../loadout/setup/find-toolkits.ts'
@@ -12,12 +12,12 @@ import type { SignInOptions } from '../oauth/target.ts'
 import type { AppConfigInput } from '../schema/app-config.ts'
 import type { PolicyRule } from '../schema/toolkit/policy.ts'
 import type { SearchSetup } from '../search/create-search.ts'
-import type { ResolverParts } from '../search/resolve-prompt.ts'
+import type { ResolverDeps } from '../search/resolve-prompt.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { TelemetryOptions } from '../telemetry/telemetry.ts'
 import type { DefinedTool } from '../toolkits/define-tool.ts'
 import type { ToolFunction } from '../toolkits/functions.ts'
-import { givenSource, type ToolkitSource } from '../toolkits/sources/sources.ts'
+import { inlineSource, type ToolkitSource } from '../toolkits/sources/sources.ts'
 import type { Agent } from '../workflow/agent.ts'
 
 export interface HostOptions {
@@ -62,7 +62,7 @@ export interface HostOptions {
   /** How long servers may take to start, where their record says nothing. */
   startup?: StartupOptions
   /** How tools are searched. @default by words and, offline, by meaning */
-  search?: SearchSetup & Pick<ResolverParts, 'tokenizer' | 'prices'>
+  search?: SearchSetup & Pick<ResolverDeps, 'tokenizer' | 'prices'>
   /** What runs programs: `quickjs()` of `loadout/code-mode/quickjs`. It closes with the host. @default none: programs are refused */
   executor?: Executor | undefined
   /** The most that a program may have. */
@@ -73,7 +73,7 @@ export interface HostOptions {
    * Runs workflows, and the calls of invocations, within their execution context: `ambientContext` of `loadout/node` lets an app's
    * own tools find it by `getExecutionContext()`. @default the context is passed, and not ambient
    */
-  around?: AroundWork | undefined
+  runInContext?: RunInContext | undefined
   /** How users sign in to servers that want it. */
   signIn?: SignInOptions
   /** How long discovered tools are served without looking again. @default 3_600_000 */
@@ -89,8 +89,8 @@ export interface HostOptions {
 /** All that defines toolkits outside the database, in the order in which it is read. */
 export function sourcesOf({ mcpServers, tools, sources = [] }: HostOptions): ToolkitSource[] {
   return [
-    ...(mcpServers ? [givenSource('createHost({ mcpServers })', mcpServers)] : []),
-    ...(tools ? [givenSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
+    ...(mcpServers ? [inlineSource('createHost({ mcpServers })', mcpServers)] : []),
+    ...(tools ? [inlineSource('createHost({ tools })', { app: { name: 'App', tools } })] : []),
     ...sources,
   ]
 }

@@ -1,28 +1,28 @@
 /** Runs: the engine, what programs do in it, and what wakes them. */
 
 import type { CallAudit } from '../audit/call-audit.ts'
-import type { OwnTool } from '../calls/built-in/built-in-tools.ts'
+import type { BuiltInTool } from '../calls/built-in/built-in-tools.ts'
 import type { Stage } from '../calls/call.ts'
 import type { Invocation } from '../calls/invocation.ts'
 import type { Catalog } from '../catalog/catalog.ts'
-import { keptFor, type OfferOptions, offerPrograms } from '../code-mode/offer-programs.ts'
-import { createProgramWork, type ProgramParts, type ProgramScope, startProgram } from '../code-mode/programs.ts'
-import { answerRunCode, RUN_CODE } from '../code-mode/run-code-tool.ts'
+import { callableBy, type OfferOptions, offerPrograms } from '../code-mode/offer-programs.ts'
+import { createProgramWork, type ProgramDeps, type ProgramScope, startProgram } from '../code-mode/programs.ts'
+import { RUN_CODE, runCodeResult } from '../code-mode/run-code-tool.ts'
 import type { Connector } from '../connections/connector.ts'
-import { notAround } from '../context.ts'
+import { withoutContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { HostError } from '../errors.ts'
 import type { Emitter } from '../events.ts'
 import type { Loadouts } from '../loadout/loadouts.ts'
 import type { SetupOptions } from '../loadout/setup/setup-toolkits.ts'
-import type { SignIns } from '../oauth/service.ts'
+import type { OAuthService } from '../oauth/service.ts'
 import type { Approvals } from '../policy/approvals/approvals.ts'
 import type { Grants } from '../policy/grants.ts'
 import { type Budgets, HOUR_MS } from '../policy/limits/budgets.ts'
 import { usageOf } from '../policy/limits/usage.ts'
 import { createPolicy } from '../policy/policy.ts'
 import type { PolicyRules } from '../policy/rules.ts'
-import type { Presence } from '../processes/heartbeat.ts'
+import type { ProcessLease } from '../processes/heartbeat.ts'
 import { createEmbeddedEngine } from '../runs/embedded.ts'
 import type { Engine, RunWork } from '../runs/engine.ts'
 import { createProviderRuns, type ProviderRuns } from '../runs/provider/provider-runs.ts'
@@ -44,9 +44,9 @@ import { progressOf } from '../workflow/watch/node-states.ts'
 import { createWorkflows, type Workflows } from '../workflow/workflows.ts'
 import type { HostOptions } from './options.ts'
 
-export interface RunParts extends Omit<ProgramParts, 'executor' | 'limits'> {
+export interface RunDeps extends Omit<ProgramDeps, 'executor' | 'limits'> {
   storage: Storage
-  presence: Presence
+  presence: ProcessLease
   events: Emitter
   approvals: Approvals
   /** For what a program gives a model. */
@@ -63,7 +63,7 @@ export type Runs = Pick<Engine, 'get' | 'list' | 'settled' | 'cancel' | 'resolve
 export interface HostRuns {
   engine: Engine
   /** `run_code`, where the host runs programs. */
-  own: OwnTool[]
+  own: BuiltInTool[]
   /** A program of a thread, until it is over or stands. */
   run(scope: ProgramScope, given: unknown, options?: RunOptions): Promise<RunView>
   /** Programs in a selection. */
@@ -82,8 +82,8 @@ export interface RunOptions {
   wait?: boolean | undefined
 }
 
-export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
-  const { executor, programs, processLeaseMs, around = notAround } = options
+export function createRuns(parts: RunDeps, options: HostOptions): HostRuns {
+  const { executor, programs, processLeaseMs, runInContext: around = withoutContext } = options
   const { storage, presence, approvals, events, loadouts } = parts
   const provided = createProviderRuns({
     storage,
@@ -128,12 +128,12 @@ export function createRuns(parts: RunParts, options: HostOptions): HostRuns {
     await engine.close()
     await executor?.close()
   }
-  const answer = answerRunCode({ engine, run })
+  const answer = runCodeResult({ engine, run })
   const own = executor ? [{ manifest: RUN_CODE, answer, stages: [parts.large] }] : []
   const offer: HostRuns['offer'] = (selection, options) =>
     executor
       ? offerPrograms(selection, options)
-      : { ...keptFor(selection, options.callers), warnings: [...selection.warnings, NO_PROGRAMS] }
+      : { ...callableBy(selection, options.callers), warnings: [...selection.warnings, NO_PROGRAMS] }
   return { engine, run, offer, programs: provided, stop, close, own }
 }
 
@@ -146,16 +146,16 @@ const noExecutor = () =>
   })
 
 /** Workflows: what is stored, what their runs do, and what is looked at before. */
-export interface HostWorkflowParts {
+export interface HostWorkflowDeps {
   storage: Storage
-  presence: Presence
+  presence: ProcessLease
   events: Emitter
   credentials: CredentialStore
   app: AppConfigStore
   registry: Registry
   catalog: Catalog
   connector: Connector
-  signIns: SignIns
+  signIns: OAuthService
   loadouts: Loadouts
   preferences: PreferenceStore
   threads: Pick<Threads, 'settings'>
@@ -171,8 +171,8 @@ export interface HostWorkflowParts {
 }
 
 export function createHostWorkflows(
-  parts: HostWorkflowParts,
-  { executor, programs, agent, around = notAround }: HostOptions,
+  parts: HostWorkflowDeps,
+  { executor, programs, agent, runInContext: around = withoutContext }: HostOptions,
 ): { workflows: Workflows; work: RunWork; letGo(runId: string): void } {
   const { rules, grants, app } = parts
   const look = {
@@ -205,7 +205,7 @@ export function createHostWorkflows(
 
 /** What was used is looked up only where there is a limit to hold it against. */
 async function limited(
-  parts: HostWorkflowParts,
+  parts: HostWorkflowDeps,
   userId: string,
   threadId: string | undefined,
 ): Promise<RunLimits | undefined> {

@@ -6,14 +6,14 @@ import type { FieldError } from '../errors.ts'
 import { type Meter, Spent } from './budget.ts'
 import { isObject, type JsonObject, kindOf, OTHER, own } from './json-value.ts'
 import { contains, itemCounts, items } from './keywords/array.ts'
-import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withSeen } from './keywords/logic.ts'
+import { allOf, anyOf, conditional, not, oneOf, references, unevaluated, withEvaluated } from './keywords/logic.ts'
 import { dependencies, properties, propertyCounts, propertyNames, required } from './keywords/object.ts'
 import { constant, numbers, options, strings, type, typeOnly } from './keywords/value.ts'
 import { References, type Resource, type Target } from './refs.ts'
 import { compilePattern, type Pattern } from './regex/match.ts'
 import { ALWAYS, type Check, INVALID, NEVER, UNKNOWN, VALID, type Verdict } from './run.ts'
-import { type Compilation, Spot, type SubPlace } from './schema-compiler.ts'
-import { type Place, placeText } from './schema-path.ts'
+import { type Compilation, SchemaCompiler, type SubschemaLocation } from './schema-compiler.ts'
+import { formatPath, type Place } from './schema-path.ts'
 
 export interface CompileLimits {
   maxDepth: number
@@ -27,7 +27,7 @@ const MAX_PATTERN_SIZE = 30_000
 const MAX_PATTERNS = 500
 
 /** Keywords that are read together, in the order in which their checks run: what is cheap and telling comes first. */
-const GROUPS: readonly (readonly [(spot: Spot) => void, readonly string[]])[] = [
+const GROUPS: readonly (readonly [(spot: SchemaCompiler) => void, readonly string[]])[] = [
   [type, ['type']],
   [options, ['enum']],
   [constant, ['const']],
@@ -90,7 +90,7 @@ export class SchemaCompilation implements Compilation {
     return check
   }
 
-  compile(schema: unknown, at: SubPlace): Check {
+  compile(schema: unknown, at: SubschemaLocation): Check {
     if (schema === true) return ALWAYS
     if (schema === false) return NEVER
     if (!isObject(schema)) return this.giveUp(at.place, 'must be a schema: an object, true or false')
@@ -128,14 +128,14 @@ export class SchemaCompilation implements Compilation {
   }
 
   error(place: Place | undefined, message: string): void {
-    if (this.errors.length < this.limits.maxErrors) this.errors.push({ path: placeText(place), message })
+    if (this.errors.length < this.limits.maxErrors) this.errors.push({ path: formatPath(place), message })
   }
 
   note(place: Place | undefined, message: string): void {
-    if (this.notes.length < this.limits.maxErrors) this.notes.push({ path: placeText(place), message })
+    if (this.notes.length < this.limits.maxErrors) this.notes.push({ path: formatPath(place), message })
   }
 
-  private compileObject(schema: JsonObject, at: SubPlace): Check {
+  private compileObject(schema: JsonObject, at: SubschemaLocation): Check {
     let groups = 0
     for (const keyword of Object.keys(schema)) {
       const group = GROUP_OF.get(keyword)
@@ -144,7 +144,7 @@ export class SchemaCompilation implements Compilation {
     if (groups === 0) return ALWAYS
     const simple = groups === TYPE_GROUP ? typeOnly(own(schema, 'type')) : undefined
     if (simple) return simple
-    const spot = new Spot(schema, at, this)
+    const spot = new SchemaCompiler(schema, at, this)
     for (let group = 0; group < GROUPS.length; group++) if (groups & (1 << group)) GROUPS[group]?.[0](spot)
     return spot.isEmpty ? ALWAYS : assemble(spot)
   }
@@ -165,7 +165,7 @@ export class SchemaCompilation implements Compilation {
 
 const NOT_JSON: readonly Check[] = [(_value, run) => run.fail(() => 'must be a JSON value')]
 
-function assemble(spot: Spot): Check {
+function assemble(spot: SchemaCompiler): Check {
   const { last } = spot
   const byKind = spot.lists()
   byKind[OTHER] = NOT_JSON
@@ -183,5 +183,5 @@ function assemble(spot: Spot): Check {
     run.leave()
     return verdict
   }
-  return last.length === 0 ? others : withSeen(others, last)
+  return last.length === 0 ? others : withEvaluated(others, last)
 }

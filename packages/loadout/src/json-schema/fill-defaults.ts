@@ -4,9 +4,9 @@
  */
 import type { JsonObject } from '../schema/json.ts'
 
-const MOST_STEPS = 10_000
+const MAX_STEPS = 10_000
 const DEEPEST = 32
-const MOST_REFERENCES = 8
+const MAX_REFERENCES = 8
 
 /** The same value where nothing is missing, else a copy. */
 export function fillDefaults(schema: JsonObject, value: JsonObject): JsonObject {
@@ -26,7 +26,7 @@ class Filler {
   }
 
   fill(given: unknown, value: unknown, depth: number): unknown {
-    if (depth > DEEPEST || ++this.#steps > MOST_STEPS) return value
+    if (depth > DEEPEST || ++this.#steps > MAX_STEPS) return value
     const schema = this.#resolved(given)
     if (!schema) return value
     const filled = Array.isArray(value) ? this.#list(schema, value, depth) : this.#object(schema, value, depth)
@@ -63,7 +63,7 @@ class Filler {
   /** The schema behind local references such as `#/$defs/Block`. */
   #resolved(given: unknown): JsonObject | undefined {
     let schema = given
-    for (let count = 0; count < MOST_REFERENCES; count++) {
+    for (let count = 0; count < MAX_REFERENCES; count++) {
       if (!isObject(schema)) return undefined
       const reference = own(schema, '$ref')
       if (typeof reference !== 'string') return schema

@@ -16,7 +16,7 @@ const MAX_NAME = 40
 
 const KIND_WORDS = ['null', 'a boolean', 'a number', 'a string', 'an array', 'an object', 'something that is not JSON']
 
-export const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
+export const TYPE_NAMES: ReadonlyMap<string, string> = new Map([
   ['null', 'null'],
   ['boolean', 'a boolean'],
   ['number', 'a number'],
@@ -26,7 +26,7 @@ export const TYPE_WORDS: ReadonlyMap<string, string> = new Map([
   ['object', 'an object'],
 ])
 
-export function kindWords(value: unknown): string {
+export function typeNames(value: unknown): string {
   const kind: Kind = kindOf(value)
   return kind === NULL ? 'null' : (KIND_WORDS[kind] ?? '')
 }
@@ -58,7 +58,7 @@ export function expectation(schema: unknown): string | undefined {
   if (Array.isArray(options)) return `one of ${listed(options)}`
   if (Object.hasOwn(schema, 'const')) return literal(schema.const)
   const types = [own(schema, 'type')].flat()
-  const words = types.flatMap((type) => TYPE_WORDS.get(String(type)) ?? [])
+  const words = types.flatMap((type) => TYPE_NAMES.get(String(type)) ?? [])
   return words.length > 0 ? either(words) : undefined
 }
 

@@ -13,7 +13,7 @@ import { inside, type Place } from './schema-path.ts'
 export interface Compilation {
   readonly meter: Meter
   readonly limits: { assertFormats: boolean }
-  compile(schema: unknown, at: SubPlace): Check
+  compile(schema: unknown, at: SubschemaLocation): Check
   /** The check behind a reference, which may not be compiled yet; undefined if it leads nowhere that we know. */
   follow(reference: string, from: Resource, dynamic: boolean): Check | undefined
   pattern(source: string): Pattern | { unsupported: string }
@@ -21,7 +21,7 @@ export interface Compilation {
   note(place: Place, message: string): void
 }
 
-export interface SubPlace {
+export interface SubschemaLocation {
   place: Place | undefined
   resource: Resource
   depth: number
@@ -29,7 +29,7 @@ export interface SubPlace {
 
 const NONE: readonly Check[] = []
 
-export class Spot {
+export class SchemaCompiler {
   readonly schema: JsonObject
   readonly resource: Resource
   readonly compilation: Compilation
@@ -40,9 +40,9 @@ export class Spot {
   readonly last: Check[] = []
   /** The kinds that are refused, as bits. */
   private closed = 0
-  private readonly at: SubPlace
+  private readonly at: SubschemaLocation
 
-  constructor(schema: JsonObject, at: SubPlace, compilation: Compilation) {
+  constructor(schema: JsonObject, at: SubschemaLocation, compilation: Compilation) {
     this.schema = schema
     this.at = at
     this.resource = at.resource

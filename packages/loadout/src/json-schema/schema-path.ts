@@ -11,7 +11,7 @@ export function inside(parent: Place | undefined, key: string | number): Place {
   return { parent, key: String(key) }
 }
 
-export function placeText(place: Place | undefined): string {
+export function formatPath(place: Place | undefined): string {
   const keys: string[] = []
   for (let at = place; at; at = at.parent) keys.push(at.key.length > MAX_KEY ? `${at.key.slice(0, MAX_KEY)}…` : at.key)
   keys.reverse()

@@ -4,17 +4,17 @@ import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 
 /** Where they are called: `loadout.read_result`. A toolkit of that id keeps its own tools, but for these names. */
-export const OWN_TOOLKIT = 'loadout'
+export const BUILT_IN_TOOLKIT = 'loadout'
 
 /** Their names. Which of them answer is the host's to say. */
-export const OWN_NAMES: ReadonlySet<string> = new Set(['read_result', 'search_tools', 'run_code'])
+export const BUILT_IN_NAMES: ReadonlySet<string> = new Set(['read_result', 'search_tools', 'run_code'])
 
-export const ownEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
-  ref: `${OWN_TOOLKIT}.${manifest.name}`,
+export const builtInEntry = (manifest: ToolManifest, why: string): LoadoutEntry => ({
+  ref: `${BUILT_IN_TOOLKIT}.${manifest.name}`,
   modelName: manifest.name,
   manifest,
   tier: 'app',
-  toolkit: OWN_TOOLKIT,
+  toolkit: BUILT_IN_TOOLKIT,
   tool: manifest.name,
   tokens: tokensOf(manifest),
   deferred: false,

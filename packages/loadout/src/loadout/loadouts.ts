@@ -16,7 +16,7 @@ import type { Limit } from './limit-counter.ts'
 import { mayBeOf } from './model-name.ts'
 import { type Narrowing, narrow } from './narrow.ts'
 import { type Candidate, type Loadout, type OfferedToolkit, type OverlayInput, overlay } from './overlay.ts'
-import { type Foreseen, type Foresight, permitted } from './policy-filter.ts'
+import { applyDenials, type Foresight, type ToolDenials } from './policy-filter.ts'
 import { transformTool } from './transform/transform.ts'
 
 /** Whose loadout: a user's, or that of one of their threads. */
@@ -62,7 +62,7 @@ export interface AskedTool {
   given?: Loadout | undefined
 }
 
-export interface LoadoutParts {
+export interface LoadoutDeps {
   registry: Pick<Registry, 'offered' | 'transformersOf'>
   catalog: Pick<Catalog, 'tools' | 'introspect' | 'refresh' | 'isPersonal'>
   activations: Activations
@@ -76,7 +76,7 @@ export interface LoadoutParts {
   mayWiden?: OverlayInput['mayWiden']
 }
 
-export function createLoadouts(parts: LoadoutParts): Loadouts {
+export function createLoadouts(parts: LoadoutDeps): Loadouts {
   return new LiveLoadouts(parts)
 }
 
@@ -94,13 +94,13 @@ interface FirstLooks {
 type Kept = WeakMap<readonly CatalogTool[], WeakMap<StoredToolkit, readonly Candidate[]>>
 
 class LiveLoadouts implements Loadouts {
-  readonly #parts: LoadoutParts
+  readonly #parts: LoadoutDeps
   readonly #kept: Kept = new WeakMap()
   /** What is left of what a toolkit offers, by what is denied of it. */
   readonly #left = new WeakMap<object, { offered: readonly Candidate[]; candidates: readonly Candidate[] }>()
   readonly #single = new WeakMap<CatalogTool, { stored: StoredToolkit; candidate: Candidate }>()
 
-  constructor(parts: LoadoutParts) {
+  constructor(parts: LoadoutDeps) {
     this.#parts = parts
   }
 
@@ -130,7 +130,7 @@ class LiveLoadouts implements Loadouts {
     const crowded = limits.toolkits !== undefined && visible.length > limits.toolkits.value
     // Only where there are too many does it matter what else there is; what a call brings is not among them.
     const isGiven = given?.tools.some(({ uscoId, tool }) => uscoId === stored.uscoId && tool === found.manifest.name)
-    if (!stored.carried && !isGiven && (crowded || limits.tools || limits.tokens)) {
+    if (!stored.ephemeral && !isGiven && (crowded || limits.tools || limits.tokens)) {
       const { entries } = await this.of(scope)
       const entry = entries.find((one) => one.uscoId === stored.uscoId && one.tool === found.manifest.name)
       return entry?.included ? undefined : against(entry)
@@ -193,13 +193,13 @@ class LiveLoadouts implements Loadouts {
   }
 
   /** Worked out once for the same tools under the same rules. */
-  #permitted(offer: OfferedToolkit, foreseen: Foreseen | undefined): OfferedToolkit {
+  #permitted(offer: OfferedToolkit, foreseen: ToolDenials | undefined): OfferedToolkit {
     const { candidates, from } = offer
     const denials = from && foreseen?.denials(from.stored, from.tools)
     if (!denials) return offer
     const known = this.#left.get(denials)
     if (known?.offered === candidates) return { ...offer, candidates: known.candidates }
-    const left = permitted(candidates, denials)
+    const left = applyDenials(candidates, denials)
     this.#left.set(denials, { offered: candidates, candidates: left })
     return { ...offer, candidates: left }
   }
@@ -274,7 +274,7 @@ function toolkitOf({ toolkit, tier, uscoId, enabled }: StoredToolkit): Omit<Offe
   return { id: toolkit.id, tier, uscoId, offAt }
 }
 
-async function withTold(offer: OfferedToolkit, foreseen: Foreseen): Promise<OfferedToolkit> {
+async function withTold(offer: OfferedToolkit, foreseen: ToolDenials): Promise<OfferedToolkit> {
   const { candidates, from } = offer
   if (!from) return offer
   const reasons = await foreseen.told(from.stored, from.tools)

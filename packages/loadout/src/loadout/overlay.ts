@@ -46,7 +46,7 @@ export interface OverlayInput {
   mayWiden?: (ref: string, change: { off: Tier; on: Tier }) => boolean
 }
 
-export interface CarriedToolkit {
+export interface LoadoutToolkit {
   id: string
   tier: Tier
   uscoId?: string | undefined
@@ -62,7 +62,7 @@ export interface Loadout {
   tools: LoadoutEntry[]
   /** Every tool that was looked at, carried or not. */
   entries: LoadoutEntry[]
-  toolkits: CarriedToolkit[]
+  toolkits: LoadoutToolkit[]
   /** Toolkits that were left out because there were too many. */
   droppedToolkits: string[]
   /** About what the carried tools cost in a model's context. */
@@ -81,7 +81,7 @@ export function overlay({ toolkits, layers, limits = {}, preferred = [], mayWide
   const judged = offers.map((offer) => judge(offer, { compiled, mayWiden }))
   const dropped = overLimit(judged, limits.toolkits, preferred)
   const entries: LoadoutEntry[] = []
-  const carried: CarriedToolkit[] = []
+  const carried: LoadoutToolkit[] = []
   const counter = new Counter(limits.tools, limits.tokens)
   for (const one of judged) {
     const over = dropped.has(one) ? limits.toolkits : undefined
@@ -276,7 +276,7 @@ const tooManyToolkits = ({ name, value, tier }: Limit): Reason => ({
 function summaryOf(
   { toolkit, shared, active }: Judged,
   { over, toolCount }: { over: Limit | undefined; toolCount: number },
-): CarriedToolkit {
+): LoadoutToolkit {
   const { id, tier, uscoId } = toolkit
   return {
     id,

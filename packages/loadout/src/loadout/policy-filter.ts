@@ -12,7 +12,7 @@ import type { Candidate } from './overlay.ts'
 export type Denials = Partial<Record<AllowedCaller, Reason>>
 
 /** What holds for a scope now. */
-export interface Foreseen {
+export interface ToolDenials {
   /** In the order of the tools, the same list for the same tools; undefined where none of them is denied to anybody. */
   denials(stored: StoredToolkit, tools: readonly CatalogTool[]): ReadonlyArray<Denials | undefined> | undefined
   /** What would be decided of each tool, for people. */
@@ -20,11 +20,11 @@ export interface Foreseen {
 }
 
 export interface Foresight {
-  of(scope: { userId: string; threadId?: string | undefined }): Promise<Foreseen>
+  of(scope: { userId: string; threadId?: string | undefined }): Promise<ToolDenials>
 }
 
 /** What is offered, as far as it is permitted. */
-export function permitted(
+export function applyDenials(
   candidates: readonly Candidate[],
   denials: ReadonlyArray<Denials | undefined> | undefined,
 ): readonly Candidate[] {
@@ -42,6 +42,6 @@ export function permitted(
 }
 
 /** What is not carried for nothing but what is looked at again when it is called, with what to do about it. */
-export function isDecidedLater(against: readonly Reason[]): boolean {
+export function isDecidedAtCallTime(against: readonly Reason[]): boolean {
   return against.length > 0 && against.every(({ kind }) => kind === 'pin' || kind === 'policy')
 }

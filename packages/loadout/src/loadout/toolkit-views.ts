@@ -3,8 +3,8 @@
 import type { Catalog, CatalogTool } from '../catalog/catalog.ts'
 import { isNoneUsable } from '../catalog/read-manifests.ts'
 import type { Connector } from '../connections/connector.ts'
-import { closedState } from '../connections/redact-errors.ts'
-import type { SignIns } from '../oauth/service.ts'
+import { redactState } from '../connections/redact-errors.ts'
+import type { OAuthService } from '../oauth/service.ts'
 import type { JsonObject } from '../schema/json.ts'
 import type { Tier } from '../schema/scope.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
@@ -35,15 +35,15 @@ export interface ToolkitViews {
   asOperator(stored: StoredToolkit): Promise<ToolkitView & { source?: string }>
 }
 
-export interface ViewParts {
+export interface ViewDeps {
   registry: Registry
   catalog: Catalog
   connector: Connector
   loadouts: Pick<Loadouts, 'of'>
-  signIns: Pick<SignIns, 'view'>
+  signIns: Pick<OAuthService, 'view'>
 }
 
-export function createToolkitViews({ registry, catalog, connector, loadouts, signIns }: ViewParts): ToolkitViews {
+export function createToolkitViews({ registry, catalog, connector, loadouts, signIns }: ViewDeps): ToolkitViews {
   async function views(userId: string, read: () => Promise<readonly StoredToolkit[]>): Promise<ToolkitView[]> {
     // Names and switches are what the user's loadout says, so that nothing is told in two ways. It comes first, because
     // it looks at what nobody looked at yet.
@@ -234,7 +234,7 @@ function stateOf(
   // A connection that stands is no help where its tools cannot be had.
   const standing = live && live.status !== 'disconnected' && !(lastFailure && live.status === 'connected')
   // What a server of the operator prints as it fails is the operator's to read.
-  const open = live && closed ? closedState(live) : live
+  const open = live && closed ? redactState(live) : live
   const failed = lastFailure && failedState(lastFailure, closed)
   // The last reason stays while the server is tried again.
   if (standing && live.status === 'connecting' && failed?.status === 'error')
@@ -262,7 +262,7 @@ function noTools({ introspectionStatus, introspectionReason }: StoredToolkit['ro
 function failedState({ code, reason, action }: LastFailure, closed: boolean): ToolkitState {
   if (code === 'sign-in-needed') return { status: code, reason, action }
   const failed = { status: 'error' as const, code, reason, action }
-  return closed ? closedState(failed) : failed
+  return closed ? redactState(failed) : failed
 }
 
 const SHOWN = 20

@@ -12,7 +12,7 @@ import { HostError } from '../errors.ts'
 const CODE = /^[a-z][a-z_]{1,60}$/
 
 /** The code that an authorization server gave, where it is one. */
-export const plainCode = (code: unknown) => (typeof code === 'string' && CODE.test(code) ? code : 'an unknown reason')
+export const errorCode = (code: unknown) => (typeof code === 'string' && CODE.test(code) ? code : 'an unknown reason')
 
 export function signInError(thrown: unknown): HostError {
   const known = findHostError(thrown)
@@ -32,7 +32,7 @@ export function signInError(thrown: unknown): HostError {
       'The authorization server does not register us by itself.',
       'Register an app there, and give the toolkit its clientId and clientSecret.',
     )
-  if (thrown instanceof OAuthError) return failed(`The authorization server refused: ${plainCode(thrown.code)}.`)
+  if (thrown instanceof OAuthError) return failed(`The authorization server refused: ${errorCode(thrown.code)}.`)
   return failed(
     'The server offers no sign-in that can be used.',
     'Give the toolkit a token or a header, if it takes one.',
@@ -60,12 +60,12 @@ function mismatch({ kind, expected, received }: IssuerMismatchError): [detail: s
   ]
 }
 
-const LONGEST_ISSUER = 200
+const MAX_ISSUER_LENGTH = 200
 
 /** An issuer is a server's own text: only a URL of ordinary characters is repeated. */
 function shown(issuer: string | undefined): string {
   if (issuer === undefined) return 'none'
-  const url = issuer.length <= LONGEST_ISSUER ? URL.parse(issuer) : null
+  const url = issuer.length <= MAX_ISSUER_LENGTH ? URL.parse(issuer) : null
   return url?.protocol.startsWith('http') ? `\`${url.origin}${url.pathname}\`` : 'a text that is no URL'
 }
 

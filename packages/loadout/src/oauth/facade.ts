@@ -3,10 +3,10 @@ import { HostError } from '../errors.ts'
 import type { SignInView } from '../schema/toolkit/sign-in.ts'
 import type { Registry } from '../toolkits/registry.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
-import type { GivenTokens } from './flow/imported-tokens.ts'
-import type { Callback, SignInLink, SignIns } from './service.ts'
+import type { ImportedTokens } from './flow/imported-tokens.ts'
+import type { Callback, OAuthService, SignInLink } from './service.ts'
 
-export interface SignInDoor {
+export interface SignIns {
   /** A link for the user to open, good once and for ten minutes. */
   start(userId: string, toolkit: string): Promise<SignInLink>
   /** Who a callback is for, and of which toolkit: to be shown to whoever came back, where nothing else says who that is. */
@@ -17,14 +17,14 @@ export interface SignInDoor {
    */
   finish(callback: Callback, who?: { userId: string }): Promise<{ userId: string; toolkit: string }>
   /** Tokens that the app has of this user already: kept, used and renewed like those of a sign-in here. */
-  give(userId: string, toolkit: string, tokens: GivenTokens): Promise<void>
+  give(userId: string, toolkit: string, tokens: ImportedTokens): Promise<void>
   /** Forgets the user's tokens of a toolkit, and revokes them where its server can; an operator also ends the app's own. */
   disconnect(userId: string, toolkit: string, who?: { isOperator: boolean }): Promise<{ revoked: boolean }>
   view(userId: string, toolkit: string): Promise<SignInView | undefined>
 }
 
-export interface SignInDoorParts {
-  signIns: SignIns
+export interface SignInDoorDeps {
+  signIns: OAuthService
   registry: Pick<Registry, 'find'>
   /** Looks at the server anew: what it offers may only be known now. */
   look(stored: StoredToolkit, userId: string): Promise<unknown>
@@ -33,7 +33,7 @@ export interface SignInDoorParts {
 /** Who comes back waits so long for the tools, and no longer. */
 const LOOK_MS = 5000
 
-export function createSignInDoor({ signIns, registry, look }: SignInDoorParts): SignInDoor {
+export function createSignIns({ signIns, registry, look }: SignInDoorDeps): SignIns {
   const holderOf = async (state: string) => {
     const { userId, uscoId } = await signIns.whose(state)
     const stored = await registry.find(userId, uscoId).catch((error: unknown) => {

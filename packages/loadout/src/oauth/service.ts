@@ -14,14 +14,14 @@ import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 import { NO_LINKS, SignInLinks } from './flow/authorization-links.ts'
 import { type Clients, finishFlow, type Returned } from './flow/authorize.ts'
 import { flowOf, readFlows, type SignInFlow, signInIdOf } from './flow/flow.ts'
-import { type GivenTokens, givenSession } from './flow/imported-tokens.ts'
+import { type ImportedTokens, sessionFromTokens } from './flow/imported-tokens.ts'
 import { oauthFetch } from './session/oauth-fetch.ts'
-import { SessionSigner } from './session/refresher.ts'
+import { SessionTokenSource } from './session/refresher.ts'
 import { createRequestAuth } from './session/request-auth.ts'
 import { revoke } from './session/revoke.ts'
-import { type CurrentSession, isOver, NO_TRIES, type SignInSession } from './session/session.ts'
+import { type CurrentSession, isOver, NO_ATTEMPTS, type SignInSession } from './session/session.ts'
 import type { SessionStore } from './session/session-store.ts'
-import { isUnattended, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
+import { isClientCredentials, type SignInOptions, type SignInTarget, settingsOf } from './target.ts'
 
 export interface SignInLink {
   url: string
@@ -37,7 +37,7 @@ export interface Callback {
   error?: string | undefined
 }
 
-export interface SignIns {
+export interface OAuthService {
   /** For a connection of this user. Undefined where nobody can sign in. */
   authFor(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined
   /** A link to open, for this user alone. */
@@ -47,7 +47,7 @@ export interface SignIns {
   /** Ends a sign-in that its person came back from. A state is good once. */
   finish(stored: StoredToolkit, userId: string, callback: Callback): Promise<void>
   /** Keeps tokens that the app has already, as if this user had signed in. */
-  give(stored: StoredToolkit, userId: string, tokens: GivenTokens): Promise<void>
+  give(stored: StoredToolkit, userId: string, tokens: ImportedTokens): Promise<void>
   /** Forgets the tokens, and revokes them where the server can. What the app has for all only an operator ends. */
   disconnect(stored: StoredToolkit, userId: string, isOperator?: boolean): Promise<{ revoked: boolean }>
   /** Undefined where nobody signed in, and nobody has to as far as is known. */
@@ -58,7 +58,7 @@ export interface SignIns {
   secretsOf(stored: StoredToolkit, userId: string): readonly string[]
 }
 
-export interface SignInParts {
+export interface SignInDeps {
   storage: Storage
   store: SessionStore
   events: Emitter
@@ -73,22 +73,22 @@ export interface SignInParts {
   onChanged(uscoId: string, userId: string): Promise<void>
 }
 
-export function createSignIns(parts: SignInParts): SignIns {
+export function createOAuthService(parts: SignInDeps): OAuthService {
   return new StoredSignIns(parts)
 }
 
-class StoredSignIns implements SignIns {
-  readonly #parts: SignInParts
+class StoredSignIns implements OAuthService {
+  readonly #parts: SignInDeps
   readonly #secrets = new Map<string, { generation: number; values: readonly string[] }>()
 
   readonly #links: SignInLinks
-  readonly #signer: SessionSigner
+  readonly #signer: SessionTokenSource
 
-  constructor(parts: SignInParts) {
+  constructor(parts: SignInDeps) {
     this.#parts = parts
     this.#links = new SignInLinks(parts)
     const { store } = parts
-    this.#signer = new SessionSigner({
+    this.#signer = new SessionTokenSource({
       store,
       links: this.#links,
       note: (target, current) => this.#note(target, current),
@@ -97,22 +97,22 @@ class StoredSignIns implements SignIns {
 
   authFor(stored: StoredToolkit, userId: string, server: RemoteServer): RequestAuth | undefined {
     const { auth } = server
-    if (stored.carried || (auth.type !== 'none' && auth.type !== 'oauth')) return undefined
-    if (stored.toolkit.shared && stored.tier === 'app' && !isUnattended(settingsOf(server))) return undefined
+    if (stored.ephemeral || (auth.type !== 'none' && auth.type !== 'oauth')) return undefined
+    if (stored.toolkit.shared && stored.tier === 'app' && !isClientCredentials(settingsOf(server))) return undefined
     return createRequestAuth(this.#signer, this.#targetOf(stored, userId, server))
   }
 
   async start(stored: StoredToolkit, userId: string): Promise<SignInLink> {
     const target = await this.#targetFor(stored, userId)
-    if (isUnattended(target.settings))
+    if (isClientCredentials(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
-    const { url, expiresAt } = await this.#links.link(target, {}, NO_TRIES)
+    const { url, expiresAt } = await this.#links.link(target, {}, NO_ATTEMPTS)
     return { url, expiresAt: new Date(expiresAt) }
   }
 
   async whose(state: string) {
     const { storage, store } = this.#parts
-    const given = state.slice(0, MOST_STATE)
+    const given = state.slice(0, MAX_STATE)
     const signInId = signInIdOf(given)
     const [row] = await storage.transaction({ caller: 'sign-in-callback' }, (tx) =>
       tx.list('signIns', { where: { signInId }, limit: 1 }),
@@ -136,12 +136,12 @@ class StoredSignIns implements SignIns {
     await this.#keep(stored, target, { userId, session })
   }
 
-  async give(stored: StoredToolkit, userId: string, tokens: GivenTokens): Promise<void> {
+  async give(stored: StoredToolkit, userId: string, tokens: ImportedTokens): Promise<void> {
     const target = await this.#targetFor(stored, userId)
-    if (isUnattended(target.settings))
+    if (isClientCredentials(target.settings))
       throw new HostError('invalid-input', { detail: 'This toolkit gets its tokens without a person.' })
     const clients = ((await this.#parts.store.sealed(target.owner, 'oauth.clients')) ?? {}) as Clients
-    const session = await givenSession(target, tokens, clients)
+    const session = await sessionFromTokens(target, tokens, clients)
     await this.#keep(stored, target, { userId, session })
   }
 
@@ -172,14 +172,14 @@ class StoredSignIns implements SignIns {
 
   async view(stored: StoredToolkit, userId: string): Promise<SignInView | undefined> {
     const { server } = stored.toolkit
-    if (stored.carried || server.type === 'stdio' || server.type === 'custom') return undefined
+    if (stored.ephemeral || server.type === 'stdio' || server.type === 'custom') return undefined
     if (server.auth.type !== 'none' && server.auth.type !== 'oauth') return undefined
     const owner = ownerOf(stored, userId, server)
     const { session } = await this.#parts.store.current(owner)
-    const mustSignIn = server.auth.type === 'oauth' && !isUnattended(settingsOf(server))
+    const mustSignIn = server.auth.type === 'oauth' && !isClientCredentials(settingsOf(server))
     if (!session) return mustSignIn ? { status: 'sign-in-needed' } : undefined
     const { issuer, expiresAt, tokens } = session
-    const isRenewable = tokens.refresh_token !== undefined || isUnattended(settingsOf(server))
+    const isRenewable = tokens.refresh_token !== undefined || isClientCredentials(settingsOf(server))
     if (isOver(session) && !isRenewable) return { status: 'sign-in-needed', issuer }
     return {
       status: 'signed-in',
@@ -201,7 +201,7 @@ class StoredSignIns implements SignIns {
 
   secretsOf(stored: StoredToolkit, userId: string): readonly string[] {
     const { server } = stored.toolkit
-    if (stored.carried || (server.type !== 'http' && server.type !== 'sse')) return NONE
+    if (stored.ephemeral || (server.type !== 'http' && server.type !== 'sse')) return NONE
     return this.#secrets.get(keyOf(ownerOf(stored, userId, server)))?.values ?? NONE
   }
 
@@ -214,7 +214,7 @@ class StoredSignIns implements SignIns {
   async #targetFor(stored: StoredToolkit, userId: string): Promise<SignInTarget> {
     const { server } = stored.toolkit
     const isOpen = server.type === 'http' || server.type === 'sse' ? server.auth.type : undefined
-    if (stored.carried || (isOpen !== 'none' && isOpen !== 'oauth'))
+    if (stored.ephemeral || (isOpen !== 'none' && isOpen !== 'oauth'))
       throw new HostError('invalid-input', {
         detail: `"${stored.toolkit.id}" is no server that people sign in to.`,
         errors: [{ path: 'toolkit', message: 'has no sign-in' }],
@@ -236,7 +236,7 @@ class StoredSignIns implements SignIns {
   #note({ owner }: SignInTarget, { session, generation }: CurrentSession): void {
     const key = keyOf(owner)
     if (this.#secrets.get(key)?.generation === generation) return
-    if (this.#secrets.size > MOST_NOTED) this.#secrets.clear()
+    if (this.#secrets.size > MAX_NOTED) this.#secrets.clear()
     const { access_token, refresh_token } = session?.tokens ?? {}
     const values = [access_token, refresh_token, session?.client.client_secret]
     this.#secrets.set(key, { generation, values: values.filter((value) => value !== undefined) })
@@ -244,15 +244,15 @@ class StoredSignIns implements SignIns {
 }
 
 const NONE: readonly string[] = []
-const MOST_NOTED = 10_000
+const MAX_NOTED = 10_000
 const FORGET_PAGE = 200
-const MOST_STATE = 200
+const MAX_STATE = 200
 
 const keyOf = ({ userId, toolkit }: { userId: string; toolkit: string }) => JSON.stringify([userId, toolkit])
 
 /** A person's own; of a toolkit that needs none, its owner's. */
 const ownerOf = (stored: StoredToolkit, userId: string, server: RemoteServer) => ({
-  userId: isUnattended(settingsOf(server)) ? stored.userId : userId,
+  userId: isClientCredentials(settingsOf(server)) ? stored.userId : userId,
   toolkit: stored.uscoId,
 })
 

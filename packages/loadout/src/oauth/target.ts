@@ -39,11 +39,11 @@ export const settingsOf = ({ auth }: RemoteServer): OAuthSettings => {
 }
 
 /** Whether tokens are had without a person. */
-export const isUnattended = ({ grant = 'authorization_code' }: OAuthSettings) => grant !== 'authorization_code'
+export const isClientCredentials = ({ grant = 'authorization_code' }: OAuthSettings) => grant !== 'authorization_code'
 
 /** Whether another token can be had without the person. */
 export const isRenewable = ({ tokens }: SignInSession, { settings }: Pick<SignInTarget, 'settings'>) =>
-  tokens.refresh_token !== undefined || isUnattended(settings)
+  tokens.refresh_token !== undefined || isClientCredentials(settings)
 
 export function redirectUrlOf({ redirectUrl }: SignInOptions): string | undefined {
   return typeof redirectUrl === 'function' ? redirectUrl() : redirectUrl

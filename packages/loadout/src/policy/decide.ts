@@ -13,7 +13,7 @@ import { TIERS, type Tier } from '../schema/scope.ts'
 import {
   DECISIONS,
   type Decision,
-  type DecisionWord,
+  type DecisionType,
   type PolicyRule,
   type RuleConditions,
 } from '../schema/toolkit/policy.ts'
@@ -39,7 +39,7 @@ export interface DecisionInput {
   trusted: boolean
   rules: TieredRules
   /** What the user answered before and wanted remembered, where it still holds. */
-  remembered?: DecisionWord | undefined
+  remembered?: DecisionType | undefined
 }
 
 export interface Decided extends Decision {
@@ -58,7 +58,7 @@ export function decide(input: DecisionInput): Decided {
   }
 }
 
-const strictness = (word: DecisionWord) => DECISIONS.indexOf(word)
+const strictness = (word: DecisionType) => DECISIONS.indexOf(word)
 
 function byRules(input: DecisionInput): Decided {
   let decided = fromRule(input, 'app') ?? byAnnotations(input.trusted ? input.annotations : undefined)
@@ -112,7 +112,7 @@ export function byAnnotations(annotations: Annotations | undefined): Decided {
   return asks('The tool does not say that it only reads.')
 }
 
-function withMemory(decided: Decided, remembered: DecisionWord | undefined): Decided {
+function withMemory(decided: Decided, remembered: DecisionType | undefined): Decided {
   if (remembered === 'deny' && decided.decision !== 'deny')
     return { ...decided, decision: 'deny', reason: 'You denied this and wanted it remembered.' }
   if (remembered === 'allow' && decided.decision === 'ask' && decided.allowRemember)

@@ -6,7 +6,7 @@
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { fingerprintOf, oldFingerprintOf } from '../catalog/fingerprint.ts'
 import { canonicalJson } from '../schema/json.ts'
-import { bindingText, plainIn } from '../toolkits/binding.ts'
+import { bindingText, publicValues } from '../toolkits/binding.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
 export interface Fingerprints {
@@ -53,10 +53,10 @@ const toolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
 const oldToolOf = async (toolkit: string, { pin, manifest }: CatalogTool) =>
   hashOf(canonicalJson([toolkit, pin === '' ? '' : await oldFingerprintOf(manifest), manifest]))
 
-function textOf({ toolkit, row, carried }: StoredToolkit): string {
+function textOf({ toolkit, row, ephemeral: carried }: StoredToolkit): string {
   if (row.binding !== '') return row.binding
   const { server, overrides } = toolkit
-  return canonicalJson([bindingText(server, overrides), plainIn(carried?.secrets() ?? {})])
+  return canonicalJson([bindingText(server, overrides), publicValues(carried?.secrets() ?? {})])
 }
 
 async function hashOf(text: string): Promise<string> {

@@ -54,7 +54,7 @@ export interface Grants {
   answered(userId: string): Promise<Pick<ReadonlySet<string>, 'has' | 'size'>>
 }
 
-export interface GrantParts {
+export interface GrantDeps {
   storage: Storage
   cache: ReadCache
   events: Emitter
@@ -65,7 +65,7 @@ export interface GrantParts {
 
 const LIST_LIMIT = 100_000
 
-export function createGrants({ storage, cache, events, fingerprinter, offered }: GrantParts): Grants {
+export function createGrants({ storage, cache, events, fingerprinter, offered }: GrantDeps): Grants {
   const active = (userId: string): Promise<ReadonlyMap<string, readonly GrantRow[]>> =>
     cache.read({ userId, name: 'grants' }, ['grants'], () =>
       storage.transaction({ userId }, async (tx) => {
@@ -94,7 +94,7 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
       const { tool: fingerprint } = await fingerprinter.of(stored, found)
       const given = { userId, threadId, target: 'tool' as const, ref, decision, fingerprint }
       const grant = await storage.transaction({ userId }, (tx) => add(tx, given))
-      events.emit({ type: 'grant-added', userId, ...told(grant) })
+      events.emit({ type: 'grant-added', userId, ...grantEventFields(grant) })
       return grant
     },
     async list(userId) {
@@ -108,7 +108,7 @@ export function createGrants({ storage, cache, events, fingerprinter, offered }:
         tx.update('grants', id, { set: { revokedAt: new Date() }, where: { revokedAt: null } }),
       )
       if (!row) throw new HostError('not-found', { detail: 'There is no such grant of yours.' })
-      events.emit({ type: 'grant-revoked', userId, ...told(viewOf(row)) })
+      events.emit({ type: 'grant-revoked', userId, ...grantEventFields(viewOf(row)) })
     },
     async denied({ userId, threadId = '' }) {
       const grants = await active(userId)
@@ -165,7 +165,7 @@ async function holdingOf(
 
 async function isVoid(
   row: GrantRow,
-  offered: Awaited<ReturnType<GrantParts['offered']>>,
+  offered: Awaited<ReturnType<GrantDeps['offered']>>,
   fingerprinter: Fingerprinter,
 ): Promise<boolean> {
   if (row.decision === 'deny') return false
@@ -179,7 +179,7 @@ async function isVoid(
 }
 
 /** What an event tells of one. */
-export const told = ({ id: grantId, ref, target, decision, threadId }: Grant) => ({
+export const grantEventFields = ({ id: grantId, ref, target, decision, threadId }: Grant) => ({
   grantId,
   ref,
   target,

@@ -18,13 +18,13 @@ export interface Policy {
   look(call: PolicyCall): Promise<{ decided: Decided; inherited: Decided }>
 }
 
-export interface PolicyParts {
+export interface PolicyDeps {
   rules: Pick<PolicyRules, 'forCall'>
   grants: Pick<Grants, 'remembered'>
   app: { get(): Promise<AppConfig> }
 }
 
-export function createPolicy({ rules, grants, app }: PolicyParts): Policy {
+export function createPolicy({ rules, grants, app }: PolicyDeps): Policy {
   async function inputOf(call: PolicyCall): Promise<DecisionInput> {
     const { stored, found, caller } = call
     const [tiers, config] = await Promise.all([rules.forCall(call), app.get()])

@@ -4,7 +4,7 @@
  */
 import type { CatalogTool } from '../catalog/catalog.ts'
 import { callersOf } from '../loadout/candidates.ts'
-import type { Denials, Foreseen, Foresight } from '../loadout/policy-filter.ts'
+import type { Denials, Foresight, ToolDenials } from '../loadout/policy-filter.ts'
 import { claimsOf } from '../loadout/transform/tighten.ts'
 import type { AppConfig } from '../schema/app-config.ts'
 import { TIERS, type Tier } from '../schema/scope.ts'
@@ -17,7 +17,7 @@ import type { Grants } from './grants.ts'
 import type { Policy } from './policy.ts'
 import type { PolicyRules } from './rules.ts'
 
-export interface ForesightParts {
+export interface ForesightDeps {
   policy: Pick<Policy, 'decide'>
   rules: Pick<PolicyRules, 'forCall'>
   grants: Pick<Grants, 'denied' | 'answered'>
@@ -34,7 +34,7 @@ interface Basis {
 
 type Scope = Parameters<Foresight['of']>[0]
 
-export function createForesight(parts: ForesightParts): Foresight {
+export function createPolicyPreview(parts: ForesightDeps): Foresight {
   const kept = new Kept<DenialsOf>()
   return {
     async of(scope) {
@@ -165,7 +165,7 @@ function reasonOf({ decision, reason, tier }: Decided): Reason {
 }
 
 /** With answers that allow, which hold for a tool as it is: only those tools are decided one by one. */
-function tellerOf({ policy, grants }: ForesightParts, scope: Scope, denials: DenialsOf): Foreseen['told'] {
+function tellerOf({ policy, grants }: ForesightDeps, scope: Scope, denials: DenialsOf): ToolDenials['told'] {
   return async (stored, tools) => {
     const { id } = stored.toolkit
     const all = denials.told(stored, tools)

@@ -6,7 +6,7 @@ import { APP_OWNER, newId } from '../schema/ids.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import { type Scope, tierOf } from '../schema/scope.ts'
 import {
-  type DecisionWord,
+  type DecisionType,
   type PolicyRule,
   type PolicyRuleInput,
   type PolicyRuleRow,
@@ -37,7 +37,7 @@ export interface PolicyRules {
   forCall(call: CallScope): Promise<TieredRules>
 }
 
-export interface RuleParts {
+export interface RuleDeps {
   storage: Storage
   cache: ReadCache
   events: Emitter
@@ -52,7 +52,7 @@ const NONE: readonly CompiledRule[] = []
 
 type ByThread = ReadonlyMap<string, { rules: PolicyRule[]; compiled: CompiledRule[] }>
 
-export function createPolicyRules({ storage, cache, events, given = [] }: RuleParts): PolicyRules {
+export function createPolicyRules({ storage, cache, events, given = [] }: RuleDeps): PolicyRules {
   const ofCode = compileRules(given)
   /** The same list for the same rules: what is worked out of them is kept by it. */
   const joined = new WeakMap<readonly CompiledRule[], readonly CompiledRule[]>()
@@ -117,9 +117,9 @@ const accessTo = (userId: string): Access => (userId === APP_OWNER ? { caller: '
 type RuleDetails = RuleConditions & Pick<PolicyRuleInput, 'reason' | 'allowEdits' | 'allowRemember'>
 
 /** A rule as one writes it: `rule('github.create_*', 'ask')`, `rule('*', { readOnly: true }, 'allow')`. */
-export function rule(pattern: string, decision: DecisionWord): PolicyRule
-export function rule(pattern: string, details: RuleDetails, decision: DecisionWord): PolicyRule
-export function rule(pattern: string, second: DecisionWord | RuleDetails, third?: DecisionWord): PolicyRule {
+export function rule(pattern: string, decision: DecisionType): PolicyRule
+export function rule(pattern: string, details: RuleDetails, decision: DecisionType): PolicyRule
+export function rule(pattern: string, second: DecisionType | RuleDetails, third?: DecisionType): PolicyRule {
   const { reason, allowEdits, allowRemember, ...when } = typeof second === 'string' ? {} : second
   const decision = typeof second === 'string' ? second : third
   const extras = Object.entries({ reason, allowEdits, allowRemember }).filter(([, value]) => value !== undefined)

@@ -8,11 +8,11 @@ import { HostError } from '../errors.ts'
 import { newId } from '../schema/ids.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 
-export interface Presence {
+export interface ProcessLease {
   /** This process, as others know it. */
   readonly processId: string
   /** Resolves once others see this process as alive; they do until all that was held is let go. */
-  hold(): Promise<() => void>
+  acquire(): Promise<() => void>
   /** Lets go of everything: nothing of this process counts from here on. */
   close(): Promise<void>
 }
@@ -26,7 +26,7 @@ const LEASE_MS = 30_000
 const BEATS_A_LEASE = 6
 const ACCESS = { caller: 'presence' } as const
 
-export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: PresenceOptions = {}): Presence {
+export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: PresenceOptions = {}): ProcessLease {
   const processId = newId('process')
   const startedAt = new Date()
   const timer = createTimer(leaseMs / BEATS_A_LEASE, () => void beat().catch(() => {}))
@@ -51,7 +51,7 @@ export function createPresence(storage: Storage, { leaseMs = LEASE_MS }: Presenc
   }
   return {
     processId,
-    async hold() {
+    async acquire() {
       if (closed) throw new HostError('shutting-down')
       let isHeld = true
       const letGo = () => {

@@ -6,35 +6,35 @@
  * - Where a place comes free, that is said: those who wait are served.
  */
 
-import type { Presence } from '../processes/heartbeat.ts'
+import type { ProcessLease } from '../processes/heartbeat.ts'
 import type { RunRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
-import { ELSEWHERE, isGivenUp } from './provider/provider-rows.ts'
-import { RunPlaces } from './run-slots.ts'
+import { EXTERNAL_OWNER, isAbandoned } from './provider/provider-rows.ts'
+import { RunSlots } from './run-slots.ts'
 import { waitsOf } from './step-log.ts'
 
 /** A run that is ours. */
 export interface Claim {
   row: RunRow
   /** Gives its place back. */
-  leave(): void
+  release(): void
 }
 
-export interface ClaimParts {
+export interface ClaimDeps {
   storage: Storage
-  presence: Presence
+  presence: ProcessLease
 }
 
 export class Claims {
-  readonly #parts: ClaimParts
-  readonly #places: RunPlaces
+  readonly #parts: ClaimDeps
+  readonly #places: RunSlots
   readonly #onFree: () => void
   /** Between the row and the work. */
   readonly #underWay = new Set<string>()
 
-  constructor(parts: ClaimParts, atOnce: number, onFree: () => void) {
+  constructor(parts: ClaimDeps, atOnce: number, onFree: () => void) {
     this.#parts = parts
-    this.#places = new RunPlaces(atOnce)
+    this.#places = new RunSlots(atOnce)
     this.#onFree = onFree
   }
 
@@ -60,9 +60,9 @@ export class Claims {
     // Who waits for it holds a place already.
     const place = isInside ? () => {} : this.#places.take(fresh)
     if (!place) return undefined
-    const leave = await this.#held(place)
+    const release = await this.#held(place)
     this.#underWay.add(fresh.runId)
-    return { row: { ...fresh, ...this.#ours() }, leave }
+    return { row: { ...fresh, ...this.#ours() }, release }
   }
 
   wait(run: RunRow): void {
@@ -81,12 +81,12 @@ export class Claims {
       return undefined
     }
     this.#underWay.add(runId)
-    let [leave, row]: [typeof place, RunRow | undefined] = [place, undefined]
+    let [release, row]: [typeof place, RunRow | undefined] = [place, undefined]
     try {
-      leave = await this.#held(place)
+      release = await this.#held(place)
       const change = { set: this.#ours(), where: { status: 'queued' as const, leaseOwner: null } }
       row = await this.#parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
-      return row && { row, leave }
+      return row && { row, release }
     } finally {
       if (!row) {
         this.#underWay.delete(runId)
@@ -102,7 +102,7 @@ export class Claims {
       this.#onFree()
     }
     try {
-      const letGo = await this.#parts.presence.hold()
+      const letGo = await this.#parts.presence.acquire()
       return () => {
         letGo()
         leave()
@@ -123,7 +123,7 @@ export class Claims {
 const caller = 'run-engine'
 const PAGE = 100
 
-export interface Left {
+export interface OrphanedRuns {
   /** Left by processes that are gone, or past its time to wait. */
   freed: RunRow[]
   /** What waits to begin. */
@@ -132,15 +132,15 @@ export interface Left {
   after: string | undefined
 }
 
-export function findLeft(
+export function findOrphaned(
   storage: Storage,
   isLeft: (tx: Transaction, row: RunRow) => Promise<boolean>,
   after?: string | undefined,
-): Promise<Left> {
+): Promise<OrphanedRuns> {
   return storage.transaction({ caller }, async (tx) => {
     const freed: RunRow[] = []
     for (const row of await tx.list('runs', { where: { status: 'running' } }))
-      if (row.leaseOwner === ELSEWHERE ? isGivenUp(row) : await isLeft(tx, row)) freed.push(row)
+      if (row.leaseOwner === EXTERNAL_OWNER ? isAbandoned(row) : await isLeft(tx, row)) freed.push(row)
     const late = await tx.list('runs', {
       where: { status: 'paused' },
       between: { field: 'leaseUntil', to: new Date() },

@@ -11,9 +11,9 @@
 import type { StepRow } from '../schema/records/run.ts'
 
 /** A number, from 0, where steps follow one another; a name without blanks where they do not. */
-export type StepPlace = { seq: number; place?: undefined } | { place: string; seq?: undefined }
+export type StepKey = { seq: number; place?: undefined } | { place: string; seq?: undefined }
 
-export type StepRequest = StepPlace & {
+export type StepRequest = StepKey & {
   /** What it is, and with what: the same step has the same key. */
   key: string
   kind: string

@@ -8,14 +8,14 @@ import { isAlive } from '../processes/heartbeat.ts'
 import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { createRowChanges, type RowChanges } from '../storage/watch-row.ts'
-import { answeredRuns, type Claim, type ClaimParts, Claims, findLeft } from './claims.ts'
+import { answeredRuns, type Claim, type ClaimDeps, Claims, findOrphaned } from './claims.ts'
 import type { Engine, NewRun, RunEnd, RunWork } from './engine.ts'
-import { ELSEWHERE, givenUp } from './provider/provider-rows.ts'
-import { type ReaderParts, RunReader } from './run-reader.ts'
-import { CANCELLED, endOf, newRun, noRun, OVER, QUEUED, takenStep, toldBy, viewOf } from './run-rows.ts'
+import { abandonedResult, EXTERNAL_OWNER } from './provider/provider-rows.ts'
+import { type ReaderDeps, RunReader } from './run-reader.ts'
+import { CANCELLED, endOf, FINISHED, finalStatus, newRun, noRun, QUEUED, takenStep, viewOf } from './run-rows.ts'
 import { StepLog } from './step-log.ts'
 
-export interface EmbeddedParts extends WorkParts, ClaimParts, ReaderParts {
+export interface EmbeddedDeps extends WorkDeps, ClaimDeps, ReaderDeps {
   /** How many this process works on at once, of all users. @default 24 */
   atOnce?: number | undefined
   /** How often it looks for what nobody has. @default 10_000 */
@@ -29,7 +29,7 @@ const CHECK_MS = 100
 /** Answers wake runs by themselves: what was missed is looked for less often. */
 const LOOKS_AT_PAUSED = 3
 
-export function createEmbeddedEngine(parts: EmbeddedParts): Engine {
+export function createEmbeddedEngine(parts: EmbeddedDeps): Engine {
   return new EmbeddedEngine(parts)
 }
 
@@ -48,7 +48,7 @@ interface Active extends Claim {
 
 class EmbeddedEngine implements Engine {
   readonly name = 'embedded'
-  readonly #parts: EmbeddedParts
+  readonly #parts: EmbeddedDeps
   readonly #active = new Map<string, Active>()
   readonly #claims: Claims
   readonly #changes: RowChanges
@@ -64,7 +64,7 @@ class EmbeddedEngine implements Engine {
   #looks = 0
   #after: string | undefined
 
-  constructor(parts: EmbeddedParts) {
+  constructor(parts: EmbeddedDeps) {
     this.#parts = parts
     this.#claims = new Claims(parts, parts.atOnce ?? AT_ONCE, () => void this.#serve().catch(() => {}))
     this.#changes = createRowChanges(parts.storage, 'runs', ({ userId, id }) => this.#changed(userId, id))
@@ -89,7 +89,7 @@ class EmbeddedEngine implements Engine {
       return viewOf(row, steps)
     } catch (error) {
       this.#claims.done(row.runId)
-      mine?.leave()
+      mine?.release()
       throw error
     } finally {
       this.#starting.delete(row.runId)
@@ -126,7 +126,7 @@ class EmbeddedEngine implements Engine {
   }
 
   async resolve(userId: string, runId: string, answer: Parameters<Engine['resolve']>[2]): Promise<RunView> {
-    const row = await this.#user(userId, (tx) => answerUnknown(tx, { userId, runId }, answer))
+    const row = await this.#user(userId, (tx) => resolveUnknownStep(tx, { userId, runId }, answer))
     if (row) await this.#take(row)
     return this.get(userId, runId)
   }
@@ -217,22 +217,22 @@ class EmbeddedEngine implements Engine {
       this.#begin(mine, steps, undefined)
     } catch (error) {
       this.#claims.done(row.runId)
-      mine.leave()
+      mine.release()
       throw error
     }
   }
 
-  #begin({ row, leave }: Claim, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
+  #begin({ row, release: leave }: Claim, steps: readonly StepRow[], signal: AbortSignal | undefined): void {
     const controller = new AbortController()
     const stop = () => controller.abort(signal?.reason ?? new HostError('cancelled'))
     if (signal?.aborted) stop()
     else signal?.addEventListener('abort', stop, { once: true })
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     controller.signal.addEventListener('abort', () => resolve(), { once: true })
-    const active: Active = { row, leave, controller, done: Promise.resolve(), stopped }
+    const active: Active = { row, release: leave, controller, done: Promise.resolve(), stopped }
     this.#active.set(row.runId, active)
     this.#claims.done(row.runId)
-    active.done = workOn(this.#parts, active, steps)
+    active.done = executeRun(this.#parts, active, steps)
       .then(({ isOver, isAnswered }) => {
         active.isOver = isOver
         return isAnswered ? this.wake(row.userId, row.runId) : undefined
@@ -275,10 +275,10 @@ class EmbeddedEngine implements Engine {
 
   async #lookAround(): Promise<void> {
     const { storage } = this.#parts
-    const { queued, freed, after } = await findLeft(storage, (tx, row) => this.#isLeft(tx, row), this.#after)
+    const { queued, freed, after } = await findOrphaned(storage, (tx, row) => this.#isLeft(tx, row), this.#after)
     this.#after = after
     for (const { runId, userId, status, leaseOwner } of freed) {
-      const set = leaseOwner === ELSEWHERE ? givenUp() : QUEUED()
+      const set = leaseOwner === EXTERNAL_OWNER ? abandonedResult() : QUEUED()
       const row = await this.#user(userId, (tx) => tx.update('runs', runId, { set, where: { status, leaseOwner } }))
       if (row?.status === 'queued') queued.push(row)
     }
@@ -294,7 +294,7 @@ function soon(work: () => void): void {
 }
 
 /** Works on a run that is ours until it is over or stands, and writes that down as long as it still is. */
-export interface WorkParts {
+export interface WorkDeps {
   storage: Storage
   /** What runs of a kind do. */
   works: Partial<Record<RunRow['kind'], RunWork>>
@@ -316,7 +316,7 @@ export interface WorkedOn {
   isAnswered: boolean
 }
 
-export async function workOn(parts: WorkParts, claimed: Claimed, recorded: readonly StepRow[]): Promise<WorkedOn> {
+export async function executeRun(parts: WorkDeps, claimed: Claimed, recorded: readonly StepRow[]): Promise<WorkedOn> {
   const { row, controller } = claimed
   const { signal } = controller
   const onLost = () => controller.abort(new HostError('run-lost'))
@@ -338,19 +338,21 @@ interface Ending {
   signal: AbortSignal
 }
 
-async function endRun(parts: WorkParts, log: StepLog, { row, end, signal }: Ending): Promise<WorkedOn> {
+async function endRun(parts: WorkDeps, log: StepLog, { row, end, signal }: Ending): Promise<WorkedOn> {
   const { userId, runId, leaseOwner } = row
   const code = HostError.is(signal.reason) ? signal.reason.code : undefined
   // Somebody else has it, or it was cancelled: nothing of this counts.
   if (signal.aborted && code === 'run-lost') return { isOver: false, isAnswered: false }
   const isHandedOn = signal.aborted && code === 'shutting-down'
-  const told = signal.aborted ? CANCELLED() : endOf(toldBy(log, end), log.waitsUntil)
-  const set = isHandedOn ? QUEUED() : { ...told, ...(OVER.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
+  const told = signal.aborted ? CANCELLED() : endOf(finalStatus(log, end), log.waitsUntil)
+  const set = isHandedOn
+    ? QUEUED()
+    : { ...told, ...(FINISHED.has(told.status ?? 'running') ? withoutToolkits(row) : {}) }
   const change = { set, where: { leaseOwner, status: 'running' as const } }
   const ended = await parts.storage.transaction({ userId }, (tx) => tx.update('runs', runId, change))
   // Nobody comes back for an answer to what is over, nor for what it brought.
   const isHeld = log.hasAsked || row.inputJson.transports !== undefined
-  const isOver = ended !== undefined && OVER.has(ended.status)
+  const isOver = ended !== undefined && FINISHED.has(ended.status)
   if (isOver && isHeld) await parts.onOver?.(userId, runId)
   // An answer that came before the row said that it waits has woken nobody.
   return { isOver, isAnswered: ended?.status === 'paused' && (await parts.isAnswered(userId, log.approvals)) }
@@ -372,7 +374,7 @@ export async function cancelRun(storage: Storage, { userId, runId }: Pick<RunRow
     const isCancelled = await storage.transaction({ userId }, async (tx) => {
       const row = await tx.get('runs', runId)
       if (!row) throw noRun()
-      if (OVER.has(row.status))
+      if (FINISHED.has(row.status))
         throw new HostError('conflict', { detail: `The run is ${row.status} already.`, action: 'Nothing: it is over.' })
       return tx.update('runs', runId, { set: CANCELLED(), where: { status: row.status } })
     })
@@ -381,10 +383,10 @@ export async function cancelRun(storage: Storage, { userId, runId }: Pick<RunRow
 }
 
 /** A person says of a step that nobody knows of how its run goes on. */
-const MOST_STEPS = 100_000
+const MAX_STEPS = 100_000
 
 /** The run, once nothing of it is unknown any more: then it waits to go on. */
-export async function answerUnknown(
+export async function resolveUnknownStep(
   tx: Transaction,
   { userId, runId }: Pick<RunRow, 'userId' | 'runId'>,
   { stepId, decision }: { stepId: string; decision: 'repeat' | 'fail' },
@@ -406,7 +408,7 @@ export async function answerUnknown(
 /** Somebody said that it did not work: the program hears that, behind all that it heard before. */
 async function takenForFailed(tx: Transaction, step: StepRow): Promise<Partial<StepRow>> {
   const { userId, runId } = step
-  const all = await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS })
+  const all = await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS })
   const orders = all.map(({ resultJson }) => (resultJson as { order?: number } | null)?.order ?? -1)
   const message = 'Nobody knows what came of it; it was taken for failed.'
   const resultJson = {

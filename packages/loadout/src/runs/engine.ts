@@ -37,12 +37,12 @@ export type TakenStep = Pick<
 /** What came of a step: a value, or an error with its code. */
 export type StepResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
-export type StepAnswer =
+export type StepOutcome =
   /** `at`: when it ended, the first time. */
-  (StepResult & { at: number }) | Standing
+  (StepResult & { at: number }) | Suspended
 
 /** The run stands: for an answer, or because nobody knows. */
-export interface Standing {
+export interface Suspended {
   stands: 'paused' | 'outcome-unknown'
 }
 
@@ -53,12 +53,12 @@ export interface StepWork {
   execute(step: {
     stepId: string
     approvalId: string | undefined
-  }): Promise<StepResult | { pause: { approvalId: string; until: Date } } | Standing>
+  }): Promise<StepResult | { pause: { approvalId: string; until: Date } } | Suspended>
 }
 
 export interface RunLog {
   /** Does a step, or gives what came of it before. Throws `run-drift` where the log has another at its place. */
-  step(request: StepRequest, work: StepWork): Promise<StepAnswer>
+  step(request: StepRequest, work: StepWork): Promise<StepOutcome>
   /** A log within this one: of a program that is a step of something larger. Its numbers begin at 0. */
   within(place: string): RunLog
   /** Whether it has a step at a place. */

@@ -35,19 +35,19 @@ function withoutSecrets(input: Json, schema: JsonObject | undefined): Json {
 }
 
 /** Of one step, and of all steps of a run. */
-const MOST_OF_ONE = 16_000
-const MOST_OF_ALL = 1_000_000
+const MAX_OF_ONE = 16_000
+const MAX_OF_ALL = 1_000_000
 
 /** Gives what each step gave, in turn, for as long as there is room. */
 export function outputs(): (step: StepRow) => { output?: Json; cut?: true } {
-  let left = MOST_OF_ALL
+  let left = MAX_OF_ALL
   return (step) => {
     if (step.status !== 'completed' || step.kind === 'names') return {}
     const { result } = (step.resultJson ?? {}) as { result?: { value?: Json } }
     const value = givenBy(step, result?.value)
     if (value === undefined) return {}
     const text = JSON.stringify(value) ?? 'null'
-    const most = Math.min(MOST_OF_ONE, left)
+    const most = Math.min(MAX_OF_ONE, left)
     left -= Math.min(text.length, most)
     if (text.length <= most) return { output: value }
     return most === 0 ? { cut: true } : { output: text.slice(0, most), cut: true }

@@ -4,13 +4,13 @@ import type { RunRow, RunView, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import type { RowChanges } from '../storage/watch-row.ts'
 import type { Engine } from './engine.ts'
-import { noRun, stands, viewOf } from './run-rows.ts'
+import { isSuspended, noRun, viewOf } from './run-rows.ts'
 
 /** While changes may be missed, nobody waits longer. */
 const WAIT_MS = 1000
 const PAGE = 100
-const MOST_STEPS = 100_000
-const MOST_VERSIONS = 100
+const MAX_STEPS = 100_000
+const MAX_VERSIONS = 100
 
 export interface WaitOptions {
   signal?: AbortSignal | undefined
@@ -20,18 +20,18 @@ export interface WaitOptions {
   working(): Promise<unknown> | undefined
 }
 
-export interface ReaderParts {
+export interface ReaderDeps {
   storage: Storage
   /** What is worked out of a run's log, for who looks at one. */
   progressOf?: ((row: RunRow, steps: readonly StepRow[]) => Promise<Pick<RunView, 'progress'>>) | undefined
 }
 
 export class RunReader {
-  readonly #parts: ReaderParts
+  readonly #parts: ReaderDeps
   readonly #storage: Storage
   readonly #changes: Pick<RowChanges, 'next'>
 
-  constructor(parts: ReaderParts, changes: Pick<RowChanges, 'next'>) {
+  constructor(parts: ReaderDeps, changes: Pick<RowChanges, 'next'>) {
     this.#parts = parts
     this.#storage = parts.storage
     this.#changes = changes
@@ -41,7 +41,7 @@ export class RunReader {
     return this.#storage.transaction({ userId }, async (tx) => {
       const row = await tx.get('runs', runId)
       if (!row) throw noRun()
-      return { row, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
+      return { row, steps: await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS }) }
     })
   }
 
@@ -70,10 +70,10 @@ export class RunReader {
       const changed = this.#changes.next(runId, WAIT_MS, signal ? AbortSignal.any([signal, stop.signal]) : stop.signal)
       try {
         // Its steps are many, and read once: at once where it has just settled here.
-        const isLikely = work !== undefined || isEnough() || stands((await this.#row(userId, runId)).status)
+        const isLikely = work !== undefined || isEnough() || isSuspended((await this.#row(userId, runId)).status)
         const view = isLikely ? await this.get(userId, runId) : undefined
         // It may have been woken between the two.
-        if (view && (stands(view.status) || isEnough())) return view
+        if (view && (isSuspended(view.status) || isEnough())) return view
         await changed
       } finally {
         stop.abort()
@@ -108,7 +108,7 @@ interface RunQuery {
 /** A run names the version that it is of: those of the latest versions, together in their order. */
 async function ofWorkflow(tx: Transaction, workflowId: string, query: RunQuery): Promise<RunRow[]> {
   const { userId } = query.where
-  const versions = { where: { userId, workflowId }, order: 'desc' as const, limit: MOST_VERSIONS }
+  const versions = { where: { userId, workflowId }, order: 'desc' as const, limit: MAX_VERSIONS }
   const found: RunRow[] = []
   for (const { workflowVersionId } of await tx.list('workflowVersions', versions))
     found.push(...(await tx.list('runs', { ...query, where: { ...query.where, workflowVersionId } })))

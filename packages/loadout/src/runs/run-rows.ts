@@ -6,13 +6,13 @@ import type { Json, JsonObject } from '../schema/json.ts'
 import type { RunRow, RunToolkits, RunView, StepRow } from '../schema/records/run.ts'
 import type { NewRun, RunEnd, TakenStep } from './engine.ts'
 import { beginningOf, outputs, workflowOf } from './redacted-run.ts'
-import { placeIn, waitsOf } from './step-log.ts'
+import { stepName, waitsOf } from './step-log.ts'
 import { keepable } from './storable-json.ts'
 
-export const OVER: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
+export const FINISHED: ReadonlySet<RunRow['status']> = new Set(['completed', 'failed', 'cancelled'])
 /** It does nothing until something comes from outside. */
-export const stands = (status: RunRow['status']) =>
-  OVER.has(status) || status === 'paused' || status === 'outcome-unknown'
+export const isSuspended = (status: RunRow['status']) =>
+  FINISHED.has(status) || status === 'paused' || status === 'outcome-unknown'
 
 export function newRun({ runId = newId('run'), userId, kind, threadId, workflowVersionId, input }: NewRun): RunRow {
   const now = new Date()
@@ -72,7 +72,7 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
   const { value, usage, toolkits, logs = [] } = (row.outputJson ?? {}) as Output
   const shown = stepViews(
     row.kind,
-    (steps ?? []).map((step) => (OVER.has(row.status) ? unasked(row, step) : step)),
+    (steps ?? []).map((step) => (FINISHED.has(row.status) ? unasked(row, step) : step)),
   )
   return {
     id: row.runId,
@@ -96,7 +96,7 @@ export function viewOf(row: RunRow, steps?: readonly StepRow[]): RunView {
 
 function stepViews(kind: RunRow['kind'], steps: readonly StepRow[]): RunView['steps'] {
   const outputOf = outputs()
-  const placeOf = ({ key }: StepRow) => (kind === 'workflow' ? { place: placeIn(key) } : {})
+  const placeOf = ({ key }: StepRow) => (kind === 'workflow' ? { place: stepName(key) } : {})
   return [...steps]
     .sort((a, b) => a.seq - b.seq)
     .map((step) => ({ ...stepView(step), ...placeOf(step), ...outputOf(step) }))
@@ -120,7 +120,7 @@ function stepView(step: StepRow): RunView['steps'][number] {
   const { stepId: id, seq, kind, status, requestJson, resultJson, startedAt, endedAt } = step
   const { approvalId } = status === 'paused' ? waitsOf(step) : {}
   const { result } = (status === 'failed' ? resultJson : {}) as {
-    result?: { error?: Parameters<typeof shownError>[0] }
+    result?: { error?: Parameters<typeof toPublicError>[0] }
   }
   return {
     id,
@@ -128,7 +128,7 @@ function stepView(step: StepRow): RunView['steps'][number] {
     kind,
     status,
     request: requestJson,
-    ...(result?.error ? { error: shownError(result.error) } : {}),
+    ...(result?.error ? { error: toPublicError(result.error) } : {}),
     ...(approvalId === undefined ? {} : { approvalId }),
     startedAt: startedAt.toISOString(),
     ...(endedAt === null ? {} : { endedAt: endedAt.toISOString() }),
@@ -147,7 +147,7 @@ export const CANCELLED = () => ({
 })
 
 /** What a run says of its end, with what its log knows. */
-export function toldBy(log: { isUnknown: boolean; unasked: number }, end: RunEnd): RunEnd {
+export function finalStatus(log: { isUnknown: boolean; unasked: number }, end: RunEnd): RunEnd {
   if (end.status === 'paused' && log.isUnknown) return { ...end, status: 'outcome-unknown' }
   const isLate = end.status === 'failed' && end.about?.reason === 'time-limit'
   if ((end.status !== 'completed' && !isLate) || log.unasked === 0) return end
@@ -156,14 +156,14 @@ export function toldBy(log: { isUnknown: boolean; unasked: number }, end: RunEnd
 }
 
 /** The error of a step as people see it: what happened, and what can be done about it. */
-export interface ShownError {
+export interface PublicError {
   code: string
   message: string
   action?: string
 }
 
 /** What it says itself to do comes before what is true of its code. */
-export function shownError({ code, message, data }: { code: string; message: string; data?: Json }): ShownError {
+export function toPublicError({ code, message, data }: { code: string; message: string; data?: Json }): PublicError {
   const own = typeof data === 'object' && data !== null && 'action' in data ? data.action : undefined
   const known = Object.hasOwn(ERRORS, code) ? ERRORS[code as keyof typeof ERRORS].action : undefined
   const action = typeof own === 'string' ? own : known

@@ -1,18 +1,18 @@
 /** Runs of many users in one process: whoever has many leaves room for the others. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createPresence, type Presence } from '../processes/heartbeat.ts'
+import { createPresence, type ProcessLease } from '../processes/heartbeat.ts'
 import { memory } from '../storage/memory.ts'
 import type { Storage } from '../storage/storage.ts'
 import { createEmbeddedEngine } from './embedded.ts'
 import type { Engine } from './engine.ts'
 import { newRun } from './run-rows.ts'
-import { RunPlaces } from './run-slots.ts'
+import { RunSlots } from './run-slots.ts'
 
 const start = (userId: string, more = {}) => engine.start({ userId, kind: 'program', input: { userId }, ...more })
 const statusOf = async (userId: string, runId: string) => (await engine.get(userId, runId)).status
 
 let storage: Storage
-let presence: Presence
+let presence: ProcessLease
 let engine: Engine
 let working: string[]
 let ends: Map<string, () => void>
@@ -92,7 +92,7 @@ describe('concurrent runs', () => {
 })
 
 it('released run slots become free once each', () => {
-  const places = new RunPlaces(2)
+  const places = new RunSlots(2)
   const leave = places.take({ userId: 'ann' })
   places.take({ userId: 'ann' })
   places.wait({ userId: 'bob', runId: 'r3' })

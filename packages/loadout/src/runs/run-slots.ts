@@ -8,9 +8,9 @@ import type { RunRow } from '../schema/records/run.ts'
 type RunId = Pick<RunRow, 'userId' | 'runId'>
 
 /** More is found again by looking for it. */
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 
-export class RunPlaces {
+export class RunSlots {
   readonly #most: number
   readonly #held = new Map<string, number>()
   /** By user, in the order in which they came. */
@@ -23,7 +23,7 @@ export class RunPlaces {
   }
 
   hasRoom(userId: string): boolean {
-    return hasShare(this.#held.get(userId) ?? 0, this.#most - this.#taken)
+    return hasFairShare(this.#held.get(userId) ?? 0, this.#most - this.#taken)
   }
 
   /** How to leave it again; undefined where there is none. */
@@ -39,7 +39,7 @@ export class RunPlaces {
 
   wait({ userId, runId }: RunId): void {
     const runs = this.#waiting.get(userId) ?? new Set()
-    if (runs.has(runId) || this.#waits >= MOST_WAITING) return
+    if (runs.has(runId) || this.#waits >= MAX_WAITING) return
     this.#waiting.set(userId, runs.add(runId))
     this.#waits++
   }
@@ -76,4 +76,4 @@ export class RunPlaces {
  * Who shares places with others has at most twice as many as are left: alone two thirds of them, and whoever comes next
  * finds room at once. Pure, and the law of runs and of sandboxes.
  */
-export const hasShare = (held: number, free: number): boolean => held < 2 * free
+export const hasFairShare = (held: number, free: number): boolean => held < 2 * free

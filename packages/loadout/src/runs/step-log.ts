@@ -10,7 +10,7 @@ import { newId } from '../schema/ids.ts'
 import type { RunRow, StepRow } from '../schema/records/run.ts'
 import type { Storage, Transaction } from '../storage/storage.ts'
 import { decide, type StepRequest } from './decide.ts'
-import type { RunLog, StepAnswer, StepResult, StepWork } from './engine.ts'
+import type { RunLog, StepOutcome, StepResult, StepWork } from './engine.ts'
 import { keepable } from './storable-json.ts'
 
 /** What is kept of a step that ended. */
@@ -27,7 +27,7 @@ interface Waits {
   until: number
 }
 
-export interface StepLogParts {
+export interface StepLogDeps {
   storage: Storage
   run: Pick<RunRow, 'runId' | 'userId' | 'leaseOwner' | 'kind'>
   recorded: readonly StepRow[]
@@ -39,7 +39,7 @@ export interface StepLogParts {
 type Address = string | number
 
 export class StepLog implements RunLog {
-  readonly #parts: StepLogParts
+  readonly #parts: StepLogDeps
   readonly #rows: Map<Address, StepRow>
   readonly #turns: Turns
   readonly #waits = new Map<string, Waits>()
@@ -50,11 +50,11 @@ export class StepLog implements RunLog {
   #flushing: Promise<void> | undefined
   #isUnknown = false
 
-  constructor(parts: StepLogParts) {
+  constructor(parts: StepLogDeps) {
     this.#parts = parts
     const { recorded } = parts
     const isNamed = parts.run.kind === 'workflow'
-    this.#rows = new Map(recorded.map((step) => [isNamed ? placeIn(step.key) : step.seq, step]))
+    this.#rows = new Map(recorded.map((step) => [isNamed ? stepName(step.key) : step.seq, step]))
     const ended = recorded.filter(hasEnded).map((step) => endedOf(step).order)
     this.#turns = new Turns(isNamed ? [] : ended)
     this.#order = Math.max(-1, ...ended) + 1
@@ -89,7 +89,7 @@ export class StepLog implements RunLog {
     return this.#turns.left
   }
 
-  step(request: StepRequest, work: StepWork): Promise<StepAnswer> {
+  step(request: StepRequest, work: StepWork): Promise<StepOutcome> {
     return this.#step(request, work, request.place === undefined ? this.#turns : undefined)
   }
 
@@ -114,7 +114,7 @@ export class StepLog implements RunLog {
     }
   }
 
-  async #step(request: StepRequest, work: StepWork, turns: Turns | undefined): Promise<StepAnswer> {
+  async #step(request: StepRequest, work: StepWork, turns: Turns | undefined): Promise<StepOutcome> {
     const key = request.place === undefined ? request.key : `${request.place} ${request.key}`
     const address = request.place ?? request.seq
     const known = this.#rows.get(address)
@@ -171,7 +171,7 @@ export class StepLog implements RunLog {
     this.#rows.set(address, row)
   }
 
-  async #end(address: Address, row: StepRow, given: StepResult): Promise<StepAnswer> {
+  async #end(address: Address, row: StepRow, given: StepResult): Promise<StepOutcome> {
     const at = Date.now()
     const result = keepable(given) as StepResult
     const kept: Ended = { order: this.#order++, at, result }
@@ -191,7 +191,7 @@ export class StepLog implements RunLog {
     return { stands: 'paused' as const }
   }
 
-  async #unknown(address: Address, row: StepRow): Promise<StepAnswer> {
+  async #unknown(address: Address, row: StepRow): Promise<StepOutcome> {
     this.#isUnknown = true
     await this.#put(address, { ...row, status: 'outcome-unknown' })
     return { stands: 'outcome-unknown' }
@@ -236,7 +236,7 @@ export class StepLog implements RunLog {
 }
 
 /** The name that the key of a named step begins with. */
-export const placeIn = (key: string) => key.slice(0, key.indexOf(' '))
+export const stepName = (key: string) => key.slice(0, key.indexOf(' '))
 
 const hasEnded = ({ status }: StepRow) => status === 'completed' || status === 'failed'
 const endedOf = ({ resultJson }: StepRow) => resultJson as Ended

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { coversHost, fitsHost, hostPattern, widestHostPattern } from './host-pattern.ts'
+import { coversHost, hostPattern, matchesHost, widestHostPattern } from './host-pattern.ts'
 
 describe('host patterns', () => {
   it('match a name, its subdomains and a port', () => {
-    const fits = (pattern: string, host: string, port = 443) => fitsHost([pattern], { host, port })
+    const fits = (pattern: string, host: string, port = 443) => matchesHost([pattern], { host, port })
     expect(fits('api.example.com', 'API.example.com')).toBe(true)
     expect(fits('api.example.com', 'api.example.com', 80)).toBe(true)
     expect(fits('api.example.com', 'api.example.com', 8443)).toBe(false)

@@ -34,7 +34,7 @@ const hasName = (rule: HostRule, host: string) => (rule.isWild ? host.endsWith(r
 const hasPort = (rule: HostRule, port: number) => (rule.port === undefined ? WEB_PORTS.has(port) : rule.port === port)
 
 /** Whether one of the patterns fits. */
-export function fitsHost(patterns: readonly string[], { host, port }: { host: string; port: number }): boolean {
+export function matchesHost(patterns: readonly string[], { host, port }: { host: string; port: number }): boolean {
   return patterns.map(readRule).some((rule) => hasName(rule, host.toLowerCase()) && hasPort(rule, port))
 }
 

@@ -89,14 +89,14 @@ export function invalidInput(error: z.ZodError, prefix: readonly PropertyKey[] =
   return invalidFields(error.issues.flatMap((issue) => fieldErrors(issue, prefix)))
 }
 
-const MOST_ERRORS = 50
+const MAX_ERRORS = 50
 
 /** The error of an input by its fields. A long list is cut: what is wrong is told, not echoed. */
 export function invalidFields(all: readonly FieldError[]): HostError {
   const errors = all
-    .slice(0, MOST_ERRORS)
+    .slice(0, MAX_ERRORS)
     .map(({ path, message }) => ({ path: path.slice(0, 300), message: message.slice(0, 500) }))
-  const more = all.length > MOST_ERRORS ? `; and ${all.length - MOST_ERRORS} more` : ''
+  const more = all.length > MAX_ERRORS ? `; and ${all.length - MAX_ERRORS} more` : ''
   return new HostError('invalid-input', {
     detail: `${errors.map((e) => `${e.path}: ${e.message}`).join('; ')}${more}`,
     errors,

@@ -1,7 +1,7 @@
 /** How a host searches, made of what an app gives: words always, meaning where there is a source of it, and what users did. */
 import type { ReadCache, Storage } from '../storage/storage.ts'
 import { createSearcher, type MeasuredSearcher } from './searcher.ts'
-import { createLearned, type Learned, type LearnedParts } from './usage/tool-usage.ts'
+import { createLearned, type LearnedDeps, type ToolUsage } from './usage/tool-usage.ts'
 import { type VectorSource, vectorsFrom } from './vectors/bundled-vectors.ts'
 import { type Embedder, type EmbedTexts, readEmbedder } from './vectors/embedder.ts'
 import { createToolVectors, type ToolVectors } from './vectors/tool-vectors.ts'
@@ -17,7 +17,7 @@ export interface SearchSetup {
   learn?: boolean | undefined
 }
 
-export interface SearchBase extends Pick<LearnedParts, 'goneSince'> {
+export interface SearchBase extends Pick<LearnedDeps, 'goneSince'> {
   storage: Storage
   cache: ReadCache
 }
@@ -25,7 +25,7 @@ export interface SearchBase extends Pick<LearnedParts, 'goneSince'> {
 export function createSearch(
   base: SearchBase,
   setup: SearchSetup = {},
-): { searcher: MeasuredSearcher; learned: Learned } {
+): { searcher: MeasuredSearcher; learned: ToolUsage } {
   const { vectors, embedder, embedderWaitMs: waitMs, learn: enabled } = setup
   const learned = createLearned({ ...base, enabled })
   const searcher = createSearcher({

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { historyInput } from '../schema/toolkit/selection.ts'
-import { hear } from './history.ts'
+import { parseHistory } from './history.ts'
 
 describe('a message history', () => {
   it.each([
@@ -16,11 +16,11 @@ describe('a message history', () => {
     ],
     ['OpenAI responses', [{ type: 'function_call', name: 'mcp_a_b', arguments: '{}' }], ['mcp_a_b']],
   ])('lists the called tools of %s', (_name, history, called) => {
-    expect([...hear(historyInput.parse(history)).called]).toEqual(called)
+    expect([...parseHistory(historyInput.parse(history)).called]).toEqual(called)
   })
 
   it('returns the last texts, newest first, without tool results', () => {
-    const { text } = hear([
+    const { text } = parseHistory([
       { role: 'user', content: 'find my flights' },
       { role: 'tool', content: 'ignore me' },
       { role: 'assistant', content: [{ type: 'text', text: 'which day?' }] },
@@ -39,7 +39,7 @@ describe('a message history', () => {
         ),
         (messages) => {
           const read = historyInput.safeParse(messages)
-          if (read.success) expect(hear(read.data).text.length).toBeLessThanOrEqual(2000)
+          if (read.success) expect(parseHistory(read.data).text.length).toBeLessThanOrEqual(2000)
         },
       ),
     ))

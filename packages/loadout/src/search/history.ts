@@ -4,19 +4,19 @@
  */
 import type { History } from '../schema/toolkit/selection.ts'
 
-const MOST_PARTS = 200
+const MAX_PARTS = 200
 /** Older words are about something else. */
 const LAST_WORDS = 2000
 const LAST_MESSAGES = 6
 
-export interface Heard {
+export interface HistoryHints {
   /** The last words, the newest first. */
   text: string
   /** Names that tools were called by. */
   called: Set<string>
 }
 
-export function hear(history: History): Heard {
+export function parseHistory(history: History): HistoryHints {
   const called = new Set<string>()
   const texts: string[] = []
   for (const message of history) {
@@ -34,7 +34,7 @@ type Part = string | Record<string, unknown>
 function partsOf(message: History[number]): Part[] {
   if (typeof message === 'string') return [message]
   const { content, parts, tool_calls: calls } = message
-  const given = [content, parts, calls].flatMap((one) => (Array.isArray(one) ? one : [one])).slice(0, MOST_PARTS)
+  const given = [content, parts, calls].flatMap((one) => (Array.isArray(one) ? one : [one])).slice(0, MAX_PARTS)
   // A message may itself be the call: OpenAI's `function_call` items are.
   return [...given, message].filter(isPart)
 }

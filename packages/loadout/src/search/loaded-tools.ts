@@ -37,11 +37,11 @@ export interface LoadOptions {
 }
 
 /** More would be most of a context again. */
-const MOST_LOADED = 50
+const MAX_LOADED = 50
 /** What is gone may come back: it is kept as long as there is not too much of it. */
-const MOST_GONE = 100
+const MAX_GONE = 100
 const EVERY_MS = 1000
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 const LIST_LIMIT = 1000
 
 export function createLoadedTools(parts: { storage: Storage; cache: ReadCache; events: Emitter }): LoadedTools {
@@ -125,14 +125,14 @@ function roomFor(
   const there = rows.filter(isThere)
   const fresh = refs.filter((ref) => !there.some((row) => row.ref === ref))
   const free = there.filter((row) => !row.sticky && !wanted.has(row.ref)).sort(byUse)
-  const missing = there.length + fresh.length - MOST_LOADED - free.length
+  const missing = there.length + fresh.length - MAX_LOADED - free.length
   if (missing > 0 && !asRoom) throw tooMany()
   const left = new Set(missing > 0 ? fresh.slice(-missing) : [])
-  const over = Math.max(0, there.length + fresh.length - left.size - MOST_LOADED)
+  const over = Math.max(0, there.length + fresh.length - left.size - MAX_LOADED)
   const lost = rows.filter((row) => !isThere(row)).sort(byUse)
   return {
     taken: refs.filter((ref) => !left.has(ref)),
-    gone: [...free.slice(0, over), ...lost.slice(0, Math.max(0, lost.length - MOST_GONE))],
+    gone: [...free.slice(0, over), ...lost.slice(0, Math.max(0, lost.length - MAX_GONE))],
   }
 }
 
@@ -140,9 +140,9 @@ const byUse = (a: LoadedToolRow, b: LoadedToolRow) => +a.usedAt - +b.usedAt
 
 const tooMany = () =>
   new HostError('invalid-input', {
-    detail: `A thread keeps at most ${MOST_LOADED} loaded tools.`,
+    detail: `A thread keeps at most ${MAX_LOADED} loaded tools.`,
     action: 'Unload some that it keeps.',
-    errors: [{ path: 'refs', message: `would be more than ${MOST_LOADED} in all` }],
+    errors: [{ path: 'refs', message: `would be more than ${MAX_LOADED} in all` }],
   })
 
 /** When loaded tools were used, written behind the calls. What cannot be written is let go. */
@@ -159,7 +159,7 @@ class UsesBehind {
   add(scope: ThreadScope, ref: string): void {
     const key = JSON.stringify([scope.userId, scope.threadId])
     const own = this.#waiting.get(key) ?? { scope, usedAt: new Map<string, Date>() }
-    if (own.usedAt.size === 0 && this.#waiting.size >= MOST_WAITING) return
+    if (own.usedAt.size === 0 && this.#waiting.size >= MAX_WAITING) return
     this.#waiting.set(key, own)
     own.usedAt.set(ref, new Date())
     if (this.#timer !== undefined) return

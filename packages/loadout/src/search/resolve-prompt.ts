@@ -1,21 +1,21 @@
 /** From a prompt to what the model gets with it: the loadout, searched, within a budget. */
 import type { z } from 'zod'
-import { OWN_NAMES, OWN_TOOLKIT } from '../loadout/built-in-entry.ts'
+import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT } from '../loadout/built-in-entry.ts'
 import { capWarnings } from '../loadout/limit-warnings.ts'
 import type { Loadout } from '../loadout/overlay.ts'
 import { parse } from '../schema/json.ts'
 import type { LoadoutEntry, Reason } from '../schema/toolkit/loadout-entry.ts'
-import { type ResolveOptions, resolveInput, type SelectionData, USUAL_CALLERS } from '../schema/toolkit/selection.ts'
+import { DEFAULT_CALLERS, type ResolveOptions, resolveInput, type SelectionData } from '../schema/toolkit/selection.ts'
 import type { AllowedCaller } from '../schema/toolkit/tool.ts'
 import type { PreferenceStore } from '../threads/preferences.ts'
-import { type Heard, hear } from './history.ts'
+import { type HistoryHints, parseHistory } from './history.ts'
 import { mayBeCalledBy } from './index/toolkits.ts'
-import type { Found, Searcher } from './searcher.ts'
-import { choose, type LoadedTool } from './select-tools.ts'
+import type { Searcher, SearchResult } from './searcher.ts'
+import { type LoadedTool, selectTools } from './select-tools.ts'
 import { budgetOf, type Prices } from './tokens/budget.ts'
 import { DefinitionCounter, type Tokenizer, tokenizerOf } from './tokens/tokenizer.ts'
 
-export interface ResolvePlace {
+export interface PromptScope {
   userId: string
   threadId?: string | undefined
   loadout: Loadout
@@ -33,14 +33,14 @@ export interface Resolved {
 }
 
 export interface Resolver {
-  resolve(place: ResolvePlace, options: ResolveOptions): Promise<Resolved>
+  resolve(place: PromptScope, options: ResolveOptions): Promise<Resolved>
   /** How well what is carried fits a prompt: a reason for each tool that waits to be found. */
   fit(userId: string, loadout: Loadout, prompt: string): Promise<(entry: LoadoutEntry) => Reason | undefined>
   /** `uscoId`s of the toolkits that a cap keeps first: those with loaded or called tools, then by the prompt. */
-  preferred(place: Omit<ResolvePlace, 'own'>, options: ResolveOptions): Promise<string[]>
+  preferred(place: Omit<PromptScope, 'own'>, options: ResolveOptions): Promise<string[]>
 }
 
-export interface ResolverParts {
+export interface ResolverDeps {
   searcher: Searcher
   preferences: Pick<PreferenceStore, 'get'>
   /** @default the one of the model's family */
@@ -52,10 +52,10 @@ export interface ResolverParts {
 /** Counting very many definitions for the first time must not hold a prompt up. */
 const COUNTING_MS = 50
 /** No provider takes more that wait by their rank than these. */
-const MOST_WAITING = 512
-const MOST_RANKED = 1000
+const MAX_WAITING = 512
+const MAX_RANKED = 1000
 
-export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverParts): Resolver {
+export function createResolver({ searcher, preferences, tokenizer, prices }: ResolverDeps): Resolver {
   const counters = new Map<string, DefinitionCounter>()
   /** Counts are kept by tokenizer; families share one vocabulary but not its name. */
   const counterFor = async (model: string | undefined) => {
@@ -67,16 +67,16 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
 
   return {
     async fit(userId, { entries }, prompt) {
-      const { hits } = await searcher.search(entries, prompt, { userId, callers: USUAL_CALLERS, limit: MOST_RANKED })
+      const { hits } = await searcher.search(entries, prompt, { userId, callers: DEFAULT_CALLERS, limit: MAX_RANKED })
       const ranks = new Map(hits.map(({ ref, score }, at) => [ref, { rank: at + 1, score }]))
       return (entry) => (entry.included && !isOwnEntry(entry) ? fitOf(ranks.get(entry.ref)) : undefined)
     },
     async preferred({ userId, loadout, loaded }, options) {
       const { prompt, history = [] } = parse(resolveInput, options)
-      const heard = hear(history)
+      const heard = parseHistory(history)
       const text = prompt.trim() === '' ? heard.text : prompt
       const first = [...loaded, ...calledIn(loadout.tools, heard)].map(({ ref }) => ref)
-      const ask = { userId, callers: USUAL_CALLERS, context: heard.text, limit: MOST_RANKED }
+      const ask = { userId, callers: DEFAULT_CALLERS, context: heard.text, limit: MAX_RANKED }
       const { hits } = text.trim() === '' ? { hits: [] } : await searcher.search(loadout.entries, text, ask)
       const owner = new Map(loadout.tools.map(({ ref, uscoId }) => [ref, uscoId]))
       const ranked = [...first, ...hits.map(({ ref }) => ref)].map((ref) => owner.get(ref))
@@ -84,7 +84,7 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
     },
     async resolve({ userId, threadId, loadout, own, loaded }, options) {
       const given = parse(resolveInput, options)
-      const heard = hear(given.history ?? [])
+      const heard = parseHistory(given.history ?? [])
       const { autoLoadTools } = await preferences.get(userId)
       const looks = autoLoadTools && given.limit > 0 && given.prompt.trim() !== ''
       const callers = callersOf(given)
@@ -94,7 +94,7 @@ export function createResolver({ searcher, preferences, tokenizer, prices }: Res
       const counter = await counterFor(given.model)
       const count = (entry: LoadoutEntry) => counter.count(entry)
       const maxTokens = budgetOf(given, prices)
-      const chosen = choose({
+      const chosen = selectTools({
         tools,
         loaded: kept,
         hits: found?.hits ?? [],
@@ -126,7 +126,7 @@ function droppedToolkits({ toolkits, droppedToolkits: ids }: Loadout): Selection
   return ids.map((ref) => ({ ref, reason: reasonOf(ref) ?? 'The thread has too many servers.' }))
 }
 
-const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === OWN_TOOLKIT && OWN_NAMES.has(tool)
+const isOwnEntry = ({ toolkit, tool }: LoadoutEntry) => toolkit === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
 
 function fitOf(found: { rank: number; score: number } | undefined): Reason {
   if (!found) return { kind: 'search', speaks: 'against', tier: 'call', detail: 'The prompt does not find it.' }
@@ -140,7 +140,7 @@ interface Look {
   /** What may be chosen. */
   tools: readonly LoadoutEntry[]
   callers: readonly AllowedCaller[]
-  heard: Heard
+  heard: HistoryHints
   kept: readonly LoadedTool[]
 }
 
@@ -149,17 +149,17 @@ function look(
   searcher: Searcher,
   { userId, loadout, tools, callers, heard, kept }: Look,
   { prompt, limit, strategy }: z.output<typeof resolveInput>,
-): Promise<Found> {
+): Promise<SearchResult> {
   const always = tools.filter((entry) => !entry.deferred)
   const given = new Set([...always, ...kept].map(({ ref }) => ref))
-  const rest = tools.length > limit + given.size ? MOST_WAITING : 0
+  const rest = tools.length > limit + given.size ? MAX_WAITING : 0
   const options = { userId, callers, limit, strategy, context: heard.text, given, rest }
   return searcher.search(loadout.entries, prompt, options)
 }
 
 /** What programs of ours may call is told in their declarations. */
 function callersOf({ callers, programs }: z.output<typeof resolveInput>): readonly AllowedCaller[] {
-  const named = callers ?? USUAL_CALLERS
+  const named = callers ?? DEFAULT_CALLERS
   return programs ? [...named, 'code'] : named
 }
 
@@ -169,7 +169,7 @@ function waiting(tools: readonly LoadoutEntry[], kept: readonly LoadedTool[]): n
 }
 
 /** A model that called a tool may call it again: its definition stays. */
-function calledIn(tools: readonly LoadoutEntry[], { called }: Heard): LoadedTool[] {
+function calledIn(tools: readonly LoadoutEntry[], { called }: HistoryHints): LoadedTool[] {
   if (called.size === 0) return []
   return tools.filter((entry) => called.has(entry.modelName)).map(({ ref }) => ({ ref, sticky: false }))
 }

@@ -3,21 +3,21 @@
  * the next step has the schemas. Where the tools of a step cannot change, `names` brings the schemas into the answer.
  */
 import { z } from 'zod'
-import { ownEntry } from '../loadout/built-in-entry.ts'
+import { builtInEntry } from '../loadout/built-in-entry.ts'
 import { cleanText } from '../schema/clean-text.ts'
 import { type JsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import type { ToolManifest } from '../schema/toolkit/tool.ts'
 import { definitionOf } from './tokens/tokenizer.ts'
 
-const MOST_NAMES = 10
-export const MOST_FOUND = 20
+const MAX_NAMES = 10
+export const MAX_RESULTS = 20
 
 export const searchToolsInput = z
   .strictObject({
     query: z.string().max(20_000).optional().describe('What you want to do'),
-    names: z.array(z.string().max(200)).max(MOST_NAMES).optional().describe('Tools whose schemas you want'),
-    limit: z.number().int().min(1).max(MOST_FOUND).optional(),
+    names: z.array(z.string().max(200)).max(MAX_NAMES).optional().describe('Tools whose schemas you want'),
+    limit: z.number().int().min(1).max(MAX_RESULTS).optional(),
   })
   .refine(({ query, names }) => (query?.trim() ?? '') !== '' || (names?.length ?? 0) > 0, {
     message: 'needs "query" or "names"',
@@ -35,14 +35,14 @@ export const SEARCH_TOOLS: ToolManifest = {
   annotations: { readOnlyHint: true },
 }
 
-export const SEARCH_ENTRY = ownEntry(SEARCH_TOOLS, 'The host gives it: there are tools that it finds.')
+export const SEARCH_ENTRY = builtInEntry(SEARCH_TOOLS, 'The host gives it: there are tools that it finds.')
 
-const LONGEST_SENTENCE = 160
-const LONGEST_NAME = 64
-const LONGEST_VALUE = 30
-const LONGEST_ARGUMENTS = 300
-const MOST_ARGUMENTS = 12
-const MOST_VALUES = 6
+const MAX_SENTENCE_LENGTH = 160
+const MAX_NAME_LENGTH = 64
+const MAX_VALUE_LENGTH = 30
+const MAX_ARGUMENTS_LENGTH = 300
+const MAX_ARGUMENTS = 12
+const MAX_VALUES = 6
 const DEEPEST = 3
 const TYPES: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'])
 const LINE_BREAK = /[\p{Cc}\p{Zl}\p{Zp}]/u
@@ -61,10 +61,10 @@ export function signatureOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelNa
   const ordered = [...all.filter(([name]) => needed.has(name)), ...all.filter(([name]) => !needed.has(name))]
   const shown: string[] = []
   let length = 0
-  for (const [name, schema] of ordered.slice(0, MOST_ARGUMENTS)) {
+  for (const [name, schema] of ordered.slice(0, MAX_ARGUMENTS)) {
     const argument = `${nameOf(name)}${needed.has(name) ? '' : '?'}: ${typeOf(schema, 0)}`
     length += argument.length
-    if (length > LONGEST_ARGUMENTS) break
+    if (length > MAX_ARGUMENTS_LENGTH) break
     shown.push(argument)
   }
   if (ordered.length > shown.length) shown.push('…')
@@ -73,14 +73,14 @@ export function signatureOf({ modelName, manifest }: Pick<LoadoutEntry, 'modelNa
 }
 
 function nameOf(name: string): string {
-  const line = oneLine(name, LONGEST_NAME)
+  const line = oneLine(name, MAX_NAME_LENGTH)
   return PLAIN_NAME.test(line) ? line : JSON.stringify(line)
 }
 
 function typeOf(schema: unknown, depth: number): string {
   if (typeof schema !== 'object' || schema === null) return 'any'
   const { type, enum: values, items } = schema as JsonObject
-  if (Array.isArray(values) && values.length > 0 && values.length <= MOST_VALUES && values.every(isShown))
+  if (Array.isArray(values) && values.length > 0 && values.length <= MAX_VALUES && values.every(isShown))
     return values.map((value) => JSON.stringify(value)).join('|')
   if (type === 'array') return depth < DEEPEST ? `${typeOf(items, depth + 1)}[]` : 'array'
   const types = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.has(one))
@@ -91,15 +91,15 @@ function typeOf(schema: unknown, depth: number): string {
 const isShown = (value: unknown) =>
   value === null ||
   ['number', 'boolean'].includes(typeof value) ||
-  (typeof value === 'string' && value.length <= LONGEST_VALUE && oneLine(value, LONGEST_VALUE) === value)
+  (typeof value === 'string' && value.length <= MAX_VALUE_LENGTH && oneLine(value, MAX_VALUE_LENGTH) === value)
 
 function firstSentence(text: string): string {
   const sentence =
     text
-      .slice(0, 10 * LONGEST_SENTENCE)
+      .slice(0, 10 * MAX_SENTENCE_LENGTH)
       .trim()
       .split(LINE_BREAK, 1)[0] ?? ''
-  return oneLine(sentence.split(/(?<=[.!?。])\s/u, 1)[0] ?? '', LONGEST_SENTENCE)
+  return oneLine(sentence.split(/(?<=[.!?。])\s/u, 1)[0] ?? '', MAX_SENTENCE_LENGTH)
 }
 
 /** Without what breaks a line or cannot be seen, and cut. */
@@ -116,7 +116,7 @@ function oneLine(text: string, longest: number): string {
 }
 
 /** What a model reads of what was found, and of what it has already and fits as well. */
-export function foundText(found: readonly LoadoutEntry[], known: readonly LoadoutEntry[] = []): string {
+export function formatResults(found: readonly LoadoutEntry[], known: readonly LoadoutEntry[] = []): string {
   const lines = (title: string, entries: readonly LoadoutEntry[]) =>
     entries.length === 0 ? [] : [title, ...entries.map((entry) => `- ${signatureOf(entry)}`)]
   const all = [
@@ -145,6 +145,6 @@ export function readSearchInput(input: JsonObject): z.output<typeof searchToolsI
   const isCount = typeof limit === 'number' && Number.isFinite(limit)
   return parse(searchToolsInput, {
     ...given,
-    ...(isCount ? { limit: Math.min(Math.max(1, Math.round(limit)), MOST_FOUND) } : {}),
+    ...(isCount ? { limit: Math.min(Math.max(1, Math.round(limit)), MAX_RESULTS) } : {}),
   })
 }

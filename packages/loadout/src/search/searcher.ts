@@ -14,7 +14,7 @@ import { explained } from './rank/reasons.ts'
 import { regexScores } from './rank/regex.ts'
 import { bothEnds, withoutEncoded } from './rank/truncate.ts'
 import type { Hit, Strategy } from './search.ts'
-import type { Learned, UserUses } from './usage/tool-usage.ts'
+import type { ToolUsage, UserUses } from './usage/tool-usage.ts'
 import { HABIT_SHARE, habitsOf, LearnedSegments, type UsedTool, type UsedTools, usedIn } from './usage/usage-segment.ts'
 import type { ToolVectors } from './vectors/tool-vectors.ts'
 import type { WordVectors } from './vectors/word-vectors.ts'
@@ -37,14 +37,14 @@ export interface SearchOptions {
 }
 
 /** What anybody may say of a search. */
-export type AskOptions = Pick<SearchOptions, 'strategy' | 'limit' | 'context'>
+export type SearchInput = Pick<SearchOptions, 'strategy' | 'limit' | 'context'>
 
 export interface Searcher {
   /** The best of what is carried, best first. */
-  search(entries: readonly LoadoutEntry[], text: string, options?: SearchOptions): Promise<Found>
+  search(entries: readonly LoadoutEntry[], text: string, options?: SearchOptions): Promise<SearchResult>
 }
 
-export interface Found {
+export interface SearchResult {
   hits: Hit[]
   /** What comes behind them, best first, where it was asked for. */
   rest?: readonly string[]
@@ -54,13 +54,13 @@ export interface Found {
   warnings?: readonly string[]
 }
 
-export interface SearcherParts {
+export interface SearcherDeps {
   /** Meaning offline, where there is a source of it. */
   vectors?: (() => Promise<WordVectors | undefined>) | undefined
   /** Meaning by an embedder. It comes before the vectors. */
   embedded?: ToolVectors | undefined
   /** What users did. */
-  learned?: Pick<Learned, 'of'> | undefined
+  learned?: Pick<ToolUsage, 'of'> | undefined
 }
 
 /** What only those who measure need. */
@@ -69,18 +69,18 @@ export interface MeasuredSearcher extends Searcher {
   size(): Promise<{ segments: number; tools: number }>
 }
 
-const LONGEST_QUERY = 20_000
-const CUT = `The text is long: the first and the last ${(LONGEST_QUERY / 2).toLocaleString('en')} characters of it were searched with.`
+const MAX_QUERY_LENGTH = 20_000
+const CUT = `The text is long: the first and the last ${(MAX_QUERY_LENGTH / 2).toLocaleString('en')} characters of it were searched with.`
 const WORDS_ALONE = 'There is nothing to know meaning by, neither vectors nor an embedder. Words alone were used.'
-const LONGEST_CONTEXT = 4000
-const MOST_HITS = 1000
+const MAX_CONTEXT_LENGTH = 4000
+const MAX_HITS = 1000
 /** Vectors that could not be read are read again after so long. */
 const AGAIN_MS = 30_000
 const NOTHING: ReadonlySet<string> = new Set()
 /** How much what was said before counts beside what is asked. */
 const CONTEXT_SHARE = 0.15
 
-export function createSearcher(parts: SearcherParts = {}): MeasuredSearcher {
+export function createSearcher(parts: SearcherDeps = {}): MeasuredSearcher {
   return new IndexedSearcher(parts)
 }
 
@@ -104,12 +104,12 @@ interface Asked {
 }
 
 class IndexedSearcher implements MeasuredSearcher {
-  readonly #parts: SearcherParts
+  readonly #parts: SearcherDeps
   readonly #toolkits = new ToolkitIndices()
   #index: Promise<Index> | undefined
   #againAt = Number.POSITIVE_INFINITY
 
-  constructor(parts: SearcherParts) {
+  constructor(parts: SearcherDeps) {
     this.#parts = parts
   }
 
@@ -117,7 +117,7 @@ class IndexedSearcher implements MeasuredSearcher {
     return (await this.#indexOf()).segments.size
   }
 
-  async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<Found> {
+  async search(entries: readonly LoadoutEntry[], given: string, options: SearchOptions = {}): Promise<SearchResult> {
     const { text, isCut } = readText(given, options.strategy)
     const { userId, callers, context = '', given: known = NOTHING } = options
     const [limit, rest] = [boundedCount(options.limit ?? 10, 1), boundedCount(options.rest ?? 0, 0)]
@@ -128,7 +128,7 @@ class IndexedSearcher implements MeasuredSearcher {
     const used = usedIn(view, await this.#usesOf(userId))
     const own = await index.learned.of(userId ?? '', used)
     const segments = own ? [own, ...shared] : shared
-    const asked = { text, context: context.slice(0, LONGEST_CONTEXT), strategy, userId, view, segments }
+    const asked = { text, context: context.slice(0, MAX_CONTEXT_LENGTH), strategy, userId, view, segments }
     const { scores, ...how } = await this.#scores(asked, index)
     if (used.size > 0 && strategy !== 'regex') addHabits(scores, asked, { used, index })
     const ranked = top(segments, scores, {
@@ -225,8 +225,8 @@ function indexWith(vectors: WordVectors | undefined): Index {
 /** A pattern is taken whole, or refused. */
 function readText(given: string, strategy: Strategy | undefined): { text: string; isCut: boolean } {
   const words = strategy === 'regex' ? given : withoutEncoded(given)
-  const isCut = strategy !== 'regex' && words.length > LONGEST_QUERY
-  const text = (isCut ? bothEnds(words, LONGEST_QUERY) : words).toWellFormed()
+  const isCut = strategy !== 'regex' && words.length > MAX_QUERY_LENGTH
+  const text = (isCut ? bothEnds(words, MAX_QUERY_LENGTH) : words).toWellFormed()
   if (text.trim() !== '') return { text, isCut }
   throw new HostError('invalid-input', {
     detail: 'There is nothing to search for.',
@@ -234,7 +234,7 @@ function readText(given: string, strategy: Strategy | undefined): { text: string
   })
 }
 
-const boundedCount = (count: number, least: number) => Math.min(Math.max(least, Math.floor(count) || least), MOST_HITS)
+const boundedCount = (count: number, least: number) => Math.min(Math.max(least, Math.floor(count) || least), MAX_HITS)
 
 /** Up to the last of so many that whoever asks has not. */
 function endOf(ranked: readonly { ref: string }[], { limit, given }: { limit: number; given: ReadonlySet<string> }) {

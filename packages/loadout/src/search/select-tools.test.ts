@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from './search-tools.ts'
-import { choose } from './select-tools.ts'
+import { selectTools } from './select-tools.ts'
 
 const entry = (ref: string, deferred: boolean, tokens = 100): LoadoutEntry => ({
   ref,
@@ -19,7 +19,7 @@ const entry = (ref: string, deferred: boolean, tokens = 100): LoadoutEntry => ({
 })
 const hit = (ref: string, score = 1) => ({ ref, score, reasons: ['"it" in its name'] })
 const count = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 50 : one.tokens)
-const refs = (chosen: ReturnType<typeof choose>) => chosen.tools.map((one) => one.entry.ref)
+const refs = (chosen: ReturnType<typeof selectTools>) => chosen.tools.map((one) => one.entry.ref)
 
 describe('tool selection', () => {
   const tools = [entry('kit.a', false), entry('kit.b', true), entry('kit.c', true), entry('kit.d', true)]
@@ -29,7 +29,7 @@ describe('tool selection', () => {
       { ref: 'kit.d', sticky: false },
       { ref: 'kit.c', sticky: true },
     ]
-    const chosen = choose({ tools, loaded, hits: [hit('kit.b', 0.9)], count })
+    const chosen = selectTools({ tools, loaded, hits: [hit('kit.b', 0.9)], count })
     expect(chosen.tools.map(({ entry: one, by, score }) => [one.ref, by, score])).toEqual([
       ['kit.a', 'always', undefined],
       ['kit.c', 'sticky', undefined],
@@ -37,40 +37,43 @@ describe('tool selection', () => {
       ['kit.b', 'search', 0.9],
     ])
     expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 400 })
-    expect(refs(choose({ tools, loaded: [], hits: [], count }))).toEqual(['kit.a', SEARCH_ENTRY.ref])
+    expect(refs(selectTools({ tools, loaded: [], hits: [], count }))).toEqual(['kit.a', SEARCH_ENTRY.ref])
   })
 
   it('includes only available tools, whatever was loaded or found', () => {
-    const chosen = choose({ tools, loaded: [{ ref: 'kit.gone', sticky: true }], hits: [hit('kit.other')], count })
+    const chosen = selectTools({ tools, loaded: [{ ref: 'kit.gone', sticky: true }], hits: [hit('kit.other')], count })
     expect(refs(chosen)).toEqual(['kit.a', SEARCH_ENTRY.ref])
   })
 
   it('keeps the best matches in a small budget and reports dropped tools', () => {
     const loaded = [{ ref: 'kit.c', sticky: false }]
-    const chosen = choose({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
+    const chosen = selectTools({ tools, loaded, hits: [hit('kit.b')], maxTokens: 260, count })
     expect(refs(chosen)).toEqual(['kit.a', 'kit.b', SEARCH_ENTRY.ref])
     expect(chosen.dropped).toEqual([
       { ref: 'kit.c', reason: 'It costs 100 tokens, and maxTokens is 260, of which search_tools needs 50.' },
     ])
-    expect(choose({ tools, loaded, hits: [], maxTokens: 0, count })).toMatchObject({ tools: [], tokens: 0 })
+    expect(selectTools({ tools, loaded, hits: [], maxTokens: 0, count })).toMatchObject({ tools: [], tokens: 0 })
   })
 
   it('reserves no room for search_tools if all tools fit or if it does not fit itself', () => {
     const always = [entry('kit.a', false, 28), entry('kit.b', false, 28)]
     const dear = (one: LoadoutEntry) => (one === SEARCH_ENTRY ? 137 : one.tokens)
     for (const maxTokens of [56, 70, 150]) {
-      const chosen = choose({ tools: always, loaded: [], hits: [], maxTokens, count: dear })
+      const chosen = selectTools({ tools: always, loaded: [], hits: [], maxTokens, count: dear })
       expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 56 })
     }
     const waiting = ['a', 'b', 'c', 'd'].map((name) => entry(`kit.${name}`, true, 31))
     const hits = waiting.slice(0, 3).map(({ ref }) => hit(ref))
-    const chosen = choose({ tools: waiting, loaded: [], hits, maxTokens: 100, count: dear })
+    const chosen = selectTools({ tools: waiting, loaded: [], hits, maxTokens: 100, count: dear })
     expect(refs(chosen)).toEqual(['kit.a', 'kit.b', 'kit.c'])
     expect(chosen.dropped).toEqual([{ ref: SEARCH_ENTRY.ref, reason: 'It costs 137 tokens, and maxTokens is 100.' }])
     // Alone it would find what then has no room.
     const dearer = waiting.map((one) => ({ ...one, tokens: 60 }))
-    expect(refs(choose({ tools: dearer, loaded: [], hits, maxTokens: 140, count: dear }))).toEqual(['kit.a', 'kit.b'])
-    expect(refs(choose({ tools: dearer, loaded: [], hits, maxTokens: 200, count: dear }))).toEqual([
+    expect(refs(selectTools({ tools: dearer, loaded: [], hits, maxTokens: 140, count: dear }))).toEqual([
+      'kit.a',
+      'kit.b',
+    ])
+    expect(refs(selectTools({ tools: dearer, loaded: [], hits, maxTokens: 200, count: dear }))).toEqual([
       'kit.a',
       SEARCH_ENTRY.ref,
     ])
@@ -78,19 +81,21 @@ describe('tool selection', () => {
 
   it('includes all tools if that costs no more, unless this is not allowed', () => {
     const few = ['a', 'b', 'c'].map((name) => entry(`kit.${name}`, true, 20))
-    const chosen = choose({ tools: few, loaded: [], hits: [hit('kit.b', 0.7)], count })
+    const chosen = selectTools({ tools: few, loaded: [], hits: [hit('kit.b', 0.7)], count })
     expect(refs(chosen)).toEqual(['kit.b', 'kit.a', 'kit.c'])
     expect(chosen).toMatchObject({ deferred: [], dropped: [], tokens: 60 })
     expect(chosen.tools[1]).toMatchObject({ by: 'always', reasons: [expect.stringContaining('costs no more')] })
-    expect(refs(choose({ tools: few, loaded: [], hits: [], mayTakeAll: false, count }))).toEqual([SEARCH_ENTRY.ref])
+    expect(refs(selectTools({ tools: few, loaded: [], hits: [], mayTakeAll: false, count }))).toEqual([
+      SEARCH_ENTRY.ref,
+    ])
   })
 
   it('defers the best of many tools first and few tools in loadout order', () => {
     const many = Array.from({ length: 150 }, (_, at) => entry(`kit.t${at}`, true))
     const given = { loaded: [], hits: [hit('kit.t9')], rest: ['kit.t149', 'kit.t7'], count }
-    const { deferred } = choose({ tools: many, ...given })
+    const { deferred } = selectTools({ tools: many, ...given })
     expect(deferred.slice(0, 3).map(({ ref }) => ref)).toEqual(['kit.t149', 'kit.t7', 'kit.t0'])
-    expect(choose({ tools: many.slice(0, 50), ...given }).deferred[0]?.ref).toBe('kit.t0')
+    expect(selectTools({ tools: many.slice(0, 50), ...given }).deferred[0]?.ref).toBe('kit.t0')
   })
 
   const some = fc.array(
@@ -105,7 +110,7 @@ describe('tool selection', () => {
         const all = [
           ...new Map(given.map(({ id, deferred, tokens }) => [id, entry(`kit.t${id}`, deferred, tokens)])).values(),
         ]
-        const chosen = choose({
+        const chosen = selectTools({
           tools: all,
           maxTokens,
           count,

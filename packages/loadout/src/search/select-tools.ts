@@ -10,7 +10,7 @@
  *   only where something is left to find, and where it does not take the room of everything else.
  */
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
-import type { ChosenBy, SelectedTool } from '../schema/toolkit/selection.ts'
+import type { SelectedBy, SelectedTool } from '../schema/toolkit/selection.ts'
 import type { Hit } from './search.ts'
 import { SEARCH_ENTRY } from './search-tools.ts'
 
@@ -21,7 +21,7 @@ export interface LoadedTool {
   sticky: boolean
 }
 
-export interface Choice {
+export interface SelectionInput {
   /** What is carried. */
   tools: readonly LoadoutEntry[]
   /** In the order in which they were loaded. */
@@ -36,14 +36,14 @@ export interface Choice {
   count: (entry: LoadoutEntry) => number
 }
 
-export interface Chosen {
+export interface SelectionResult {
   tools: SelectedTool[]
   deferred: LoadoutEntry[]
   dropped: Array<{ ref: string; reason: string }>
   tokens: number
 }
 
-export function choose(choice: Choice): Chosen {
+export function selectTools(choice: SelectionInput): SelectionResult {
   const { tools, maxTokens, count, mayTakeAll = true } = choice
   const wanted = wantedOf(tools, choice)
   const search = { entry: SEARCH_ENTRY, by: 'always' as const, reasons: [FINDS_MORE], tokens: count(SEARCH_ENTRY) }
@@ -80,7 +80,7 @@ interface Room {
   /** What `search_tools` costs. */
   search: number
   maxTokens: number | undefined
-  count: Choice['count']
+  count: SelectionInput['count']
 }
 
 /** What finds room, and how much of it was kept for `search_tools`. */
@@ -110,7 +110,7 @@ function fitting(
 /** All that is carried, where it costs no more than what would be sent. */
 function allWithin(
   tools: readonly LoadoutEntry[],
-  { wanted, tokens, count }: Pick<Choice, 'count'> & { wanted: readonly Wanted[]; tokens: number },
+  { wanted, tokens, count }: Pick<SelectionInput, 'count'> & { wanted: readonly Wanted[]; tokens: number },
 ): SelectedTool[] | undefined {
   const known = new Set(wanted.map(({ entry }) => entry))
   const others = tools
@@ -129,7 +129,7 @@ function allWithin(
 }
 
 /** Few wait as they are carried, so that what is sent of them stays the same from one prompt to the next. */
-function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: Choice): LoadoutEntry[] {
+function inOrder(deferred: LoadoutEntry[], { hits, rest = [] }: SelectionInput): LoadoutEntry[] {
   if (deferred.length <= MANY) return deferred
   const places = new Map([...hits.map(({ ref }) => ref), ...rest].map((ref, place) => [ref, place]))
   const placeOf = ({ ref }: LoadoutEntry) => places.get(ref) ?? places.size
@@ -141,17 +141,17 @@ const MANY = 100
 const ALL_FIT = 'All that is carried costs no more than the way to find it.'
 const FINDS_MORE = 'It finds what is not here.'
 /** What a small budget keeps first. */
-const RANK: Record<ChosenBy, number> = { always: 0, sticky: 1, search: 2, loaded: 3 }
+const RANK: Record<SelectedBy, number> = { always: 0, sticky: 1, search: 2, loaded: 3 }
 
 type Wanted = Omit<SelectedTool, 'tokens'>
 
 const byRank = (a: Wanted, b: Wanted) => RANK[a.by] - RANK[b.by]
 
-function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<Choice, 'loaded' | 'hits'>): Wanted[] {
+function wantedOf(tools: readonly LoadoutEntry[], { loaded, hits }: Pick<SelectionInput, 'loaded' | 'hits'>): Wanted[] {
   const carried = new Map(tools.map((entry) => [entry.ref, entry]))
   const found = new Map(hits.map((hit) => [hit.ref, hit]))
   const wanted = new Map<string, Wanted>()
-  const add = (entry: LoadoutEntry | undefined, by: ChosenBy, why: string) => {
+  const add = (entry: LoadoutEntry | undefined, by: SelectedBy, why: string) => {
     if (!entry || wanted.has(entry.ref)) return
     const hit = found.get(entry.ref)
     wanted.set(entry.ref, {

@@ -7,11 +7,11 @@ import { HostError } from '../errors.ts'
 import { invalidInput, jsonObject, parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { searchInput } from '../schema/toolkit/selection.ts'
-import { givenExamples } from '../schema/toolkit/tool.ts'
+import { toolExamples } from '../schema/toolkit/tool.ts'
 import { vectorsBy } from './create-search.ts'
-import { toolkitWords } from './index/toolkits.ts'
+import { toolkitTerms } from './index/toolkits.ts'
 import type { Hit, Strategy } from './search.ts'
-import { type AskOptions, createSearcher, type Searcher } from './searcher.ts'
+import { createSearcher, type Searcher, type SearchInput } from './searcher.ts'
 import { type VectorSource, vectorsFrom } from './vectors/bundled-vectors.ts'
 import type { Embedder, EmbedTexts } from './vectors/embedder.ts'
 
@@ -32,7 +32,7 @@ export const plainTool = z
     server: text(500).nullish(),
     toolkitTitle: text(500).nullish(),
     serverTitle: text(500).nullish(),
-    examples: givenExamples.nullish(),
+    examples: toolExamples.nullish(),
   })
   .transform(({ id, toolkit, server, toolkitTitle, serverTitle, inputSchema, input_schema: snake, ...tool }) => ({
     name: tool.name,
@@ -44,18 +44,18 @@ export const plainTool = z
     ...(tool.examples ? { examples: tool.examples } : {}),
     id: id ?? `${toolkit || server || ''}/${tool.name}`.replace(/^\//, ''),
   }))
-export type PlainTool = z.output<typeof plainTool>
+export type ListedTool = z.output<typeof plainTool>
 /** A list of tools as it was read, as a server lists them, or its whole answer to `tools/list`. */
 export type ToolListInput =
   | ReadonlyArray<z.input<typeof plainTool>>
   | { readonly tools: ReadonlyArray<z.input<typeof plainTool>> }
 
-const MOST_TOOLS = 200_000
-const toolList = z.array(plainTool).max(MOST_TOOLS)
+const MAX_TOOLS = 200_000
+const toolList = z.array(plainTool).max(MAX_TOOLS)
 const toolFile = z.union([z.looseObject({ tools: toolList }).transform(({ tools }) => tools), toolList])
 
 /** A file of tools: a list of them, or what a server answers to `tools/list`. */
-export function readTools(json: unknown): PlainTool[] {
+export function readTools(json: unknown): ListedTool[] {
   const read = toolFile.safeParse(json)
   if (read.success) return read.data
   // Of the two shapes, errors are told of the one that it is.
@@ -63,14 +63,14 @@ export function readTools(json: unknown): PlainTool[] {
   throw own.success ? new HostError('invalid-input') : invalidInput(own.error)
 }
 
-export interface PlainHit extends Hit {
+export interface ListHit extends Hit {
   /** As the list has it. */
   id: string
-  tool: PlainTool
+  tool: ListedTool
 }
 
-export interface PlainFound {
-  hits: PlainHit[]
+export interface ListResult {
+  hits: ListHit[]
   /** The one that was used. */
   strategy: Strategy
   /** What did not go as asked. */
@@ -78,7 +78,7 @@ export interface PlainFound {
 }
 
 export interface ToolIndex {
-  search(query: string, options?: AskOptions): Promise<PlainFound>
+  search(query: string, options?: SearchInput): Promise<ListResult>
 }
 
 export interface ToolIndexOptions {
@@ -98,10 +98,10 @@ export function createToolIndex(
     vectors: vectorsFrom(vectors),
     embedded: embedder && vectorsBy(embedder, { waitMs }),
   })
-  const byRef = new Map<string, PlainTool>()
+  const byRef = new Map<string, ListedTool>()
   const entries = readTools(given).map((tool) => {
     // A toolkit's id has no dot; two tools of one name stay two.
-    const toolkit = toolkitWords(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
+    const toolkit = toolkitTerms(tool.toolkit, tool.toolkitTitle).replaceAll('.', ' ')
     const first = `${toolkit}.${tool.name}`
     const ref = byRef.has(first) ? `${first} ${byRef.size}` : first
     byRef.set(ref, tool)
@@ -113,7 +113,7 @@ export function createToolIndex(
       const { hits, strategy, warnings } = await searcher.search(entries, q, asked)
       return {
         hits: hits.map((hit) => {
-          const tool = byRef.get(hit.ref) as PlainTool
+          const tool = byRef.get(hit.ref) as ListedTool
           return { ...hit, ref: refOf(tool), id: tool.id, tool }
         }),
         strategy,
@@ -124,19 +124,19 @@ export function createToolIndex(
 }
 
 /** Which of these tools fit? Indexes them, and forgets the index: for one question. */
-export async function search({ query, tools, ...rest }: PlainQuestion): Promise<PlainFound> {
+export async function search({ query, tools, ...rest }: ListQuery): Promise<ListResult> {
   const { vectors, embedder, embedderWaitMs, ...options } = rest
   return createToolIndex(tools, { vectors, embedder, embedderWaitMs }).search(query, options)
 }
 
-export interface PlainQuestion extends AskOptions, ToolIndexOptions {
+export interface ListQuery extends SearchInput, ToolIndexOptions {
   query: string
   tools: ToolListInput
 }
 
-const refOf = ({ toolkit, name: own }: PlainTool) => (toolkit === '' ? own : `${toolkit}.${own}`)
+const refOf = ({ toolkit, name: own }: ListedTool) => (toolkit === '' ? own : `${toolkit}.${own}`)
 
-function entryOf(tool: PlainTool, ref: string): LoadoutEntry {
+function entryOf(tool: ListedTool, ref: string): LoadoutEntry {
   const { id: _, toolkitTitle: __, toolkit, examples, ...manifest } = tool
   return {
     ref,

@@ -4,9 +4,9 @@ import { parse } from '../schema/json.ts'
 import type { LoadoutEntry } from '../schema/toolkit/loadout-entry.ts'
 import { searchInput } from '../schema/toolkit/selection.ts'
 import type { Hit, Strategy } from './search.ts'
-import type { AskOptions, Searcher } from './searcher.ts'
+import type { Searcher, SearchInput } from './searcher.ts'
 
-export interface FoundTool extends Hit {
+export interface ToolHit extends Hit {
   entry: LoadoutEntry
 }
 
@@ -15,8 +15,8 @@ export interface ToolSearch {
   search(
     scope: LoadoutScope,
     text: string,
-    options?: AskOptions,
-  ): Promise<{ tools: FoundTool[]; strategy: Strategy; warnings: readonly string[] }>
+    options?: SearchInput,
+  ): Promise<{ tools: ToolHit[]; strategy: Strategy; warnings: readonly string[] }>
 }
 
 export function createToolSearch(parts: { loadouts: Pick<Loadouts, 'of'>; searcher: Searcher }): ToolSearch {

@@ -1,7 +1,7 @@
 /** Who may do what to a row. For drivers with a database that knows, the same rules stand in SQL as policies. */
 import { HostError } from '../errors.ts'
 import { APP_OWNER } from '../schema/ids.ts'
-import { type Collection, callerReach, type SystemCaller, specOf } from './collections.ts'
+import { type Collection, callerAccess, type SystemCaller, specOf } from './collections.ts'
 import type { Access } from './storage.ts'
 
 export type Verb = 'read' | 'insert' | 'change'
@@ -24,7 +24,7 @@ export function may(access: Access, verb: Verb, { collection, owner }: Place): b
 function systemMay(access: Access & { caller: SystemCaller }, verb: Verb, { collection, owner }: Place): boolean {
   // Named parts see what everyone sees, and beyond that only what the list gives them.
   if (specOf(collection).owner === 'shared' && verb === 'read') return true
-  const reach = callerReach(access.caller, collection)
+  const reach = callerAccess(access.caller, collection)
   if (reach === undefined) return false
   if (reach === 'any') return true
   return reach === 'app' ? owner === APP_OWNER : owner !== APP_OWNER && owner === access.userId
@@ -35,7 +35,7 @@ export function assertCollection(access: Access, verb: Verb, collection: Collect
   const { owner, userMay } = specOf(collection)
   if (verb === 'read' && (owner === 'shared' || (access.caller === undefined && owner === 'user'))) return
   if (access.caller !== undefined) {
-    if (callerReach(access.caller, collection) !== undefined) return
+    if (callerAccess(access.caller, collection) !== undefined) return
     throw new HostError('forbidden', { detail: `The caller "${access.caller}" has no reach into "${collection}".` })
   }
   if (owner === 'user' && (userMay === 'write' || (userMay === 'append' && verb === 'insert'))) return
@@ -62,7 +62,7 @@ export function rowOwner(collection: Collection, row: Record<string, unknown>): 
 }
 
 /** Who is told that a row changed: its owner; of what no user reads, the one that it names. */
-export function toldTo(collection: Collection, row: Record<string, unknown>): string {
+export function changeRecipient(collection: Collection, row: Record<string, unknown>): string {
   return specOf(collection).owner !== 'shared' && typeof row.userId === 'string' ? row.userId : APP_OWNER
 }
 

@@ -8,7 +8,7 @@ import { appConfigRow } from '../schema/app-config.ts'
 import { apiKeyRow } from '../schema/records/api-key.ts'
 import { approvalRow } from '../schema/records/approval.ts'
 import { auditHeadRow, auditRow } from '../schema/records/audit.ts'
-import { placesRow, processRow, removedUserRow, usageRow } from '../schema/records/bookkeeping.ts'
+import { concurrencyRow, processRow, removedUserRow, usageRow } from '../schema/records/bookkeeping.ts'
 import { callRow } from '../schema/records/call.ts'
 import { credentialRow } from '../schema/records/credential.ts'
 import { messageRow } from '../schema/records/message.ts'
@@ -160,7 +160,7 @@ export const COLLECTIONS = {
     parent: { collection: 'results', field: 'resultId' },
   }),
   usage: spec({ ...own, row: usageRow, id: 'usageId', unique: [['subject', 'counter', 'windowStart']] }),
-  places: spec({ ...own, row: placesRow, id: 'placesId', unique: [['subject']] }),
+  places: spec({ ...own, row: concurrencyRow, id: 'placesId', unique: [['subject']] }),
   removedUsers: spec({ ...shared, row: removedUserRow, id: 'removalId', watch: 'removalId' }),
   processes: spec({ ...shared, row: processRow, id: 'processId' }),
   workflows: spec({ ...own, row: workflowRow, id: 'workflowId', unique: [['name']], watch: 'workflowId' }),
@@ -273,10 +273,10 @@ export const SYSTEM_CALLERS = {
 
 export type SystemCaller = keyof typeof SYSTEM_CALLERS
 /** `any`: every row. `named`: the rows of the user that the access names. `app`: the app's own rows. */
-export type CallerReach = 'any' | 'named' | 'app'
+export type CallerAccess = 'any' | 'named' | 'app'
 
-export function callerReach(caller: SystemCaller, collection: Collection): CallerReach | undefined {
-  const reach: Partial<Record<Collection, CallerReach>> = SYSTEM_CALLERS[caller]
+export function callerAccess(caller: SystemCaller, collection: Collection): CallerAccess | undefined {
+  const reach: Partial<Record<Collection, CallerAccess>> = SYSTEM_CALLERS[caller]
   return reach[collection]
 }
 

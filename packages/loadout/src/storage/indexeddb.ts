@@ -3,7 +3,7 @@ import { HostError } from '../errors.ts'
 import { COLLECTION_NAMES } from './collections.ts'
 import type { Backend, RowObject } from './kv/backend.ts'
 import { createKvStorage } from './kv/kv-storage.ts'
-import { type KeptOpen, keepOpened } from './open-once.ts'
+import { type OpenOnce, openOnce } from './open-once.ts'
 import type { Change, Storage } from './storage.ts'
 
 export interface IndexedDbOptions {
@@ -37,9 +37,9 @@ export function indexedDb({ database = 'loadout' }: IndexedDbOptions = {}): Stor
 }
 
 /** The open database. It gives way to a tab that wants to upgrade or delete it, and is opened again at the next use. */
-function keepDatabase(database: string): KeptOpen<IDBPDatabase> {
+function keepDatabase(database: string): OpenOnce<IDBPDatabase> {
   const letGo = () => void connection.forget().then((db) => db?.close())
-  const connection = keepOpened(() =>
+  const connection = openOnce(() =>
     openDB(database, VERSION, {
       upgrade(fresh) {
         for (const name of COLLECTION_NAMES) if (!fresh.objectStoreNames.contains(name)) fresh.createObjectStore(name)
@@ -64,7 +64,7 @@ function unavailable(cause: unknown): HostError {
   })
 }
 
-function indexedDbBackend(connection: KeptOpen<IDBPDatabase>, database: string): Backend {
+function indexedDbBackend(connection: OpenOnce<IDBPDatabase>, database: string): Backend {
   return {
     async get(collection, owner, id) {
       const db = await connection.use()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lazyKeyRing, processKeyRing } from '../credentials/aes-key-ring.ts'
 import { createKvStorage } from './kv/kv-storage.ts'
 import { memoryBackend } from './kv/memory-backend.ts'
-import { keepOpened } from './open-once.ts'
+import { openOnce } from './open-once.ts'
 
 /** Fails the first time, as a database that is still starting does. */
 function startsLate<T>(value: () => T): () => Promise<T> {
@@ -16,7 +16,7 @@ function startsLate<T>(value: () => T): () => Promise<T> {
 describe('a lazily opened resource', () => {
   it('is opened once for many callers and again after it is forgotten', async () => {
     let opened = 0
-    const kept = keepOpened(async () => ++opened)
+    const kept = openOnce(async () => ++opened)
     expect(await Promise.all([kept.use(), kept.use()])).toEqual([1, 1])
     expect(await kept.forget()).toBe(1)
     expect(await kept.use()).toBe(2)

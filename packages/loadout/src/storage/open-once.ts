@@ -1,6 +1,6 @@
 import { HostError } from '../errors.ts'
 
-export interface KeptOpen<T> {
+export interface OpenOnce<T> {
   use(): Promise<T>
   /** Lets go of what is open, which the caller then closes; the next use opens anew. */
   forget(): Promise<T | undefined>
@@ -10,7 +10,7 @@ export interface KeptOpen<T> {
 }
 
 /** Opens at the first use, and once. A failed start is not kept: the next use tries again. */
-export function keepOpened<T>(open: () => Promise<T>): KeptOpen<T> {
+export function openOnce<T>(open: () => Promise<T>): OpenOnce<T> {
   let opened: Promise<T> | undefined
   let closed = false
 

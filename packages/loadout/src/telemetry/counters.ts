@@ -16,13 +16,13 @@ export interface Operation {
 }
 
 /** What there is at a moment: on the line, and in all. */
-export interface LineCounts {
+export interface ConnectionCounts {
   connections: Readonly<Record<'idle' | 'leased' | 'connecting', number>>
   waiting: number
   processes: number
 }
 
-export interface HostCounts extends LineCounts {
+export interface HostCounts extends ConnectionCounts {
   /** Lines of the log that the database does not have yet. */
   unshipped: number
 }

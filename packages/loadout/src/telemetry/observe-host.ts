@@ -1,11 +1,11 @@
 /** What is counted beside the way of a call: the pool and its processes whenever somebody looks, and approvals by their events. */
 import type { Emitter } from '../events.ts'
-import type { LineCounts } from './counters.ts'
+import type { ConnectionCounts } from './counters.ts'
 import type { Telemetry } from './telemetry.ts'
 
 export interface Observed {
   events: Emitter
-  connector: { counts(): LineCounts }
+  connector: { counts(): ConnectionCounts }
   audit: { unshipped(): number }
 }
 

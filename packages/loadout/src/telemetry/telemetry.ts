@@ -23,13 +23,13 @@ export interface TelemetryOptions {
   /** @default the meter of the provider that the app had registered when the host was made, if any */
   meter?: Meter
   /** Told of every call that is over, for a log. */
-  onCall?: (call: CallRecord) => void
+  onCall?: (call: CallMeasurement) => void
   /** How many names become tags before the rest is `other`. */
   limits?: NameLimits
 }
 
 /** A call that is over, without what it was about. */
-export interface CallRecord {
+export interface CallMeasurement {
   callId: string
   userId: string
   threadId?: string | undefined
@@ -50,7 +50,7 @@ export interface Telemetry {
   isTracing(): boolean
   /** Undefined where nobody reads them: then nothing is counted. */
   readonly counters: Counters | undefined
-  readonly onCall: ((call: CallRecord) => void) | undefined
+  readonly onCall: ((call: CallMeasurement) => void) | undefined
 }
 
 const NAME = 'loadout'
@@ -76,7 +76,7 @@ function watchProvider(): () => boolean {
 }
 
 /** Who looks on must not fail what they look at. */
-function harmless(onCall: (call: CallRecord) => void): (call: CallRecord) => void {
+function harmless(onCall: (call: CallMeasurement) => void): (call: CallMeasurement) => void {
   return (call) => {
     try {
       onCall(call)

@@ -39,15 +39,15 @@ export function traceMeta(at: Context): TraceMeta | undefined {
 }
 
 /** The limits of W3C Baggage. */
-const MOST_ENTRIES = 64
-const MOST_CHARACTERS = 8192
+const MAX_ENTRIES = 64
+const MAX_CHARACTERS = 8192
 
 function writeBaggage(baggage: Baggage | undefined): string {
   let written = ''
-  for (const [key, { value, metadata }] of (baggage?.getAllEntries() ?? []).slice(0, MOST_ENTRIES)) {
+  for (const [key, { value, metadata }] of (baggage?.getAllEntries() ?? []).slice(0, MAX_ENTRIES)) {
     const more = metadata === undefined ? '' : `;${metadata.toString()}`
     const entry = `${encodeURIComponent(key.toWellFormed())}=${encodeURIComponent(value.toWellFormed())}${more}`
-    if (written.length + entry.length + 1 > MOST_CHARACTERS) continue
+    if (written.length + entry.length + 1 > MAX_CHARACTERS) continue
     written += written === '' ? entry : `,${entry}`
   }
   return written

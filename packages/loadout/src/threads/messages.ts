@@ -28,7 +28,7 @@ export interface Messages {
 }
 
 /** In one thread. */
-const MOST_MESSAGES = 10_000
+const MAX_MESSAGES = 10_000
 /** Of one message, as JSON. */
 const LARGEST = 1_000_000
 /** Of one text or result in a message that is too large. */
@@ -49,7 +49,7 @@ export function createMessages({ storage, events }: { storage: Storage; events: 
           const [last] = await tx.list('messages', { where: { userId, threadId }, order: 'desc', limit: 1 })
           // An answer has its id from when it began, so what has the last id need not have the last place.
           const position = (last ? last.position + 1 : 0) + tried
-          if (position >= MOST_MESSAGES) throw full(threadId)
+          if (position >= MAX_MESSAGES) throw full(threadId)
           const whole: MessageRow = { ...about, position, createdAt: new Date() }
           await tx.insert('messages', whole)
           await tx.update('threads', threadId, { set: { updatedAt: whole.createdAt } })
@@ -116,6 +116,6 @@ const noThread = (id: string) =>
   new HostError('not-found', { detail: `There is no thread "${id.slice(0, 80)}" of yours.` })
 const full = (id: string) =>
   new HostError('limit-reached', {
-    detail: `The thread "${id.slice(0, 80)}" has ${MOST_MESSAGES} messages, which is the most.`,
+    detail: `The thread "${id.slice(0, 80)}" has ${MAX_MESSAGES} messages, which is the most.`,
     action: 'Go on in a new thread, or clear this one.',
   })

@@ -16,13 +16,13 @@ type Secrets = Readonly<Record<string, string>>
 const NAMED = /^(?:env|headers|values|auth\.headers)\.(.+)$/s
 
 /** Whether a value that is kept as a secret tells what the server does, not who may use it. */
-export function isPlain(field: string, value: string | undefined): boolean {
+export function isPublicValue(field: string, value: string | undefined): boolean {
   const name = NAMED.exec(field)?.[1]
   return name !== undefined && value !== undefined && !isSecretName(name) && !looksSecret(value)
 }
 
-export const plainIn = (secrets: Secrets): Secrets =>
-  Object.fromEntries(Object.entries(secrets).filter(([field, value]) => isPlain(field, value)))
+export const publicValues = (secrets: Secrets): Secrets =>
+  Object.fromEntries(Object.entries(secrets).filter(([field, value]) => isPublicValue(field, value)))
 
 /** The record as text. The numbers of placeholders say how often something was stored, and nothing else. */
 export const bindingText = (server: unknown, overrides: unknown): string =>
@@ -40,7 +40,8 @@ export function isSameBinding({ before, after, given, stored }: Rebinding): bool
   const text = bindingText(before.configJson, before.optionsJson.overrides ?? {})
   if (text !== bindingText(after.server, after.overrides)) return false
   return Object.entries(given).every(
-    ([field, value]) => stored[field] === value || !(isPlain(field, value) || isPlain(field, stored[field])),
+    ([field, value]) =>
+      stored[field] === value || !(isPublicValue(field, value) || isPublicValue(field, stored[field])),
   )
 }
 

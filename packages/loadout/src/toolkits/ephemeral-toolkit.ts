@@ -7,7 +7,7 @@
 import type { Tier } from '../schema/scope.ts'
 import type { UserServerConfigRow } from '../schema/toolkit/catalog.ts'
 import type { Toolkit } from '../schema/toolkit/toolkit.ts'
-import { carriedSecrets } from './secrets/context-secrets.ts'
+import { contextSecrets } from './secrets/context-secrets.ts'
 import { fillSecrets, takeSecrets } from './secrets/secrets.ts'
 import { type StoredToolkit, toColumns } from './stored-toolkit.ts'
 
@@ -23,9 +23,9 @@ export interface Carrying {
 
 const EPOCH = new Date(0)
 
-export async function carryToolkit(toolkit: Toolkit, carrying: Carrying): Promise<StoredToolkit> {
+export async function createEphemeralToolkit(toolkit: Toolkit, carrying: Carrying): Promise<StoredToolkit> {
   const { userId, tier = 'call', secrets = {}, transport } = carrying
-  const filled = fillSecrets(toolkit.server, { ...secrets, ...carriedSecrets(toolkit) })
+  const filled = fillSecrets(toolkit.server, { ...secrets, ...contextSecrets(toolkit) })
   const taken = takeSecrets(filled, [])
   const record: Toolkit = { ...toolkit, server: taken.server }
   const uscoId = `call_${await fingerprint([userId, tier, { ...toolkit, server: filled }])}`
@@ -40,8 +40,8 @@ export async function carryToolkit(toolkit: Toolkit, carrying: Carrying): Promis
     createdAt: EPOCH,
     updatedAt: EPOCH,
   }
-  const carried = { secrets: () => taken.secrets, ...(transport ? { transport } : {}) }
-  return { uscoId, userId, tier, toolkit: record, row, enabled: toolkit.enabled, carried }
+  const ephemeral = { secrets: () => taken.secrets, ...(transport ? { transport } : {}) }
+  return { uscoId, userId, tier, toolkit: record, row, enabled: toolkit.enabled, ephemeral }
 }
 
 async function fingerprint(value: unknown): Promise<string> {

@@ -151,14 +151,14 @@ function wrongTier(tier: string): HostError {
   return invalidFields([{ path: 'scope', message: `is "${tier}", but this import is for the other tier` }])
 }
 
-const LONGEST_REASON = 1000
+const MAX_REASON_LENGTH = 1000
 
 /** By its fields where it has some: they name places and no text that somebody gave. */
 function rejected(error: HostError) {
   const { errors, message } = error
   const reason =
     errors && errors.length > 0 ? errors.map((field) => `${field.path}: ${field.message}`).join('; ') : message
-  return { status: 'rejected' as const, reason: reason.slice(0, LONGEST_REASON), ...(errors ? { errors } : {}) }
+  return { status: 'rejected' as const, reason: reason.slice(0, MAX_REASON_LENGTH), ...(errors ? { errors } : {}) }
 }
 
 const quoted = (name: string) => `"${name.slice(0, 80)}"`

@@ -3,7 +3,7 @@ import { invalidFields } from '../schema/json.ts'
 import { type ConfigType, configTypeOf, type Server } from '../schema/toolkit/server.ts'
 import type { Transaction } from '../storage/storage.ts'
 
-export interface MarketTie {
+export interface MarketplaceLink {
   server: Server
   /** The server that is named; null takes the tie away. */
   serverId?: string | null | undefined
@@ -14,7 +14,7 @@ export interface MarketTie {
 }
 
 /** Throws where no server of the marketplace has that id, and where the record is not what its caller says. */
-export async function tieToMarket(tx: Transaction, tie: MarketTie): Promise<string | null> {
+export async function linkToMarketplace(tx: Transaction, tie: MarketplaceLink): Promise<string | null> {
   const { server, serverId, configType } = tie
   if (typeof serverId === 'string' && !(await tx.get('servers', serverId)))
     throw invalidFields([{ path: 'server_id', message: 'is no server of the marketplace; leave it out' }])
@@ -26,6 +26,6 @@ export async function tieToMarket(tx: Transaction, tie: MarketTie): Promise<stri
 }
 
 /** Who says that it is something else, or gives tools of their own, has left the marketplace. */
-function keptTie({ server, configType = 'mcp_marketplace', before = null }: MarketTie): string | null {
+function keptTie({ server, configType = 'mcp_marketplace', before = null }: MarketplaceLink): string | null {
   return configType === 'mcp_marketplace' && server.type !== 'custom' ? before : null
 }

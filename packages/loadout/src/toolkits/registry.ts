@@ -28,7 +28,7 @@ import {
 const LIST_LIMIT = 10_000
 const NONE: readonly ToolTransformer[] = []
 /** More at once would drown who listens; they look anew instead. */
-const MOST_EVENTS = 500
+const MAX_EVENTS = 500
 
 export type { ToolkitOwner }
 
@@ -72,7 +72,7 @@ export interface Registry {
   setEnabled(userId: string, id: string, enabled: boolean): Promise<void>
 }
 
-export interface RegistryParts {
+export interface RegistryDeps {
   storage: Storage
   cache: ReadCache
   secrets: SecretKeeper
@@ -88,7 +88,7 @@ export interface RegistryParts {
   ready?: (() => Promise<void>) | undefined
 }
 
-export function createRegistry(parts: RegistryParts): Registry {
+export function createRegistry(parts: RegistryDeps): Registry {
   const { storage, secrets, events, functions, defaults, check = async () => [] } = parts
   const transformers = new Map<string, readonly ToolTransformer[]>()
   const mayRemove = (row: UserServerConfigRow, source: string | undefined) => mayBeRemoved(row, source, parts)
@@ -159,7 +159,7 @@ export function createRegistry(parts: RegistryParts): Registry {
 }
 
 async function checkRecord(
-  { defaults, check }: Pick<RegistryParts, 'defaults' | 'check'>,
+  { defaults, check }: Pick<RegistryDeps, 'defaults' | 'check'>,
   input: unknown,
   owner: ToolkitOwner,
 ): Promise<string[]> {
@@ -169,15 +169,15 @@ async function checkRecord(
 
 /** For the user, and for each thread that had one of them loaded. */
 const unloadedBy = ({ row, tools, loaded }: Removed): Array<{ ref: string; threadId?: string }> => [
-  ...tools.slice(0, MOST_EVENTS).map((tool) => ({ ref: `${row.slug}.${tool}` })),
-  ...loaded.slice(0, MOST_EVENTS),
+  ...tools.slice(0, MAX_EVENTS).map((tool) => ({ ref: `${row.slug}.${tool}` })),
+  ...loaded.slice(0, MAX_EVENTS),
 ]
 
 /** By its own source; or by an operator, where no source of this host defines it any more. */
 function mayBeRemoved(
   { optionsJson, slug }: UserServerConfigRow,
   source: string | undefined,
-  { isDefined }: Pick<RegistryParts, 'isDefined'>,
+  { isDefined }: Pick<RegistryDeps, 'isDefined'>,
 ): boolean {
   const defined = optionsJson.source as string | undefined
   return defined === source || (source === undefined && isDefined?.(defined ?? '', slug) === false)
@@ -202,7 +202,7 @@ function createTelling(events: Emitter) {
 }
 
 /** The app's toolkits are read and kept once, however many users there are. */
-function createReads({ storage, cache, ready }: RegistryParts) {
+function createReads({ storage, cache, ready }: RegistryDeps) {
   const appToolkits = (): Promise<readonly StoredToolkit[]> =>
     cache.read({ userId: APP_OWNER, name: 'toolkits' }, ['userServerConfigs'], () =>
       storage.transaction({ caller: 'app-config', userId: APP_OWNER }, async (tx) =>

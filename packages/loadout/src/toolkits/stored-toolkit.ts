@@ -23,13 +23,13 @@ export interface StoredToolkit {
   /** For an app toolkit seen by a user: what that user switched. Else as the toolkit says. */
   enabled: boolean
   /** Not stored: its secrets, and the transport that the app built for it, are in this process alone. */
-  carried?: { secrets(): Readonly<Record<string, string>>; transport?: () => unknown }
+  ephemeral?: { secrets(): Readonly<Record<string, string>>; transport?: () => unknown }
   /** The tier of the toolkit that this one hides. */
   shadows?: Tier
 }
 
 /** Whether nobody looked at its server yet, as it is now: what is known of it, if anything, is of another. */
-export const isUnseen = ({ row, toolkit, carried }: StoredToolkit): boolean =>
+export const isUnseen = ({ row, toolkit, ephemeral: carried }: StoredToolkit): boolean =>
   row.introspectedAt === null && !toolkit.tools && !carried
 
 export function fromRow(row: UserServerConfigRow): StoredToolkit {

@@ -7,7 +7,7 @@ import type { ConfigType } from '../schema/toolkit/server.ts'
 import type { Toolkit, ToolkitDefaults } from '../schema/toolkit/toolkit.ts'
 import type { Access, Storage, Transaction } from '../storage/storage.ts'
 import { isSameBinding, isSameServer } from './binding.ts'
-import { tieToMarket } from './marketplace-link.ts'
+import { linkToMarketplace } from './marketplace-link.ts'
 import { takeSecrets } from './secrets/secrets.ts'
 import { fromRow, toColumns } from './stored-toolkit.ts'
 
@@ -97,7 +97,7 @@ export function createToolkitWriter({ storage, secrets }: { storage: Storage; se
           owner: userId,
           existing,
           toolkit: { ...read.toolkit, id, ...(source === undefined ? {} : { source }) },
-          serverId: await tieToMarket(tx, { ...tie, server: read.toolkit.server, before: existing?.serverId }),
+          serverId: await linkToMarketplace(tx, { ...tie, server: read.toolkit.server, before: existing?.serverId }),
           given,
         })
         return { ...stored, created: existing === undefined, warnings: [...idWarnings(read, id), ...read.warnings] }

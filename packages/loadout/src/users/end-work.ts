@@ -7,9 +7,9 @@ import type { RunningCalls } from '../calls/calls.ts'
 import { APP_OWNER } from '../schema/ids.ts'
 import type { Collection, Storage } from '../storage/storage.ts'
 import { removalIdOf, removalsSince } from './removals.ts'
-import type { Leaving } from './removing.ts'
+import type { UsersBeingRemoved } from './removing.ts'
 
-export interface Departures {
+export interface UserRemovalListener {
   /** Ends all that a user has under way in this process. Says how many calls. */
   end(userId: string): Promise<number>
   /** Begins to hear of what other processes remove. */
@@ -17,10 +17,10 @@ export interface Departures {
   stop(): Promise<void>
 }
 
-export interface DepartureParts {
+export interface DepartureDeps {
   storage: Storage
   calls: Pick<RunningCalls, 'endAll' | 'users'>
-  leaving: Leaving
+  leaving: UsersBeingRemoved
   /** What is counted or waits to be written in this process alone. */
   forget(userId: string): void
   removeRows(userId: string, collections: readonly Collection[]): Promise<number>
@@ -30,7 +30,7 @@ export interface DepartureParts {
 const OF_CALLS = ['calls', 'approvals', 'results', 'usage', 'places', 'toolUses'] as const
 const OVERLAP_MS = 60_000
 
-export function createDepartures({ storage, calls, leaving, forget, removeRows }: DepartureParts): Departures {
+export function createDepartures({ storage, calls, leaving, forget, removeRows }: DepartureDeps): UserRemovalListener {
   let watching: Promise<() => void> | undefined
   let lookedAt = Date.now()
   const ending = new Set<Promise<void>>()

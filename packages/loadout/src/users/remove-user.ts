@@ -17,7 +17,7 @@ export interface Users {
   remove(userId: string): Promise<{ rows: number; lines: number }>
 }
 
-export interface UserParts {
+export interface UserDeps {
   storage: Storage
   /** Ends what they have under way in this process, down to the servers. Says how many calls. */
   endCalls(userId: string): Promise<number>
@@ -27,7 +27,7 @@ export interface UserParts {
   audit: Pick<Audit, 'erase' | 'flush'>
 }
 
-export function createUsers({ storage, endCalls, removeRows, connector, audit }: UserParts): Users {
+export function createUsers({ storage, endCalls, removeRows, connector, audit }: UserDeps): Users {
   const closeLines = (userId: string) => {
     const open = connector.status().filter(({ key }) => key.userId === userId)
     return Promise.all(open.map(({ key }) => connector.reset(key.toolkit, userId)))

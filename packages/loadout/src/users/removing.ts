@@ -1,12 +1,12 @@
 /** Users who are being removed: while their calls end, no call of theirs begins and nothing is counted for them. */
 import type { Budgets } from '../policy/limits/budgets.ts'
 
-export interface Leaving {
+export interface UsersBeingRemoved {
   has(userId: string): boolean
   during<T>(userId: string, work: () => Promise<T>): Promise<T>
 }
 
-export function createLeaving(): Leaving {
+export function createLeaving(): UsersBeingRemoved {
   const leaving = new Map<string, number>()
   return {
     has: (userId) => leaving.has(userId),
@@ -24,7 +24,7 @@ export function createLeaving(): Leaving {
 }
 
 /** Counters that write nothing for who leaves. */
-export function withoutLeaving(budgets: Budgets, leaving: Leaving): Budgets {
+export function ignoringRemovedUsers(budgets: Budgets, leaving: UsersBeingRemoved): Budgets {
   return {
     ...budgets,
     spend: (key, amount) => (leaving.has(key.userId) ? undefined : budgets.spend(key, amount)),

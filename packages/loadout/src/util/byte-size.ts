@@ -58,10 +58,10 @@ const jsonSizeOf = (value: unknown) => utf8Size(JSON.stringify(value) ?? '')
  * About how many characters a value takes as JSON, without making it. Escapes are not counted, and beyond so many values
  * it is a lower bound: it stands on the way of every call.
  */
-const MOST_VALUES = 20_000
+const MAX_VALUES = 20_000
 
 export function jsonSize(value: unknown): number {
-  let left = MOST_VALUES
+  let left = MAX_VALUES
   const measure = (inner: unknown): number => {
     if (typeof inner === 'string') return inner.length + 2
     if (typeof inner === 'number') return inner < 10 && inner >= 0 ? 1 : String(inner).length

@@ -1,7 +1,7 @@
 /** Places for connections: so many per user, so many per host. Who finds none waits in line, and not for ever. */
 import { HostError } from '../errors.ts'
 
-export interface Slots {
+export interface FairSemaphore {
   /** Resolves with how to give the place back. */
   take(userId: string | null): Promise<() => void>
   /** Something idles now: whoever waits longest may have its place. */
@@ -10,7 +10,7 @@ export interface Slots {
   waiting(): number
 }
 
-interface Waiting {
+interface Waiter {
   userId: string | null
   /** Takes the place there and then, so that nobody comes in between. */
   go(): void
@@ -23,9 +23,9 @@ export interface SlotLimits {
 }
 
 /** `evict` closes something idle and says whether it could; undefined means anybody's. */
-export function createSlots(limits: SlotLimits, evict: (userId: string | null | undefined) => boolean): Slots {
+export function createSlots(limits: SlotLimits, evict: (userId: string | null | undefined) => boolean): FairSemaphore {
   const perUser = new Map<string | null, number>()
-  const queue: Waiting[] = []
+  const queue: Waiter[] = []
   let total = 0
   const used = (userId: string | null) => perUser.get(userId) ?? 0
   // A shared connection is nobody's in particular and counts for the host alone.
@@ -60,7 +60,7 @@ export function createSlots(limits: SlotLimits, evict: (userId: string | null | 
 
   function turn(userId: string | null): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+      const waiting: Waiter = {
         userId,
         go() {
           clearTimeout(timer)

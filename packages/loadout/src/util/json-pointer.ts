@@ -1,7 +1,7 @@
 /** Finds what a `$ref` means, within one schema: pointers and anchors. What lies elsewhere is not looked for. */
 import type { JsonObject } from '../schema/json.ts'
 
-const LONGEST_REF = 1_000
+const MAX_REF_LENGTH = 1_000
 const FOLDERS = ['$defs', 'definitions'] as const
 
 export interface Target {
@@ -11,7 +11,7 @@ export interface Target {
 }
 
 export function findRef(root: unknown, ref: string): Target | undefined {
-  if (!ref.startsWith('#') || ref.length > LONGEST_REF) return undefined
+  if (!ref.startsWith('#') || ref.length > MAX_REF_LENGTH) return undefined
   if (ref === '#' || ref === '#/') return { schema: root, hint: '' }
   return ref.startsWith('#/') ? byPointer(root, ref) : byAnchor(root, ref.slice(1))
 }

@@ -1,10 +1,10 @@
 /** The last bytes of something that never ends. */
-export interface Ring {
+export interface RingBuffer {
   write(chunk: Uint8Array): void
   text(): string
 }
 
-export function createRing(capacity: number): Ring {
+export function createRing(capacity: number): RingBuffer {
   const bytes = new Uint8Array(capacity)
   let at = 0
   let full = false

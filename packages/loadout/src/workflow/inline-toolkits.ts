@@ -7,20 +7,20 @@ import type { OfferedToolkit } from '../loadout/overlay.ts'
 import { assertPlainJson } from '../schema/json.ts'
 import type { PrincipalInput } from '../schema/principal.ts'
 import type { PolicyRuleInput } from '../schema/toolkit/policy.ts'
-import { carryToolkit } from '../toolkits/ephemeral-toolkit.ts'
+import { createEphemeralToolkit } from '../toolkits/ephemeral-toolkit.ts'
 import type { StoredToolkit } from '../toolkits/stored-toolkit.ts'
 
-export interface Brought {
+export interface InlineInput {
   principal: PrincipalInput
   mcpServers?: Record<string, unknown> | undefined
   rules?: readonly PolicyRuleInput[] | undefined
 }
 
-export type BroughtToolkits = ExecutionContext['toolkits']
+export type InlineToolkits = ExecutionContext['toolkits']
 
 /** Every problem of every one of them at once. */
-export function readBrought({ principal, mcpServers = {}, rules }: Brought): {
-  toolkits: BroughtToolkits
+export function readInlineToolkits({ principal, mcpServers = {}, rules }: InlineInput): {
+  toolkits: InlineToolkits
   errors: readonly FieldError[]
 } {
   try {
@@ -47,9 +47,9 @@ const asSent = ({ path, message }: FieldError): FieldError => ({
 export async function knownOf(
   { catalog }: { catalog: Pick<Catalog, 'tools'> },
   userId: string,
-  toolkits: BroughtToolkits,
+  toolkits: InlineToolkits,
 ): Promise<{ brings: Map<string, StoredToolkit>; offered: OfferedToolkit[] }> {
-  const all = await Promise.all(Object.values(toolkits).map((toolkit) => carryToolkit(toolkit, { userId })))
+  const all = await Promise.all(Object.values(toolkits).map((toolkit) => createEphemeralToolkit(toolkit, { userId })))
   const known = all.length === 0 ? new Map() : await catalog.tools(userId, all, { asIs: true })
   const offered = all.flatMap((stored) => {
     const { toolkit, tier, uscoId, enabled } = stored

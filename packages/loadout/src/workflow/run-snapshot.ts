@@ -2,7 +2,7 @@
 import type { ExecutionContext } from '../context.ts'
 import { createExecutionContext } from '../context.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
-import type { SealedPlace } from '../credentials/rotation.ts'
+import type { EncryptedCollection } from '../credentials/rotation.ts'
 import type { ActiveRun } from '../runs/engine.ts'
 import { newId } from '../schema/ids.ts'
 import type { Json } from '../schema/json.ts'
@@ -12,7 +12,7 @@ import type { WorkflowDefinition } from '../schema/records/workflow.ts'
 import type { PolicyRuleInput } from '../schema/toolkit/policy.ts'
 import type { Storage } from '../storage/storage.ts'
 
-export interface KeptRun {
+export interface RunSnapshot {
   definition: WorkflowDefinition
   /** Of which stored one it is. */
   workflow?: { id: string; version: number } | undefined
@@ -35,23 +35,23 @@ export async function sealToolkits(
   credentials: Sealer,
   userId: string,
   toolkits: Record<string, unknown>,
-): Promise<KeptRun['toolkits']> {
+): Promise<RunSnapshot['toolkits']> {
   if (Object.keys(toolkits).length === 0) return undefined
   const field = newId('run')
   return { field, envelope: await credentials.seal(addressOf(userId, field), JSON.stringify(toolkits)) }
 }
 
 /** Toolkits of runs that are not over. */
-export const sealedToolkits: SealedPlace = async (tx, page) =>
+export const sealedToolkits: EncryptedCollection = async (tx, page) =>
   (await tx.list('runs', { ...page, where: { kind: 'workflow' } })).map((row) => {
-    const kept = row.inputJson.toolkits as KeptRun['toolkits']
+    const kept = row.inputJson.toolkits as RunSnapshot['toolkits']
     return {
       id: row.runId,
       userId: row.userId,
       sealed: kept ? { address: addressOf(row.userId, kept.field), envelope: kept.envelope } : undefined,
       write: async (writing, wrapping) => {
         const now = await writing.get('runs', row.runId)
-        const still = now?.inputJson.toolkits as KeptRun['toolkits']
+        const still = now?.inputJson.toolkits as RunSnapshot['toolkits']
         if (!now || !still || still.envelope.wrappedKey !== kept?.envelope.wrappedKey) return false
         const toolkits = { ...still, envelope: { ...still.envelope, ...wrapping } }
         // Whoever ends it takes them away, and changes its state before.
@@ -62,7 +62,7 @@ export const sealedToolkits: SealedPlace = async (tx, page) =>
   })
 
 /** The context of a run that goes on. */
-export async function contextOf(credentials: Sealer, run: ActiveRun, kept: KeptRun): Promise<ExecutionContext> {
+export async function contextOf(credentials: Sealer, run: ActiveRun, kept: RunSnapshot): Promise<ExecutionContext> {
   const { userId, threadId, runId, workflowVersionId, signal } = run
   const { toolkits: sealed, principal, rules } = kept
   const text = sealed ? await credentials.unseal(addressOf(userId, sealed.field), sealed.envelope) : '{}'

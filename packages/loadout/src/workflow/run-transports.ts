@@ -3,22 +3,22 @@ import type { Transports } from '../loadout/setup/find-toolkits.ts'
 
 export type { Transports }
 
-export interface GivenTransports {
+export interface RunTransports {
   keep(runId: string, transports: Transports): void
   of(runId: string): Transports
   forget(runId: string): void
 }
 
 /** Runs that were cancelled while they waited never come back for theirs: the oldest go. */
-const MOST_RUNS = 10_000
+const MAX_RUNS = 10_000
 
-export function createGivenTransports(): GivenTransports {
+export function createGivenTransports(): RunTransports {
   const byRun = new Map<string, Transports>()
   return {
     keep(runId, transports) {
       byRun.set(runId, { ...transports })
       const [oldest] = byRun.keys()
-      if (byRun.size > MOST_RUNS && oldest !== undefined) byRun.delete(oldest)
+      if (byRun.size > MAX_RUNS && oldest !== undefined) byRun.delete(oldest)
     },
     of: (runId) => byRun.get(runId) ?? {},
     forget: (runId) => void byRun.delete(runId),

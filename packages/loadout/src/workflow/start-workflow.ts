@@ -1,11 +1,11 @@
 /** From a workflow to a run of it: checked, sealed, and stored before anything is done. */
 
-import { claim, keyed, newRow } from '../calls/records/idempotency.ts'
+import { newRow, reserveKey, withIdempotencyKey } from '../calls/records/idempotency.ts'
 import type { CredentialStore } from '../credentials/credential-store.ts'
 import { type FieldError, HostError } from '../errors.ts'
 import { compileSchema } from '../json-schema/validator.ts'
 import type { Engine, TakenStep } from '../runs/engine.ts'
-import { OVER } from '../runs/run-rows.ts'
+import { FINISHED } from '../runs/run-rows.ts'
 import { newId } from '../schema/ids.ts'
 import { invalidFields, type Json, type JsonObject } from '../schema/json.ts'
 import type { PrincipalInput } from '../schema/principal.ts'
@@ -16,10 +16,10 @@ import type { PolicyRuleInput } from '../schema/toolkit/policy.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { Plan } from './definition/plan.ts'
 import { planOf } from './definition/read-definition.ts'
-import { readBrought } from './inline-toolkits.ts'
+import { readInlineToolkits } from './inline-toolkits.ts'
 import { stepsBefore } from './run/reused-steps.ts'
-import { type KeptRun, sealToolkits } from './run-snapshot.ts'
-import type { GivenTransports, Transports } from './run-transports.ts'
+import { type RunSnapshot, sealToolkits } from './run-snapshot.ts'
+import type { RunTransports, Transports } from './run-transports.ts'
 
 export type WhichWorkflow =
   /** As it is now. */
@@ -50,31 +50,31 @@ export interface RerunOptions
   from: string
 }
 
-export interface StartParts {
+export interface StartDeps {
   storage: Storage
   engine: Pick<Engine, 'start' | 'get'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  transports: Pick<GivenTransports, 'keep' | 'forget'>
+  transports: Pick<RunTransports, 'keep' | 'forget'>
 }
 
 /** The workflow that is meant; one that is not stored has neither a version nor an id. */
-export interface Found {
+export interface ResolvedWorkflow {
   plan: Plan
   workflowVersionId: string | undefined
-  workflow?: KeptRun['workflow']
+  workflow?: RunSnapshot['workflow']
 }
 
-const MOST_STEPS = 100_000
+const MAX_STEPS = 100_000
 
 /** Which one is meant, as it was asked for, and what that is. */
 export interface Wanted {
   userId: string
   which: WhichWorkflow
-  find(): Promise<Found>
+  find(): Promise<ResolvedWorkflow>
 }
 
 export async function startWorkflow(
-  parts: StartParts,
+  parts: StartDeps,
   { userId, which, find }: Wanted,
   options: StartOptions,
 ): Promise<RunView> {
@@ -86,8 +86,8 @@ export async function startWorkflow(
     const { definition } = plan
     const principal = options.principal ?? { kind: 'session', userId }
     const held = withDefaults(definition, input ?? {})
-    refuse([...inputProblems(definition, held), ...readBrought({ principal, mcpServers, rules }).errors])
-    const kept: KeptRun = {
+    refuse([...inputProblems(definition, held), ...readInlineToolkits({ principal, mcpServers, rules }).errors])
+    const kept: RunSnapshot = {
       definition,
       input: held,
       principal,
@@ -105,7 +105,7 @@ interface Once extends Pick<RunKey, 'userId' | 'threadId'> {
 
 /** Begins what is asked for; or gives the run that its key has. What cannot be begun claims no key. */
 async function onceOnly(
-  parts: StartParts,
+  parts: StartDeps,
   { asked, ...about }: Once,
   ready: () => Promise<Beginning>,
 ): Promise<RunView> {
@@ -135,7 +135,7 @@ const unless = (code: HostError['code']) => (error: unknown) => {
 
 /** A new run of the same, that takes over what was completed before a node. What the first one brought is not kept. */
 export async function rerunWorkflow(
-  parts: StartParts,
+  parts: StartDeps,
   { userId, runId }: { userId: string; runId: string },
   options: RerunOptions,
 ): Promise<RunView> {
@@ -146,7 +146,7 @@ export async function rerunWorkflow(
 }
 
 async function beginningAgain(
-  parts: StartParts,
+  parts: StartDeps,
   { userId, runId }: { userId: string; runId: string },
   { from, principal, mcpServers, transports, signal }: RerunOptions,
 ): Promise<Beginning> {
@@ -154,16 +154,16 @@ async function beginningAgain(
     const run = await tx.get('runs', runId)
     if (run?.kind !== 'workflow' || run.userId !== userId)
       throw new HostError('not-found', { detail: 'There is no such run of a workflow of yours.' })
-    return { row: run, steps: await tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }) }
+    return { row: run, steps: await tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS }) }
   })
-  if (!OVER.has(row.status)) throw notOver(row.status)
-  const kept = row.inputJson as unknown as KeptRun
+  if (!FINISHED.has(row.status)) throw notOver(row.status)
+  const kept = row.inputJson as unknown as RunSnapshot
   const plan = planOf(kept.definition)
-  const brought = readBrought({ principal: principal ?? kept.principal, mcpServers })
+  const brought = readInlineToolkits({ principal: principal ?? kept.principal, mcpServers })
   refuse([...fromProblems(plan, from), ...brought.errors])
   const about = { threadId: row.threadId ?? undefined, workflowVersionId: row.workflowVersionId ?? undefined }
   const taken = stepsBefore(plan, from, steps)
-  const again: KeptRun = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
+  const again: RunSnapshot = { ...kept, taken: taken.length, ...(principal ? { principal } : {}) }
   return { kept: again, mcpServers, transports, signal, ...about, steps: taken }
 }
 
@@ -186,13 +186,13 @@ const notOver = (status: string) =>
   })
 
 interface Beginning extends Pick<StartOptions, 'mcpServers' | 'transports' | 'threadId' | 'signal'> {
-  kept: KeptRun
+  kept: RunSnapshot
   workflowVersionId: string | undefined
   runId?: string | undefined
   steps?: readonly TakenStep[]
 }
 
-async function begin(parts: StartParts, userId: string, beginning: Beginning): Promise<RunView> {
+async function begin(parts: StartDeps, userId: string, beginning: Beginning): Promise<RunView> {
   const { kept, mcpServers = {}, transports = {}, threadId, workflowVersionId, signal, steps } = beginning
   const { runId = newId('run') } = beginning
   if (kept.principal.userId !== userId)
@@ -250,7 +250,7 @@ export interface RunKey {
 /** The id of the run that has this key, whether or not it began yet. */
 export async function claimRun(storage: Storage, key: RunKey, asked: unknown): Promise<string> {
   const row = await rowOf(key, asked)
-  const before = await claim(storage, row)
+  const before = await reserveKey(storage, row)
   return before?.runId ?? (row.runId as string)
 }
 
@@ -267,7 +267,7 @@ async function rowOf({ userId, threadId, idempotencyKey }: RunKey, asked: unknow
   const args = { asked: JSON.parse(JSON.stringify(asked)) as Json }
   const runId = newId('run')
   const request = { userId, threadId, runId, toolkit: 'workflow', tool: 'invoke', arguments: args, caller }
-  const row = await keyed(newRow(request, { processId: '' }), idempotencyKey, request)
+  const row = await withIdempotencyKey(newRow(request, { processId: '' }), idempotencyKey, request)
   // It is no call that somebody makes: nothing of it ends with a process.
   return { ...row, status: 'ok', outcomeJson: { status: 'ok', content: [] }, finishedAt: row.createdAt }
 }

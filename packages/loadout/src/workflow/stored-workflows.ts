@@ -21,7 +21,7 @@ export interface StoredWorkflows {
 }
 
 const PAGE = 100
-const MOST_VERSIONS = 10_000
+const MAX_VERSIONS = 10_000
 /** Two who save at once: the later one looks again. */
 const TRIES = 5
 
@@ -133,7 +133,7 @@ async function rowOf(tx: Transaction, userId: string, workflowId: string): Promi
 }
 
 async function versionsOf(tx: Transaction, { userId, workflowId }: WorkflowRow): Promise<WorkflowVersionRow[]> {
-  const all = await tx.list('workflowVersions', { where: { userId, workflowId }, limit: MOST_VERSIONS })
+  const all = await tx.list('workflowVersions', { where: { userId, workflowId }, limit: MAX_VERSIONS })
   return all.sort((a, b) => b.version - a.version)
 }
 

@@ -9,20 +9,20 @@ import type { RunView } from '../schema/records/run.ts'
 import type { WorkflowView } from '../schema/records/workflow.ts'
 import type { Plan } from './definition/plan.ts'
 import { planOf } from './definition/read-definition.ts'
-import { knownOf, readBrought } from './inline-toolkits.ts'
-import { checkDefinition, type DefinitionParts } from './preflight/check-definition.ts'
+import { knownOf, readInlineToolkits } from './inline-toolkits.ts'
+import { checkDefinition, type DefinitionDeps } from './preflight/check-definition.ts'
 import type { Preflight, PreflightScope } from './preflight/preflight.ts'
 import {
-  type Found,
   type RerunOptions,
+  type ResolvedWorkflow,
   rerunWorkflow,
+  type StartDeps,
   type StartOptions,
-  type StartParts,
   startWorkflow,
   type WhichWorkflow,
 } from './start-workflow.ts'
 import { createStoredWorkflows, type StoredWorkflows, type WorkflowToSave } from './stored-workflows.ts'
-import { type FollowOptions, type FollowParts, followRun } from './watch/follow-run.ts'
+import { type FollowDeps, type FollowOptions, followRun } from './watch/follow-run.ts'
 import type { NodeState } from './watch/node-states.ts'
 
 export type { WhichWorkflow }
@@ -49,19 +49,19 @@ export interface Workflows extends Pick<StoredWorkflows, 'list' | 'get' | 'versi
   rerun(userId: string, runId: string, options: RerunOptions): Promise<RunView>
 }
 
-export interface WorkflowParts extends StartParts, DefinitionParts, FollowParts {
+export interface WorkflowDeps extends StartDeps, DefinitionDeps, FollowDeps {
   engine: Pick<Engine, 'start' | 'get' | 'settled'>
   loadouts: Pick<Loadouts, 'of'>
   events: Pick<Emitter, 'on' | 'emit'>
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
 }
 
-export function createWorkflows(parts: WorkflowParts): Workflows {
+export function createWorkflows(parts: WorkflowDeps): Workflows {
   const stored = createStoredWorkflows(parts.storage, (userId, workflowId) =>
     parts.events.emit({ type: 'workflow-changed', userId, workflowId }),
   )
   const checked = (userId: string, definition: unknown) => checkDefinition(parts, userId, definition)
-  const find = async (userId: string, which: WhichWorkflow): Promise<Found> => {
+  const find = async (userId: string, which: WhichWorkflow): Promise<ResolvedWorkflow> => {
     // What is not saved may name toolkits that the call brings: whether they are there is seen before it runs.
     if ('definition' in which) return { plan: planOf(which.definition), workflowVersionId: undefined }
     const view = await ('workflowId' in which
@@ -90,7 +90,7 @@ export function createWorkflows(parts: WorkflowParts): Workflows {
       ),
     async check(userId, which, { threadId, mcpServers } = {}) {
       const { plan } = await find(userId, which)
-      const { toolkits, errors } = readBrought({ principal: { kind: 'session', userId }, mcpServers })
+      const { toolkits, errors } = readInlineToolkits({ principal: { kind: 'session', userId }, mcpServers })
       if (errors.length > 0) throw invalidFields(errors)
       const { brings, offered } = await knownOf(parts, userId, toolkits)
       const loadout = await parts.loadouts.of({ userId, threadId }, { asIs: true, brought: offered })

@@ -1,6 +1,6 @@
 /** Waiting for a run that is worked on here: its row is read when it settled, and whoever stops it ends the wait. */
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createPresence, type Presence } from '../../src/processes/heartbeat.ts'
+import { createPresence, type ProcessLease } from '../../src/processes/heartbeat.ts'
 import { createEmbeddedEngine } from '../../src/runs/embedded.ts'
 import type { Engine } from '../../src/runs/engine.ts'
 import { memory } from '../../src/storage/memory.ts'
@@ -8,7 +8,7 @@ import type { Storage } from '../../src/storage/storage.ts'
 
 const STEPS = 20
 let inner: Storage
-let presence: Presence
+let presence: ProcessLease
 let engine: Engine
 let transactions: number
 let gate: PromiseWithResolvers<void>
@@ -29,7 +29,7 @@ afterEach(async () => {
   await presence.close()
 })
 
-function open(of: Presence, count: () => void): Engine {
+function open(of: ProcessLease, count: () => void): Engine {
   const storage: Storage = {
     name: inner.name,
     watch: (listener) => inner.watch(listener),

@@ -11,7 +11,7 @@ const ROUNDS = 10
 let host: Host
 beforeEach(() => {
   host = createHost({
-    around: ambientContext,
+    runInContext: ambientContext,
     // One sandbox for all: what is around it is that of who came first.
     executor: quickjs({ most: 1, spares: 1 }),
     policy: [rule('*.ask', 'ask'), rule('*', 'allow')],

@@ -2,12 +2,12 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HostError } from 'loadout'
-import { visitorOf } from '../../auth/client-address.ts'
-import { isOwnPath } from '../../auth/input-limits.ts'
+import { clientInfo } from '../../auth/client-address.ts'
+import { isLocalPath } from '../../auth/input-limits.ts'
 import type { Env } from '../../http/env.ts'
 import { json, jsonBodyOf } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
-import { type AuthParts, email, entered, keep, newPassword, signInOf, unkept, welcome } from './auth.ts'
+import { type AuthDeps, email, entered, newPassword, noStore, setCookie, signInOf, welcome } from './auth.ts'
 
 export const personName = z
   .string()
@@ -64,7 +64,7 @@ const startOidc = createRoute({
   path: '/auth/oidc/start',
   summary: 'To the sign-in provider; a page to go to, not to fetch',
   request: {
-    query: z.object({ returnTo: z.string().max(2000).refine(isOwnPath, 'must be a path of ours').optional() }),
+    query: z.object({ returnTo: z.string().max(2000).refine(isLocalPath, 'must be a path of ours').optional() }),
   },
   responses: onwards,
 })
@@ -77,41 +77,41 @@ const finishOidc = createRoute({
   responses: onwards,
 })
 
-export function authLinkRoutes(parts: AuthParts) {
+export function authLinkRoutes(parts: AuthDeps) {
   const { proxies } = parts
   return new OpenAPIHono<Env>()
     .openapi(look, async (c) => {
       const { kind, expiresAt, user } = await signInOf(parts).look(c.req.valid('json').token)
-      unkept(c)
+      noStore(c)
       const who = user ? { email: user.email, name: user.name } : {}
       return c.json({ kind, expiresAt: expiresAt.toISOString(), ...who }, 200)
     })
     .openapi(setUp, async (c) => {
-      const came = await signInOf(parts).setUp(visitorOf(c, proxies), c.req.valid('json'))
+      const came = await signInOf(parts).setUp(clientInfo(c, proxies), c.req.valid('json'))
       return c.json(welcome(c, came), came.cookies.length > 0 ? 201 : 202)
     })
     .openapi(accept, async (c) => {
       const given = { kind: 'invite' as const, ...c.req.valid('json') }
-      return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)
+      return c.json(welcome(c, await signInOf(parts).redeem(clientInfo(c, proxies), given)), 200)
     })
     .openapi(reset, async (c) => {
       const given = { kind: 'reset' as const, ...c.req.valid('json') }
-      return c.json(welcome(c, await signInOf(parts).redeem(visitorOf(c, proxies), given)), 200)
+      return c.json(welcome(c, await signInOf(parts).redeem(clientInfo(c, proxies), given)), 200)
     })
     .openapi(startOidc, async (c) => {
       const returnTo = c.req.valid('query').returnTo ?? '/'
-      const begun = oidcOf(parts).start(visitorOf(c, proxies), returnTo)
+      const begun = oidcOf(parts).start(clientInfo(c, proxies), returnTo)
       const { url, cookies } = await begun.catch((error) => backToDoor(c, error))
       return goOn(c, url, cookies)
     })
     .openapi(finishOidc, async (c) => {
-      const finished = oidcOf(parts).finish(visitorOf(c, proxies), c.req.valid('query'))
+      const finished = oidcOf(parts).finish(clientInfo(c, proxies), c.req.valid('query'))
       const { url, cookies } = await finished.catch((error) => backToDoor(c, error))
       return goOn(c, url, cookies)
     })
 }
 
-function oidcOf(parts: AuthParts) {
+function oidcOf(parts: AuthDeps) {
   const { oidc } = signInOf(parts)
   if (oidc) return oidc
   throw new HostError('not-found', {
@@ -127,8 +127,8 @@ function backToDoor(c: Context<Env>, error: unknown): { url: string; cookies: st
 }
 
 function goOn(c: Context<Env>, to: string, cookies: string[]) {
-  for (const cookie of cookies) keep(c, cookie)
-  unkept(c)
+  for (const cookie of cookies) setCookie(c, cookie)
+  noStore(c)
   c.header('referrer-policy', 'no-referrer')
   return c.redirect(to, 302)
 }

@@ -6,8 +6,8 @@ import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import { HostError } from 'loadout'
 import { parse, principal, type UserRow } from 'loadout/schema'
-import { assertOwnPage } from '../../auth/authenticate.ts'
-import { visitorOf } from '../../auth/client-address.ts'
+import { assertSameOrigin } from '../../auth/authenticate.ts'
+import { clientInfo } from '../../auth/client-address.ts'
 import { PASSWORD_LENGTH } from '../../auth/input-limits.ts'
 import type { Entered, SignedIn } from '../../auth/sessions.ts'
 import type { SignIn } from '../../auth/sign-in.ts'
@@ -16,7 +16,7 @@ import type { Authenticate } from '../../http/middleware.ts'
 import { idParam, json, jsonBodyOf } from '../../http/openapi.ts'
 import { problemResponses } from '../../http/problem.ts'
 
-export interface AuthParts {
+export interface AuthDeps {
   signIn: SignIn | undefined
   authenticate: Authenticate
   mode: 'local' | 'multi-user'
@@ -102,40 +102,40 @@ const endOthers = createRoute({
   responses: { 204: { description: 'Ended' }, ...problemResponses },
 })
 
-export function authRoutes(parts: AuthParts) {
+export function authRoutes(parts: AuthDeps) {
   const { authenticate, mode, proxies } = parts
   return new OpenAPIHono<Env>()
     .openapi(show, async (c) => {
-      unkept(c)
+      noStore(c)
       const { signIn } = parts
       const methods = {
         password: signIn?.byPassword ?? false,
         ...(signIn?.oidc ? { oidc: { name: signIn.oidc.name } } : {}),
       }
       const setupNeeded = (await signIn?.setupNeeded()) ?? false
-      const renewed = await signIn?.sessions.renew(visitorOf(c, proxies))
-      for (const cookie of renewed?.cookies ?? []) keep(c, cookie)
+      const renewed = await signIn?.sessions.renew(clientInfo(c, proxies))
+      for (const cookie of renewed?.cookies ?? []) setCookie(c, cookie)
       const rest = { mode, methods, setupNeeded }
       if (renewed?.signedIn) return c.json({ ...rest, ...stateOf(renewed.signedIn) }, 200)
       return c.json({ ...rest, user: await otherUser(c, authenticate) }, 200)
     })
     .openapi(enter, async (c) => {
-      const came = await signInOf(parts).enter(visitorOf(c, proxies), c.req.valid('json'))
+      const came = await signInOf(parts).enter(clientInfo(c, proxies), c.req.valid('json'))
       return c.json(welcome(c, came), 200)
     })
     .openapi(leave, async (c) => {
       const { sessions } = signInOf(parts)
-      assertOwnPage(c.req.raw, parts.publicUrl)
-      const { cookies } = await sessions.leave(visitorOf(c, proxies))
-      for (const cookie of cookies) keep(c, cookie)
-      unkept(c)
+      assertSameOrigin(c.req.raw, parts.publicUrl)
+      const { cookies } = await sessions.leave(clientInfo(c, proxies))
+      for (const cookie of cookies) setCookie(c, cookie)
+      noStore(c)
       return c.body(null, 204)
     })
     .openapi(changePassword, async (c) => {
       await signedInOf(c, parts)
-      const { cookies } = await signInOf(parts).changePassword(visitorOf(c, proxies), c.req.valid('json'))
-      for (const cookie of cookies) keep(c, cookie)
-      unkept(c)
+      const { cookies } = await signInOf(parts).changePassword(clientInfo(c, proxies), c.req.valid('json'))
+      for (const cookie of cookies) setCookie(c, cookie)
+      noStore(c)
       return c.body(null, 204)
     })
     .openapi(list, async (c) => {
@@ -150,7 +150,7 @@ export function authRoutes(parts: AuthParts) {
         lastSeenAt: row.updatedAt.toISOString(),
         expiresAt: row.expiresAt.toISOString(),
       }))
-      unkept(c)
+      noStore(c)
       return c.json({ items }, 200)
     })
     .openapi(end, async (c) => {
@@ -166,7 +166,7 @@ export function authRoutes(parts: AuthParts) {
     })
 }
 
-export function signInOf({ signIn }: Pick<AuthParts, 'signIn'>): SignIn {
+export function signInOf({ signIn }: Pick<AuthDeps, 'signIn'>): SignIn {
   if (signIn) return signIn
   throw new HostError('not-found', {
     detail: 'This server has no sign-in of its own.',
@@ -174,17 +174,17 @@ export function signInOf({ signIn }: Pick<AuthParts, 'signIn'>): SignIn {
   })
 }
 
-async function signedInOf(c: Context<Env>, parts: AuthParts): Promise<SignedIn> {
+async function signedInOf(c: Context<Env>, parts: AuthDeps): Promise<SignedIn> {
   const found = await signInOf(parts).sessions.find(c.req.raw.headers)
   if (!found) throw new HostError('unauthenticated')
-  assertOwnPage(c.req.raw, parts.publicUrl)
+  assertSameOrigin(c.req.raw, parts.publicUrl)
   return found
 }
 
 /** Somebody who came in: their cookies, and who they are. */
 export function welcome(c: Context<Env>, { user, cookies }: Entered) {
-  for (const cookie of cookies) keep(c, cookie)
-  unkept(c)
+  for (const cookie of cookies) setCookie(c, cookie)
+  noStore(c)
   return { user: viewOf(user) }
 }
 
@@ -205,7 +205,7 @@ async function otherUser(c: Context<Env>, authenticate: Authenticate): Promise<z
   return { id: userId, name: userId, email: null, operator: role === 'operator' }
 }
 
-export const keep = (c: Context<Env>, cookie: string) => c.header('set-cookie', cookie, { append: true })
+export const setCookie = (c: Context<Env>, cookie: string) => c.header('set-cookie', cookie, { append: true })
 
 /** Who somebody is stays out of every cache. */
-export const unkept = (c: Context<Env>) => c.header('cache-control', 'no-store')
+export const noStore = (c: Context<Env>) => c.header('cache-control', 'no-store')

@@ -12,7 +12,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { type Host, HostError } from 'loadout'
 import { CLOSE_SCRIPT, confirmPage, failedPage, PAGE_STYLE, signedInPage } from '../../auth/oauth-pages.ts'
-import type { People } from '../../auth/user-admin.ts'
+import type { UserAdmin } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'
 import type { Authenticate } from '../../http/middleware.ts'
 import { idText, json, jsonBodyOf } from '../../http/openapi.ts'
@@ -98,7 +98,7 @@ export function oauthRoutes(host: Host) {
 }
 
 /** What is reached without a key: mounted before the doors that ask for one, and for JSON. */
-export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick<People, 'find'>) {
+export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick<UserAdmin, 'find'>) {
   const pages = new OpenAPIHono<Env>()
   const finish = async (c: Context<Env>, brought: z.infer<typeof returned>, who: string | undefined) => {
     const { name } = await host.signIns.whose(brought.state)
@@ -110,7 +110,7 @@ export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick
   pages.openapi(
     callback,
     async (c) => {
-      unkept(c)
+      noStore(c)
       const brought = c.req.valid('query')
       try {
         const { userId, name } = await host.signIns.whose(brought.state)
@@ -136,7 +136,7 @@ export function oauthPages(host: Host, authenticate: Authenticate, people?: Pick
   pages.openapi(
     confirm,
     async (c) => {
-      unkept(c)
+      noStore(c)
       const { word, ...brought } = c.req.valid('form')
       try {
         if (getCookie(c, CONFIRM_COOKIE) !== word) throw new HostError('sign-in-link-invalid')
@@ -166,12 +166,12 @@ function notGood(c: Context) {
 }
 
 function refuse(c: Context, thrown: unknown) {
-  unkept(c)
+  noStore(c)
   return c.html(failedPage(HostError.from(thrown)), 400)
 }
 
 /** Addresses with codes in them are nobody's business. */
-function unkept(c: Context): void {
+function noStore(c: Context): void {
   c.header('referrer-policy', 'no-referrer')
   c.header('cache-control', 'no-store')
 }

@@ -1,7 +1,7 @@
 import { createRoute, OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Host } from 'loadout'
 import type { SignIn } from '../../auth/sign-in.ts'
-import type { Person } from '../../auth/user-admin.ts'
+import type { UserWithMethods } from '../../auth/user-admin.ts'
 import type { Env } from '../../http/env.ts'
 import { assertOperator } from '../../http/middleware.ts'
 import { idParam, json, jsonBodyOf } from '../../http/openapi.ts'
@@ -151,7 +151,7 @@ export function userRoutes(host: Host, signIn?: SignIn) {
     })
 }
 
-function viewOf(person: Person): z.infer<typeof user> {
+function viewOf(person: UserWithMethods): z.infer<typeof user> {
   const { userId: id, email: to, name, methods } = person
   return {
     id,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { actionWords, happeningsOf, summaryOf } from './activity-items.ts'
-import type { AuditLine } from './queries.ts'
+import type { AuditEntry } from './queries.ts'
 
-const line = (id: string, more: Partial<AuditLine>): AuditLine => ({
+const line = (id: string, more: Partial<AuditEntry>): AuditEntry => ({
   id,
   at: '2026-01-01T00:00:00Z',
   userId: 'ann',

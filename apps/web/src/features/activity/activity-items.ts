@@ -1,7 +1,7 @@
 /** Lines of the log as what happened: the two lines of a call are one thing. */
-import type { AuditLine } from './queries.ts'
+import type { AuditEntry } from './queries.ts'
 
-export interface Happening {
+export interface ActivityItem {
   key: string
   at: string
   action: string
@@ -18,9 +18,9 @@ export interface Happening {
 export const CALL = 'mcp_tool_call'
 
 /** The newest first, as they came; a call stands where its newest line does. */
-export function happeningsOf(lines: readonly AuditLine[]): Happening[] {
-  const calls = new Map<string, Happening>()
-  const found: Happening[] = []
+export function happeningsOf(lines: readonly AuditEntry[]): ActivityItem[] {
+  const calls = new Map<string, ActivityItem>()
+  const found: ActivityItem[] = []
   for (const line of lines) {
     const known = line.action === CALL && line.callId ? calls.get(line.callId) : undefined
     if (known) {
@@ -69,7 +69,7 @@ export function actionWords(action: string): string {
 }
 
 /** The one line that says what of it matters, where it is no call. */
-export function summaryOf({ action, detail }: Pick<Happening, 'action' | 'detail'>): string {
+export function summaryOf({ action, detail }: Pick<ActivityItem, 'action' | 'detail'>): string {
   if (action === CALL) return ''
   return Object.entries(detail)
     .filter(([name, value]) => !/Id$/.test(name) && value !== null && value !== '')

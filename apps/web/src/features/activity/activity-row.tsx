@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ChevronRight } from 'lucide-react'
 import { useState } from 'react'
-import { durationWords } from '../../ui/data/format-time.ts'
+import { formatDuration } from '../../ui/data/format-time.ts'
 import { JsonView } from '../../ui/data/json-view.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { type Chip, StatusChip } from '../threads/chat/status-chip.tsx'
-import { actionWords, CALL, type Happening, happeningsOf, summaryOf } from './activity-items.ts'
-import { callLinesQuery } from './queries.ts'
+import { type ActivityItem, actionWords, CALL, happeningsOf, summaryOf } from './activity-items.ts'
+import { callEntriesQuery } from './queries.ts'
 
 const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
   started: { chip: 'busy', words: 'Started' },
@@ -22,10 +22,10 @@ const OUTCOMES: Record<string, { chip: Chip; words: string }> = {
 }
 
 /** One thing that happened, in a line; open, with all that the log has of it. */
-export function HappeningRow({ happening }: { happening: Happening }) {
+export function HappeningRow({ happening }: { happening: ActivityItem }) {
   const [open, setOpen] = useState(false)
   const { at, action, ref, outcome, detail, toolkit } = happening
-  const duration = typeof detail.durationMs === 'number' ? durationWords(detail.durationMs) : undefined
+  const duration = typeof detail.durationMs === 'number' ? formatDuration(detail.durationMs) : undefined
   return (
     <li>
       <details open={open} onToggle={(event) => setOpen(event.currentTarget.open)} className="group">
@@ -72,11 +72,11 @@ const momentWords = (at: string) => {
 
 const link = 'font-medium text-accent underline underline-offset-4'
 
-function HappeningDetail({ happening }: { happening: Happening }) {
+function HappeningDetail({ happening }: { happening: ActivityItem }) {
   const { callId, threadId, runId, action } = happening
   const isCall = action === CALL && callId !== null
   // A filter may have left one of the lines of a call away.
-  const { data: lines, isPending } = useQuery({ ...callLinesQuery(callId ?? ''), enabled: isCall })
+  const { data: lines, isPending } = useQuery({ ...callEntriesQuery(callId ?? ''), enabled: isCall })
   const whole = lines && isCall ? happeningsOf(lines.filter((line) => line.action === CALL))[0] : happening
   const { detail } = whole ?? happening
   const facts: Array<[string, unknown]> = [

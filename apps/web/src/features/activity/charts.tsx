@@ -12,7 +12,7 @@ import {
   XAxis,
   YAxis,
 } from 'recharts'
-import { durationWords } from '../../ui/data/format-time.ts'
+import { formatDuration } from '../../ui/data/format-time.ts'
 import { sizeWords } from './activity-row.tsx'
 import type { Part } from './chart-card.tsx'
 import type { UsageHistory } from './queries.ts'
@@ -74,8 +74,8 @@ export function DurationChart({ rows }: { rows: readonly Row[] }) {
       <LineChart data={[...rows]} margin={{ left: -4, right: 4, top: 4 }} accessibilityLayer={false}>
         {grid}
         {time}
-        <YAxis {...axis} tickFormatter={(value: number) => durationWords(value)} />
-        <Tooltip {...tooltip} formatter={(value) => durationWords(Number(value))} />
+        <YAxis {...axis} tickFormatter={(value: number) => formatDuration(value)} />
+        <Tooltip {...tooltip} formatter={(value) => formatDuration(Number(value))} />
         <Line dataKey="p50" name={HALF.label} stroke={HALF.color} strokeWidth={2} connectNulls dot={DOT} {...still} />
         <Line
           dataKey="p95"

@@ -11,7 +11,7 @@ import { happeningsOf } from './activity-items.ts'
 import { HappeningRow } from './activity-row.tsx'
 import { type ActivitySearch, auditQuery, hasFilters } from './activity-search.ts'
 import { Filters } from './filters.tsx'
-import { LOOKED_AT, type LogPage, logQuery, PAGE } from './queries.ts'
+import { type LogPage, logQuery, MAX_ENTRIES, PAGE } from './queries.ts'
 
 const card = 'divide-y overflow-hidden rounded-xl border bg-surface shadow-flat'
 
@@ -65,7 +65,7 @@ function lookedAt({ caller, decision }: ActivitySearch, pages: readonly LogPage[
   const isLookedInto = Boolean(caller || decision)
   const last = pages.at(-1)
   if (!isLookedInto || !last?.nextCursor || last.items.length >= PAGE) return 0
-  return pages.filter(({ items }) => items.length < PAGE).length * LOOKED_AT
+  return pages.filter(({ items }) => items.length < PAGE).length * MAX_ENTRIES
 }
 
 /** All that is filtered, not only what is shown. The server streams it. */

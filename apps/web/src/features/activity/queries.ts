@@ -4,8 +4,8 @@ import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
 import { type ActivitySearch, auditQuery, type Range } from './activity-search.ts'
 
-export type LogPage = { items: AuditLine[]; nextCursor?: string | undefined }
-export interface AuditLine {
+export type LogPage = { items: AuditEntry[]; nextCursor?: string | undefined }
+export interface AuditEntry {
   id: string
   at: string
   userId: string
@@ -25,7 +25,7 @@ export type UsageHistory = InferResponseType<typeof client.api.usage.history.$ge
 
 export const PAGE = 100
 /** How many lines the server looks at for one page, where it must look into them. */
-export const LOOKED_AT = 10_000
+export const MAX_ENTRIES = 10_000
 
 /** The log answers with JSON, or as a file: which of them depends on what is asked for. */
 async function readLog(query: Record<string, string | number>, signal: AbortSignal): Promise<LogPage> {
@@ -49,7 +49,7 @@ export const logQuery = (search: ActivitySearch, live: boolean) =>
   })
 
 /** All that the log has of one call. */
-export const callLinesQuery = (callId: string) =>
+export const callEntriesQuery = (callId: string) =>
   queryOptions({
     queryKey: ['audit', 'call', callId],
     queryFn: async ({ signal }) => (await readLog({ callId, limit: PAGE }, signal)).items,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { Card } from '../../ui/data/card.tsx'
-import { agoWords, durationWords } from '../../ui/data/format-time.ts'
+import { formatAgo, formatDuration } from '../../ui/data/format-time.ts'
 import { Meter } from '../../ui/data/meter.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Segmented } from '../../ui/form/choice.tsx'
@@ -69,7 +69,7 @@ function LoadingUsage() {
 }
 
 function Limits({ usage: { callsThisHour, tokensToday } }: { usage: Usage }) {
-  const resets = (at: string) => `Begins anew ${agoWords(new Date(at), new Date())}.`
+  const resets = (at: string) => `Begins anew ${formatAgo(new Date(at), new Date())}.`
   return (
     <Card className="grid gap-6 p-5 sm:grid-cols-2" aria-label="Limits">
       <Meter label="Calls this hour" used={callsThisHour.used} limit={callsThisHour.limit}>
@@ -88,8 +88,8 @@ function Totals({ total }: { total: UsageHistory['total'] }) {
     ['Calls', total.calls.toLocaleString('en')],
     ['Errors', `${total.errors.toLocaleString('en')} (${share.toFixed(share < 10 ? 1 : 0)}%)`],
     ['Refused', total.refused.toLocaleString('en')],
-    ['Half within', total.p50 === undefined ? '–' : durationWords(total.p50)],
-    ['95% within', total.p95 === undefined ? '–' : durationWords(total.p95)],
+    ['Half within', total.p50 === undefined ? '–' : formatDuration(total.p50)],
+    ['95% within', total.p95 === undefined ? '–' : formatDuration(total.p95)],
     ['Results', sizeWords(total.resultBytes)],
   ]
   return (
@@ -106,7 +106,7 @@ function Totals({ total }: { total: UsageHistory['total'] }) {
 
 function Charts({ history, range }: { history: UsageHistory; range: Range }) {
   const rows = history.buckets.map((bucket) => ({ ...bucket, time: timeWords(bucket.at, range) }))
-  const ms = (value: number | undefined) => (value === undefined ? '–' : durationWords(value))
+  const ms = (value: number | undefined) => (value === undefined ? '–' : formatDuration(value))
   return (
     <div className="grid gap-5 lg:grid-cols-2">
       <ChartCard

@@ -2,11 +2,11 @@ import { Ban, Check, ChevronDown, X } from 'lucide-react'
 import { Button } from '../../ui/form/button.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/overlay/menu.tsx'
 import type { Approval, ApprovalAnswer } from './queries.ts'
-import type { AskedTool } from './risk.ts'
+import type { ApprovalTool } from './risk.ts'
 
 interface ButtonsProps {
   approval: Approval
-  tool: AskedTool
+  tool: ApprovalTool
   busy: boolean
   keysOn: boolean
   onAnswer: (answer: ApprovalAnswer) => void

@@ -3,14 +3,14 @@ import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { ValueEditor } from '../schema-form/schema-form.tsx'
 import type { Approval } from './queries.ts'
-import type { AskedTool } from './risk.ts'
+import type { ApprovalTool } from './risk.ts'
 import type { Edit } from './use-edit.ts'
 
 const MASK = '••••'
 
 interface ArgumentsProps {
   approval: Approval
-  tool: AskedTool
+  tool: ApprovalTool
   edit: Edit
   isOpen: boolean
 }

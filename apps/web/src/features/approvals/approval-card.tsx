@@ -14,7 +14,7 @@ import { ApprovalArguments } from './approval-arguments.tsx'
 import { useApprovalKeys } from './approval-keys.ts'
 import { ApprovalOutcome } from './approval-outcome.tsx'
 import { type Approval, type ApprovalAnswer, useAnswerApproval } from './queries.ts'
-import { type AskedTool, type RiskLevel, toolOf } from './risk.ts'
+import { type ApprovalTool, type RiskLevel, toolOf } from './risk.ts'
 import { timeLeft } from './time-left.ts'
 import { useEdit } from './use-edit.ts'
 import { useNow } from './use-now.ts'
@@ -89,7 +89,7 @@ const RISKS: Record<RiskLevel, { label: string; icon: LucideIcon; className: str
 
 interface HeaderProps {
   approval: Approval
-  tool: AskedTool
+  tool: ApprovalTool
   titleId: string
   isOpen: boolean
 }

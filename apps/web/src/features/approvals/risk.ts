@@ -24,7 +24,7 @@ export function riskOf(annotations: Annotations, isTrusted: boolean): Risk {
   return { level: 'destroys', words: [beyond, again].filter(Boolean).join(' ') }
 }
 
-export interface AskedTool {
+export interface ApprovalTool {
   toolkit: string
   tool: string
   toolkitName: string
@@ -40,7 +40,7 @@ const QUESTION: Risk = { level: 'asks', words: 'The workflow goes on, or takes i
 const QUESTIONS = 'workflow'
 
 /** What is known here of the tool that a question is about. */
-export function toolOf(ref: string, toolkits: readonly Toolkit[] | undefined): AskedTool {
+export function toolOf(ref: string, toolkits: readonly Toolkit[] | undefined): ApprovalTool {
   const dot = ref.indexOf('.')
   const toolkit = ref.slice(0, dot)
   const tool = ref.slice(dot + 1)

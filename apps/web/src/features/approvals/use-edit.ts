@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { checkValue, type ValueProblem } from '../schema-form/validator.ts'
 import type { Approval, ApprovalAnswer } from './queries.ts'
-import type { AskedTool } from './risk.ts'
+import type { ApprovalTool } from './risk.ts'
 
 export interface Edit {
   isOpen: boolean
@@ -16,7 +16,7 @@ export interface Edit {
   edited: () => Pick<ApprovalAnswer, 'arguments'> | undefined
 }
 
-export function useEdit(approval: Approval, tool: AskedTool): Edit {
+export function useEdit(approval: Approval, tool: ApprovalTool): Edit {
   const [value, setValue] = useState<unknown>(undefined)
   const [problems, setProblems] = useState<readonly ValueProblem[]>([])
   const [isReadable, setReadable] = useState(true)

@@ -2,7 +2,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { ArrowLeft, CircleAlert, CircleCheck, LoaderCircle } from 'lucide-react'
 import { useState } from 'react'
 import type { Toolkit } from '../../lib/api.ts'
-import { SavedElsewhere } from '../../lib/external-change.tsx'
+import { EditConflict } from '../../lib/external-change.tsx'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { useUnsaved } from '../../lib/unsaved.tsx'
 import { counted } from '../../ui/data/format-time.ts'
@@ -55,7 +55,7 @@ export function CustomEditor({ toolkit }: { toolkit: Toolkit | undefined }) {
           <ArrowLeft aria-hidden className="size-4" /> MCP servers
         </Link>
       </p>
-      {state.elsewhere && <SavedElsewhere what="toolkit" {...state.elsewhere} />}
+      {state.elsewhere && <EditConflict what="toolkit" {...state.elsewhere} />}
       {state.save.error && !state.elsewhere && (
         <ProblemNotice error={state.save.error} folded={state.problems.length > 0} />
       )}

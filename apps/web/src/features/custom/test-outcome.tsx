@@ -2,7 +2,7 @@ import type { InferResponseType } from 'hono/client'
 import { CircleCheck, CircleX, Hand, type LucideIcon, ShieldCheck } from 'lucide-react'
 import type { client } from '../../lib/api.ts'
 import { cn } from '../../ui/cn.ts'
-import { durationWords } from '../../ui/data/format-time.ts'
+import { formatDuration } from '../../ui/data/format-time.ts'
 import { VisibleText } from '../../ui/data/visible-text.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { ScrollRegion } from '../../ui/layout/scroll-region.tsx'
@@ -27,7 +27,7 @@ export function TryOutcome({ trial, onAllow }: { trial: Trial; onAllow: () => vo
       <p role="status" className={cn('flex items-center gap-2 text-sm font-medium', className)}>
         <Icon aria-hidden className="size-4 shrink-0" />
         {words}
-        <span className="font-normal text-ink-muted tabular-nums">{durationWords(trial.durationMs)}</span>
+        <span className="font-normal text-ink-muted tabular-nums">{formatDuration(trial.durationMs)}</span>
       </p>
       {trial.error && (
         <p className="text-sm wrap-anywhere">

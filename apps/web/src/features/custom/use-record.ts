@@ -3,8 +3,8 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit, toolkitsQuery } from '../../lib/api.ts'
-import { useQuiet } from '../../lib/debounce.ts'
-import { ifUnchanged, useElsewhere } from '../../lib/external-change.tsx'
+import { useDebounced } from '../../lib/debounce.ts'
+import { ifUnchanged, useExternalChange } from '../../lib/external-change.tsx'
 import { readJson } from '../schema-form/read-json.ts'
 import { type FieldProblem, placed } from './custom-problems.ts'
 import { type CustomRecord, type Draft, isDrawable, isSame, NEW_RECORD, recordOf, textOf } from './custom-record.ts'
@@ -58,7 +58,7 @@ export function useRecord(toolkit: Toolkit | undefined, onSaved: (uscoId: string
     }
     onSaved(saved.uscoId)
   })
-  const { elsewhere, pass } = useElsewhere({
+  const { elsewhere, pass } = useExternalChange({
     stored,
     base,
     isSame,
@@ -129,7 +129,7 @@ function useSave(toolkit: Toolkit | undefined, base: Draft, onSaved: (saved: Too
 }
 
 function useCheck({ name, text, uscoId, isReadable }: Draft & { uscoId: string | undefined; isReadable: boolean }) {
-  const quiet = useQuiet(JSON.stringify({ name, text }))
+  const quiet = useDebounced(JSON.stringify({ name, text }))
   const asked = JSON.parse(quiet) as Draft
   const { data, isPlaceholderData } = useQuery({
     // Not under a topic: nothing of it outlives the page, and secrets may be in it.

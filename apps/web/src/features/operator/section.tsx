@@ -27,7 +27,7 @@ export function Section({ title, note, actions, children }: SectionProps) {
   )
 }
 
-export function Waiting({ label }: { label: string }) {
+export function Loading({ label }: { label: string }) {
   return (
     <div role="status" className="grid gap-3">
       <span className="sr-only">{label}</span>

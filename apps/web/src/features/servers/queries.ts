@@ -11,7 +11,7 @@ export type Question = InferResponseType<typeof client.api.inputs.$get, 200>['it
 export type ImportReport = InferResponseType<(typeof client.api.mcp.import)['$post'], 200>
 export type ImportedEntry = ImportReport['entries'][number]
 
-export const ownRulesQuery = () =>
+export const userRulesQuery = () =>
   queryOptions({
     queryKey: ['preferences', 'rules-of-tools'],
     queryFn: async ({ signal }) => (await answer(client.api.policy.own.$get({}, { init: { signal } }))).rules,

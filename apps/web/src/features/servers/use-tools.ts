@@ -4,7 +4,7 @@ import { toast } from 'sonner'
 import { answer, client, problemOf, type Toolkit } from '../../lib/api.ts'
 import { counted } from '../../ui/data/format-time.ts'
 import { reasonOf } from './list/toolkit-state.tsx'
-import { ownRulesQuery, toolGrantsQuery } from './queries.ts'
+import { toolGrantsQuery, userRulesQuery } from './queries.ts'
 import { NOTHING, type OverrideDraft, overridesWith } from './tools/tool-override.ts'
 import { type Choice, grantFor, rulesWith } from './tools/tool-policy.ts'
 import { switchBody } from './tools/tool-switch.ts'
@@ -18,7 +18,7 @@ export function tellProblem(error: unknown): void {
 }
 
 /** `reconnect` closes what is open first; without it the server that is on the line is asked. */
-export function useLook() {
+export function useRefreshTools() {
   const list = useToolkitList()
   return useMutation({
     mutationFn: ({ toolkit, reconnect }: { toolkit: Toolkit; reconnect: boolean }) =>
@@ -91,7 +91,7 @@ export function useOverride() {
 }
 
 /** Read anew before it is written: the list of rules is one, and somebody else may have changed it. */
-export function useChoose() {
+export function useSetToolPolicy() {
   const queryClient = useQueryClient()
   return useMutation({
     mutationFn: async ({ ref, choice }: { ref: string; choice: Choice }) => {
@@ -110,7 +110,7 @@ export function useChoose() {
     onError: tellProblem,
     onSettled: async () => {
       await Promise.all([
-        queryClient.invalidateQueries(ownRulesQuery()),
+        queryClient.invalidateQueries(userRulesQuery()),
         queryClient.invalidateQueries(toolGrantsQuery()),
         queryClient.invalidateQueries({ queryKey: ['tools', 'decisions'] }),
       ])

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/data/badge.tsx'
 import { TimeAgo } from '../../ui/data/time-ago.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
-import { Section, Waiting } from '../operator/section.tsx'
+import { Loading, Section } from '../operator/section.tsx'
 import type { Session } from '../shell/session.ts'
 import { PasswordInput } from '../sign-in/password-input.tsx'
 import { browserWords } from './format-browser.ts'
@@ -106,7 +106,7 @@ function SessionsSection() {
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsQuery().queryKey }),
   })
   if (error && !sessions) return <ProblemNotice error={error} />
-  if (!sessions) return <Waiting label="Loading sessions" />
+  if (!sessions) return <Loading label="Loading sessions" />
   return (
     <Section
       title="Sessions"

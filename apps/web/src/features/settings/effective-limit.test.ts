@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { capOf } from './effective-limit.ts'
+import { effectiveLimit } from './effective-limit.ts'
 
 it('capOf returns the cap if it is the effective limit', () => {
-  expect(capOf(undefined, 100)).toBe(100)
-  expect(capOf(500, 100)).toBe(100)
-  expect(capOf(50, 50)).toBeUndefined()
-  expect(capOf(undefined, undefined)).toBeUndefined()
+  expect(effectiveLimit(undefined, 100)).toBe(100)
+  expect(effectiveLimit(500, 100)).toBe(100)
+  expect(effectiveLimit(50, 50)).toBeUndefined()
+  expect(effectiveLimit(undefined, undefined)).toBeUndefined()
 })

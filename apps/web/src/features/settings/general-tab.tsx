@@ -10,14 +10,14 @@ import { Segmented } from '../../ui/form/choice.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { SwitchField } from '../../ui/form/switch-field.tsx'
-import { Section, Waiting } from '../operator/section.tsx'
+import { Loading, Section } from '../operator/section.tsx'
 import { type Preferences, preferencesQuery } from './queries.ts'
 import { usePreferences } from './use-preferences.ts'
 
 export function GeneralTab() {
   const { data, error } = useQuery(preferencesQuery())
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading preferences" />
+  if (!data) return <Loading label="Loading preferences" />
   return (
     <>
       <ThemeSection />

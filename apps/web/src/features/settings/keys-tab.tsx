@@ -9,7 +9,7 @@ import { Empty } from '../../ui/data/empty.tsx'
 import { TimeAgo } from '../../ui/data/time-ago.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Confirm } from '../../ui/overlay/alert-dialog.tsx'
-import { Section, Waiting } from '../operator/section.tsx'
+import { Loading, Section } from '../operator/section.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
 import { type ApiKey, keysQuery } from './queries.ts'
 
@@ -31,7 +31,7 @@ export function KeysTab() {
       }
     >
       {error && <ProblemNotice error={error} />}
-      {!keys && !error && <Waiting label="Loading API keys" />}
+      {!keys && !error && <Loading label="Loading API keys" />}
       {keys?.length === 0 && (
         <Empty icon={KeyRound} title="No API keys">
           Sent as <code className="font-mono">Authorization: Bearer lo_…</code>, a key does what its scopes allow, in

@@ -4,14 +4,14 @@ import { toast } from 'sonner'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { UnsavedDialog, useUnsaved } from '../../lib/unsaved.tsx'
 import { Card } from '../../ui/data/card.tsx'
-import { agoWords } from '../../ui/data/format-time.ts'
+import { formatAgo } from '../../ui/data/format-time.ts'
 import { Meter } from '../../ui/data/meter.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
 import { Input } from '../../ui/form/input.tsx'
 import { type Usage, usageQuery } from '../activity/queries.ts'
-import { Section, Waiting } from '../operator/section.tsx'
-import { capOf } from './effective-limit.ts'
+import { Loading, Section } from '../operator/section.tsx'
+import { effectiveLimit } from './effective-limit.ts'
 import { type Preferences, preferencesQuery } from './queries.ts'
 import { usePreferences } from './use-preferences.ts'
 
@@ -38,14 +38,14 @@ export function LimitsTab() {
   const { data: preferences, error } = useQuery(preferencesQuery())
   const { data: usage, error: usageError } = useQuery(usageQuery())
   if (error || usageError) return <ProblemNotice error={error ?? usageError} />
-  if (!preferences || !usage) return <Waiting label="Loading limits" />
+  if (!preferences || !usage) return <Loading label="Loading limits" />
   return (
     <>
       <Section title="Used so far">
         <Card className="grid gap-6 p-4 sm:grid-cols-2 sm:p-5">
           {LIMITS.map(({ name, counter, used }) => (
             <Meter key={name} label={used} used={usage[counter].used} limit={usage[counter].limit}>
-              Begins anew {agoWords(new Date(usage[counter].resetsAt), new Date())}.
+              Begins anew {formatAgo(new Date(usage[counter].resetsAt), new Date())}.
             </Meter>
           ))}
         </Card>
@@ -78,7 +78,7 @@ function OwnLimits({ preferences: { costLimits }, usage }: { preferences: Prefer
       <form noValidate onSubmit={submit} className="grid gap-5 rounded-2xl border bg-surface p-4 shadow-flat sm:p-5">
         <div className="grid gap-5 sm:grid-cols-2">
           {LIMITS.map(({ name, counter, label, hint }) => {
-            const cap = capOf(costLimits[name], usage[counter].limit)
+            const cap = effectiveLimit(costLimits[name], usage[counter].limit)
             return (
               <Field
                 key={name}

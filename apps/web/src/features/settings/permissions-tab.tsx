@@ -7,14 +7,14 @@ import { Badge } from '../../ui/data/badge.tsx'
 import { Empty } from '../../ui/data/empty.tsx'
 import { TimeAgo } from '../../ui/data/time-ago.tsx'
 import { Button } from '../../ui/form/button.tsx'
-import { Section, Waiting } from '../operator/section.tsx'
+import { Loading, Section } from '../operator/section.tsx'
 import { type Grant, grantsQuery } from './queries.ts'
 
 /** Answers that hold until they are taken back. */
-export function AnswersTab() {
+export function PermissionsTab() {
   const { data: grants, error } = useQuery(grantsQuery())
   if (error && !grants) return <ProblemNotice error={error} />
-  if (!grants) return <Waiting label="Loading remembered answers" />
+  if (!grants) return <Loading label="Loading remembered answers" />
   if (grants.length === 0)
     return (
       <Empty icon={Handshake} title="No remembered answers">

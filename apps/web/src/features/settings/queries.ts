@@ -16,7 +16,7 @@ export const preferencesQuery = () =>
     queryFn: ({ signal }) => answer(client.api.preferences.$get({}, { init: { signal } })),
   })
 
-export const ownRulesQuery = () =>
+export const userRulesQuery = () =>
   queryOptions({
     queryKey: ['preferences', 'rules'],
     queryFn: async ({ signal }) => (await answer(client.api.policy.own.$get({}, { init: { signal } }))).rules,

@@ -4,14 +4,14 @@ import { answer, client } from '../../lib/api.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
 import { RulesEditor } from '../operator/policy/rules-editor.tsx'
 import type { PolicyRule } from '../operator/queries.ts'
-import { Section, Waiting } from '../operator/section.tsx'
-import { ownRulesQuery } from './queries.ts'
+import { Loading, Section } from '../operator/section.tsx'
+import { userRulesQuery } from './queries.ts'
 
 export function RulesTab() {
-  const { data, error } = useQuery(ownRulesQuery())
+  const { data, error } = useQuery(userRulesQuery())
   const save = useSaveRules()
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading rules" />
+  if (!data) return <Loading label="Loading rules" />
   return (
     <Section
       title="Your rules"
@@ -36,7 +36,7 @@ function useSaveRules() {
   return useMutation({
     mutationFn: (rules: PolicyRule[]) => answer(client.api.policy.own.$put({ json: { rules } })),
     onSuccess: ({ rules }) => {
-      queryClient.setQueryData(ownRulesQuery().queryKey, rules)
+      queryClient.setQueryData(userRulesQuery().queryKey, rules)
       toast.success('Rules saved')
     },
   })

@@ -8,7 +8,7 @@ import { GeneralTab } from './general-tab.tsx'
 import { KeysTab } from './keys-tab.tsx'
 import { LimitsTab } from './limits-tab.tsx'
 import { ModelsTab } from './models-tab.tsx'
-import { AnswersTab } from './permissions-tab.tsx'
+import { PermissionsTab } from './permissions-tab.tsx'
 import { RulesTab } from './rules-tab.tsx'
 import { ServersTab } from './servers-tab.tsx'
 import { type SettingsTab, TABS } from './settings-search.ts'
@@ -37,7 +37,7 @@ export function SettingsPage() {
     general: <GeneralTab />,
     rules: <RulesTab />,
     limits: <LimitsTab />,
-    answers: <AnswersTab />,
+    answers: <PermissionsTab />,
     keys: <KeysTab />,
     models: <ModelsTab />,
     servers: <ServersTab />,

@@ -17,7 +17,7 @@ export function NotFoundPage() {
 }
 
 /** A page that broke while it was drawn. The shell around it still works. */
-export function BrokenPage({ error }: ErrorComponentProps) {
+export function ErrorPage({ error }: ErrorComponentProps) {
   const router = useRouter()
   const { detail, requestId } = problemOf(error)
   return (

@@ -6,7 +6,7 @@ import { useStoredTheme } from '../../lib/theme.ts'
 import { Button } from '../../ui/form/button.tsx'
 import { Brand } from '../../ui/layout/brand.tsx'
 import { PAGES } from './pages.ts'
-import { waitingQuery } from './pending-count.ts'
+import { pendingCountQuery } from './pending-count.ts'
 import { type SignedIn, useSession, useSignOutHere } from './session.ts'
 import { ThemeSwitch } from './theme-switch.tsx'
 
@@ -66,7 +66,7 @@ function SearchButton({ onClick }: { onClick: () => void }) {
 }
 
 function WaitingCount() {
-  const { data: count = 0 } = useQuery(waitingQuery())
+  const { data: count = 0 } = useQuery(pendingCountQuery())
   if (count === 0) return null
   return (
     <span className="ml-auto flex h-5 min-w-5 items-center justify-center rounded-full bg-act-soft px-1.5 text-xs font-semibold text-act tabular-nums">

@@ -4,7 +4,7 @@ import { problemOf } from '../../lib/api.ts'
 import { Empty } from '../../ui/data/empty.tsx'
 
 /** Whether it is not there any more, or never was: trying again does not help. */
-export const isGone = (error: unknown): boolean =>
+export const isNotFound = (error: unknown): boolean =>
   error !== null && error !== undefined && problemOf(error).status === 404
 
 interface GoneProps {
@@ -16,7 +16,7 @@ interface GoneProps {
 }
 
 /** In place of something that was deleted, perhaps elsewhere while it was open here. */
-export function Gone({ what, to, label }: GoneProps) {
+export function NotFound({ what, to, label }: GoneProps) {
   return (
     <Empty
       icon={Unlink}

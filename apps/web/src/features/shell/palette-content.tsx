@@ -11,7 +11,7 @@ import type { PaletteState } from './palette-state.ts'
 import { useSession } from './session.ts'
 
 /** More would be a page, and the page of tools is one. */
-const MOST_TOOLS = 300
+const MAX_TOOLS = 300
 
 export function PaletteContent({ close, onClosed }: PaletteState) {
   return (
@@ -117,7 +117,7 @@ function Things({ go }: { go: (to: NavigateOptions) => () => void }) {
     queryKey: ['workflows', 'palette'],
     queryFn: async () => (await answer(client.api.workflows.$get({ query: {} }))).items,
   })
-  const tools = toolkits.flatMap((toolkit) => toolkit.tools.map((tool) => ({ tool, toolkit }))).slice(0, MOST_TOOLS)
+  const tools = toolkits.flatMap((toolkit) => toolkit.tools.map((tool) => ({ tool, toolkit }))).slice(0, MAX_TOOLS)
   return (
     <>
       {toolkits.length > 0 && (

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { answer, client } from '../../lib/api.ts'
 
 /** How many questions stand open: calls that need a yes, and what servers ask. */
-export const waitingQuery = () =>
+export const pendingCountQuery = () =>
   queryOptions({
     queryKey: ['approvals', 'waiting'],
     queryFn: async ({ signal }) => {

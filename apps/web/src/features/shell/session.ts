@@ -19,7 +19,7 @@ export const sessionQuery = () =>
 export const useSession = (): Session | undefined => useQuery(sessionQuery()).data
 
 /** Who came to this page first; `gone` once it is somebody else's: nothing of one person may be on another's page. */
-export function useSamePerson(): { gone: boolean } {
+export function useSameUser(): { gone: boolean } {
   const queryClient = useQueryClient()
   const user = useSession()?.user?.id
   const [first, setFirst] = useState(user)

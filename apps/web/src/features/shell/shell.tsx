@@ -10,7 +10,7 @@ import { SessionGuard } from '../sign-in/session-guard.tsx'
 import { AwayBar } from './connection-bar.tsx'
 import { Navigation } from './navigation.tsx'
 import { Palette, usePalette } from './palette.tsx'
-import { useSamePerson, useSession } from './session.ts'
+import { useSameUser, useSession } from './session.ts'
 
 /** What stays while pages change: the way around, and the place where the page is. */
 export function Shell() {
@@ -18,7 +18,7 @@ export function Shell() {
   const live = useLive()
   const palette = usePalette()
   const isSignedOut = useSession()?.user === null
-  const { gone } = useSamePerson()
+  const { gone } = useSameUser()
   if (gone) return null
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[15.5rem_minmax(0,1fr)]">

@@ -4,7 +4,7 @@ import { Toaster } from '../../ui/overlay/toaster.tsx'
 import { ThemeSwitch } from '../shell/theme-switch.tsx'
 
 /** The frame of what people see before they are in. */
-export function Door({
+export function SignInLayout({
   title,
   description,
   children,

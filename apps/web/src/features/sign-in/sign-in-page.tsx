@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useRouter } from '@tanstack/react-router'
 import { ProblemNotice } from '../../lib/problems.tsx'
-import { wearStoredTheme } from '../../lib/theme.ts'
+import { applyStoredTheme } from '../../lib/theme.ts'
 import { Notice } from '../../ui/data/notice.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { sessionQuery } from '../shell/session.ts'
 import { SignInForm } from './sign-in-form.tsx'
-import { Door } from './sign-in-layout.tsx'
+import { SignInLayout } from './sign-in-layout.tsx'
 
 const route = getRouteApi('/sign-in')
 
@@ -16,18 +16,18 @@ export function SignInPage() {
   const queryClient = useQueryClient()
   const router = useRouter()
   const enter = async () => {
-    await wearStoredTheme(queryClient)
+    await applyStoredTheme(queryClient)
     await queryClient.invalidateQueries()
     router.history.replace(returnTo)
   }
   if (session?.user) return <Navigate to={returnTo} replace />
   if (session?.setupNeeded) return <NobodyYet />
   return (
-    <Door title="Sign in" description="Your servers, threads and keys are yours alone.">
+    <SignInLayout title="Sign in" description="Your servers, threads and keys are yours alone.">
       {problem && <Notice {...problemWords(problem, session?.methods.password === false)} />}
       {error && <ProblemNotice error={error} />}
       {session ? <SignInForm returnTo={returnTo} onSignedIn={enter} /> : !error && <Waiting />}
-    </Door>
+    </SignInLayout>
   )
 }
 
@@ -71,12 +71,12 @@ function problemWords(problem: string, byProviderAlone: boolean) {
 
 function NobodyYet() {
   return (
-    <Door title="Nobody operates this server yet">
+    <SignInLayout title="Nobody operates this server yet">
       <p className="text-sm text-ink-muted">
         At its start the server printed a link that makes the first operator. Open it once, in this browser. Where it is
         too old, start the server again: it prints a new one.
       </p>
-    </Door>
+    </SignInLayout>
   )
 }
 

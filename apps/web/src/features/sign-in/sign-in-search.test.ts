@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { readDoor } from './sign-in-search.ts'
+import { readSignInSearch } from './sign-in-search.ts'
 
 it('readDoor keeps only return paths of the same site', () => {
-  expect(readDoor({ returnTo: '/threads/th_1?tab=x' })).toEqual({ returnTo: '/threads/th_1?tab=x' })
+  expect(readSignInSearch({ returnTo: '/threads/th_1?tab=x' })).toEqual({ returnTo: '/threads/th_1?tab=x' })
   for (const returnTo of ['https://evil.example', '//evil.example', '/\\evil.example', 'javascript:alert(1)', ''])
-    expect(readDoor({ returnTo })).toEqual({})
+    expect(readSignInSearch({ returnTo })).toEqual({})
 })
 
 it('readDoor keeps the problem code', () => {
-  expect(readDoor({ problem: 'no-account', other: 1 })).toEqual({ problem: 'no-account' })
+  expect(readSignInSearch({ problem: 'no-account', other: 1 })).toEqual({ problem: 'no-account' })
 })

@@ -1,12 +1,12 @@
 /** Where to go after signing in, and what went wrong on the way here. */
 import { pickStrings } from '../../lib/url-search.ts'
 
-export interface DoorSearch {
+export interface SignInSearch {
   returnTo?: string
   problem?: string
 }
 
-export function readDoor(search: Record<string, unknown>): DoorSearch {
+export function readSignInSearch(search: Record<string, unknown>): SignInSearch {
   const { returnTo, problem } = pickStrings(search, ['returnTo', 'problem'])
   return { ...(returnTo && isOwnPath(returnTo) && { returnTo }), ...(problem && { problem }) }
 }

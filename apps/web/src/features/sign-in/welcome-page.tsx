@@ -4,7 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { answer, client, problemOf } from '../../lib/api.ts'
 import { ProblemNotice } from '../../lib/problems.tsx'
-import { keepTheme, wearStoredTheme } from '../../lib/theme.ts'
+import { applyStoredTheme, saveTheme } from '../../lib/theme.ts'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Field } from '../../ui/form/field.tsx'
@@ -13,7 +13,7 @@ import { NameOperator } from './name-operator.tsx'
 import { PasswordInput } from './password-input.tsx'
 import { EmailField, NameField } from './person-fields.tsx'
 import { ProviderLink } from './sign-in-form.tsx'
-import { Door } from './sign-in-layout.tsx'
+import { SignInLayout } from './sign-in-layout.tsx'
 
 interface Opened {
   kind: 'setup' | 'invite' | 'reset'
@@ -47,20 +47,20 @@ export function WelcomePage() {
   })
   if (token === '')
     return (
-      <Door title="Open the link again">
+      <SignInLayout title="Open the link again">
         <p className="text-sm text-ink-muted">
           This page opens with the link that you were given: what makes it yours stands at its end. Open it once more.
         </p>
-      </Door>
+      </SignInLayout>
     )
   if (error)
     return (
-      <Door title="This link does not work">
+      <SignInLayout title="This link does not work">
         <ProblemNotice error={error} />
         <Link to="/sign-in" className="text-sm underline underline-offset-2">
           Go to the sign-in page
         </Link>
-      </Door>
+      </SignInLayout>
     )
   if (!link) return <OneMoment />
   return <Opening link={link} token={token} />
@@ -72,39 +72,39 @@ function Opening({ link, token }: { link: Opened; token: string }) {
   const { title, description } = WORDS[link.kind]
   if (error)
     return (
-      <Door title={title}>
+      <SignInLayout title={title}>
         <ProblemNotice error={error} />
-      </Door>
+      </SignInLayout>
     )
   if (!session) return <OneMoment />
   const { password, oidc } = session.methods
   if (password || !oidc)
     return (
-      <Door title={title} description={description}>
+      <SignInLayout title={title} description={description}>
         <WelcomeForm link={link} token={token} />
-      </Door>
+      </SignInLayout>
     )
   if (link.kind === 'setup')
     return (
-      <Door title={title} description={description}>
+      <SignInLayout title={title} description={description}>
         <NameOperator token={token} provider={oidc.name} />
-      </Door>
+      </SignInLayout>
     )
   return (
-    <Door title="Welcome" description={`Sign in with ${oidc.name}, as ${link.email}.`}>
+    <SignInLayout title="Welcome" description={`Sign in with ${oidc.name}, as ${link.email}.`}>
       <ProviderLink name={oidc.name} returnTo="/connectors" />
-    </Door>
+    </SignInLayout>
   )
 }
 
 function OneMoment() {
   return (
-    <Door title="One moment">
+    <SignInLayout title="One moment">
       <div role="status">
         <span className="sr-only">Looking at the link</span>
         <Skeleton className="h-28 w-full" />
       </div>
-    </Door>
+    </SignInLayout>
   )
 }
 
@@ -126,7 +126,7 @@ function WelcomeForm({ link, token }: { link: Opened; token: string }) {
   const enter = useMutation({
     mutationFn: () => send(link.kind, { token, email: email.trim(), name: name.trim(), password }),
     onSuccess: async () => {
-      await (link.kind === 'reset' ? wearStoredTheme(queryClient) : keepTheme())
+      await (link.kind === 'reset' ? applyStoredTheme(queryClient) : saveTheme())
       await queryClient.invalidateQueries({ queryKey: ['session'] })
       navigate({ to: '/connectors', replace: true })
     },

@@ -9,7 +9,7 @@ import { Button } from '../../ui/form/button.tsx'
 import { Confirm } from '../../ui/overlay/alert-dialog.tsx'
 import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../ui/overlay/menu.tsx'
 import { Sheet } from '../../ui/overlay/sheet.tsx'
-import { Gone, isGone } from '../shell/not-found.tsx'
+import { isNotFound, NotFound } from '../shell/not-found.tsx'
 import { Conversation } from './chat/conversation.tsx'
 import { DeleteThreadDialog, RenameDialog } from './list/thread-dialogs.tsx'
 import { SidePanel } from './panel/side-panel.tsx'
@@ -29,7 +29,7 @@ export function ThreadPage() {
   const { id } = route.useParams()
   const { data: thread, error } = useQuery(threadQuery(id))
   // What was read before is kept by the cache; a thread that is gone is not shown with it.
-  const there = isGone(error) ? undefined : thread
+  const there = isNotFound(error) ? undefined : thread
   const title = thread ? titleOf(thread) : 'Thread'
   useEffect(() => {
     document.title = `${title} · Loadout`
@@ -56,8 +56,8 @@ export function ThreadPage() {
         </header>
         {error && (
           <div className="p-4 sm:px-8">
-            {isGone(error) ? (
-              <Gone what="thread" to="/threads" label="Go to threads" />
+            {isNotFound(error) ? (
+              <NotFound what="thread" to="/threads" label="Go to threads" />
             ) : (
               <ProblemNotice error={error} />
             )}

@@ -4,11 +4,11 @@ import type { InferResponseType } from 'hono/client'
 import { answer, client } from '../../lib/api.ts'
 import type { Strategy } from './tools-search.ts'
 
-export type FoundTool = InferResponseType<typeof client.api.tools.$get, 200>['tools'][number]
+export type ToolHit = InferResponseType<typeof client.api.tools.$get, 200>['tools'][number]
 export type ExplainedTool = InferResponseType<typeof client.api.tools.explain.$get, 200>['items'][number]
 export type ToolDecision = InferResponseType<typeof client.api.policy.decisions.$get, 200>['items'][number]
 
-export const MOST_FOUND = 100
+export const MAX_FOUND = 100
 
 /** Exactly what a model's own search would give. */
 export const searchQuery = (q: string, strategy: Strategy | undefined) =>
@@ -17,7 +17,7 @@ export const searchQuery = (q: string, strategy: Strategy | undefined) =>
     queryFn: ({ signal }) =>
       answer(
         client.api.tools.$get(
-          { query: { q, limit: `${MOST_FOUND}`, ...(strategy ? { strategy } : {}) } },
+          { query: { q, limit: `${MAX_FOUND}`, ...(strategy ? { strategy } : {}) } },
           { init: { signal } },
         ),
       ),

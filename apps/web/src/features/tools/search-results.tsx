@@ -1,8 +1,8 @@
 /** What a search finds, best first, with how well each fits and why: as a model is told. */
-import type { FoundTool } from './queries.ts'
+import type { ToolHit } from './queries.ts'
 import { ToolLink } from './tool-link.tsx'
 
-export function FoundList({ tools, chosen }: { tools: readonly FoundTool[]; chosen: string | undefined }) {
+export function SearchResults({ tools, chosen }: { tools: readonly ToolHit[]; chosen: string | undefined }) {
   const best = Math.max(...tools.map(({ score }) => score), 0)
   return (
     <ol aria-label="Tools that fit" className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">

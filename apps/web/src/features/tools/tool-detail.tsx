@@ -2,10 +2,10 @@ import { useState } from 'react'
 import { LongText } from '../../ui/data/long-text.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../ui/layout/tabs.tsx'
 import { OverriddenMark, ToolBadges } from '../servers/tools/tool-badges.tsx'
-import { shownTool } from '../servers/tools/tool-override.ts'
+import { presentedTool } from '../servers/tools/tool-override.ts'
 import type { ExplainedTool } from './queries.ts'
 import { TryTool } from './test/test-tool.tsx'
-import type { Tries } from './test/use-test-history.ts'
+import type { TestHistory } from './test/use-test-history.ts'
 import { ToolFacts } from './tool-facts.tsx'
 import type { LocatedTool } from './tool-rows.ts'
 import { Declaration, SchemaView } from './tool-types.tsx'
@@ -13,18 +13,18 @@ import { Declaration, SchemaView } from './tool-types.tsx'
 interface DetailProps {
   located: LocatedTool
   explained: ExplainedTool | undefined
-  tries: Tries
+  tries: TestHistory
 }
 
 /** As models are told of it. */
 export function titleOf({ toolkit, tool }: LocatedTool): string {
-  const { title, annotations } = shownTool(toolkit, tool).tool
+  const { title, annotations } = presentedTool(toolkit, tool).tool
   return title ?? annotations?.title ?? tool.name
 }
 
 /** One tool: what it is, and a try of it. */
 export function ToolDetail({ located, explained, tries }: DetailProps) {
-  const { tool, changed } = shownTool(located.toolkit, located.tool)
+  const { tool, changed } = presentedTool(located.toolkit, located.tool)
   const [tab, setTab] = useState('try')
   return (
     <div className="grid min-w-0 gap-4">

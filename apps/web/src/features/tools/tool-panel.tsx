@@ -6,7 +6,7 @@ import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../ui/overlay/dialog.tsx'
 import type { ExplainedTool } from './queries.ts'
-import type { Tries } from './test/use-test-history.ts'
+import type { TestHistory } from './test/use-test-history.ts'
 import { ToolDetail, titleOf } from './tool-detail.tsx'
 import { toolLinkId } from './tool-link.tsx'
 import type { LocatedTool } from './tool-rows.ts'
@@ -17,7 +17,7 @@ interface SideProps {
   isLoading: boolean
   located: LocatedTool | undefined
   explained: ExplainedTool | undefined
-  tries: Tries
+  tries: TestHistory
   onClose: () => void
 }
 

@@ -9,7 +9,7 @@ import { JsonTree } from '../results/json-tree.tsx'
 import { declarationQuery } from './queries.ts'
 import type { LocatedTool } from './tool-rows.ts'
 
-const MOST_LINES = 24
+const MAX_LINES = 24
 
 export function Declaration({ located: { toolkit, tool } }: { located: LocatedTool }) {
   const { data, error } = useQuery(declarationQuery(toolkit.uscoId, tool.name))
@@ -41,7 +41,7 @@ export function Declaration({ located: { toolkit, tool } }: { located: LocatedTo
         label={`${tool.name} as a program sees it, in TypeScript`}
         language="typescript"
         readOnly
-        lines={Math.min(MOST_LINES, text.trimEnd().split('\n').length)}
+        lines={Math.min(MAX_LINES, text.trimEnd().split('\n').length)}
         value={text.trimEnd()}
       />
     </div>

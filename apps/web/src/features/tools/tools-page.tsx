@@ -8,10 +8,10 @@ import { Empty } from '../../ui/data/empty.tsx'
 import { Skeleton } from '../../ui/data/skeleton.tsx'
 import { Button } from '../../ui/form/button.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { explainQuery, MOST_FOUND, searchQuery } from './queries.ts'
+import { explainQuery, MAX_FOUND, searchQuery } from './queries.ts'
 import { SearchBar } from './search-bar.tsx'
-import { FoundList } from './search-results.tsx'
-import { useTries } from './test/use-test-history.ts'
+import { SearchResults } from './search-results.tsx'
+import { useTestHistory } from './test/use-test-history.ts'
 import { ToolList } from './tool-list.tsx'
 import { ToolSide } from './tool-panel.tsx'
 import { locate } from './tool-rows.ts'
@@ -22,7 +22,7 @@ export function ToolsPage() {
   const navigate = useNavigate({ from: '/tools' })
   const toolkits = useQuery(toolkitsQuery())
   const { data: explained } = useQuery(explainQuery())
-  const tries = useTries()
+  const tries = useTestHistory()
   const listed = locate(toolkits.data, tool)
   const whole = useQuery(toolkitQuery(listed?.toolkit.uscoId))
   // The list has no schemas: the tool is shown once its toolkit is there with them.
@@ -95,7 +95,7 @@ function Found({ q, strategy, chosen }: { q: string; strategy: Strategy | undefi
           Tools that are off are not searched.
         </Empty>
       ) : (
-        <FoundList tools={data.tools} chosen={chosen} />
+        <SearchResults tools={data.tools} chosen={chosen} />
       )}
     </div>
   )
@@ -105,7 +105,7 @@ function foundWords(count: number): string {
   if (count === 0) return 'Nothing fits'
   if (count === 1) return '1 tool fits'
   // No more were asked for, so how many there are is not known.
-  return count < MOST_FOUND ? `${count} tools fit` : `The best ${count}`
+  return count < MAX_FOUND ? `${count} tools fit` : `The best ${count}`
 }
 
 const ToServers = ({ children }: { children: ReactNode }) => (

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { agoWords, counted, durationWords } from './format-time.ts'
+import { counted, formatAgo, formatDuration } from './format-time.ts'
 
 const now = new Date('2026-03-01T12:00:00Z')
 const before = (seconds: number) => new Date(now.getTime() - seconds * 1000)
@@ -16,15 +16,15 @@ describe('time formatting', () => {
     [-7200, 'in 2 hours'],
     [86_400 * 29, '29 days ago'],
   ])('writes %d seconds ago as %s', (seconds, words) => {
-    expect(agoWords(before(seconds), now)).toBe(words)
+    expect(formatAgo(before(seconds), now)).toBe(words)
   })
 
   it('shows a date for times older than a month', () => {
-    expect(agoWords(before(86_400 * 60), now)).toMatch(/2025|Dec/)
+    expect(formatAgo(before(86_400 * 60), now)).toMatch(/2025|Dec/)
   })
 
   it('formats a duration', () => {
-    expect([0.34, 480.4, 2400, 42_000, 180_000].map(durationWords)).toEqual([
+    expect([0.34, 480.4, 2400, 42_000, 180_000].map(formatDuration)).toEqual([
       '0.3 ms',
       '480 ms',
       '2.4 s',

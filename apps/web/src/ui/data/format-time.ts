@@ -9,7 +9,7 @@ const STEPS = [
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
 /** "just now", "3 minutes ago", "in 2 hours"; beyond a month the date. */
-export function agoWords(at: Date, now: Date): string {
+export function formatAgo(at: Date, now: Date): string {
   let amount = (at.getTime() - now.getTime()) / 1000
   if (Math.abs(amount) < 45) return 'just now'
   for (const [unit, size] of STEPS) {
@@ -20,7 +20,7 @@ export function agoWords(at: Date, now: Date): string {
 }
 
 /** "480 ms", "2.4 s", "3 min". */
-export function durationWords(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
   return `${Math.round(ms / 60_000)} min`

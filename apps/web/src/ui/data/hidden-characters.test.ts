@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
-import { piecesOf } from './hidden-characters.ts'
+import { segmentsOf } from './hidden-characters.ts'
 
 const shown = (text: string) =>
-  piecesOf(text)
+  segmentsOf(text)
     .map(({ text, hidden }) => (hidden ? `[${text}]` : text))
     .join('')
 

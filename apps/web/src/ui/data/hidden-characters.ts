@@ -5,14 +5,14 @@
 const HIDDEN =
   /(?![\n\t])(?!(?<=\p{Extended_Pictographic}\uFE0F?)\u200D(?=\p{Extended_Pictographic}))[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\p{Zl}\p{Zp}]/gu
 
-export interface Piece {
+export interface TextSegment {
   text: string
   hidden: boolean
 }
 
 /** The text in pieces; what is hidden in it is written as JSON writes it. */
-export function piecesOf(text: string): Piece[] {
-  const pieces: Piece[] = []
+export function segmentsOf(text: string): TextSegment[] {
+  const pieces: TextSegment[] = []
   let from = 0
   for (const { 0: found, index } of text.matchAll(HIDDEN)) {
     if (index > from) pieces.push({ text: text.slice(from, index), hidden: false })

@@ -6,7 +6,7 @@ import { ScrollRegion } from '../layout/scroll-region.tsx'
 import { counted } from './format-time.ts'
 
 /** What the row of a place has on its `li`. */
-export interface RowPlace {
+export interface RowPosition {
   ref: Ref<HTMLLIElement>
   'data-index': number
   'aria-setsize': number
@@ -25,7 +25,7 @@ interface LongListProps<Item> {
   wanted: { index: number; align: 'start' | 'center' }
   className: string
   rows?: string
-  children: (item: Item, key: string, place: RowPlace) => ReactNode
+  children: (item: Item, key: string, place: RowPosition) => ReactNode
 }
 
 export function LongList<Item>({ items, what, label, keyOf, rowPx, wanted, className, ...rest }: LongListProps<Item>) {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { cn } from '../cn.ts'
-import { agoWords } from './format-time.ts'
+import { formatAgo } from './format-time.ts'
 
 const MINUTE_MS = 60_000
 
@@ -9,7 +9,7 @@ export function TimeAgo({ at, className }: { at: string; className?: string }) {
   const now = useNow()
   return (
     <time dateTime={at} title={new Date(at).toLocaleString()} className={cn('whitespace-nowrap', className)}>
-      {agoWords(new Date(at), now)}
+      {formatAgo(new Date(at), now)}
     </time>
   )
 }

@@ -1,10 +1,10 @@
-import { piecesOf } from './hidden-characters.ts'
+import { segmentsOf } from './hidden-characters.ts'
 
 /** Text of a server, a model or a user, which nothing in it can make look like another. */
 export function VisibleText({ text }: { text: string }) {
   return (
     <bdi dir="ltr">
-      {piecesOf(text).map(({ text: piece, hidden }, index) =>
+      {segmentsOf(text).map(({ text: piece, hidden }, index) =>
         hidden ? (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces have no name and never move
           <mark key={index} title="Characters that cannot be seen" className="rounded-sm bg-act-soft text-act">

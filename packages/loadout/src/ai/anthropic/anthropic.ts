@@ -12,16 +12,16 @@ import {
   type AnsweredCall,
   callAll,
   descriptionOf,
-  foundNames,
   type ModelCall,
   type ModelSelection,
   partsOf,
   readArguments,
   SEARCH_NAME,
+  searchResultNames,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { type AnthropicToolOptions, anthropicOptions, withinBreakpoints } from '../provider-options.ts'
-import { isFailure, notShown, type ResultPart, resultParts, valueText } from '../result-parts.ts'
+import { filePlaceholder, isFailure, type ResultPart, resultParts, valueText } from '../result-parts.ts'
 import { formSchema, type LostInTool, lostIn } from '../schema/form-schema.ts'
 import { type AnthropicMessage, loadedBy, referencedIn, searchFailure, withoutLost } from './history.ts'
 import {
@@ -151,10 +151,10 @@ const toolUse = z.looseObject({
 })
 
 /** A message, or its content alone, which does not say in which container programs run. */
-export type AnthropicSaid = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
+export type AnthropicReply = readonly unknown[] | { content: readonly unknown[]; container?: unknown }
 
 /** What a message of the model asks for. Give its content back as it came: it holds blocks that are the provider's own. */
-export function readAnthropic(selection: ModelSelection, said: AnthropicSaid): AnthropicTurn {
+export function readAnthropic(selection: ModelSelection, said: AnthropicReply): AnthropicTurn {
   const content = 'content' in said ? said.content : said
   const container = containerIn(said)
   const loaded = new Set(content.flatMap(loadedBy))
@@ -193,7 +193,7 @@ export interface AnthropicResult {
 }
 
 /** The message that answers the calls of one turn. `selection` is the one that the request was made of. */
-export function answerAnthropic(
+export function toAnthropicResults(
   selection: ModelSelection,
   answered: readonly AnsweredCall[],
 ): { role: 'user'; content: AnthropicResult[] } {
@@ -204,7 +204,8 @@ export function answerAnthropic(
 function resultOf({ call, outcome }: AnsweredCall, waiting: ReadonlySet<string>): AnthropicResult {
   const isProgram = call.caller?.type === 'code'
   // What is there already needs no reference, and may have none.
-  const found = call.name === SEARCH_NAME && !isProgram ? foundNames(outcome).filter((name) => waiting.has(name)) : []
+  const found =
+    call.name === SEARCH_NAME && !isProgram ? searchResultNames(outcome).filter((name) => waiting.has(name)) : []
   const content =
     found.length > 0
       ? found.map((tool_name) => ({ type: 'tool_reference' as const, tool_name }))
@@ -231,7 +232,7 @@ function contentOf(part: ResultPart): AnthropicResultContent {
   if (image) return { type: 'image', source: { type: 'base64', media_type: image, data } }
   if (mediaType === 'application/pdf')
     return { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data } }
-  return { type: 'text', text: notShown(part) }
+  return { type: 'text', text: filePlaceholder(part) }
 }
 
 export {

@@ -16,8 +16,8 @@ import {
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
 import { openaiSchemas } from '../provider-options.ts'
-import { notShown, resultParts } from '../result-parts.ts'
-import { formSchema, type LostInTool, lostInOpenAI, meant } from '../schema/form-schema.ts'
+import { filePlaceholder, resultParts } from '../result-parts.ts'
+import { argumentsForTool, formSchema, type LostInTool, lostInOpenAI } from '../schema/form-schema.ts'
 import type { SchemaProvider } from '../schema/schema-rules.ts'
 
 export interface OpenAIChatTool {
@@ -77,18 +77,18 @@ export function readOpenAIChat(
       const { id, function: made } = read.data
       const { name } = made
       const written = readArguments(made.arguments)
-      const args = selection ? meant(written.arguments, { name, selection, schemas }) : written.arguments
+      const args = selection ? argumentsForTool(written.arguments, { name, selection, schemas }) : written.arguments
       return [{ id, name, ...written, arguments: args, source: jsonObject.parse(item) }]
     }),
   }
 }
 
 /** The messages that answer them, which follow the model's own at once. */
-export const answerOpenAIChat = (answered: readonly AnsweredCall[]) =>
+export const toOpenAIChatResults = (answered: readonly AnsweredCall[]) =>
   answered.map(({ call, outcome }) => ({
     role: 'tool' as const,
     tool_call_id: call.id,
     content: resultParts(outcome)
-      .map((part) => (part.type === 'text' ? part.text : notShown(part)))
+      .map((part) => (part.type === 'text' ? part.text : filePlaceholder(part)))
       .join('\n'),
   }))

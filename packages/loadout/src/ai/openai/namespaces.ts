@@ -35,7 +35,7 @@ export interface Namespace {
 }
 
 const LARGEST = LIMITS['openai-responses'].namespace
-const LONGEST_DESCRIPTION = 400
+const MAX_DESCRIPTION_LENGTH = 400
 
 /** `placed` says where a conversation has had a tool before. */
 export function namespacesOf(
@@ -80,7 +80,7 @@ export function namespacesWithin(room: number, spaces: readonly Namespace[]): { 
 function descriptionOfAll(entries: readonly LoadoutEntry[]): string {
   const toolkits = [...new Set(entries.map(({ toolkit }) => toolkit))]
   const text = `Tools of ${toolkits.join(', ')}: ${entries.map(({ tool }) => tool).join(', ')}.`
-  return text.length > LONGEST_DESCRIPTION ? `${text.slice(0, LONGEST_DESCRIPTION - 1)}…` : text
+  return text.length > MAX_DESCRIPTION_LENGTH ? `${text.slice(0, MAX_DESCRIPTION_LENGTH - 1)}…` : text
 }
 
 export interface FunctionOptions {

@@ -12,18 +12,18 @@ import { LIMITS, limitWarnings } from '../limits.ts'
 import {
   type AnsweredCall,
   callAll,
-  foundNames,
   type ModelCall,
   type ModelSelection,
   partsOf,
   programOf,
   readArguments,
   SEARCH_NAME,
+  searchResultNames,
 } from '../model-call.ts'
 import { planTools } from '../plan-tools.ts'
-import { isFailure, notShown, type ResultPart, resultParts, textOf, valueText } from '../result-parts.ts'
-import { type LostInTool, lostInOpenAI, meant } from '../schema/form-schema.ts'
-import { answerOpenAIChat, readOpenAIChat, toOpenAIChat } from './chat.ts'
+import { filePlaceholder, isFailure, type ResultPart, resultParts, textOf, valueText } from '../result-parts.ts'
+import { argumentsForTool, type LostInTool, lostInOpenAI } from '../schema/form-schema.ts'
+import { readOpenAIChat, toOpenAIChat, toOpenAIChatResults } from './chat.ts'
 import { type OpenAIHistory, readHistory, toolsIn } from './history.ts'
 import {
   functionOf,
@@ -70,7 +70,7 @@ export function toOpenAI(
   return programs ? { ...form, tools: [...form.tools, { type: 'programmatic_tool_calling' }] } : form
 }
 
-interface Parts {
+interface Deps {
   history: OpenAIHistory
   selected: readonly LoadoutEntry[]
   needsSearch: boolean
@@ -79,9 +79,9 @@ interface Parts {
 }
 
 /** Entries that the form itself needs. */
-const reservedFor = ({ needsSearch, programs }: Parts) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
+const reservedFor = ({ needsSearch, programs }: Deps) => (needsSearch ? 1 : 0) + (programs ? 1 : 0)
 
-function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+function searchedByUs({ deferred }: ModelSelection, parts: Deps): OpenAIForm {
   const { history, selected, needsSearch, programs, schemas } = parts
   const isLoaded = ({ modelName }: LoadoutEntry) => history.loaded.has(modelName) && !history.bare.has(modelName)
   const called = deferred.filter(({ modelName }) => history.loaded.has(modelName) && history.bare.has(modelName))
@@ -100,7 +100,7 @@ function searchedByUs({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
   }
 }
 
-function searchedByThem({ deferred }: ModelSelection, parts: Parts): OpenAIForm {
+function searchedByThem({ deferred }: ModelSelection, parts: Deps): OpenAIForm {
   const { history, selected, needsSearch, programs, schemas } = parts
   const reserved = reservedFor(parts)
   const { tools: most } = LIMITS['openai-responses']
@@ -203,7 +203,7 @@ export function readOpenAI(
           id: read.call_id,
           name,
           ...written,
-          arguments: meant(written.arguments, { name, selection, schemas }),
+          arguments: argumentsForTool(written.arguments, { name, selection, schemas }),
           ...(made.success ? callerOf(made.data.caller) : {}),
           source: jsonObject.parse(item),
         },
@@ -259,7 +259,7 @@ export type OpenAIAnswerItem =
     }
 
 /** The items that answer the calls of one turn. `selection` is the one that the request was made of. */
-export function answerOpenAI(
+export function toOpenAIResults(
   selection: ModelSelection,
   answered: readonly AnsweredCall[],
   { programs, schemas }: Pick<OpenAIOptions, 'programs' | 'schemas'> = {},
@@ -267,7 +267,7 @@ export function answerOpenAI(
   const all = [...partsOf(selection).selected, ...selection.deferred]
   return answered.map(({ call, outcome }) => {
     if (call.source.type === 'tool_search_call') {
-      const names = foundNames(outcome)
+      const names = searchResultNames(outcome)
       const found = names.flatMap((name) => all.filter(({ modelName }) => modelName === name))
       const tools = namespacesOf(found).map((space) => namespaceTool(space, { programs, schemas }))
       const status = isFailure(outcome) ? 'incomplete' : 'completed'
@@ -294,15 +294,15 @@ function contentOf(part: ResultPart): OpenAIResultContent {
   const url = `data:${mediaType};base64,${data}`
   if (mediaType.startsWith('image/')) return { type: 'input_image', detail: 'auto', image_url: url }
   if (mediaType === 'application/pdf') return { type: 'input_file', filename: name ?? 'file.pdf', file_data: url }
-  return { type: 'input_text', text: notShown(part) }
+  return { type: 'input_text', text: filePlaceholder(part) }
 }
 
 export {
   type AnsweredCall,
-  answerOpenAIChat,
   callAll,
   type ModelCall,
   type ModelSelection,
   readOpenAIChat,
   toOpenAIChat,
+  toOpenAIChatResults,
 }

@@ -48,7 +48,7 @@ function lostBy(
 }
 
 /** The arguments of a call by the schema that the tool has, where the model was shown a closed one. */
-export function meant(
+export function argumentsForTool(
   args: JsonObject,
   { name, selection, schemas }: { name: string; selection: ModelSelection; schemas: SchemaProvider | undefined },
 ): JsonObject {

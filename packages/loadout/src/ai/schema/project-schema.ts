@@ -23,10 +23,10 @@ export interface ProjectedSchema {
   lost: LostInSchema[]
 }
 
-const MOST_NODES = 20_000
+const MAX_NODES = 20_000
 /** Forms inside forms count as one level for a provider; not for us. */
 const DEEPEST = 200
-const MOST_LOST = 200
+const MAX_LOST = 200
 
 interface Walk {
   rules: SchemaRules
@@ -55,11 +55,11 @@ export function projectSchema(schema: unknown, provider: SchemaProvider): Projec
 }
 
 function lose(walk: Walk, path: string, what: string): void {
-  if (walk.lost.length < MOST_LOST) walk.lost.push({ path, what })
+  if (walk.lost.length < MAX_LOST) walk.lost.push({ path, what })
 }
 
 function narrow(walk: Walk, path: string, what: string): void {
-  if (walk.lost.length < MOST_LOST) walk.lost.push({ path, what, narrows: true })
+  if (walk.lost.length < MAX_LOST) walk.lost.push({ path, what, narrows: true })
 }
 
 /** Where any value can be said nothing is narrower by it. */
@@ -97,8 +97,8 @@ function followed(walk: Walk, node: JsonObject, { refs, path }: Place): JsonObje
 
 function project(walk: Walk, node: unknown, place: Place): JsonObject {
   const { rules } = walk
-  if (++walk.nodes > MOST_NODES) {
-    if (walk.nodes === MOST_NODES + 1) replace(walk, place.path, 'all that is behind this: it is too large')
+  if (++walk.nodes > MAX_NODES) {
+    if (walk.nodes === MAX_NODES + 1) replace(walk, place.path, 'all that is behind this: it is too large')
     return anyValue(rules)
   }
   if (node === false) lose(walk, place.path, 'that nothing may be here')

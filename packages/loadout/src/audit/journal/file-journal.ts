@@ -16,7 +16,7 @@ import { clearImmediate, setImmediate } from 'node:timers'
 import { HostError } from '../../errors.ts'
 import type { AuditEntry } from '../entry.ts'
 import type { Journal, JournalBatch } from './journal.ts'
-import { JournalFile, type ReadLines } from './journal-file.ts'
+import { JournalFile, type ReadEntries } from './journal-file.ts'
 
 export interface FileJournalOptions {
   /** The folder. Several processes may share one. */
@@ -33,7 +33,7 @@ const STALE_MS = 60_000
 /** One batch of four is of what dead processes left, so that neither waits for the other for ever. */
 const TURN = 4
 /** A turn that ends many calls writes in pieces. */
-const MOST_FOLLOWING = 65_536
+const MAX_FOLLOWING = 65_536
 const NAME = /^(?<machine>[0-9a-f]{12})-(?<pid>\d+)-(?<birth>\d*)-(?<token>[0-9a-f]{8})-(?<index>\d+)\.journal$/
 
 export function fileJournal(options: FileJournalOptions): Journal {
@@ -73,7 +73,7 @@ class FolderJournal implements Journal {
 
   follow(entry: AuditEntry): void {
     this.#following += `${JSON.stringify(entry)}\n`
-    if (this.#following.length > MOST_FOLLOWING) this.#write(this.#following)
+    if (this.#following.length > MAX_FOLLOWING) this.#write(this.#following)
     else this.#turn ??= setImmediate(() => this.#keepFollowing())
   }
 
@@ -149,7 +149,7 @@ class FolderJournal implements Journal {
     return undefined
   }
 
-  #batchOf(file: JournalFile, read: ReadLines, isOwn: boolean): JournalBatch {
+  #batchOf(file: JournalFile, read: ReadEntries, isOwn: boolean): JournalBatch {
     if (read.damaged > 0) this.#onDamage({ file: file.name, lines: read.damaged })
     return {
       entries: read.entries,

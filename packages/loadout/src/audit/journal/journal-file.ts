@@ -3,7 +3,7 @@ import { closeSync, fstatSync, ftruncateSync, futimesSync, openSync, readSync, r
 import { basename } from 'node:path'
 import { type AuditEntry, auditEntry } from '../entry.ts'
 
-export interface ReadLines {
+export interface ReadEntries {
   entries: AuditEntry[]
   /** How many lines were read, the damaged ones counted. */
   lines: number
@@ -77,8 +77,8 @@ export class JournalFile {
     }
   }
 
-  read(limit: number): ReadLines {
-    const found: ReadLines = { entries: [], lines: 0, damaged: 0, end: this.#shipped }
+  read(limit: number): ReadEntries {
+    const found: ReadEntries = { entries: [], lines: 0, damaged: 0, end: this.#shipped }
     const space = Math.min(READ_BYTES, this.#size - this.#shipped)
     if (space <= 0) return found
     let bytes = readAt(this.#fd, this.#shipped, space)
@@ -130,7 +130,7 @@ export class JournalFile {
   }
 }
 
-function take(found: ReadLines, line: string): void {
+function take(found: ReadEntries, line: string): void {
   found.lines++
   const entry = parseLine(line)
   if (entry) found.entries.push(entry)

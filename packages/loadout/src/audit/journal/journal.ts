@@ -36,7 +36,7 @@ export interface Journal {
   readonly sha256?: Sha256
 }
 
-const MOST_WAITING = 100_000
+const MAX_WAITING = 100_000
 
 /**
  * Entries in memory. It keeps the contract only together with `strict`, where an append waits for the commit, or with a
@@ -47,7 +47,7 @@ export function memoryJournal(): Journal {
   let waiting: string[] = []
   let failed = false
   const append = (entry: AuditEntry) => {
-    if (waiting.length >= MOST_WAITING)
+    if (waiting.length >= MAX_WAITING)
       throw new HostError('audit-unavailable', { detail: 'Too many entries of the audit wait for the database.' })
     waiting.push(JSON.stringify(entry))
   }

@@ -21,7 +21,7 @@ import {
 import { contentOf } from '../entry.ts'
 import type { Journal, JournalBatch } from './journal.ts'
 
-export interface ShipperParts {
+export interface ShipperDeps {
   storage: Storage
   journal: Journal
   sha256: Sha256
@@ -50,10 +50,10 @@ export interface Shipper {
 }
 
 const ACCESS = { caller: 'audit-shipping', userId: APP_OWNER } as const
-const LONGEST_PAUSE_MS = 30_000
+const MAX_PAUSE_MS_LENGTH = 30_000
 const LOOK_AGAIN_MS = 30_000
-const LONGEST_REST_MS = 1000
-const MOST_RACES = 200
+const MAX_REST_MS_LENGTH = 1000
+const MAX_RACES = 200
 const QUIET_MS = 50
 
 interface Waiter {
@@ -62,12 +62,12 @@ interface Waiter {
   reject(error: HostError): void
 }
 
-export function createShipper(parts: ShipperParts): Shipper {
+export function createShipper(parts: ShipperDeps): Shipper {
   return new BatchShipper(parts)
 }
 
 class BatchShipper implements Shipper {
-  readonly #parts: ShipperParts
+  readonly #parts: ShipperDeps
   readonly #everyMs: number
   readonly #mostMs: number
   readonly #batch: number
@@ -88,7 +88,7 @@ class BatchShipper implements Shipper {
   #closed = false
   readonly #removed: RemovedInLog
 
-  constructor(parts: ShipperParts) {
+  constructor(parts: ShipperDeps) {
     this.#parts = parts
     this.#everyMs = parts.everyMs ?? 200
     this.#mostMs = parts.mostMs ?? 5000
@@ -191,14 +191,14 @@ class BatchShipper implements Shipper {
     this.#waiters = []
     for (const { reject } of waiters) reject(error)
     this.#parts.onProblem(error)
-    this.#pauseMs = Math.min(LONGEST_PAUSE_MS, Math.max(this.#everyMs, this.#pauseMs * 2))
+    this.#pauseMs = Math.min(MAX_PAUSE_MS_LENGTH, Math.max(this.#everyMs, this.#pauseMs * 2))
     if (this.#timer === undefined && !this.#closed) this.#later(this.#pauseMs)
   }
 
   async #rest(ms: number): Promise<void> {
     if (ms < 1) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, Math.min(ms, LONGEST_REST_MS))
+      const timer = setTimeout(resolve, Math.min(ms, MAX_REST_MS_LENGTH))
       unref(timer)
       this.#wake = () => {
         clearTimeout(timer)
@@ -228,7 +228,7 @@ class BatchShipper implements Shipper {
         break
       }
       careful = careful || this.#careful
-      if (races > MOST_RACES) throw new HostError('storage-unavailable', { detail: 'The log has too many writers.' })
+      if (races > MAX_RACES) throw new HostError('storage-unavailable', { detail: 'The log has too many writers.' })
     }
     this.#careful = false
     batch.shipped()

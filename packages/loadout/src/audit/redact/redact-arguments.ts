@@ -7,7 +7,7 @@
 import type { JsonObject } from '../../schema/json.ts'
 import { isSecretArgument, maskKnownForms } from '../../toolkits/secrets/looks-secret.ts'
 import { formsOf, MASK, maskForms } from '../../toolkits/secrets/redact.ts'
-import { plain } from '../entry.ts'
+import { storableText } from '../entry.ts'
 import { SchemaNodes } from './schema-nodes.ts'
 
 export interface RedactOptions {
@@ -36,7 +36,7 @@ interface Bounds {
 const PART: Bounds = { most: 6000, text: 500, name: 100, items: 50, depth: 10 }
 const NONE = Number.POSITIVE_INFINITY
 const WHOLE: Bounds = { most: NONE, text: NONE, name: NONE, items: NONE, depth: 200, steps: 1_000_000 }
-const LONGEST_NUMBER = 100
+const MAX_NUMBER_LENGTH = 100
 const CUT = '…'
 /** As much of a key as is needed to know its form. */
 const KEY_REACH = 64
@@ -137,7 +137,7 @@ class Walk {
     this.#left -= 8
     const text = String(value)
     if (text.length > 3 && this.#sought.whole.has(text)) return MASK
-    return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, LONGEST_NUMBER)
+    return typeof value === 'number' && Number.isFinite(value) ? value : text.slice(0, MAX_NUMBER_LENGTH)
   }
 
   // Looked at before it is cut, with as much more as a secret could reach beyond the cut.
@@ -152,7 +152,7 @@ class Walk {
     // The end of what was looked at may be the beginning of a secret, also where masks have moved it forward.
     if (isCut) shown = `${shown.slice(0, Math.min(most, Math.max(0, shown.length - reach)))}${CUT} (${text.length})`
     this.#left -= shown.length + 2
-    return plain(shown)
+    return storableText(shown)
   }
 
   /** Two names that are hidden are told apart, so that neither hides the other. */

@@ -5,7 +5,7 @@
  */
 import type { JsonObject } from '../../schema/json.ts'
 
-const MOST_STEPS = 4000
+const MAX_STEPS = 4000
 const NONE: readonly JsonObject[] = []
 const BRANCHES = ['allOf', 'anyOf', 'oneOf'] as const
 const ASIDE = ['if', 'then', 'else'] as const
@@ -18,7 +18,7 @@ export class SchemaNodes {
   #steps: number
 
   /** `steps` bounds the work: once they are spent, everything counts as secret. */
-  constructor(schema: unknown, steps = MOST_STEPS) {
+  constructor(schema: unknown, steps = MAX_STEPS) {
     this.#steps = steps
     this.#document = schema
     this.root = this.#widen([schema])
@@ -100,9 +100,9 @@ export class SchemaNodes {
   }
 }
 
-const MOST_BRANCHES = 1000
+const MAX_BRANCHES = 1000
 
-const some = (list: readonly unknown[]) => list.slice(0, MOST_BRANCHES)
+const some = (list: readonly unknown[]) => list.slice(0, MAX_BRANCHES)
 
 const isObject = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null
 

@@ -5,66 +5,67 @@
  * selection has as soon as there is something to find, and `run_code` where the host runs programs.
  */
 import type { CatalogTool } from '../../catalog/catalog.ts'
-import { OWN_NAMES, OWN_TOOLKIT, ownEntry } from '../../loadout/built-in-entry.ts'
+import { BUILT_IN_NAMES, BUILT_IN_TOOLKIT, builtInEntry } from '../../loadout/built-in-entry.ts'
 import type { Loadout } from '../../loadout/overlay.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
 import type { ToolManifest } from '../../schema/toolkit/tool.ts'
 import { type Toolkit, toolkitOptions } from '../../schema/toolkit/toolkit.ts'
 import { SEARCH_TOOLS } from '../../search/search-tools.ts'
-import { carryToolkit } from '../../toolkits/ephemeral-toolkit.ts'
+import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 import { compose, type Stage } from '../call.ts'
 import { READ_RESULT, readResult } from '../results/read-result.ts'
 import type { Results } from '../results/results.ts'
-import { type FindParts, findTools } from './search-tools.ts'
+import { type FindDeps, searchTools } from './search-tools.ts'
 
 const OWN: Toolkit = {
-  id: OWN_TOOLKIT,
+  id: BUILT_IN_TOOLKIT,
   name: 'Loadout',
   enabled: true,
   server: { type: 'custom', tools: [] },
   ...toolkitOptions.parse({}),
 }
 
-export const READ_ENTRY = ownEntry(READ_RESULT, 'The host gives it: a result is kept that it reads.')
+export const READ_ENTRY = builtInEntry(READ_RESULT, 'The host gives it: a result is kept that it reads.')
 
-export const isOwn = ({ toolkit: id, tool }: Pick<ToolCall, 'toolkit' | 'tool'>) =>
-  id === OWN_TOOLKIT && OWN_NAMES.has(tool)
+export const isBuiltIn = ({ toolkit: id, tool }: Pick<ToolCall, 'toolkit' | 'tool'>) =>
+  id === BUILT_IN_TOOLKIT && BUILT_IN_NAMES.has(tool)
 
 /** One of them by the name that a model calls it: what it was told to call is there, whichever loadout it was given. */
-export const ownByName = (name: string) => (OWN_NAMES.has(name) ? { toolkit: OWN_TOOLKIT, tool: name } : undefined)
+export const builtInByName = (name: string) =>
+  BUILT_IN_NAMES.has(name) ? { toolkit: BUILT_IN_TOOLKIT, tool: name } : undefined
 
-export interface OwnTool {
+export interface BuiltInTool {
   manifest: ToolManifest
   answer(call: ToolCall): Promise<CallOutcome>
   /** Stages beside those of all. */
   stages?: readonly Stage[] | undefined
 }
 
-export interface OwnParts extends FindParts {
+export interface BuiltInDeps extends FindDeps {
   results: Results
   /** Before all of them, and right before the answer. */
   stages: { first: readonly Stage[]; last: readonly Stage[] }
   /** What the host has besides, where it has it by then. */
-  more?: (() => readonly OwnTool[]) | undefined
+  more?: (() => readonly BuiltInTool[]) | undefined
 }
 
 /** Answers what is the host's own; the rest goes on. */
-export function withOwnTools(parts: OwnParts, next: CallHandler): CallHandler {
-  const carried = carryToolkit(OWN, { userId: APP_OWNER, tier: 'app' })
+export function withBuiltInTools(parts: BuiltInDeps, next: CallHandler): CallHandler {
+  const carried = createEphemeralToolkit(OWN, { userId: APP_OWNER, tier: 'app' })
   const { first, last } = parts.stages
-  const always: OwnTool[] = [
+  const always: BuiltInTool[] = [
     { manifest: READ_RESULT, answer: ({ userId, arguments: input }) => readResult(parts.results, userId, input) },
-    { manifest: SEARCH_TOOLS, answer: (call) => findTools(parts, call) },
+    { manifest: SEARCH_TOOLS, answer: (call) => searchTools(parts, call) },
   ]
-  const answerOwn = async (call: ToolCall, { manifest, answer, stages = [] }: OwnTool) => {
+  const answerOwn = async (call: ToolCall, { manifest, answer, stages = [] }: BuiltInTool) => {
     const stored = await carried
     const found: CatalogTool = { uscoId: stored.uscoId, manifest, pin: '' }
-    call.notes.found = { toolkit: OWN_TOOLKIT, tool: manifest.name }
+    call.notes.found = { toolkit: BUILT_IN_TOOLKIT, tool: manifest.name }
     return compose([...first, ...stages, ...last], answer)({ ...call, stored, found })
   }
   return (call) => {
-    if (!isOwn(call) || call.brought?.has(OWN_TOOLKIT)) return next(call)
+    if (!isBuiltIn(call) || call.brought?.has(BUILT_IN_TOOLKIT)) return next(call)
     const tool = [...always, ...(parts.more?.() ?? [])].find(({ manifest }) => manifest.name === call.tool)
     return tool ? answerOwn(call, tool) : next(call)
   }

@@ -2,27 +2,27 @@
 import { HostError } from '../../errors.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
-import { USUALLY_FOUND } from '../../schema/toolkit/selection.ts'
+import { DEFAULT_SELECTED } from '../../schema/toolkit/selection.ts'
 import { type AllowedCaller, allowedCaller, type Caller } from '../../schema/toolkit/tool.ts'
 import { mayBeCalledBy } from '../../search/index/toolkits.ts'
 import type { LoadedTools } from '../../search/loaded-tools.ts'
-import { foundText, readSearchInput, schemasText, signatureOf } from '../../search/search-tools.ts'
+import { formatResults, readSearchInput, schemasText, signatureOf } from '../../search/search-tools.ts'
 import type { Searcher } from '../../search/searcher.ts'
 import type { Threads } from '../../threads/threads.ts'
 import type { CallOutcome, ToolCall } from '../call.ts'
 import { failed } from '../stages/resolve.ts'
 
-export interface FindParts {
+export interface FindDeps {
   loadouts: Pick<Loadouts, 'of'>
   searcher: Searcher
   loaded: Pick<LoadedTools, 'load' | 'list'>
   threads: Pick<Threads, 'settings'>
 }
 
-export async function findTools(parts: FindParts, call: ToolCall): Promise<CallOutcome> {
+export async function searchTools(parts: FindDeps, call: ToolCall): Promise<CallOutcome> {
   const { userId, threadId } = call
   try {
-    const { query, names = [], limit = USUALLY_FOUND } = readSearchInput(call.arguments)
+    const { query, names = [], limit = DEFAULT_SELECTED } = readSearchInput(call.arguments)
     const loadout = call.carried ?? (await parts.loadouts.of({ userId, threadId }))
     const callers = call.callers ?? callersLike(call.caller)
     const tools = loadout.tools.filter((entry) => mayBeCalledBy(entry, callers))
@@ -38,7 +38,7 @@ export async function findTools(parts: FindParts, call: ToolCall): Promise<CallO
     const shown = [...new Set([...asked.tools, ...found, ...known])]
     await load(parts, call, shown)
     const text = [
-      ...(wanted ? [foundText(found, known)] : []),
+      ...(wanted ? [formatResults(found, known)] : []),
       ...(names.length > 0 ? [schemasText(asked.tools, asked.unknown)] : []),
     ].join('\n\n')
     const told = shown.map((entry) => ({ name: entry.modelName, ref: entry.ref, signature: signatureOf(entry) }))
@@ -54,7 +54,7 @@ const callersLike = ({ type }: Caller): readonly AllowedCaller[] =>
 
 /** What the model has already: what never waits, what the thread loaded, and what this step was given. */
 async function givenTo(
-  { loaded }: FindParts,
+  { loaded }: FindDeps,
   { userId, threadId, given = [] }: ToolCall,
   tools: readonly LoadoutEntry[],
 ): Promise<Set<string>> {
@@ -75,7 +75,7 @@ function byName(
 }
 
 /** For the thread, unless it is set not to keep what is found; without a thread, whoever runs the steps keeps it. */
-async function load({ loaded, threads }: FindParts, { userId, threadId }: ToolCall, tools: readonly LoadoutEntry[]) {
+async function load({ loaded, threads }: FindDeps, { userId, threadId }: ToolCall, tools: readonly LoadoutEntry[]) {
   const deferred = tools.filter((entry) => entry.deferred)
   if (threadId === undefined || deferred.length === 0) return
   const { keepFound = true } = await threads.settings(userId, threadId)

@@ -1,10 +1,10 @@
 /** How many calls of a user are under way, to each toolkit and in all, over all processes that share the storage. */
 import { HostError } from '../../errors.ts'
-import type { Presence } from '../../processes/heartbeat.ts'
+import type { ProcessLease } from '../../processes/heartbeat.ts'
 import type { AppConfig } from '../../schema/app-config.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ResolvedCall } from '../call.ts'
-import { Places } from './shared-counter.ts'
+import { ConcurrencySlots } from './shared-counter.ts'
 
 export type Entered = { leave(): void } | { full: HostError }
 
@@ -25,28 +25,28 @@ interface Limit {
 
 const FREE: Entered = { leave() {} }
 
-export function createConcurrency({ storage, presence }: { storage: Storage; presence: Presence }): Concurrency {
-  const known = new Map<string, Places>()
-  const placesOf = (userId: string, subject: string): Places => {
+export function createConcurrency({ storage, presence }: { storage: Storage; presence: ProcessLease }): Concurrency {
+  const known = new Map<string, ConcurrencySlots>()
+  const placesOf = (userId: string, subject: string): ConcurrencySlots => {
     const id = JSON.stringify([userId, subject])
     const found = known.get(id)
     if (found) return found
     const parts = { storage, processId: presence.processId, onIdle: () => void known.delete(id) }
-    const places = new Places(parts, { userId, subject })
+    const places = new ConcurrencySlots(parts, { userId, subject })
     known.set(id, places)
     return places
   }
   const take = async (userId: string, limits: Limit[]): Promise<Entered> => {
-    const taken: Places[] = []
-    const letGo = await presence.hold()
+    const taken: ConcurrencySlots[] = []
+    const letGo = await presence.acquire()
     const leave = () => {
-      for (const places of taken.splice(0)) places.leave()
+      for (const places of taken.splice(0)) places.release()
       letGo()
     }
     try {
       for (const limit of limits) {
         const places = placesOf(userId, limit.subject)
-        if (await places.enter(limit.most)) taken.push(places)
+        if (await places.acquire(limit.most)) taken.push(places)
         else {
           leave()
           return { full: full(limit) }

@@ -14,7 +14,7 @@ export interface PlacesKey {
   subject: string
 }
 
-export interface PlacesParts {
+export interface PlacesDeps {
   storage: Storage
   processId: string
   /** There is nothing to remember of it any more. */
@@ -38,8 +38,8 @@ const LOOK_AGAIN_MS = 25
 const WRITE_AGAIN_MS = 1000
 const TRIES = 200
 
-export class Places {
-  readonly #parts: PlacesParts
+export class ConcurrencySlots {
+  readonly #parts: PlacesDeps
   readonly #key: PlacesKey
   /** Under way here. */
   #inUse = 0
@@ -51,20 +51,20 @@ export class Places {
   #wake: (() => void) | undefined
   #closed = false
 
-  constructor(parts: PlacesParts, key: PlacesKey) {
+  constructor(parts: PlacesDeps, key: PlacesKey) {
     this.#parts = parts
     this.#key = key
   }
 
   /** Whether there was a place. Fails as the storage does. */
-  enter(most: number): Promise<boolean> {
+  acquire(most: number): Promise<boolean> {
     const { promise, resolve, reject } = Promise.withResolvers<boolean>()
     this.#entrants.push({ most, until: Date.now() + LOOK_FOR_MS, resolve, reject })
     this.#begin()
     return promise
   }
 
-  leave(): void {
+  release(): void {
     this.#inUse--
     this.#begin()
   }

@@ -8,16 +8,16 @@
  */
 
 import { type ErrorCode, HostError } from '../../errors.ts'
-import type { Presence } from '../../processes/heartbeat.ts'
+import type { ProcessLease } from '../../processes/heartbeat.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { createRowChanges } from '../../storage/watch-row.ts'
 import type { CallOutcome } from '../call.ts'
 import type { CallRequest, Calls, FollowedCall, RunningCall, RunningCalls } from '../calls.ts'
 import type { Results } from '../results/results.ts'
-import { claim, keyed, newRow } from './idempotency.ts'
-import { settleGone } from './orphaned-calls.ts'
-import { jsonOf, keepable, notKept, outcomeOf } from './outcome-json.ts'
+import { newRow, reserveKey, withIdempotencyKey } from './idempotency.ts'
+import { settleOrphaned } from './orphaned-calls.ts'
+import { jsonOf, keepable, missingResult, outcomeOf } from './outcome-json.ts'
 import { createWriteBehind } from './write-behind.ts'
 
 export interface RecordOptions {
@@ -26,13 +26,13 @@ export interface RecordOptions {
 }
 
 /** What is kept of a call, and what came of it once it is over. */
-export interface KeptCall extends CallRow {
+export interface CallRecord extends CallRow {
   outcome?: CallOutcome
 }
 
-export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: KeptCall }
+export type Recorded = { callId: string; running: RunningCall } | { callId: string; row: CallRecord }
 
-export interface SettleOptions {
+export interface WaitOptions {
   /** Ends the wait: then it is given as it is. */
   signal?: AbortSignal | undefined
   /** Whether to wait while a person must answer, too. */
@@ -45,9 +45,9 @@ export interface CallRecords {
   /** Starts a call that somebody waits for. Its record is written behind; `kept` is for who stops to wait. */
   startWaited(request: CallRequest): { running: RunningCall; kept(): Promise<void> }
   /** A record of this user. `not-found` otherwise. */
-  get(userId: string, callId: string): Promise<KeptCall>
+  get(userId: string, callId: string): Promise<CallRecord>
   /** The same, once the call is over or waits for a person. */
-  settled(userId: string, callId: string, options?: SettleOptions): Promise<KeptCall>
+  settled(userId: string, callId: string, options?: WaitOptions): Promise<CallRecord>
 }
 
 export interface RunningRecords extends CallRecords {
@@ -57,10 +57,10 @@ export interface RunningRecords extends CallRecords {
   close(): Promise<void>
 }
 
-export interface RecordParts {
+export interface RecordDeps {
   storage: Storage
   calls: Pick<RunningCalls, 'start'>
-  presence: Presence
+  presence: ProcessLease
   results: Pick<Results, 'keep'>
 }
 
@@ -84,18 +84,18 @@ const NOTHING_SENT: ReadonlySet<ErrorCode> = new Set([
   'credentials-refused',
 ])
 
-export function createCallRecords(parts: RecordParts): RunningRecords {
+export function createCallRecords(parts: RecordDeps): RunningRecords {
   return new StoredRecords(parts)
 }
 
 class StoredRecords implements RunningRecords {
-  readonly #parts: RecordParts
+  readonly #parts: RecordDeps
   readonly #open = new Set<Promise<void>>()
   readonly #closing = new AbortController()
   readonly #changes
   readonly #behind
 
-  constructor(parts: RecordParts) {
+  constructor(parts: RecordDeps) {
     this.#parts = parts
     this.#changes = createRowChanges(parts.storage, 'calls')
     this.#behind = createWriteBehind(parts.storage)
@@ -103,9 +103,9 @@ class StoredRecords implements RunningRecords {
 
   async start(request: CallRequest, { idempotencyKey }: RecordOptions = {}): Promise<Recorded> {
     const { storage, calls, presence } = this.#parts
-    const row = await keyed(newRow(request, presence), idempotencyKey, request)
+    const row = await withIdempotencyKey(newRow(request, presence), idempotencyKey, request)
     return this.#holding(async (letGo) => {
-      const before = await claim(storage, row)
+      const before = await reserveKey(storage, row)
       if (before) {
         letGo()
         return { callId: before.callId, row: recordOf(before) }
@@ -134,17 +134,17 @@ class StoredRecords implements RunningRecords {
     return { running, kept }
   }
 
-  async get(userId: string, callId: string): Promise<KeptCall> {
+  async get(userId: string, callId: string): Promise<CallRecord> {
     const { storage, presence } = this.#parts
     const row = await storage.transaction({ userId }, async (tx) => {
       const found = await tx.get('calls', callId)
       if (!found) throw new HostError('not-found', { detail: 'There is no such call of yours.' })
-      return settleGone(tx, found, presence.processId)
+      return settleOrphaned(tx, found, presence.processId)
     })
     return recordOf(row)
   }
 
-  async settled(userId: string, callId: string, { signal, untilOver }: SettleOptions = {}): Promise<KeptCall> {
+  async settled(userId: string, callId: string, { signal, untilOver }: WaitOptions = {}): Promise<CallRecord> {
     for (;;) {
       const stop = new AbortController()
       // From before the look on, so that no change falls between.
@@ -174,7 +174,7 @@ class StoredRecords implements RunningRecords {
   }
 
   async #holding<T>(work: (letGo: () => void) => Promise<T>): Promise<T> {
-    const letGo = await this.#parts.presence.hold()
+    const letGo = await this.#parts.presence.acquire()
     try {
       return await work(letGo)
     } catch (error) {
@@ -235,7 +235,7 @@ class StoredRecords implements RunningRecords {
     for (let wait = FIRST_WAIT_MS; wait <= LAST_WAIT_MS && !running.isForgotten(); wait *= 2) {
       try {
         const { userId, callId } = row
-        const kept = unkept ? notKept(outcome.status) : jsonOf(await keepable(this.#parts.results, row, outcome))
+        const kept = unkept ? missingResult(outcome.status) : jsonOf(await keepable(this.#parts.results, row, outcome))
         const set = { status: outcome.status, outcomeJson: kept, finishedAt: new Date(), ...key }
         await this.#parts.storage.transaction({ userId }, (tx) => tx.update('calls', callId, { set }))
         return
@@ -248,7 +248,7 @@ class StoredRecords implements RunningRecords {
   }
 }
 
-const recordOf = (row: CallRow): KeptCall =>
+const recordOf = (row: CallRow): CallRecord =>
   row.outcomeJson === null ? row : { ...row, outcome: outcomeOf(row.outcomeJson) }
 
 function notePending(storage: Storage, { userId, callId }: CallRow, approvalId: string) {
@@ -280,7 +280,7 @@ export interface CancellableRecords extends CallRecords {
   cancel(userId: string, callId: string): Promise<void>
 }
 
-interface CancelParts {
+interface CancelDeps {
   storage: Storage
   records: CallRecords
   calls: Pick<Calls, 'running'>
@@ -292,7 +292,7 @@ interface Cancellable {
   outcome: Promise<CallOutcome>
 }
 
-export function createCancel(parts: CancelParts): { records: CancellableRecords; close(): void } {
+export function createCancel(parts: CancelDeps): { records: CancellableRecords; close(): void } {
   const { storage, records, calls } = parts
   const under = new Map<string, Cancellable>()
   let watching: Promise<() => void> | undefined

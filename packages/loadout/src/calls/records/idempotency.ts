@@ -5,7 +5,7 @@ import { canonicalJson } from '../../schema/json.ts'
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
 import type { CallRequest } from '../calls.ts'
-import { settleGone, wasNeverMade } from './orphaned-calls.ts'
+import { settleOrphaned, wasNeverMade } from './orphaned-calls.ts'
 
 const KEEP_MS = 24 * 3_600_000
 const TRIES = 10
@@ -35,7 +35,11 @@ export function newRow(
 }
 
 /** The same row under the key that its caller gave, with what is asked. */
-export async function keyed(row: CallRow, key: string | undefined, request: CallRequest): Promise<CallRow> {
+export async function withIdempotencyKey(
+  row: CallRow,
+  key: string | undefined,
+  request: CallRequest,
+): Promise<CallRow> {
   if (key === undefined) return row
   const { toolkit, tool, threadId, arguments: args, rules } = request
   const asked = canonicalJson([toolkit, tool, threadId ?? null, args, rules ?? []])
@@ -43,12 +47,12 @@ export async function keyed(row: CallRow, key: string | undefined, request: Call
 }
 
 /** Stores the row; or gives the one that has its key, where that is not free. */
-export async function claim(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
+export async function reserveKey(storage: Storage, row: CallRow): Promise<CallRow | undefined> {
   for (let tries = 0; ; tries++)
     try {
       return await storage.transaction({ userId: row.userId }, async (tx) => {
         const known = row.dedupeKey === row.callId ? undefined : await findByKey(tx, row)
-        const before = known && (await settleGone(tx, known, row.processId))
+        const before = known && (await settleOrphaned(tx, known, row.processId))
         if (before && !isFree(before)) return sameQuestion(before, row)
         if (before) await tx.update('calls', before.callId, { set: { dedupeKey: before.callId } })
         await tx.insert('calls', row)

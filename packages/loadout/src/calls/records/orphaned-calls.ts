@@ -11,7 +11,7 @@ import type { CallOutcome } from '../call.ts'
 import { jsonOf } from './outcome-json.ts'
 
 /** The row as it is by now; where its process is gone, with the outcome that is left to it. */
-export async function settleGone(tx: Transaction, row: CallRow, self: string): Promise<CallRow> {
+export async function settleOrphaned(tx: Transaction, row: CallRow, self: string): Promise<CallRow> {
   if (row.finishedAt || row.processId === self || (await isAlive(tx, row.processId))) return row
   const outcome = await outcomeOf(tx, row)
   const set = { status: outcome.status, outcomeJson: jsonOf(outcome), finishedAt: new Date() }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { CallOutcome } from '../call.ts'
 import type { Results } from '../results/results.ts'
 
-const MOST_CHARACTERS = 1_000_000
+const MAX_CHARACTERS = 1_000_000
 
 export function jsonOf(outcome: CallOutcome): JsonObject {
   if (!('error' in outcome)) return { ...outcome } as JsonObject
@@ -39,7 +39,7 @@ export async function keepable(
   call: { userId: string; callId: string; ref: string },
   outcome: CallOutcome,
 ): Promise<CallOutcome> {
-  if ('error' in outcome || JSON.stringify(outcome).length <= MOST_CHARACTERS) return outcome
+  if ('error' in outcome || JSON.stringify(outcome).length <= MAX_CHARACTERS) return outcome
   const { status, content, structuredContent } = outcome
   const { resultId, bytes } = await results.keep({ ...call, content, structuredContent })
   const text = `The result was given to who waited for it. It has ${bytes} bytes: read it by its handle "${resultId}".`
@@ -47,6 +47,6 @@ export async function keepable(
 }
 
 /** That there was an outcome, without what it was. */
-export function notKept(status: CallOutcome['status']): JsonObject {
+export function missingResult(status: CallOutcome['status']): JsonObject {
   return { status, content: [{ type: 'text', text: 'The result could not be kept.' }] }
 }

@@ -4,7 +4,7 @@
  */
 import type { CallRow } from '../../schema/records/call.ts'
 import type { Storage } from '../../storage/storage.ts'
-import { notKept } from './outcome-json.ts'
+import { missingResult } from './outcome-json.ts'
 
 export interface WriteBehind {
   add(row: CallRow): void
@@ -15,7 +15,7 @@ export interface WriteBehind {
 }
 
 const EVERY_MS = 200
-const MOST_WAITING = 10_000
+const MAX_WAITING = 10_000
 const BATCH = 500
 
 export function createWriteBehind(storage: Storage): WriteBehind {
@@ -38,7 +38,7 @@ export function createWriteBehind(storage: Storage): WriteBehind {
   }
   return {
     add(row) {
-      if (waiting.length >= MOST_WAITING) waiting.shift()
+      if (waiting.length >= MAX_WAITING) waiting.shift()
       waiting.push(row)
       if (timer !== undefined) return
       timer = setTimeout(() => void flush(), EVERY_MS)
@@ -56,6 +56,6 @@ async function oneByOne(storage: Storage, userId: string, rows: readonly CallRow
   const insert = (row: CallRow) => storage.transaction({ userId }, (tx) => tx.insert('calls', row))
   for (const row of rows)
     await insert(row)
-      .catch(() => insert({ ...row, outcomeJson: notKept(row.status as never) }))
+      .catch(() => insert({ ...row, outcomeJson: missingResult(row.status as never) }))
       .catch(() => {})
 }

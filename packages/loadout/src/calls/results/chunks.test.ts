@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { countLineEnds, divide, type Pieces, readCharacters, readLines, readPage } from './chunks.ts'
+import { type Chunks, countLineEnds, divide, readCharacters, readLines, readPage } from './chunks.ts'
 
-const piecesOf = (text: string, size: number): Pieces => {
+const piecesOf = (text: string, size: number): Chunks => {
   const pieces = divide(text, size)
   return {
     count: pieces.length,
@@ -94,7 +94,7 @@ describe('a text split into chunks of any size', () => {
   })
 
   it('fails with not-found when a chunk is missing', async () => {
-    const gone: Pieces = { ...piecesOf('a\nb\nc\nd', 2), at: async () => undefined }
+    const gone: Chunks = { ...piecesOf('a\nb\nc\nd', 2), at: async () => undefined }
     await expect(readPage(gone, 0, 10)).rejects.toMatchObject({ code: 'not-found' })
     await expect(readLines(gone, { from: 2, lines: 1, most: 10 })).rejects.toMatchObject({ code: 'not-found' })
   })

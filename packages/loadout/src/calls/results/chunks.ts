@@ -5,16 +5,16 @@
 import { HostError } from '../../errors.ts'
 import type { ResultChunkRow } from '../../schema/records/result.ts'
 
-export type Piece = Pick<ResultChunkRow, 'firstCharacter' | 'firstLine' | 'text'>
+export type Chunk = Pick<ResultChunkRow, 'firstCharacter' | 'firstLine' | 'text'>
 
-export interface Pieces {
+export interface Chunks {
   count: number
   /** The longest that one is. */
   size: number
   /** How many characters and lines there are in all. */
   characters: number
   lines: number
-  at(seq: number): Promise<Piece | undefined>
+  at(seq: number): Promise<Chunk | undefined>
 }
 
 export interface Part {
@@ -32,8 +32,8 @@ export interface LineRange {
   most: number
 }
 
-export function divide(text: string, size: number): Piece[] {
-  const pieces: Piece[] = []
+export function divide(text: string, size: number): Chunk[] {
+  const pieces: Chunk[] = []
   let firstLine = 0
   for (let at = 0; at < text.length; ) {
     const end = isPair(text, at + size) ? at + size - 1 : at + size
@@ -53,14 +53,14 @@ export function countLineEnds(text: string): number {
 }
 
 /** A page ends between two characters, also where one of them takes two places. */
-export async function readPage(pieces: Pieces, offset: number, limit: number): Promise<Part> {
+export async function readPage(pieces: Chunks, offset: number, limit: number): Promise<Part> {
   let text = await readCharacters(pieces, offset, limit)
   if (endsInPair(text)) text = text.length > 1 ? text.slice(0, -1) : await readCharacters(pieces, offset, 2)
   const end = offset + text.length
   return { text, ...(end < pieces.characters ? { nextOffset: end } : {}) }
 }
 
-export async function readCharacters(pieces: Pieces, offset: number, limit: number): Promise<string> {
+export async function readCharacters(pieces: Chunks, offset: number, limit: number): Promise<string> {
   const read: string[] = []
   let left = Math.min(limit, pieces.characters - offset)
   // Some pieces are a little shorter than their size: it begins in this one, or after it.
@@ -76,7 +76,7 @@ export async function readCharacters(pieces: Pieces, offset: number, limit: numb
 }
 
 /** A line that is longer than an answer is cut, and says so by where it goes on. */
-export async function readLines(pieces: Pieces, { from, lines, most }: LineRange): Promise<Part> {
+export async function readLines(pieces: Chunks, { from, lines, most }: LineRange): Promise<Part> {
   if (from > pieces.lines || pieces.count === 0) return { text: '' }
   let seq = await findLineEnd(pieces, from - 1)
   let piece = await pieceOf(pieces, seq)
@@ -107,7 +107,7 @@ export async function readLines(pieces: Pieces, { from, lines, most }: LineRange
  * The piece with the line end of this number: behind it the next line begins. The last piece that has fewer before it;
  * where a line is longer than a piece, those after it have as many before them, and there it only goes on.
  */
-async function findLineEnd(pieces: Pieces, number: number): Promise<number> {
+async function findLineEnd(pieces: Chunks, number: number): Promise<number> {
   let [low, high] = [0, pieces.count - 1]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -117,7 +117,7 @@ async function findLineEnd(pieces: Pieces, number: number): Promise<number> {
   return low
 }
 
-async function pieceOf(pieces: Pieces, seq: number): Promise<Piece> {
+async function pieceOf(pieces: Chunks, seq: number): Promise<Chunk> {
   const piece = await pieces.at(seq)
   if (!piece) throw new HostError('not-found', { detail: 'The result is gone: it has expired.' })
   return piece

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { ResultSection } from '../../schema/records/result.ts'
 import { countLineEnds } from './chunks.ts'
 
-export interface LaidOut {
+export interface OutlinedResult {
   text: string
   /** What is where; none where it is one text. */
   sections: ResultSection[]
@@ -16,13 +16,13 @@ export interface LaidOut {
 type Said = Pick<ResultSection, 'what' | 'isJson' | 'field'> & { text: string }
 
 /** Of a server that sends thousands, the rest is one list. */
-const MOST_BLOCKS = 20
+const MAX_BLOCKS = 20
 /** What may be told of a section: a server chooses these names, and a database does not keep every one. */
 const PLAIN = /^[\w./-]{1,100}$/
 
-export function layOut(content: readonly JsonObject[], structuredContent?: unknown): LaidOut {
-  const blocks: Said[] = content.slice(0, MOST_BLOCKS).map(blockOf)
-  const rest = content.slice(MOST_BLOCKS)
+export function layOut(content: readonly JsonObject[], structuredContent?: unknown): OutlinedResult {
+  const blocks: Said[] = content.slice(0, MAX_BLOCKS).map(blockOf)
+  const rest = content.slice(MAX_BLOCKS)
   if (rest.length > 0) blocks.push(jsonOf('content', rest))
   const said = structuredContent === undefined ? blocks : withStructured(blocks, structuredContent)
   const [only] = said
@@ -45,7 +45,7 @@ const jsonOf = (what: string, value: unknown): Said => ({
 
 /** Whether a text block says the structured content once more: as its JSON, or as the one text that it holds. */
 export const isRepeated = (content: readonly JsonObject[], structuredContent: unknown): boolean =>
-  sameIndex(content.slice(0, MOST_BLOCKS).map(blockOf), structuredContent) >= 0
+  sameIndex(content.slice(0, MAX_BLOCKS).map(blockOf), structuredContent) >= 0
 
 function sameIndex(blocks: readonly Said[], value: unknown): number {
   const field = onlyText(value)
@@ -92,7 +92,7 @@ function isSame(one: unknown, other: unknown): boolean {
   )
 }
 
-function joined(said: readonly Said[]): LaidOut {
+function joined(said: readonly Said[]): OutlinedResult {
   const sections: ResultSection[] = []
   let [firstCharacter, firstLine] = [0, 1]
   for (const { text, ...about } of said) {

@@ -8,7 +8,7 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { ResultRow, ResultSection } from '../../schema/records/result.ts'
 import type { ReadCache, Storage } from '../../storage/storage.ts'
 import { utf8Size } from '../../util/byte-size.ts'
-import { countLineEnds, divide, type Part, type Pieces, readCharacters, readLines, readPage } from './chunks.ts'
+import { type Chunks, countLineEnds, divide, type Part, readCharacters, readLines, readPage } from './chunks.ts'
 import { notJson, readPath, type Step, select } from './json-path.ts'
 import { layOut } from './outline.ts'
 
@@ -37,19 +37,19 @@ export interface ReadResult extends Part {
 }
 
 /** What was kept, with its beginning. */
-export interface KeptResult extends ResultRow {
+export interface StoredResult extends ResultRow {
   beginning: string
 }
 
 export interface Results {
-  keep(result: NewResult): Promise<KeptResult>
+  keep(result: NewResult): Promise<StoredResult>
   /** `not-found` where it is not the user's, or has expired. */
   read(userId: string, id: string, part?: ResultPart): Promise<ReadResult>
   /** Whether anything of this user is kept. */
   hasAny(userId: string): Promise<boolean>
 }
 
-export interface ResultParts {
+export interface ResultDeps {
   storage: Storage
   cache: ReadCache
   /** For how long. @default a day */
@@ -67,7 +67,7 @@ const BEGINNING = 2000
 const LARGE_JSON = 4 * 1024 * 1024
 const MAX_JSON = 128 * 1024 * 1024
 
-export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts): Results {
+export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultDeps): Results {
   const inTurn = createTurns()
   const own = async (userId: string, id: string): Promise<ResultRow> => {
     const row = await storage.transaction({ userId }, (tx) => tx.get('results', id))
@@ -75,7 +75,7 @@ export function createResults({ storage, cache, keepMs = KEEP_MS }: ResultParts)
       throw new HostError('not-found', { detail: 'There is no such result of yours, or it has expired.' })
     return row
   }
-  const piecesOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Pieces => ({
+  const piecesOf = ({ userId, resultId, chunks, characters, lines }: ResultRow): Chunks => ({
     count: chunks,
     size: PIECE,
     characters,
@@ -156,12 +156,12 @@ const hasJson = ({ isJson, field }: ResultSection) => isJson || field !== undefi
 
 /** A page of what the path selects; `characters` is how many that has. */
 async function readSelected(
-  { row, pieces, steps }: { row: ResultRow; pieces: Pieces; steps: readonly Step[] },
+  { row, pieces, steps }: { row: ResultRow; pieces: Chunks; steps: readonly Step[] },
   offset: number,
   limit: number,
 ): Promise<Part & { characters: number }> {
   const text = select(await readValue(row, pieces), steps)
-  const whole: Pieces = {
+  const whole: Chunks = {
     count: 1,
     size: Math.max(1, text.length),
     characters: text.length,
@@ -172,7 +172,7 @@ async function readSelected(
 }
 
 /** What paths go into: the structured content, or else the first that is JSON. */
-async function readValue({ sectionsJson, characters }: ResultRow, pieces: Pieces): Promise<unknown> {
+async function readValue({ sectionsJson, characters }: ResultRow, pieces: Chunks): Promise<unknown> {
   const section =
     sectionsJson.find(({ what, field }) => what === 'structuredContent' || field !== undefined) ??
     sectionsJson.find(hasJson)

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import { redactArguments } from '../../audit/redact/redact-arguments.ts'
-import { hiddenIn } from './with-outcome.ts'
+import { redactedValues } from './with-outcome.ts'
 
 const hidden = (args: Record<string, unknown>, schema?: unknown) =>
-  hiddenIn(args, redactArguments(args, { schema, secrets: ['a-stored-word'] })).sort()
+  redactedValues(args, redactArguments(args, { schema, secrets: ['a-stored-word'] })).sort()
 
 it('hiddenIn returns masked values and no visible values', () => {
   const schema = { properties: { card: { writeOnly: true }, list: { items: { format: 'password' } } } }

@@ -5,12 +5,12 @@ import type { Registry } from '../../toolkits/registry.ts'
 import { assertEnabled, isUnseen, type StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { CallHandler, CallOutcome, ResolvedCall, ToolCall } from '../call.ts'
 
-export interface ResolveParts {
+export interface ResolveDeps {
   registry: Pick<Registry, 'find'>
   catalog: Pick<Catalog, 'tools' | 'introspect' | 'isPersonal'>
 }
 
-export function resolveTool({ registry, catalog }: ResolveParts, next: CallHandler<ResolvedCall>): CallHandler {
+export function resolveTool({ registry, catalog }: ResolveDeps, next: CallHandler<ResolvedCall>): CallHandler {
   const lookUp = async (stored: StoredToolkit, userId: string) =>
     (await catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   return async (call: ToolCall): Promise<CallOutcome> => {

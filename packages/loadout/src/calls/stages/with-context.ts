@@ -1,4 +1,4 @@
-import type { AroundWork, ExecutionContext } from '../../context.ts'
+import type { ExecutionContext, RunInContext } from '../../context.ts'
 import type { PolicyRuleInput } from '../../schema/toolkit/policy.ts'
 import type { Calls } from '../calls.ts'
 
@@ -6,7 +6,7 @@ import type { Calls } from '../calls.ts'
 export function withContext(
   calls: Pick<Calls, 'start'>,
   context: ExecutionContext,
-  around: AroundWork | undefined,
+  around: RunInContext | undefined,
 ): Pick<Calls, 'start'> {
   return around ? { start: (call) => around(context, () => calls.start(call)) } : calls
 }

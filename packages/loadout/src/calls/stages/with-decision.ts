@@ -3,7 +3,7 @@
  * anything may have changed: with the answer the call begins anew, and the answer holds for what was asked about alone.
  */
 import { HostError } from '../../errors.ts'
-import type { Answer } from '../../policy/approvals/answer-waiter.ts'
+import type { ApprovalAnswer } from '../../policy/approvals/answer-waiter.ts'
 import type { Approvals } from '../../policy/approvals/approvals.ts'
 import type { Decided } from '../../policy/decide.ts'
 import type { Fingerprinter, Fingerprints } from '../../policy/fingerprints.ts'
@@ -15,7 +15,7 @@ import type { CallHandler, CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import { failed } from './resolve.ts'
 import { tooLarge } from './with-limits.ts'
 
-export interface DecisionParts {
+export interface DecisionDeps {
   policy: Policy
   approvals: Pick<Approvals, 'ask' | 'put' | 'answerTo'>
   fingerprinter: Fingerprinter
@@ -26,7 +26,7 @@ export interface DecisionParts {
   again: CallHandler
 }
 
-export function withDecision(parts: DecisionParts): Stage {
+export function withDecision(parts: DecisionDeps): Stage {
   return (next) => async (call) => {
     const decided = await parts.policy.decide(call)
     const { allowEdits, allowRemember: _, ...decision } = decided
@@ -62,10 +62,10 @@ function isAllowed({ allowed }: ResolvedCall, { tool, toolkit }: Fingerprints, a
 }
 
 async function ask(
-  parts: DecisionParts,
+  parts: DecisionDeps,
   call: ResolvedCall,
   { decided, fingerprints }: { decided: Decided; fingerprints: Fingerprints },
-): Promise<Answer | undefined> {
+): Promise<ApprovalAnswer | undefined> {
   const { userId, threadId, runId, callId, caller, stored, tool, found, pauses } = call
   const { reason, allowEdits, allowRemember } = decided
   if (pauses?.approvalId !== undefined) {

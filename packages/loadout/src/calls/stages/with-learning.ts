@@ -1,21 +1,21 @@
 /** What was asked for when a call went well becomes an example of its tool, for the user who asked; loaded tools that are used stay. Behind the call. */
 import type { CallAudit } from '../../audit/call-audit.ts'
 import type { LoadedTools } from '../../search/loaded-tools.ts'
-import type { Learned } from '../../search/usage/tool-usage.ts'
+import type { ToolUsage } from '../../search/usage/tool-usage.ts'
 import type { Transaction } from '../../storage/storage.ts'
 import { removalIdOf } from '../../users/removals.ts'
 import type { CallHandler, CallOutcome, ToolCall } from '../call.ts'
 
 /** As much of a prompt as is looked at; what is kept of it is shorter, so that no secret is cut in two. */
-const LONGEST_PROMPT = 10_000
+const MAX_PROMPT_LENGTH = 10_000
 
-export interface LearningParts {
-  learned: Pick<Learned, 'note'>
+export interface LearningDeps {
+  learned: Pick<ToolUsage, 'note'>
   audit: Pick<CallAudit, 'show'>
   loaded: Pick<LoadedTools, 'touch'>
 }
 
-export function withLearning(parts: LearningParts) {
+export function withLearning(parts: LearningDeps) {
   return (next: CallHandler): CallHandler =>
     async (call) => {
       const outcome = await next(call)
@@ -29,7 +29,7 @@ export function withLearning(parts: LearningParts) {
 }
 
 function noteUse(
-  { learned, audit, loaded }: LearningParts,
+  { learned, audit, loaded }: LearningDeps,
   { userId, threadId, prompt, notes }: ToolCall,
   { status }: CallOutcome,
 ): void {
@@ -37,7 +37,7 @@ function noteUse(
   if (resolved && reached && !isForgotten && threadId !== undefined && status === 'ok')
     loaded.touch({ userId, threadId }, `${resolved.stored.toolkit.id}.${resolved.found.manifest.name}`)
   // What is not stored has no searches later; what never reached its server was not used.
-  if (!resolved || !reached || isForgotten || resolved.stored.carried) return
+  if (!resolved || !reached || isForgotten || resolved.stored.ephemeral) return
   const { stored, found } = resolved
   learned.note({
     userId,
@@ -55,12 +55,12 @@ async function withoutSecrets(
   { userId, stored }: Pick<NonNullable<ToolCall['notes']['resolved']>, 'userId' | 'stored'>,
   prompt: string,
 ): Promise<string> {
-  const text = prompt.slice(0, LONGEST_PROMPT)
+  const text = prompt.slice(0, MAX_PROMPT_LENGTH)
   const shown = await audit.show({ userId, arguments: { text } }, { stored, inputSchema: { type: 'object' } })
   return typeof shown.text === 'string' ? shown.text : ''
 }
 
 /** Since when a user is gone, as the notes of who went say. */
-export async function goneSince(tx: Transaction, userId: string): Promise<Date | undefined> {
+export async function removedAt(tx: Transaction, userId: string): Promise<Date | undefined> {
   return (await tx.get('removedUsers', await removalIdOf(userId)))?.removedAt
 }

@@ -11,7 +11,7 @@ import { sizeOf, utf8Size } from '../../util/byte-size.ts'
 import type { CallOutcome, ResolvedCall, Stage } from '../call.ts'
 import type { Concurrency } from '../limits/concurrency.ts'
 
-export interface LimitParts {
+export interface LimitDeps {
   app: { get(): Promise<AppConfig> }
   preferences: Pick<PreferenceStore, 'get'>
   threads: Pick<Threads, 'settings'>
@@ -23,7 +23,7 @@ export interface LimitParts {
 const RUN_MS = 365 * DAY_MS
 const BYTES_A_TOKEN = 4
 
-export function withLimits(parts: LimitParts): Stage {
+export function withLimits(parts: LimitDeps): Stage {
   const { app, budgets, concurrency } = parts
   return (next) => async (call) => {
     const config = await app.get()
@@ -106,7 +106,7 @@ const callsOf = (userId: string, subject: string, windowMs = HOUR_MS): BudgetKey
 
 /** All that hold for a call: of its user, its thread and its run. */
 async function limitsOf(
-  parts: Pick<LimitParts, 'preferences' | 'threads'>,
+  parts: Pick<LimitDeps, 'preferences' | 'threads'>,
   { userId, threadId, runId }: ResolvedCall,
   config: AppConfig,
 ): Promise<Limit[]> {

@@ -1,7 +1,7 @@
 import { HostError } from '../../errors.ts'
 import { callersOf } from '../../loadout/candidates.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
-import { isDecidedLater } from '../../loadout/policy-filter.ts'
+import { isDecidedAtCallTime } from '../../loadout/policy-filter.ts'
 import type { Stage } from '../call.ts'
 import { failed } from './resolve.ts'
 
@@ -18,7 +18,7 @@ export function withLoadout(loadouts: Pick<Loadouts, 'missing'>): Stage {
         }),
       )
     const missing = await loadouts.missing({ userId, threadId }, { stored, found, given })
-    if (missing === undefined || isDecidedLater(missing)) return next(call)
+    if (missing === undefined || isDecidedAtCallTime(missing)) return next(call)
     const why = missing.map((reason) => reason.detail).join(' ')
     return failed(
       new HostError('not-carried', { detail: `The tool '${stored.toolkit.id}.${tool}' is not carried. ${why}`.trim() }),

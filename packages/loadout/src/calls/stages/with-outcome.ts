@@ -12,7 +12,7 @@ import type { CallHandler, CallOutcome, ResolvedCall, Stage, ToolCall } from '..
 import { failed } from './resolve.ts'
 
 /** Notes what was found, for an outcome that a later stage decides. */
-export const withFound: Stage = (next) => (call) => {
+export const withResolved: Stage = (next) => (call) => {
   call.notes.resolved = call
   return next(call)
 }
@@ -70,7 +70,7 @@ async function unquoted(audit: Pick<CallAudit, 'show'>, call: ToolCall, error: H
   if (sent === undefined) return error
   try {
     const shown = await audit.show({ userId: call.userId, arguments: sent }, known(call))
-    return withoutSecrets(error, hiddenIn(sent, shown)) as HostError
+    return withoutSecrets(error, redactedValues(sent, shown)) as HostError
   } catch {
     return new HostError(error.code, { action: error.action })
   }
@@ -98,7 +98,7 @@ const MOST = 1000
 const LONGEST = 4096
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-export function hiddenIn(args: JsonObject, shown: JsonObject): string[] {
+export function redactedValues(args: JsonObject, shown: JsonObject): string[] {
   const hidden: string[] = []
   const waiting: Array<[unknown, unknown]> = [[args, shown]]
   for (let next = waiting.pop(); next && hidden.length < MOST; next = waiting.pop()) {

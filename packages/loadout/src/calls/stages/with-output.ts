@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { type Compiled, compileSchema } from '../../json-schema/validator.ts'
 import type { Stage } from '../call.ts'
-import { placesIn } from './with-validation.ts'
+import { prefixFieldErrors } from './with-validation.ts'
 
 const KEPT = 2000
-const LONGEST_NOTE = 2000
+const MAX_NOTE_LENGTH = 2000
 
 /**
  * A tool that promises a form of its structured content must keep to it. What does not is not handed on as if it did; the
@@ -22,8 +22,11 @@ export function withOutput(): Stage {
     if (pin !== '') compiled.set(pin, schema)
     const result = schema.ok ? schema.validate(outcome.structuredContent) : { valid: true as const }
     if (result.valid !== false) return outcome
-    const { told } = placesIn('structuredContent', result.errors)
-    const text = `The structured result was left out: it is not what the tool promises. ${told}`.slice(0, LONGEST_NOTE)
+    const { told } = prefixFieldErrors('structuredContent', result.errors)
+    const text = `The structured result was left out: it is not what the tool promises. ${told}`.slice(
+      0,
+      MAX_NOTE_LENGTH,
+    )
     return { status: outcome.status, content: [...outcome.content, { type: 'text', text }] }
   }
 }

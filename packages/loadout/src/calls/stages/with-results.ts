@@ -6,7 +6,7 @@ import type { Caller } from '../../schema/toolkit/tool.ts'
 import { isLargerThan, sizeOf } from '../../util/byte-size.ts'
 import type { CallOutcome, Stage } from '../call.ts'
 import { isRepeated } from '../results/outline.ts'
-import type { KeptResult, Results } from '../results/results.ts'
+import type { Results, StoredResult } from '../results/results.ts'
 
 const PREVIEW = 1200
 const SHOWN_SECTIONS = 4
@@ -45,7 +45,7 @@ const isOver = (most: number, words: readonly JsonObject[], structuredContent: u
   isLargerThan(most, words, structuredContent) &&
   (structuredContent === undefined || !isRepeated(words, structuredContent) || isLargerThan(most, words))
 
-function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: KeptResult): string {
+function previewOf({ resultId, bytes, lines, isJson, sectionsJson, beginning }: StoredResult): string {
   const paths = isJson ? ', or a path into its JSON' : ''
   return [
     `The result is too large to show: ${bytes} bytes, ${lines} lines. It begins:`,

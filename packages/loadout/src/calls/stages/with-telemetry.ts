@@ -15,7 +15,7 @@ const CALL_SPAN = {
   kind: SpanKind.CLIENT,
   attributes: { [ATTRIBUTE.method]: CALL_METHOD, [ATTRIBUTE.operation]: EXECUTE_TOOL },
 }
-const LONGEST_REF = 200
+const MAX_REF_LENGTH = 200
 
 export function withTelemetry(telemetry: Telemetry, next: CallHandler): CallHandler {
   const isAlwaysOn = telemetry.counters !== undefined || telemetry.onCall !== undefined
@@ -52,7 +52,7 @@ async function observe(
     callId: call.callId,
     userId: call.userId,
     threadId: call.threadId,
-    ref: `${toolkit ?? call.toolkit}.${tool ?? call.tool}`.slice(0, LONGEST_REF),
+    ref: `${toolkit ?? call.toolkit}.${tool ?? call.tool}`.slice(0, MAX_REF_LENGTH),
     caller,
     outcome: outcome.status,
     error,

@@ -32,7 +32,7 @@ function problemOf(schema: Compiled, args: JsonObject): HostError | undefined {
   // A schema that cannot be used was told at introspection; the server itself still checks.
   const result = schema.ok ? schema.validate(args) : { valid: true as const }
   if (result.valid !== false) return undefined
-  const { errors, told } = placesIn('arguments', result.errors)
+  const { errors, told } = prefixFieldErrors('arguments', result.errors)
   return new HostError('invalid-input', { detail: `The arguments do not fit the tool: ${told}`, errors })
 }
 
@@ -62,7 +62,7 @@ function withDefaults(call: ResolvedCall): ResolvedCall {
   return filled === call.arguments ? call : { ...call, arguments: filled }
 }
 
-const MOST_WARNINGS = 10
+const MAX_WARNINGS = 10
 
 /** Notes the arguments that are sent although they do not have the format that the schema names. */
 function createWarnings(): (call: ResolvedCall) => ResolvedCall {
@@ -78,8 +78,8 @@ function createWarnings(): (call: ResolvedCall) => ResolvedCall {
     const schema = strictOf(call.found)
     const result = schema?.ok ? schema.validate(call.arguments) : undefined
     if (result?.valid !== false) return call
-    const { errors } = placesIn('arguments', result.errors)
-    call.notes.warnings = errors.slice(0, MOST_WARNINGS).map(({ path, message }) => `${path} ${message}`)
+    const { errors } = prefixFieldErrors('arguments', result.errors)
+    call.notes.warnings = errors.slice(0, MAX_WARNINGS).map(({ path, message }) => `${path} ${message}`)
     return call
   }
 }
@@ -93,7 +93,7 @@ function leanOf({ required }: JsonObject, args: JsonObject): JsonObject | undefi
 }
 
 /** Errors of a value, at their places in what was sent, and the same as one text. */
-export function placesIn(sent: string, found: readonly FieldError[]): { errors: FieldError[]; told: string } {
+export function prefixFieldErrors(sent: string, found: readonly FieldError[]): { errors: FieldError[]; told: string } {
   const errors = found.map(({ path, message }) => ({
     path: path === ROOT_PATH ? sent : `${sent}.${path}`,
     message,

@@ -5,13 +5,13 @@
  */
 import { HostError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
-import type { Bridge, BridgeAnswer, BridgeCall } from '../executor.ts'
+import type { Bridge, BridgeCall, BridgeResult } from '../executor.ts'
 
 /** What something came to. Never throws. */
-export type Answered = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
+export type RequestResult = { value: Json } | { error: { code: string; message: string; data?: Json | undefined } }
 
-export interface Errand {
-  answered: Promise<Answered>
+export interface HostRequest {
+  answered: Promise<RequestResult>
   /** Resolves when a person must answer first. */
   asked?: Promise<unknown> | undefined
 }
@@ -20,22 +20,22 @@ export interface CustomBridgeOptions {
   owner: string
   depth: number
   functions: Bridge['functions']
-  perform(call: BridgeCall): Errand
+  perform(call: BridgeCall): HostRequest
 }
 
 interface Open {
   key: string
-  answered: Promise<Answered>
+  answered: Promise<RequestResult>
   /** Resolves when it is over, or waits for a person. */
   stands: Promise<void>
   isAsked: boolean
-  result?: Answered
+  result?: RequestResult
 }
 
 interface Told {
   key: string
   turn: number
-  answer: BridgeAnswer
+  answer: BridgeResult
 }
 
 /** So long nothing comes before a program that waits is put away. */
@@ -84,7 +84,7 @@ export class CustomBridge implements Bridge {
     }
   }
 
-  async call(call: BridgeCall): Promise<BridgeAnswer> {
+  async call(call: BridgeCall): Promise<BridgeResult> {
     const { seq } = call
     const key = JSON.stringify([call.object, call.name, call.arguments])
     const pass = this.#pass
@@ -99,7 +99,7 @@ export class CustomBridge implements Bridge {
     return this.#wait(seq, open as Open, pass)
   }
 
-  async #wait(seq: number, open: Open, pass: number): Promise<BridgeAnswer> {
+  async #wait(seq: number, open: Open, pass: number): Promise<BridgeResult> {
     await open.stands
     while (open.result === undefined && pass === this.#pass && !this.#isQuiet())
       await new Promise((resolve) => setTimeout(resolve, QUIET_MS))
@@ -126,7 +126,7 @@ export class CustomBridge implements Bridge {
     return open
   }
 
-  #tell(seq: number, told: Told): BridgeAnswer {
+  #tell(seq: number, told: Told): BridgeResult {
     this.#told.set(seq, told)
     this.#turn++
     this.#last = Date.now()

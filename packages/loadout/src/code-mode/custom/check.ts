@@ -19,7 +19,7 @@ import type { ToolkitOwner } from '../../toolkits/toolkit-writer.ts'
 import { isIdentifier } from '../function-names.ts'
 import { readProgram } from '../parse/read-program.ts'
 
-export interface CustomCheckParts {
+export interface CustomCheckDeps {
   app: { get(): Promise<AppConfig> }
   functions: Pick<Functions, 'named' | 'names'>
   /** Whether the host runs code. */
@@ -31,7 +31,7 @@ export interface CustomCheckParts {
 /** Throws `invalid-input` with the place of every error; gives warnings. */
 export type CustomCheck = (input: unknown, owner: ToolkitOwner, over?: Toolkit) => Promise<string[]>
 
-export function createCustomCheck(parts: CustomCheckParts): CustomCheck {
+export function createCustomCheck(parts: CustomCheckDeps): CustomCheck {
   return async (input, owner, over) => {
     const found = findTools(input, over)
     if (!found) return []
@@ -116,7 +116,7 @@ const allowedText = (allowed: readonly string[]) =>
 type HasRef = (ref: string) => string | undefined
 
 async function refsOf(
-  { known }: CustomCheckParts,
+  { known }: CustomCheckDeps,
   owner: ToolkitOwner,
   { id, own }: { id: string | undefined; own: readonly string[] },
 ): Promise<HasRef> {
@@ -149,7 +149,7 @@ function refErrors({ tools = [] }: CustomTool, has: HasRef, at: At): FieldError[
   })
 }
 
-interface CodeCheck extends Pick<CustomCheckParts, 'functions' | 'runsCode'> {
+interface CodeCheck extends Pick<CustomCheckDeps, 'functions' | 'runsCode'> {
   place: string
   warnings: string[]
 }

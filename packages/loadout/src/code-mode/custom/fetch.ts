@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { GuardedInit } from '../../connections/http/guard/guarded-init.ts'
 import { DEFAULT_MAX_REDIRECTS, followRedirects } from '../../connections/http/guard/redirects.ts'
 import { HostError } from '../../errors.ts'
-import { fitsHost } from '../../schema/host-pattern.ts'
+import { matchesHost } from '../../schema/host-pattern.ts'
 import { type Json, type JsonObject, parse } from '../../schema/json.ts'
 
 /** Of one answer, in decoded bytes: the program's memory has to hold it several times. */
@@ -71,12 +71,12 @@ function assertHost(url: URL, { hosts, allowed }: CustomFetchOptions): void {
   const place = { host: url.hostname, port: Number(url.port) || (url.protocol === 'http:' ? 80 : 443) }
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     throw new HostError('address-blocked', { detail: 'fetch takes http:// and https:// only.' })
-  if (!fitsHost(hosts, place))
+  if (!matchesHost(hosts, place))
     throw new HostError('address-blocked', {
       detail: `${url.host} is not among the \`hosts\` of the tool.`,
       action: 'Name the host in `hosts` of the tool.',
     })
-  if (!fitsHost(allowed, place))
+  if (!matchesHost(allowed, place))
     throw new HostError('address-blocked', {
       detail: `${url.host} is not among the hosts that the operator allows.`,
       action: 'Ask the operator to add it to customToolkits.hosts of the app configuration.',

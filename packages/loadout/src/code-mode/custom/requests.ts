@@ -1,6 +1,6 @@
 /** What a custom tool's code asks for: a fetch, or a call of a tool that it declares. */
 
-import { ownByName } from '../../calls/built-in/built-in-tools.ts'
+import { builtInByName } from '../../calls/built-in/built-in-tools.ts'
 import type { ResolvedCall } from '../../calls/call.ts'
 import type { Calls } from '../../calls/calls.ts'
 import { HostError } from '../../errors.ts'
@@ -8,11 +8,11 @@ import type { JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../schema/read/field-aliases.ts'
 import { resultOf } from '../bridge.ts'
 import type { BridgeCall } from '../executor.ts'
-import type { Answered, Errand } from './bridge.ts'
+import type { HostRequest, RequestResult } from './bridge.ts'
 import { type CustomFetchOptions, customFetch } from './fetch.ts'
 import type { Declared } from './tools.ts'
 
-export interface ErrandParts {
+export interface HostRequestDeps {
   calls: Pick<Calls, 'start'>
   /** The call whose code asks. */
   call: ResolvedCall
@@ -22,10 +22,10 @@ export interface ErrandParts {
   fetch: CustomFetchOptions
 }
 
-export function errandsOf(parts: ErrandParts): (call: BridgeCall) => Errand {
+export function errandsOf(parts: HostRequestDeps): (call: BridgeCall) => HostRequest {
   return ({ object, name, arguments: given }) => {
     if (object === '' && name === 'fetch') return { answered: answered(customFetch(given, parts.fetch)) }
-    if (object === '' && name === 'read_result') return callOf(parts, ownByName(name), given[0])
+    if (object === '' && name === 'read_result') return callOf(parts, builtInByName(name), given[0])
     const ref = object === '' ? String(given[0]) : (parts.names.get(object)?.get(name) ?? '')
     const tool = parts.declared.get(ref)
     const input = object === '' ? given[1] : given[0]
@@ -40,7 +40,7 @@ interface Address {
   tool: string
 }
 
-function callOf({ calls, call, inside }: ErrandParts, to: Address | undefined, input: unknown = {}): Errand {
+function callOf({ calls, call, inside }: HostRequestDeps, to: Address | undefined, input: unknown = {}): HostRequest {
   if (!to) return refused('tool-not-found', 'There is no such tool.')
   if (!isObject(input)) return refused('invalid-input', `'${to.tool}' takes one object.`)
   const { userId, threadId, runId, callId, brought, rules, signal, trace, trial } = call
@@ -67,18 +67,18 @@ function callOf({ calls, call, inside }: ErrandParts, to: Address | undefined, i
   })
   const outcome = running.outcome.then(async (outcome) => {
     if (wasAsked) await call.onAllowed?.()
-    return resultOf(outcome) as Answered
+    return resultOf(outcome) as RequestResult
   })
   return { answered: outcome.catch(problem), asked }
 }
 
-const answered = (work: Promise<JsonObject>): Promise<Answered> => work.then((value) => ({ value }), problem)
+const answered = (work: Promise<JsonObject>): Promise<RequestResult> => work.then((value) => ({ value }), problem)
 
-function problem(error: unknown): Answered {
+function problem(error: unknown): RequestResult {
   const { code, message, action } = HostError.from(error)
   return { error: { code, message, data: { action } } }
 }
 
-const refused = (code: string, message: string): Errand => ({
+const refused = (code: string, message: string): HostRequest => ({
   answered: Promise.resolve({ error: { code, message } }),
 })

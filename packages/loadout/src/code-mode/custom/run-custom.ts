@@ -21,9 +21,9 @@ import { type ProgramFault, type ReadProgram, readProgram } from '../parse/read-
 import { DEEPEST } from '../sandbox/semaphore.ts'
 import { CustomBridge } from './bridge.ts'
 import { errandsOf } from './requests.ts'
-import { type DeclaredParts, declaredNames, declaredTools } from './tools.ts'
+import { type DeclaredDeps, declaredNames, declaredTools } from './tools.ts'
 
-export interface CustomCodeParts extends DeclaredParts {
+export interface CustomCodeDeps extends DeclaredDeps {
   executor: Executor
   limits?: Partial<ProgramLimits> | undefined
   calls: Pick<Calls, 'start'>
@@ -38,7 +38,7 @@ const WALL_MS = 60_000
 /** In characters of code, read. */
 const KEPT_CODE = 4_000_000
 
-export function createCustomCode(parts: CustomCodeParts): RunCode {
+export function createCustomCode(parts: CustomCodeDeps): RunCode {
   const read = new LRUCache<string, ReadProgram>({
     maxSize: KEPT_CODE,
     sizeCalculation: (_, source) => source.length + 1,
@@ -67,7 +67,7 @@ export function createCustomCode(parts: CustomCodeParts): RunCode {
 }
 
 interface Running {
-  parts: CustomCodeParts
+  parts: CustomCodeDeps
   call: ResolvedCall
   limits: FunctionLimits
 }
@@ -104,14 +104,14 @@ const depthOf = ({ caller, inside = [] }: ResolvedCall) => inside.length + (call
 
 const FIELD = 'secrets.'
 
-async function secretsOf({ secrets }: CustomCodeParts, stored: StoredToolkit): Promise<Record<string, string>> {
+async function secretsOf({ secrets }: CustomCodeDeps, stored: StoredToolkit): Promise<Record<string, string>> {
   if ((stored.toolkit.server as CustomServer).secrets === undefined) return {}
-  const all = stored.carried?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: stored.uscoId }))
+  const all = stored.ephemeral?.secrets() ?? (await secrets({ userId: stored.userId, toolkit: stored.uscoId }))
   const own = Object.entries(all).filter(([field]) => field.startsWith(FIELD))
   return Object.fromEntries(own.map(([field, value]) => [field.slice(FIELD.length), value]))
 }
 
-async function bridgeOf(parts: CustomCodeParts, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
+async function bridgeOf(parts: CustomCodeDeps, call: ResolvedCall, tool: CustomTool): Promise<CustomBridge> {
   const declared = await declaredTools(parts, call, tool.tools)
   const names = declaredNames(declared, tool.execute)
   const { customToolkits } = await parts.app.get()
@@ -158,7 +158,7 @@ function outcomeOf(execution: Execution, mask: Mask): CallOutcome {
   const { code, message, line } = execution.error
   if (code === 'cancelled') throw new HostError('cancelled')
   const where = line === undefined ? '' : ` (line ${line})`
-  const logs = toldLogs(execution.logs)
+  const logs = formatLogs(execution.logs)
   const text = mask.text(`${message}${where}${logs === '' ? '' : `\nLog:\n${logs}`}`)
   // What the code threw is the tool's word; what a limit ended is not.
   if (code === 'program-error') return { status: 'tool-error', content: [{ type: 'text', text }] }
@@ -228,7 +228,7 @@ export function createMask(secrets: readonly string[]): Mask {
 }
 
 /** For a person who asks why it failed. */
-export function toldLogs(logs: readonly LogLine[]): string {
+export function formatLogs(logs: readonly LogLine[]): string {
   const text = logs.map(({ level, text }) => (level === 'log' ? text : `${level}: ${text}`)).join('\n')
   return text.length > LOG_CHARACTERS ? `…${text.slice(-LOG_CHARACTERS)}` : text
 }

@@ -1,6 +1,6 @@
 /** Which tools of its scope the code of a custom tool may call: those that it declares, by the names that programs have. */
 
-import { isOwn } from '../../calls/built-in/built-in-tools.ts'
+import { isBuiltIn } from '../../calls/built-in/built-in-tools.ts'
 import type { ToolCall } from '../../calls/call.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Loadouts } from '../../loadout/loadouts.ts'
@@ -8,14 +8,14 @@ import { compileRef } from '../../schema/glob.ts'
 import { codeNames, type Named } from '../function-names.ts'
 
 /** Words of the code itself, which no toolkit hides. */
-export const CUSTOM_WORDS = ['fetch', 'secrets', 'call', 'read_result'] as const
+export const CUSTOM_GLOBALS = ['fetch', 'secrets', 'call', 'read_result'] as const
 
 export interface Declared extends Named {
   /** As a call names its toolkit. */
   address: string
 }
 
-export interface DeclaredParts {
+export interface DeclaredDeps {
   loadouts: Pick<Loadouts, 'of'>
   catalog: Pick<Catalog, 'tools'>
 }
@@ -24,7 +24,7 @@ type Scope = Pick<ToolCall, 'userId' | 'threadId' | 'brought'>
 
 /** By ref, in the order of the loadout. */
 export async function declaredTools(
-  { loadouts, catalog }: DeclaredParts,
+  { loadouts, catalog }: DeclaredDeps,
   { userId, threadId, brought }: Scope,
   declared: readonly string[] = [],
 ): Promise<Map<string, Declared>> {
@@ -32,7 +32,9 @@ export async function declaredTools(
   const patterns = declared.map(compileRef)
   const { tools } = await loadouts.of({ userId, threadId })
   const carried = tools.flatMap((entry): Declared[] =>
-    isOwn(entry) || brought?.has(entry.toolkit) ? [] : [{ ...named(entry), address: entry.uscoId ?? entry.toolkit }],
+    isBuiltIn(entry) || brought?.has(entry.toolkit)
+      ? []
+      : [{ ...named(entry), address: entry.uscoId ?? entry.toolkit }],
   )
   const along = await broughtTools(catalog, { userId, brought })
   const all = [...along, ...carried].filter(({ toolkit, tool }) => patterns.some((one) => one.matches(toolkit, tool)))
@@ -42,7 +44,7 @@ export async function declaredTools(
 const named = ({ ref, toolkit, tool }: Named): Named => ({ ref, toolkit, tool })
 
 async function broughtTools(
-  catalog: DeclaredParts['catalog'],
+  catalog: DeclaredDeps['catalog'],
   { userId, brought }: Pick<Scope, 'userId' | 'brought'>,
 ): Promise<Declared[]> {
   if (!brought) return []
@@ -60,7 +62,7 @@ async function broughtTools(
 /** Object, name, and the ref that it means; only what the text can mean. */
 export function declaredNames(declared: ReadonlyMap<string, Declared>, code: string): Map<string, Map<string, string>> {
   const objects = new Map<string, Map<string, string>>()
-  for (const [ref, { object, name, aliases }] of codeNames(declared.values(), { reserved: CUSTOM_WORDS })) {
+  for (const [ref, { object, name, aliases }] of codeNames(declared.values(), { reserved: CUSTOM_GLOBALS })) {
     if (!code.includes(object)) continue
     const names = objects.get(object) ?? new Map<string, string>()
     for (const one of [name, ...aliases]) names.set(one, ref)

@@ -48,7 +48,7 @@ const TOKENS_OF_NAME = 8
 const FULL_MISSES = 8
 const SHORT_MISSES = 32
 const NAME_MISSES = 64
-const LONGEST_LINE = 320
+const MAX_LINE_LENGTH = 320
 
 export function declare<T extends Declarable>(entries: readonly T[], options: DeclareOptions): Declared<T> {
   const names = options.names ?? codeNames(entries)
@@ -186,7 +186,7 @@ function signature(manifest: Declarable['manifest'], style: Style): string {
   const output = draftType(manifest.outputSchema, style, 'Output')
   const takes = inputOf(input, input.type.text)
   const line = `${takes}: Promise<${output.type.text}>`
-  if (line.length <= LONGEST_LINE) return line
+  if (line.length <= MAX_LINE_LENGTH) return line
   return style === SHORT ? signature(manifest, SHORTEST) : `${takes}: Promise<unknown>`
 }
 
@@ -209,17 +209,17 @@ export interface ToolDeclaration {
   uncallable?: string
 }
 
-export interface DeclareParts {
+export interface DeclareDeps {
   loadouts: Pick<Loadouts, 'of'>
   /** Whether the host runs programs at all. */
   runsPrograms: boolean
 }
 
 /** As much as `describe` tells of one. */
-export const MOST_TOKENS = 4000
+export const MAX_TOKENS = 4000
 
 export async function declareTool(
-  { loadouts, runsPrograms }: DeclareParts,
+  { loadouts, runsPrograms }: DeclareDeps,
   scope: LoadoutScope,
   ref: string,
 ): Promise<ToolDeclaration> {
@@ -227,7 +227,7 @@ export async function declareTool(
   const entry = entries.find((one) => one.ref === ref && !one.reasons.some(({ kind }) => kind === 'shadowed'))
   if (!entry) throw new HostError('not-found', { detail: `There is no tool "${ref.slice(0, 400)}" of yours.` })
   const names = codeNames(entry.included ? tools : [...tools, entry], { reserved: BUILT_IN })
-  const { text } = declare([entry], { maxTokens: MOST_TOKENS, tokenizer: await tokenizerOf(), names })
+  const { text } = declare([entry], { maxTokens: MAX_TOKENS, tokenizer: await tokenizerOf(), names })
   const uncallable = runsPrograms ? whyNot(entry) : 'This host runs no programs.'
   const name = names.get(ref)
   return { text, name: name ? inCode(name) : ref, ...(uncallable === undefined ? {} : { uncallable }) }

@@ -6,14 +6,14 @@ import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { literalOf } from './type-text.ts'
 
-const LONGEST_TOOL_TEXT = 2_000
-const LONGEST_TEXT = 400
-const LONGEST_FACT = 80
+const MAX_TOOL_TEXT_LENGTH = 2_000
+const MAX_TEXT_LENGTH = 400
+const MAX_FACT_LENGTH = 80
 const LISTED_VALUES = 12
 
 /** The comment of a tool: its own lines, and what else it is called. */
 export function toolComment(text: string | undefined, aliases: readonly string[], indent: string): string {
-  const said = cut(text ?? '', LONGEST_TOOL_TEXT)
+  const said = cut(text ?? '', MAX_TOOL_TEXT_LENGTH)
     .split('\n')
     .map((line) => line.trimEnd())
     .filter((line, index, all) => line !== '' || all[index - 1] !== '')
@@ -25,7 +25,7 @@ export function toolComment(text: string | undefined, aliases: readonly string[]
 export function schemaComment(schema: JsonObject, indent: string): string {
   const { description, title } = schema
   const text = typeof description === 'string' ? description : typeof title === 'string' ? title : ''
-  const said = cut(text, LONGEST_TEXT).replace(/\s+/g, ' ').trim()
+  const said = cut(text, MAX_TEXT_LENGTH).replace(/\s+/g, ' ').trim()
   const facts = factsOf(schema).join('; ')
   const tag = schema.deprecated === true ? '@deprecated' : ''
   return comment([[said, facts === '' ? '' : `(${facts})`, tag].filter((part) => part !== '').join(' ')], indent)
@@ -77,20 +77,20 @@ function rangeOf(min: unknown, max: unknown, what: string): string {
 }
 
 function short(text: unknown): string {
-  return typeof text === 'string' ? cut(text, LONGEST_FACT).replace(/\s+/g, ' ') : ''
+  return typeof text === 'string' ? cut(text, MAX_FACT_LENGTH).replace(/\s+/g, ' ') : ''
 }
 
 function valueFact(word: string, value: unknown): string {
   const text = value === undefined ? undefined : literalOf(value)
-  return text === undefined || text.length > LONGEST_FACT ? '' : `${word} ${short(text)}`
+  return text === undefined || text.length > MAX_FACT_LENGTH ? '' : `${word} ${short(text)}`
 }
 
 /** More values than a type lists are told here. */
 function longEnum(values: unknown): string {
-  if (!Array.isArray(values) || values.length <= MOST_LISTED) return ''
+  if (!Array.isArray(values) || values.length <= MAX_LISTED) return ''
   const some = values.slice(0, LISTED_VALUES).flatMap((value) => literalOf(value) ?? [])
   return `one of ${values.length}: ${short(some.join(', '))}…`
 }
 
 /** Values of an enum that its type lists. */
-export const MOST_LISTED = 60
+export const MAX_LISTED = 60

@@ -7,7 +7,7 @@
  */
 import type { JsonObject } from '../../schema/json.ts'
 import { findRef, isObject, own } from '../../util/json-pointer.ts'
-import { MOST_LISTED, schemaComment } from './jsdoc.ts'
+import { MAX_LISTED, schemaComment } from './jsdoc.ts'
 import { and, arrayOf, atom, keyOf, literalOf, NEVER, or, type Text, tupleOf, UNKNOWN } from './type-text.ts'
 
 export interface Style {
@@ -35,12 +35,12 @@ export interface Draft {
   definitions: Definition[]
 }
 
-const MOST_NODES = 2_000
-const MOST_CHARACTERS = 24_000
-const MOST_DEFINITIONS = 60
-const MOST_BRANCHES = 40
-const MOST_OPEN = 8
-const LONGEST_KEY = 200
+const MAX_NODES = 2_000
+const MAX_CHARACTERS = 24_000
+const MAX_DEFINITIONS = 60
+const MAX_BRANCHES = 40
+const MAX_OPEN = 8
+const MAX_KEY_LENGTH = 200
 const ONE_LINE = 90
 
 export function draftType(schema: unknown, style: Style, hint: string): Draft {
@@ -67,8 +67,8 @@ class TypeWriter {
   readonly #definitions: (Definition & { bareRefs: Set<number> })[] = []
   readonly #open = new Set<string>()
   #bareRefs = new Set<number>()
-  #nodes = MOST_NODES
-  #characters = MOST_CHARACTERS
+  #nodes = MAX_NODES
+  #characters = MAX_CHARACTERS
 
   constructor(root: unknown, style: Style, hint: string) {
     this.#root = root
@@ -117,7 +117,7 @@ class TypeWriter {
   #branches(schema: JsonObject, word: string, place: Place): Text[] {
     const branches = own(schema, word)
     if (!Array.isArray(branches)) return []
-    if (branches.length > MOST_BRANCHES) return [UNKNOWN]
+    if (branches.length > MAX_BRANCHES) return [UNKNOWN]
     return branches.map((branch) => this.#write(branch, { ...place, depth: place.depth + 1 }))
   }
 
@@ -125,7 +125,7 @@ class TypeWriter {
     if (Object.hasOwn(schema, 'const')) return literal(schema.const)
     const values = own(schema, 'enum')
     if (!Array.isArray(values) || values.length === 0) return undefined
-    if (values.length <= MOST_LISTED) return or(values.map(literal))
+    if (values.length <= MAX_LISTED) return or(values.map(literal))
     return or(
       [...new Set(values.slice(0, 1_000).map(kindOf))].map((kind) => (kind === 'unknown' ? UNKNOWN : atom(kind))),
     )
@@ -158,10 +158,10 @@ class TypeWriter {
     const rest = Array.isArray(items) ? own(schema, 'additionalItems') : items
     const least = own(schema, 'minItems')
     return tupleOf(
-      prefix.slice(0, MOST_BRANCHES).map((item) => this.#write(item, inside)),
+      prefix.slice(0, MAX_BRANCHES).map((item) => this.#write(item, inside)),
       {
         least: typeof least === 'number' ? least : prefix.length,
-        rest: rest === true || isObject(rest) || prefix.length > MOST_BRANCHES ? this.#write(rest, inside) : undefined,
+        rest: rest === true || isObject(rest) || prefix.length > MAX_BRANCHES ? this.#write(rest, inside) : undefined,
       },
     )
   }
@@ -171,8 +171,8 @@ class TypeWriter {
     const properties = isObject(given) ? given : {}
     const required = own(schema, 'required')
     const needed = new Set(Array.isArray(required) ? required.filter((name) => typeof name === 'string') : [])
-    const listed = Object.keys(properties).filter((name) => name.length <= LONGEST_KEY)
-    const unlisted = [...needed].filter((name) => name.length <= LONGEST_KEY && !Object.hasOwn(properties, name))
+    const listed = Object.keys(properties).filter((name) => name.length <= MAX_KEY_LENGTH)
+    const unlisted = [...needed].filter((name) => name.length <= MAX_KEY_LENGTH && !Object.hasOwn(properties, name))
     const names = [...listed, ...unlisted].slice(0, this.#style.properties)
     const inside = { depth: place.depth + 1, indent: this.#style.full ? `${place.indent}  ` : '', bare: false }
     const members: string[] = []
@@ -197,7 +197,7 @@ class TypeWriter {
   #others(schema: JsonObject, place: Place, isEmpty: boolean): Text | undefined {
     const patterns = own(schema, 'patternProperties')
     const more = own(schema, 'additionalProperties') ?? own(schema, 'unevaluatedProperties')
-    const schemas = isObject(patterns) ? Object.values(patterns).slice(0, MOST_BRANCHES) : []
+    const schemas = isObject(patterns) ? Object.values(patterns).slice(0, MAX_BRANCHES) : []
     if (isObject(more) || more === true) schemas.push(more)
     if (schemas.length > 0) return or(schemas.map((one) => this.#write(one, place)))
     return isEmpty && more !== false ? UNKNOWN : undefined
@@ -209,7 +209,7 @@ class TypeWriter {
     if (!this.#style.full) return this.#expanded(ref, target.schema, place)
     let index = this.#refs.get(ref)
     if (index === undefined) {
-      if (this.#definitions.length >= MOST_DEFINITIONS) return UNKNOWN
+      if (this.#definitions.length >= MAX_DEFINITIONS) return UNKNOWN
       index = this.#definitions.length
       this.#refs.set(ref, index)
       this.#define(target.schema, target.hint || this.#hint)
@@ -231,7 +231,7 @@ class TypeWriter {
 
   /** In one line there are no names: what means itself is `unknown`. */
   #expanded(ref: string, schema: unknown, place: Place): Text {
-    if (this.#open.has(ref) || this.#open.size >= MOST_OPEN) return UNKNOWN
+    if (this.#open.has(ref) || this.#open.size >= MAX_OPEN) return UNKNOWN
     this.#open.add(ref)
     const text = this.#write(schema, place)
     this.#open.delete(ref)

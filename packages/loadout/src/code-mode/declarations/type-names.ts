@@ -16,7 +16,7 @@ export interface NamedDraft {
 
 const SLOT = /\0(\d+)\0/g
 /** Shorter ones are written where they are used. */
-const LONGEST_INLINE = 60
+const MAX_INLINE_LENGTH = 60
 
 export class TypeNames {
   /** What each name stands for. */
@@ -88,19 +88,19 @@ function identityOf(definitions: readonly Definition[], index: number): string {
 function inlined(definition: Definition | undefined): string | undefined {
   if (!definition) return 'unknown'
   const { type, comment } = definition
-  const isShort = type.text.length <= LONGEST_INLINE && !/[\0\n]/.test(type.text) && comment === ''
+  const isShort = type.text.length <= MAX_INLINE_LENGTH && !/[\0\n]/.test(type.text) && comment === ''
   return isShort || type.text === 'unknown' ? inBrackets(type) : undefined
 }
 
-const LONGEST_NAME = 48
+const MAX_NAME_LENGTH = 48
 
 function pascal(words: string): string {
   const name = words
-    .slice(0, 4 * LONGEST_NAME)
+    .slice(0, 4 * MAX_NAME_LENGTH)
     .split(/[^A-Za-z0-9]+/)
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('')
-    .slice(0, LONGEST_NAME)
+    .slice(0, MAX_NAME_LENGTH)
   return /^\d/.test(name) ? `T${name}` : name
 }
 

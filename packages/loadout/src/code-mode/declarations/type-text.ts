@@ -15,7 +15,7 @@ export const UNKNOWN: Text = atom('unknown')
 export const NEVER: Text = atom('never')
 
 /** A compiler gives up at 100,000; a reader sooner. */
-const MOST_ALTERNATIVES = 1_000
+const MAX_ALTERNATIVES = 1_000
 
 export const inBrackets = ({ text, form }: Text): string => (form === 'atom' ? text : `(${text})`)
 
@@ -36,7 +36,7 @@ export function and(parts: readonly Text[]): Text {
   let size = 1
   // Leaving a part away says less, and nothing wrong.
   const fitting = different.filter((part) => {
-    if (size * part.size > MOST_ALTERNATIVES) return false
+    if (size * part.size > MAX_ALTERNATIVES) return false
     size *= part.size
     return true
   })
@@ -68,7 +68,7 @@ function distinct(parts: readonly Text[]): Text[] {
 
 /** JSON values as types that have that one value. */
 const LONGEST = 200
-const MOST_PARTS = 24
+const MAX_PARTS = 24
 const DEEPEST = 3
 
 /** Undefined where it is too large, or nothing that JSON has. */
@@ -78,7 +78,7 @@ export function literalOf(value: unknown, depth = 0): string | undefined {
   if (typeof value === 'string') return value.length <= LONGEST ? quoted(value) : undefined
   if (typeof value !== 'object' || depth >= DEEPEST) return undefined
   const parts = Array.isArray(value) ? value : Object.entries(value)
-  if (parts.length > MOST_PARTS) return undefined
+  if (parts.length > MAX_PARTS) return undefined
   const texts = Array.isArray(value)
     ? value.map((one) => literalOf(one, depth + 1))
     : Object.entries(value).map(([key, one]) => {

@@ -16,14 +16,14 @@ export interface EngineHooks {
   /** Asked often while a program computes; true ends it, and it cannot catch that. */
   interrupted(): boolean
   /** The guest speaks. The arguments are good until it returns. */
-  door(kind: number, read: DoorArguments): void
+  door(kind: number, read: HostCallArguments): void
   /** Memory ran out, at least once. */
   outOfMemory(): void
   /** The program's time, in milliseconds. */
   now(): number
 }
 
-export interface DoorArguments {
+export interface HostCallArguments {
   text(index: number): string
   /** With its length in UTF-8. */
   sized(index: number): Sized
@@ -41,8 +41,8 @@ export interface Thrown {
 
 /** All of the language but what tells the time or when something is collected: WeakRef, performance. */
 const INTRINSICS = ~((1 << 9) | (1 << 10))
-const MOST_ARGUMENTS = 8
-const MOST_LIMIT = 0x7fff_0000
+const MAX_ARGUMENTS = 8
+const MAX_LIMIT = 0x7fff_0000
 const ROOM_BYTES = 4 * 1024 * 1024
 const PAGE_BYTES = 65_536
 
@@ -56,7 +56,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
   exports.qjs_set_max_stack_size(stackBytes)
   exports.qjs_set_interrupt_handler(1)
   // One word for lengths, then the addresses of arguments.
-  scratch.at = exports.wasm_malloc(4 * (1 + MOST_ARGUMENTS))
+  scratch.at = exports.wasm_malloc(4 * (1 + MAX_ARGUMENTS))
   const undefinedAt = exports.qjs_get_undefined()
   const strings = memoryOf(exports, scratch)
   const enter = boot(exports, strings)
@@ -67,7 +67,7 @@ export function createEngine(module: WebAssembly.Module, stackBytes: number, hoo
 
   return {
     memoryBytes: () => exports.memory.buffer.byteLength,
-    limitMemory: (bytes: number) => exports.qjs_set_memory_limit(Math.min(bytes, MOST_LIMIT)),
+    limitMemory: (bytes: number) => exports.qjs_set_memory_limit(Math.min(bytes, MAX_LIMIT)),
 
     /** Evaluates code; the value is freed by who takes it. */
     evaluate(code: string, file: string): Outcome {

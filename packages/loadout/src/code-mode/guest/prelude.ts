@@ -5,12 +5,12 @@
  */
 
 /** What the guest says. */
-export const DOOR = { call: 0, log: 1, done: 2, failed: 3, timer: 4 } as const
+export const HOST_CALL = { call: 0, log: 1, done: 2, failed: 3, timer: 4 } as const
 /** What the guest is told. */
-export const ENTER = { prepare: 0, begin: 1, value: 2, error: 3, next: 4, fire: 5 } as const
+export const ENTRY_POINT = { prepare: 0, begin: 1, value: 2, error: 3, next: 4, fire: 5 } as const
 
 export const GUEST_FILE = 'sandbox'
-const MOST_TEXT = 4000
+const MAX_TEXT = 4000
 
 export const GUEST = `(() => {
   'use strict'
@@ -25,7 +25,7 @@ export const GUEST = `(() => {
   const OwnError = Error, OwnTypeError = TypeError, OwnPromise = Promise, OwnProxy = Proxy, text = String, number = Number
   const then = Promise.prototype.then
   const slice = String.prototype.slice, join = Array.prototype.join, isArray = Array.isArray
-  const cut = (value) => apply(slice, text(value), [0, ${MOST_TEXT}])
+  const cut = (value) => apply(slice, text(value), [0, ${MAX_TEXT}])
   const define = (object, name, value) => defineProperty(object, name, { __proto__: null, value, writable: true, configurable: true })
   const program = globalThis
 
@@ -56,7 +56,7 @@ export const GUEST = `(() => {
       const promise = new OwnPromise((resolve, reject) => {
         waiting[calls++] = { __proto__: null, resolve, reject, error }
       })
-      door(${DOOR.call}, object, name, args, args.length)
+      door(${HOST_CALL.call}, object, name, args, args.length)
       return promise
     }
     return defineProperty(call, 'name', { __proto__: null, value: name })
@@ -122,7 +122,7 @@ export const GUEST = `(() => {
   const logger = (level) => (...values) => {
     let line = ''
     for (let i = 0; i < values.length; i++) line += (i === 0 ? '' : ' ') + shown(values[i])
-    door(${DOOR.log}, level, line, line.length)
+    door(${HOST_CALL.log}, level, line, line.length)
   }
   const console = { __proto__: null }
   for (const level of ['log', 'info', 'warn', 'error', 'debug']) console[level] = logger(level)
@@ -157,7 +157,7 @@ export const GUEST = `(() => {
     const timer = { __proto__: null, id: ++timers, work, given, every: every ? delay(ms) || 1 : 0, due: now() + delay(ms), set: false }
     byId[timer.id] = timer
     add(timer)
-    door(${DOOR.timer})
+    door(${HOST_CALL.timer})
     return timer.id
   }
   const clear = (id) => {
@@ -212,7 +212,7 @@ export const GUEST = `(() => {
     } catch {
       stack = ''
     }
-    door(${DOOR.failed}, said(thrown), stack)
+    door(${HOST_CALL.failed}, said(thrown), stack)
   }
   const begin = (body) => {
     apply(then, body(), [(value) => {
@@ -223,16 +223,16 @@ export const GUEST = `(() => {
         return failed(new OwnTypeError('The value that the program returned cannot be written as JSON: ' + said(cause)))
       }
       if (result === undefined) result = 'null'
-      door(${DOOR.done}, result, result.length)
+      door(${HOST_CALL.done}, result, result.length)
     }, failed])
   }
 
   return (kind, one, two) => {
-    if (kind === ${ENTER.value}) settle(one, true, two)
-    else if (kind === ${ENTER.error}) settle(one, false, two)
-    else if (kind === ${ENTER.next}) return first ? first.due : -1
-    else if (kind === ${ENTER.fire}) fire()
-    else if (kind === ${ENTER.begin}) begin(one)
+    if (kind === ${ENTRY_POINT.value}) settle(one, true, two)
+    else if (kind === ${ENTRY_POINT.error}) settle(one, false, two)
+    else if (kind === ${ENTRY_POINT.next}) return first ? first.due : -1
+    else if (kind === ${ENTRY_POINT.fire}) fire()
+    else if (kind === ${ENTRY_POINT.begin}) begin(one)
     else prepare(one, two)
   }
 })()`

@@ -5,20 +5,20 @@
 
 import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
 import { hasMoreValues } from '../sandbox/json.ts'
-import { tooManyBytes, tooManyValues, WAITING_ARGUMENTS } from '../sandbox/limits.ts'
+import { MAX_PENDING_ARGUMENTS_FACTOR, tooManyBytes, tooManyValues } from '../sandbox/limits.ts'
 import {
-  type Answer,
+  type CallReply,
   type Ended,
   type FromSandbox,
   PROGRAM_FILE,
+  type ProgramTurn,
   type RunRequest,
   type SandboxCall,
-  type Turn,
 } from '../sandbox/protocol.ts'
 import { createMeter, type Meter } from './cpu-meter.ts'
-import type { DoorArguments, Engine, EngineHooks, Outcome } from './engine.ts'
+import type { Engine, EngineHooks, HostCallArguments, Outcome } from './engine.ts'
 import { NoMemory } from './memory.ts'
-import { DOOR, ENTER } from './prelude.ts'
+import { ENTRY_POINT, HOST_CALL } from './prelude.ts'
 
 export interface GuestIo {
   post(message: FromSandbox): void
@@ -53,7 +53,7 @@ export class GuestRun implements EngineHooks {
     this.#engine = engine
     this.#io = io
     this.#meter = createMeter(request.limits.cpuMs, io.threadMs)
-    this.#ledger = createLedger(request.limits, (code, message) => this.#fail(code, message))
+    this.#ledger = createUsageCounter(request.limits, (code, message) => this.#fail(code, message))
     this.#deadline = performance.now() + request.limits.wallMs
     this.#lines = request.source.split('\n').length
     this.#now = request.now
@@ -63,15 +63,15 @@ export class GuestRun implements EngineHooks {
     const { source, seed, functions, input, limits } = this.#request
     this.#goOn(() => {
       this.#engine.limitMemory(limits.memoryBytes)
-      this.#take(this.#engine.enter(ENTER.prepare, JSON.stringify({ seed: seedOf(seed), functions }), input))
+      this.#take(this.#engine.enter(ENTRY_POINT.prepare, JSON.stringify({ seed: seedOf(seed), functions }), input))
       if (this.#ended) return
       const body = this.#engine.evaluate(bodyOf(source), PROGRAM_FILE)
-      if ('value' in body) this.#take(this.#engine.enter(ENTER.begin, body))
+      if ('value' in body) this.#take(this.#engine.enter(ENTRY_POINT.begin, body))
       else this.#take(body, body.thrown.name === 'SyntaxError' ? 'syntax-error' : 'program-error')
     })
   }
 
-  answers(answers: readonly Answer[]): void {
+  answers(answers: readonly CallReply[]): void {
     this.#goOn(() => {
       for (const answer of answers) if (!this.#ended) this.#deliver(answer)
     })
@@ -92,16 +92,16 @@ export class GuestRun implements EngineHooks {
   outOfMemory = () =>
     this.#fail('memory-limit', `The program needs more than ${this.#request.limits.memoryBytes} bytes.`)
 
-  door = (kind: number, args: DoorArguments) => {
+  door = (kind: number, args: HostCallArguments) => {
     if (this.#ended) return
-    if (kind === DOOR.call) this.#ledger.call(args)
-    else if (kind === DOOR.log) this.#ledger.log(args)
-    else if (kind === DOOR.done) this.#done(args)
-    else if (kind === DOOR.failed) this.#fail('program-error', args.text(1), args.text(2))
-    else if (kind === DOOR.timer) this.#timers = true
+    if (kind === HOST_CALL.call) this.#ledger.call(args)
+    else if (kind === HOST_CALL.log) this.#ledger.log(args)
+    else if (kind === HOST_CALL.done) this.#done(args)
+    else if (kind === HOST_CALL.failed) this.#fail('program-error', args.text(1), args.text(2))
+    else if (kind === HOST_CALL.timer) this.#timers = true
   }
 
-  #done(args: DoorArguments): void {
+  #done(args: HostCallArguments): void {
     const { resultBytes } = this.#request.limits
     const value = args.number(2) > resultBytes ? undefined : args.sized(1)
     if (!value || value.bytes > resultBytes)
@@ -110,7 +110,7 @@ export class GuestRun implements EngineHooks {
   }
 
   #fail(code: ProgramErrorCode, message: string, stack = ''): void {
-    this.#end({ error: { code, message, stack: ownStack(stack, this.#lines) } })
+    this.#end({ error: { code, message, stack: guestStack(stack, this.#lines) } })
   }
 
   #end(ended: Ended): void {
@@ -119,7 +119,7 @@ export class GuestRun implements EngineHooks {
     this.#io.post({ type: 'ended', ended, turn: this.#turn() })
   }
 
-  #turn(): Turn {
+  #turn(): ProgramTurn {
     this.#told = performance.now()
     return {
       ...this.#ledger.take(),
@@ -169,20 +169,20 @@ export class GuestRun implements EngineHooks {
 
   /** When the next timer is due, or −1. */
   #nextDue(): number {
-    return this.#timers && !this.#ended ? this.#take(this.#engine.enter(ENTER.next)) : -1
+    return this.#timers && !this.#ended ? this.#take(this.#engine.enter(ENTRY_POINT.next)) : -1
   }
 
   #fire(due: number): void {
     this.#now = Math.max(this.#now, due)
-    this.#take(this.#engine.enter(ENTER.fire))
+    this.#take(this.#engine.enter(ENTRY_POINT.fire))
     this.#drain()
   }
 
-  #deliver({ seq, ok, text, at }: Answer): void {
+  #deliver({ seq, ok, text, at }: CallReply): void {
     for (let due = this.#nextDue(); due >= 0 && due <= at; due = this.#nextDue()) this.#fire(due)
     this.#now = Math.max(this.#now, at)
     if (this.#ended || !this.#ledger.answered(seq)) return
-    this.#take(this.#engine.enter(ok ? ENTER.value : ENTER.error, seq, text))
+    this.#take(this.#engine.enter(ok ? ENTRY_POINT.value : ENTRY_POINT.error, seq, text))
     this.#drain()
   }
 
@@ -207,16 +207,16 @@ function seedOf(seed: string): number[] {
 
 /** What a program takes to the outside: its calls and its logs, each counted when it is made. What is too much is said to `fail`. */
 export type Fail = (code: ProgramErrorCode, message: string) => void
-export type Ledger = ReturnType<typeof createLedger>
+export type Ledger = ReturnType<typeof createUsageCounter>
 
 const LEVELS = ['log', 'info', 'warn', 'error', 'debug']
 
-export function createLedger(limits: ProgramLimits, fail: Fail) {
+export function createUsageCounter(limits: ProgramLimits, fail: Fail) {
   const sizes = new Map<number, number>()
   let [made, waitingBytes, logBytes] = [0, 0, 0]
   let out = { calls: [] as SandboxCall[], logs: [] as LogLine[], bytes: 0 }
 
-  const tooMuch = (args: DoorArguments): [ProgramErrorCode, string] | undefined => {
+  const tooMuch = (args: HostCallArguments): [ProgramErrorCode, string] | undefined => {
     if (made + 1 > limits.calls) return ['call-limit', `The program made more than ${limits.calls} calls.`]
     if (sizes.size + 1 > limits.parallelCalls)
       return ['parallel-limit', `More than ${limits.parallelCalls} calls waited for an answer at once.`]
@@ -234,13 +234,13 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
       out = { calls: [], logs: [], bytes: 0 }
       return { calls, logs }
     },
-    call(args: DoorArguments) {
+    call(args: HostCallArguments) {
       const over = tooMuch(args)
       if (over) return fail(...over)
       const { text, bytes } = args.sized(3)
       if (bytes > limits.argumentBytes) return fail('argument-limit', tooManyBytes(limits))
       if (hasMoreValues(text, limits.argumentValues)) return fail('argument-limit', tooManyValues(limits))
-      if (waitingBytes + bytes > limits.argumentBytes * WAITING_ARGUMENTS)
+      if (waitingBytes + bytes > limits.argumentBytes * MAX_PENDING_ARGUMENTS_FACTOR)
         return fail('argument-limit', 'The arguments of the calls that wait for an answer take too much together.')
       out.calls.push({ seq: made, object: args.text(1), name: args.text(2), arguments: text })
       out.bytes += bytes
@@ -252,7 +252,7 @@ export function createLedger(limits: ProgramLimits, fail: Fail) {
       waitingBytes -= sizes.get(seq) ?? 0
       return sizes.delete(seq)
     },
-    log(args: DoorArguments) {
+    log(args: HostCallArguments) {
       const line = args.number(3) > limits.logBytes ? undefined : args.sized(2)
       // As it would be written: with an end of its line.
       logBytes += (line?.bytes ?? limits.logBytes) + 1
@@ -271,10 +271,10 @@ export const BODY_HEAD = '(async()=>{"use strict";'
 export const BODY_TAIL = '\n})'
 export const bodyOf = (source: string) => `${BODY_HEAD}${source}${BODY_TAIL}`
 
-const MOST_FRAMES = 20
+const MAX_FRAMES = 20
 const FRAME = new RegExp(`^\\s*at (.*?)\\(?${PROGRAM_FILE}:(\\d+)(?::(\\d+))?\\)?$`)
 
-export function ownStack(stack: string, lines: number): string | undefined {
+export function guestStack(stack: string, lines: number): string | undefined {
   const frames = stack.split('\n').flatMap((text) => {
     const [, name = '', line = '', column] = FRAME.exec(text) ?? []
     if (line === '') return []
@@ -282,7 +282,7 @@ export function ownStack(stack: string, lines: number): string | undefined {
     const place = Number(column ?? 1) - (row === 1 ? BODY_HEAD.length : 0)
     return `at ${name.trim() || '<anonymous>'} (${PROGRAM_FILE}:${row}:${Math.max(1, place)})`
   })
-  return frames.length === 0 ? undefined : frames.slice(0, MOST_FRAMES).join('\n')
+  return frames.length === 0 ? undefined : frames.slice(0, MAX_FRAMES).join('\n')
 }
 
 export const lineOf = (stack: string | undefined): number | undefined => {

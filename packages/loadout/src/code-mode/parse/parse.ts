@@ -14,7 +14,7 @@ export interface Unread {
   /** What to do, where it is not to correct that line. */
   action?: string | undefined
   at: number
-  place: Place
+  place: SourcePosition
 }
 
 type ParserClass = typeof Parser
@@ -65,7 +65,7 @@ function parse(parser: ParserClass, text: string, options: Options): Parsed {
 function whyNot(error: unknown, text: string): Omit<Unread, 'ok'> {
   const { message, pos } = error as SyntaxError & { pos?: number }
   const at = pos ?? 0
-  const place = placeOf(text, at)
+  const place = positionAt(text, at)
   if (error instanceof TooMuch)
     return { message: 'It is too long, or too entangled, to be read', action: SHORTER, at, place }
   // Acorn says so itself where it can; where it cannot, the engine does.
@@ -94,7 +94,7 @@ export interface Node {
   [key: string]: unknown
 }
 
-export interface Place {
+export interface SourcePosition {
   /** From 1. */
   line: number
   /** From 1. */
@@ -103,7 +103,7 @@ export interface Place {
 
 const LINE_END = /\r\n|[\n\r\u2028\u2029]/g
 
-export function placeOf(text: string, at: number): Place {
+export function positionAt(text: string, at: number): SourcePosition {
   let line = 1
   let start = 0
   for (const end of text.matchAll(LINE_END)) {

@@ -16,7 +16,7 @@
 
 import type { ProgramError } from '../executor.ts'
 import { applyChanges, shape } from './normalize.ts'
-import { type Node, type Place, placeOf, type Unread } from './parse.ts'
+import { type Node, positionAt, type SourcePosition, type Unread } from './parse.ts'
 import { eraseTypes, type Refused } from './strip-types.ts'
 
 type Parsers = typeof import('./parse.ts')
@@ -127,7 +127,7 @@ function unreadable(text: string, { message, action, place }: Unread): ReadProgr
 }
 
 const refusal = (text: string, { message, action, at }: Refused): ReadProgram =>
-  fault({ message, action, place: placeOf(text, at) })
+  fault({ message, action, place: positionAt(text, at) })
 
 const notOurs = ({ language, line }: Fenced & { form: 'foreign' }): ReadProgram =>
   fault({
@@ -146,7 +146,7 @@ const several = ({ line }: Fenced & { form: 'several' }): ReadProgram =>
 interface Fault {
   message: string
   action: string
-  place?: Place | undefined
+  place?: SourcePosition | undefined
 }
 
 function fault({ message, action, place = { line: 1, column: 1 } }: Fault): ReadProgram {

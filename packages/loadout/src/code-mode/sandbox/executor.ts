@@ -1,7 +1,7 @@
 /** An executor over a pool of sandboxes: what every driver has in common. */
 import { HostError } from '../../errors.ts'
 import type { Execution, Executor, ProgramErrorCode } from '../executor.ts'
-import { SandboxGone } from './handle.ts'
+import { SandboxClosedError } from './handle.ts'
 import { resolveLimits } from './limits.ts'
 import type { SandboxPool } from './pool.ts'
 import { Session } from './session.ts'
@@ -24,7 +24,7 @@ export function executorOf(name: string, pool: SandboxPool): Executor {
         if (signal?.aborted) return unrun('cancelled', 'The program was cancelled.')
         return unrun(
           'sandbox-lost',
-          HostError.is(error) || error instanceof SandboxGone ? error.message : 'No sandbox could be opened.',
+          HostError.is(error) || error instanceof SandboxClosedError ? error.message : 'No sandbox could be opened.',
         )
       }
     },

@@ -1,16 +1,16 @@
 /** A sandbox as the host sees it: a line to it, its clock, and its end. */
 import type { FromSandbox, ToSandbox } from './protocol.ts'
 
-export interface BoxListener {
+export interface SandboxListener {
   message(message: FromSandbox): void
   /** It is gone, and nobody here ended it. */
   lost(why: string): void
 }
 
-export interface Box {
+export interface SandboxHandle {
   send(message: ToSandbox): void
   /** One listens at a time. */
-  listen(listener: BoxListener): void
+  listen(listener: SandboxListener): void
   /** What its thread computed since it began, in milliseconds; undefined where nobody knows. */
   threadMs(): Promise<number | undefined>
   /** The same, as it was when it was ready. */
@@ -22,4 +22,4 @@ export interface Box {
 }
 
 /** It could not be opened, or is gone; the message says why. */
-export class SandboxGone extends Error {}
+export class SandboxClosedError extends Error {}

@@ -26,7 +26,7 @@ export const tooManyValues = ({ argumentValues }: ProgramLimits) =>
   `The arguments of a call have more than ${argumentValues} values and names.`
 
 /** How many times the bytes of one call's arguments those of all waiting calls may be: they lie outside the program's memory. */
-export const WAITING_ARGUMENTS = 16
+export const MAX_PENDING_ARGUMENTS_FACTOR = 16
 
 /**
  * What the memory of an engine may grow to at most. The engine counts what it gives away to the byte; this is for what it

@@ -5,9 +5,9 @@ export interface Lines {
 
 const NEWLINE = 10
 /** Several times the largest message of a program with the usual limits. */
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
-export function readLines(hear: (line: string) => void, tooLong: () => void, most = MOST_BYTES): Lines {
+export function readLines(hear: (line: string) => void, tooLong: () => void, most = MAX_BYTES): Lines {
   const decoder = new TextDecoder()
   let parts: Uint8Array[] = []
   let size = 0

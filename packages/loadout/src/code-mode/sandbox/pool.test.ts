@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import type { Box, BoxListener } from './handle.ts'
+import type { SandboxHandle, SandboxListener } from './handle.ts'
 import { SandboxPool } from './pool.ts'
 import type { ToSandbox } from './protocol.ts'
 
 /** A box that is told what to do by the test: no thread is behind it. */
 function factory() {
-  const made: (Box & { ended: boolean; says(type: 'ready'): void; lost(): void; sent: ToSandbox[] })[] = []
+  const made: (SandboxHandle & { ended: boolean; says(type: 'ready'): void; lost(): void; sent: ToSandbox[] })[] = []
   const open = async () => {
-    let listener: BoxListener | undefined
+    let listener: SandboxListener | undefined
     const box = {
       ended: false,
       sent: [] as ToSandbox[],
       send: (message: ToSandbox) => void box.sent.push(message),
-      listen(next: BoxListener) {
+      listen(next: SandboxListener) {
         listener = next
       },
       threadMs: async () => undefined,
@@ -73,7 +73,7 @@ describe('spare sandboxes', () => {
     expect(made).toHaveLength(2)
     leaving.abort()
     expect(await left).toBe('left')
-    pool.give(taken[0] as Box, false)
+    pool.give(taken[0] as SandboxHandle, false)
     expect(await next).toBe(made[2])
     expect(made).toHaveLength(3)
     await pool.close()

@@ -3,12 +3,12 @@
  * that it is ready again; one that broke a limit, does not answer or is not kept by its kind is ended and replaced.
  */
 import { HostError } from '../../errors.ts'
-import type { Box } from './handle.ts'
-import { DEEPEST, SandboxPlaces, type Seeker } from './semaphore.ts'
+import type { SandboxHandle } from './handle.ts'
+import { DEEPEST, SandboxSemaphore, type SandboxWaiter } from './semaphore.ts'
 
 export interface PoolOptions {
   /** Opens one that is ready. */
-  open(): Promise<Box>
+  open(): Promise<SandboxHandle>
   /** How many wait for a program. */
   spares: number
   /** How many programs run at once. What they call that is a program in its turn has places beyond these. */
@@ -20,27 +20,27 @@ export interface PoolOptions {
 const READY_MS = 1_000
 
 interface Waiter {
-  resolve(box: Box): void
+  resolve(box: SandboxHandle): void
   reject(why: unknown): void
 }
 
 export class SandboxPool {
   readonly #options: PoolOptions
-  readonly #idle: Box[] = []
-  readonly #all = new Set<Box>()
+  readonly #idle: SandboxHandle[] = []
+  readonly #all = new Set<SandboxHandle>()
   readonly #queue: Waiter[] = []
-  readonly #places: SandboxPlaces
-  readonly #taken = new Map<Box, Seeker>()
+  readonly #places: SandboxSemaphore
+  readonly #taken = new Map<SandboxHandle, SandboxWaiter>()
   #opening = 0
   #closed = false
 
   constructor(options: PoolOptions) {
     this.#options = options
-    this.#places = new SandboxPlaces(options.most)
+    this.#places = new SandboxSemaphore(options.most)
     this.#serve()
   }
 
-  async take(seeker: Seeker = {}): Promise<Box> {
+  async take(seeker: SandboxWaiter = {}): Promise<SandboxHandle> {
     if (this.#closed) throw new HostError('shutting-down')
     await this.#places.enter(seeker)
     try {
@@ -57,7 +57,7 @@ export class SandboxPool {
   }
 
   /** Takes one back; whether it is kept shows when it is ready. */
-  give(box: Box, clean: boolean): void {
+  give(box: SandboxHandle, clean: boolean): void {
     const seeker = this.#taken.get(box)
     this.#taken.delete(box)
     if (!clean || !this.#options.reuse || this.#closed) this.#discard(box)
@@ -73,7 +73,7 @@ export class SandboxPool {
     this.#idle.length = 0
   }
 
-  #whenReady(box: Box): void {
+  #whenReady(box: SandboxHandle): void {
     const timer = setTimeout(() => this.#discard(box), READY_MS)
     box.listen({
       message: ({ type }) => {
@@ -89,7 +89,7 @@ export class SandboxPool {
     box.send({ type: 'stop' })
   }
 
-  #rest(box: Box): void {
+  #rest(box: SandboxHandle): void {
     box.listen({ message() {}, lost: () => this.#discard(box) })
     box.hold(false)
     const next = this.#queue.shift()
@@ -98,7 +98,7 @@ export class SandboxPool {
     else this.#idle.push(box)
   }
 
-  #discard(box: Box): void {
+  #discard(box: SandboxHandle): void {
     // What it still says is heard by nobody: it must not come back.
     box.listen({ message() {}, lost() {} })
     this.#all.delete(box)
@@ -122,7 +122,7 @@ export class SandboxPool {
       )
   }
 
-  async #open(): Promise<Box> {
+  async #open(): Promise<SandboxHandle> {
     this.#opening++
     try {
       const box = await this.#options.open()
@@ -137,8 +137,8 @@ export class SandboxPool {
     }
   }
 
-  #wait(signal: AbortSignal | undefined): Promise<Box> {
-    const { promise, resolve, reject } = Promise.withResolvers<Box>()
+  #wait(signal: AbortSignal | undefined): Promise<SandboxHandle> {
+    const { promise, resolve, reject } = Promise.withResolvers<SandboxHandle>()
     const waiter: Waiter = { resolve, reject }
     const leave = () => {
       const at = this.#queue.indexOf(waiter)

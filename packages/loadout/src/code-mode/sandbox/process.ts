@@ -12,7 +12,7 @@ import { DEFAULT_LIMITS, type SandboxLimits } from '../../connections/sandbox/li
 import { NODE } from '../../connections/sandbox/profile.ts'
 import { createProcessGroups, type ProcessGroup, type ProcessSpec } from '../../connections/stdio/process-group.ts'
 import { PROGRAM_ERRORS } from '../executor.ts'
-import { type Box, type BoxListener, SandboxGone } from './handle.ts'
+import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './handle.ts'
 import { type Lines, readLines } from './lines.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
@@ -23,7 +23,7 @@ export interface ProcessOptions {
 }
 
 export interface Processes {
-  open(): Promise<Box>
+  open(): Promise<SandboxHandle>
   close(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ const LIMITS: Required<SandboxLimits> = {
   fileBytes: 1024 * 1024,
   scratchBytes: 1024 * 1024,
 }
-const MOST_WORDS = 400
+const MAX_WORDS = 400
 
 const text = z.string()
 const line = z.object({ level: z.enum(['log', 'info', 'warn', 'error', 'debug']), text })
@@ -105,8 +105,8 @@ async function confined(launcher: Launcher, wasmFile: string): Promise<ProcessSp
   return launcher.compose({ command: NODE, args, env: {} }, { guard: {}, limits: LIMITS, binds })
 }
 
-function openBox({ child }: ProcessGroup): Promise<Box> {
-  let listener: BoxListener | undefined
+function openBox({ child }: ProcessGroup): Promise<SandboxHandle> {
+  let listener: SandboxListener | undefined
   let words = ''
   let ended = false
   const state = { readyMs: undefined as number | undefined, asked: [] as ((ms: number | undefined) => void)[] }
@@ -126,15 +126,15 @@ function openBox({ child }: ProcessGroup): Promise<Box> {
   const lines: Lines = readLines(hear, () => lost('The sandbox said more than it may at once.'))
   child.stdout?.on('data', (chunk: Buffer) => lines.take(chunk))
   child.stderr?.on('data', (chunk: Buffer) => {
-    words = `${words}${chunk}`.slice(-10 * MOST_WORDS)
+    words = `${words}${chunk}`.slice(-10 * MAX_WORDS)
   })
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on('error', () => {})
   child.once('exit', () =>
-    lost(`The sandbox died. ${words.match(/^.*Error.*$/m)?.[0] ?? words}`.trim().slice(0, MOST_WORDS)),
+    lost(`The sandbox died. ${words.match(/^.*Error.*$/m)?.[0] ?? words}`.trim().slice(0, MAX_WORDS)),
   )
 
   const send = (message: ToProcess) => void child.stdin?.write(`${JSON.stringify(message)}\n`)
-  const box: Box = {
+  const box: SandboxHandle = {
     send,
     listen(next) {
       listener = next
@@ -158,7 +158,7 @@ function openBox({ child }: ProcessGroup): Promise<Box> {
       message: ({ type }) => {
         if (type === 'ready') resolve(box)
       },
-      lost: (why) => reject(new SandboxGone(why)),
+      lost: (why) => reject(new SandboxClosedError(why)),
     })
   })
 }

@@ -6,7 +6,7 @@ import type { LogLine, ProgramErrorCode, ProgramLimits } from '../executor.ts'
 
 export type ToSandbox =
   | { type: 'run'; run: RunRequest }
-  | { type: 'answers'; answers: Answer[] }
+  | { type: 'answers'; answers: CallReply[] }
   /** The program is over for us; make a fresh place for the next. */
   | { type: 'stop' }
 
@@ -20,7 +20,7 @@ export interface RunRequest {
   limits: ProgramLimits
 }
 
-export interface Answer {
+export interface CallReply {
   seq: number
   ok: boolean
   /** The value, or `{ code, message, data }`, as JSON. */
@@ -31,11 +31,11 @@ export interface Answer {
 export type FromSandbox =
   /** Warm, and nothing of an earlier program is left. */
   | { type: 'ready'; threadMs?: number | undefined }
-  | { type: 'turn'; turn: Turn }
-  | { type: 'ended'; ended: Ended; turn: Turn }
+  | { type: 'turn'; turn: ProgramTurn }
+  | { type: 'ended'; ended: Ended; turn: ProgramTurn }
 
 /** What a program did since the last one. */
-export interface Turn {
+export interface ProgramTurn {
   calls: SandboxCall[]
   logs: LogLine[]
   /** How many messages it has read; it waits when that is how many were sent. */

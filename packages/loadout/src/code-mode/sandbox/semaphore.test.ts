@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEEPEST, SandboxPlaces } from './semaphore.ts'
+import { DEEPEST, SandboxSemaphore } from './semaphore.ts'
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -19,7 +19,7 @@ describe('sandbox slots', () => {
   it('never deadlock, however programs are nested', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(nest(0), { maxLength: 12 }), fc.integer({ min: 1, max: 4 }), async (all, most) => {
-        const places = new SandboxPlaces(most)
+        const places = new SandboxSemaphore(most)
         let ended = 0
         const run = async ({ owner, inside }: Nest, depth: number): Promise<void> => {
           await places.enter({ owner, depth })
@@ -38,7 +38,7 @@ describe('sandbox slots', () => {
   })
 
   it('leave room for other owners, who do not wait', async () => {
-    const places = new SandboxPlaces(12)
+    const places = new SandboxSemaphore(12)
     const entered: string[] = []
     const enter = (owner: string) => void places.enter({ owner }).then(() => entered.push(owner))
     for (let i = 0; i < 50; i++) enter('ann')
@@ -58,7 +58,7 @@ describe('sandbox slots', () => {
   })
 
   it('drop a waiting request that is cancelled', async () => {
-    const places = new SandboxPlaces(1)
+    const places = new SandboxSemaphore(1)
     await places.enter({})
     const given = new AbortController()
     const left = places.enter({ signal: given.signal }).catch((reason) => reason)

@@ -5,9 +5,9 @@
  *   of those that have one, the deepest can always go on, whatever they call.
  * - Of the places of all, one owner has a share (`runs/run-slots.ts`). Those who wait for it are served in their order.
  */
-import { hasShare } from '../../runs/run-slots.ts'
+import { hasFairShare } from '../../runs/run-slots.ts'
 
-export interface Seeker {
+export interface SandboxWaiter {
   /** Whose it is. Nobody's has no share to keep to. */
   owner?: string | undefined
   /** How many programs wait for it, one for the other. @default 0 */
@@ -15,14 +15,14 @@ export interface Seeker {
   signal?: AbortSignal | undefined
 }
 
-interface Waiter extends Seeker {
+interface Waiter extends SandboxWaiter {
   go(): void
 }
 
 /** A program, and custom tools that call each other below it (`custom-code.ts`). */
 export const DEEPEST = 4
 
-export class SandboxPlaces {
+export class SandboxSemaphore {
   readonly #most: number
   readonly #held = new Map<string, number>()
   #waiting: Waiter[] = []
@@ -33,7 +33,7 @@ export class SandboxPlaces {
   }
 
   /** Rejects with the reason of the signal. */
-  async enter(seeker: Seeker): Promise<void> {
+  async enter(seeker: SandboxWaiter): Promise<void> {
     if (this.#mayEnter(seeker)) return this.#take(seeker)
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter: Waiter = { ...seeker, go: resolve }
@@ -50,7 +50,7 @@ export class SandboxPlaces {
     }
   }
 
-  leave({ owner, depth = 0 }: Seeker): void {
+  leave({ owner, depth = 0 }: SandboxWaiter): void {
     this.#taken--
     if (owner !== undefined && depth === 0) this.#hold(owner, -1)
     for (let next = this.#next(); next; next = this.#next()) {
@@ -67,14 +67,14 @@ export class SandboxPlaces {
     return ready.find(({ depth = 0 }) => depth === deepest)
   }
 
-  #mayEnter({ owner, depth = 0 }: Seeker): boolean {
+  #mayEnter({ owner, depth = 0 }: SandboxWaiter): boolean {
     if (this.#taken >= this.#most + Math.min(depth, DEEPEST)) return false
     // What others wait for is theirs already.
     if (owner === undefined || depth > 0) return true
-    return hasShare(this.#held.get(owner) ?? 0, this.#most - this.#taken)
+    return hasFairShare(this.#held.get(owner) ?? 0, this.#most - this.#taken)
   }
 
-  #take({ owner, depth = 0 }: Seeker): void {
+  #take({ owner, depth = 0 }: SandboxWaiter): void {
     this.#taken++
     if (owner !== undefined && depth === 0) this.#hold(owner, 1)
   }

@@ -7,7 +7,7 @@ import { HostError } from '../../errors.ts'
 import type { Json } from '../../schema/json.ts'
 import type {
   Bridge,
-  BridgeAnswer,
+  BridgeResult,
   Execution,
   LogLine,
   Program,
@@ -16,14 +16,14 @@ import type {
   ProgramUsage,
 } from '../executor.ts'
 import { lineOf } from '../guest/run.ts'
-import type { Box } from './handle.ts'
+import type { SandboxHandle } from './handle.ts'
 import { hasMoreValues, readJson } from './json.ts'
 import { tooManyBytes, tooManyValues } from './limits.ts'
-import type { Answer, Ended, FromSandbox, SandboxCall, Turn } from './protocol.ts'
-import { createWatch, type Watch, type WatchParts } from './watchdog.ts'
+import type { CallReply, Ended, FromSandbox, ProgramTurn, SandboxCall } from './protocol.ts'
+import { createWatchdog, type Watch, type WatchDeps } from './watchdog.ts'
 
-export interface SessionParts {
-  box: Box
+export interface SessionDeps {
+  box: SandboxHandle
   program: Program
   bridge: Bridge
   limits: ProgramLimits
@@ -43,12 +43,12 @@ type Result =
 
 const SLICE_MS = 8
 const LARGE = 16 * 1024
-const MOST_TEXT = 8000
+const MAX_TEXT = 8000
 const CLEAN: readonly ProgramErrorCode[] = ['program-error', 'syntax-error', 'cancelled']
 
 export class Session {
   readonly outcome: Promise<SessionOutcome>
-  readonly #parts: SessionParts
+  readonly #parts: SessionDeps
   #resolve: (outcome: SessionOutcome) => void = () => {}
   readonly #watch: Watch
   readonly #started = performance.now()
@@ -56,22 +56,22 @@ export class Session {
   readonly #usage: ProgramUsage = { calls: 0, cpuMs: 0, wallMs: 0 }
   readonly #inbox: SandboxCall[] = []
   readonly #asked = new Set<number>()
-  #outbox: Answer[] = []
+  #outbox: CallReply[] = []
   #sent = 0
   #logBytes = 0
   #over = false
   #working = false
 
-  constructor(parts: SessionParts) {
+  constructor(parts: SessionDeps) {
     this.#parts = parts
     this.outcome = new Promise((resolve) => {
       this.#resolve = resolve
     })
-    const over: WatchParts['over'] = ({ code, message }, cpuMs) => {
+    const over: WatchDeps['over'] = ({ code, message }, cpuMs) => {
       this.#usage.cpuMs = cpuMs ?? this.#usage.cpuMs
       this.#fail(code, message)
     }
-    this.#watch = createWatch({ box: parts.box, limits: parts.limits, over })
+    this.#watch = createWatchdog({ box: parts.box, limits: parts.limits, over })
     this.#begin()
   }
 
@@ -100,7 +100,7 @@ export class Session {
     if (result) this.#finish(result)
   }
 
-  #note(turn: Turn): void {
+  #note(turn: ProgramTurn): void {
     const { limits } = this.#parts
     this.#usage.calls += turn.calls.length
     this.#usage.cpuMs = turn.cpuMs
@@ -154,7 +154,7 @@ export class Session {
     }
   }
 
-  #answer(seq: number, answer: BridgeAnswer) {
+  #answer(seq: number, answer: BridgeResult) {
     if (this.#over) return
     if ('pause' in answer) return this.#finish({ status: 'paused' })
     const ok = 'value' in answer
@@ -207,7 +207,7 @@ function resultOf(ended: Ended): Result {
     const { code, message, stack } = ended.error
     return {
       status: 'failed',
-      error: { code, message: message.slice(0, MOST_TEXT), line: lineOf(stack), stack: stack?.slice(0, MOST_TEXT) },
+      error: { code, message: message.slice(0, MAX_TEXT), line: lineOf(stack), stack: stack?.slice(0, MAX_TEXT) },
     }
   }
   try {

@@ -1,6 +1,6 @@
 /** A sandbox in a thread of this process: WebAssembly keeps the program in, the thread keeps our event loop free of it. */
 import { Worker } from 'node:worker_threads'
-import { type Box, type BoxListener, SandboxGone } from './handle.ts'
+import { SandboxClosedError, type SandboxHandle, type SandboxListener } from './handle.ts'
 import type { FromSandbox } from './protocol.ts'
 
 export interface ThreadData {
@@ -18,7 +18,7 @@ const STACK_MIB = 16
 export const STACK_BYTES = 512 * 1024
 
 /** Resolves when it is warm. */
-export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<Box> {
+export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<SandboxHandle> {
   const bell = new Int32Array(new SharedArrayBuffer(4))
   const worker = new Worker(new URL('../guest/thread-entry.ts', import.meta.url), {
     workerData: { ...data, bell, stackBytes: STACK_BYTES } satisfies ThreadData,
@@ -29,18 +29,18 @@ export function openThread(data: Pick<ThreadData, 'wasm' | 'module'>): Promise<B
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB, stackSizeMb: STACK_MIB },
   })
   return new Promise((resolve, reject) => {
-    const listener: BoxListener = {
+    const listener: SandboxListener = {
       message: ({ type }) => {
         if (type === 'ready') resolve(box)
       },
-      lost: (why) => reject(new SandboxGone(why)),
+      lost: (why) => reject(new SandboxClosedError(why)),
     }
     const box = boxOf(worker, bell, listener)
   })
 }
 
-function boxOf(worker: Worker, bell: Int32Array, first: BoxListener): Box {
-  let listener: BoxListener | undefined = first
+function boxOf(worker: Worker, bell: Int32Array, first: SandboxListener): SandboxHandle {
+  let listener: SandboxListener | undefined = first
   let ending: Promise<void> | undefined
   const lost = (why: string) => {
     const told = listener

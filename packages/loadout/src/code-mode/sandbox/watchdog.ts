@@ -5,7 +5,7 @@
  * machine takes nothing from a program.
  */
 import type { ProgramErrorCode, ProgramLimits } from '../executor.ts'
-import type { Box } from './handle.ts'
+import type { SandboxHandle } from './handle.ts'
 
 export interface Watch {
   /** It was given something to do. */
@@ -15,8 +15,8 @@ export interface Watch {
   stop(): void
 }
 
-export interface WatchParts {
-  box: Box
+export interface WatchDeps {
+  box: SandboxHandle
   limits: ProgramLimits
   /** With what it computed, where that was looked at. */
   over(error: { code: ProgramErrorCode; message: string }, cpuMs?: number): void
@@ -27,7 +27,7 @@ type Timer = ReturnType<typeof setTimeout>
 const MOMENT_MS = 60
 const LEAST_MS = 5
 
-export function createWatch({ box, limits, over }: WatchParts): Watch {
+export function createWatchdog({ box, limits, over }: WatchDeps): Watch {
   const started = performance.now()
   const threadBefore = box.readyMs()
   let [since, passed, stopped] = [started as number | undefined, 0, false]

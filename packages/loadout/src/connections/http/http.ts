@@ -5,7 +5,7 @@ import type { RemoteServer } from '../../schema/toolkit/server.ts'
 import type { Connection, ConnectionHooks, ConnectionTarget, OpenConnection, RequestAuth } from '../connection.ts'
 import { otherEraOnly } from '../session/eras.ts'
 import { openSession } from '../session/session.ts'
-import type { OpenLine } from './fast-call/contract.ts'
+import type { PreparePost } from './fast-call/contract.ts'
 import { tellRedirects } from './guard/redirects.ts'
 import { withOriginHeaders } from './origin-headers.ts'
 import { StreamableTransport, tellRateLimits } from './streamable-transport.ts'
@@ -14,7 +14,7 @@ export interface HttpOptions {
   /** Everything that leaves goes through it. */
   fetch: FetchLike
   /** The short way for calls, which leaves by the same door. */
-  openLine?: OpenLine
+  openLine?: PreparePost
   clientVersion: string
 }
 

@@ -17,9 +17,9 @@ import {
 import type { HostError } from '../../errors.ts'
 import type { RequestAuth } from '../connection.ts'
 import { fromStatus, STREAM_ENDED } from '../errors.ts'
-import type { OpenLine } from './fast-call/contract.ts'
-import { DirectLines, isPlainSend, type Way } from './fast-call/prepare.ts'
-import { DirectAnswer, type DirectCall, type Receiver } from './fast-call/read.ts'
+import type { PreparePost } from './fast-call/contract.ts'
+import { FastCalls, isFastCall, type PreparedPost } from './fast-call/prepare.ts'
+import { type DirectCall, FastCallReader, type Receiver } from './fast-call/read.ts'
 import type { GuardedInit } from './guard/guarded-init.ts'
 import { tellRedirects } from './guard/redirects.ts'
 
@@ -29,7 +29,7 @@ export interface StreamableOptions extends StreamableHTTPClientTransportOptions 
   /** The same, without the user's token. */
   unsigned: FetchLike
   /** Where the driver has the short way. */
-  openLine?: OpenLine | undefined
+  openLine?: PreparePost | undefined
   secrets: Readonly<Record<string, string>>
   /** Signs requests, where the server may want its user to sign in; its fetch does that by itself. */
   auth?: RequestAuth | undefined
@@ -42,7 +42,7 @@ const FAREWELL_MS = 1000
 
 export class StreamableTransport extends StreamableHTTPClientTransport {
   readonly #answers: Answers
-  readonly #lines: DirectLines | undefined
+  readonly #lines: FastCalls | undefined
   readonly #controllers = new Map<string, AbortController>()
   /** What ends a request on the short way, by its id. */
   readonly #stops = new Map<string, (reason: unknown) => void>()
@@ -63,7 +63,7 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     const answers = new Answers()
     super(url, { ...options, fetch: tellRateLimits(tellRedirects(answers.watch(fetch))) })
     this.#answers = answers
-    this.#lines = openLine && new DirectLines(url, openLine, secrets)
+    this.#lines = openLine && new FastCalls(url, openLine, secrets)
     this.#auth = auth
     this.#unsigned = unsigned
     this.#address = url
@@ -94,11 +94,11 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     if (single?.method === 'notifications/cancelled') this.#giveUp(single.params?.requestId)
     if (!single || !('id' in single)) return super.send(message as JSONRPCMessage, options)
     const request = single as JSONRPCRequest
-    const way = isPlainSend(options) ? this.#wayOf(request) : undefined
+    const way = isFastCall(options) ? this.#wayOf(request) : undefined
     return way ? this.#sendDirectly({ request, options }, way) : this.#sendBySdk(request, options)
   }
 
-  #wayOf(request: JSONRPCRequest): Way | undefined {
+  #wayOf(request: JSONRPCRequest): PreparedPost | undefined {
     if (!this.#auth) return this.#lines?.wayOf(request, this)
     const signed = this.#auth.headers()
     const way = signed && this.#lines?.wayOf(request, this)
@@ -118,12 +118,12 @@ export class StreamableTransport extends StreamableHTTPClientTransport {
     return super.close()
   }
 
-  #sendDirectly(call: DirectCall, { line, headers }: Way): Promise<void> {
+  #sendDirectly(call: DirectCall, { line, headers }: PreparedPost): Promise<void> {
     const { request, options } = call
     const signal = options?.requestSignal
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted()
-      const answer = new DirectAnswer(call, this.#receiver, { resolve, reject })
+      const answer = new FastCallReader(call, this.#receiver, { resolve, reject })
       const onBodyFailure = (error: HostError) => void this.#answers.broken.set(String(request.id), error)
       const end = line({ body: JSON.stringify(request), headers, onBodyFailure }, answer)
       const stop = (reason: unknown) => {

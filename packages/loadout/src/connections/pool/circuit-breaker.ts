@@ -2,10 +2,10 @@ import { HostError } from '../../errors.ts'
 
 const TRIES = 3
 const FIRST_MS = 1000
-const MOST_MS = 30_000
+const MAX_MS = 30_000
 
 /** Failures of the server itself, after which it is left in peace for a while. */
-export const COOLS_DOWN = new Set<string>([
+export const TRIPS_BREAKER = new Set<string>([
   'server-unreachable',
   'server-timeout',
   'server-crashed',
@@ -43,7 +43,7 @@ export function createBreaker(random: () => number = Math.random): Breaker {
     failed(now) {
       failures++
       if (failures < TRIES) return
-      const wait = Math.min(FIRST_MS * 2 ** (failures - TRIES), MOST_MS)
+      const wait = Math.min(FIRST_MS * 2 ** (failures - TRIES), MAX_MS)
       // Jitter, so that many who failed together do not come back together.
       openUntil = now + wait * (0.5 + random() / 2)
     },

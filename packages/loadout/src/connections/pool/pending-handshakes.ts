@@ -12,7 +12,7 @@ export interface Opening {
   trace: Context | undefined
 }
 
-export interface Asked extends Pick<Opening, 'limits'> {
+export interface OpenRequest extends Pick<Opening, 'limits'> {
   userId: string
   meta: TraceMeta | undefined
   signal: AbortSignal
@@ -23,10 +23,10 @@ export interface OpeningKey {
   userId: string | null
 }
 
-export class Openings {
+export class PendingHandshakes {
   readonly #underWay = new Map<AbortController, OpeningKey & { over: Promise<unknown> }>()
 
-  async during<T>(key: OpeningKey, open: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async track<T>(key: OpeningKey, open: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const controller = new AbortController()
     const opening = open(controller.signal)
     this.#underWay.set(controller, { ...key, over: opening.catch(() => {}) })

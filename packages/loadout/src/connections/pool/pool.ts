@@ -5,9 +5,9 @@
  */
 
 import { HostError } from '../../errors.ts'
-import { createSlots, type Slots } from '../../util/fair-semaphore.ts'
+import { createSlots, type FairSemaphore } from '../../util/fair-semaphore.ts'
 import type { Connection } from '../connection.ts'
-import { type Breaker, COOLS_DOWN, createBreaker } from './circuit-breaker.ts'
+import { type Breaker, createBreaker, TRIPS_BREAKER } from './circuit-breaker.ts'
 
 interface Entry {
   key: PoolKey
@@ -39,7 +39,7 @@ class ConnectionPool implements Pool {
   readonly #leaving = new Set<Entry>()
   readonly #breakers = new Map<string, Breaker>()
   readonly #options: Required<PoolOptions>
-  readonly #slots: Slots
+  readonly #slots: FairSemaphore
   #closed = false
 
   constructor(options: Required<PoolOptions>) {
@@ -144,7 +144,7 @@ class ConnectionPool implements Pool {
 
   /** Only what time can mend is cooled down for: a refused command or a missing sign-in is told at once, each time. */
   #noteFailure(id: string, error: unknown): void {
-    if (!HostError.is(error) || !COOLS_DOWN.has(error.code)) return
+    if (!HostError.is(error) || !TRIPS_BREAKER.has(error.code)) return
     const breaker = this.#breakers.get(id) ?? createBreaker()
     this.#breakers.set(id, breaker)
     breaker.failed(Date.now())

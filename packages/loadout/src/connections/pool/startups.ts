@@ -4,10 +4,10 @@
  */
 import { redact } from '../../toolkits/secrets/redact.ts'
 import type { StartProgress } from '../connection.ts'
-import { plain } from '../errors.ts'
+import { sanitizeText } from '../errors.ts'
 
 const LINE_EVERY_MS = 300
-const LONGEST_LINE = 200
+const MAX_LINE_LENGTH = 200
 
 export class Startups {
   readonly #progress = new Map<string, StartProgress>()
@@ -76,4 +76,5 @@ export class Startups {
   }
 }
 
-const shown = (line: string, secrets: readonly string[]) => plain(redact(line, secrets)).trim().slice(0, LONGEST_LINE)
+const shown = (line: string, secrets: readonly string[]) =>
+  sanitizeText(redact(line, secrets)).trim().slice(0, MAX_LINE_LENGTH)

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { HostError } from '../../errors.ts'
-import { plain } from '../errors.ts'
+import { sanitizeText } from '../errors.ts'
 import type { ProcessGroups } from '../stdio/process-group.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
 import { composeSandbox, type Frame } from './profile.ts'
@@ -27,7 +27,7 @@ export async function assertAvailable(groups: ProcessGroups, frame: Frame): Prom
     throw error
   })
   if (outcome.code === 0) return
-  const words = plain(outcome.output.slice(-WORDS))
+  const words = sanitizeText(outcome.output.slice(-WORDS))
   if (namespacesAreOff())
     throw refused(`User namespaces are off on this machine. bubblewrap said: ${words}`, NAMESPACES)
   throw refused(

@@ -16,7 +16,7 @@ import { type Egress, openEgress, sweepSockets } from './network/egress.ts'
 import { RELAY, RELAY_ENV, RELAY_SOCKET_DIR } from './network/relay.ts'
 import { admitted, type Bind, composeSandbox, type Frame, NODE } from './profile.ts'
 
-export interface Surroundings {
+export interface LaunchOptions {
   /** What its hosts are judged by. */
   guard: GuardOptions
   /** Those that are not as usual. */
@@ -28,7 +28,7 @@ export interface Launcher {
   /** Throws `stdio-refused` where there can be no sandbox. */
   assertReady(): Promise<void>
   /** The command and its folder are those inside. */
-  compose(line: CommandLine, surroundings: Surroundings): Promise<ProcessSpec>
+  compose(line: CommandLine, surroundings: LaunchOptions): Promise<ProcessSpec>
   /** Whether the kernel keeps accounts of sandboxes here, so that all of one has a limit. */
   hasAccounts(): Promise<boolean>
   close(): Promise<void>
@@ -118,7 +118,7 @@ const noAccounts = () =>
 async function withHosts(
   frame: Frame,
   line: CommandLine & { hosts: readonly string[] },
-  { guard, limits, binds = [] }: Surroundings & { limits: Required<SandboxLimits> },
+  { guard, limits, binds = [] }: LaunchOptions & { limits: Required<SandboxLimits> },
 ): Promise<{ spec: ProcessSpec; egress: Egress }> {
   assertNode(frame)
   const { ca } = guard

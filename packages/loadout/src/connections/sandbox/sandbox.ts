@@ -38,7 +38,7 @@ export interface SandboxOptions {
   bwrap?: string
 }
 
-export interface SandboxParts extends SandboxOptions {
+export interface SandboxDeps extends SandboxOptions {
   groups: ProcessGroups
   /** The guard of what users' servers reach. */
   guard: GuardOptions
@@ -69,7 +69,7 @@ const FETCH_ENV = { NO_PROXY: '' }
 const VISIBLE = ['/usr/', '/bin/', '/sbin/', '/opt/loadout/', `${PACKAGES}/`]
 const WRITABLE = [HOME, '/tmp']
 
-export function createSandbox(parts: SandboxParts): Sandbox {
+export function createSandbox(parts: SandboxDeps): Sandbox {
   const { groups, guard, limits = {}, packageBytes = GIB, packagesBytes = 8 * GIB } = parts
   const own = { made: undefined as string | undefined }
   const launcher = createLauncher(groups, parts)

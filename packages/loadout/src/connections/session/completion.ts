@@ -4,8 +4,8 @@ import { cleanText } from '../../schema/clean-text.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { Completion, CompletionRequest } from '../connection.ts'
 
-const MOST_VALUES = 100
-const LONGEST_VALUE = 1000
+const MAX_VALUES = 100
+const MAX_VALUE_LENGTH = 1000
 
 const COMPLETION: StandardSchemaV1<unknown, JsonObject> = {
   '~standard': {
@@ -30,9 +30,9 @@ export async function completeArgument(
     COMPLETION,
     options,
   )
-  const texts = (values as unknown[]).filter((value) => typeof value === 'string' && value.length <= LONGEST_VALUE)
+  const texts = (values as unknown[]).filter((value) => typeof value === 'string' && value.length <= MAX_VALUE_LENGTH)
   return {
-    values: texts.slice(0, MOST_VALUES).map((text) => cleanText(text as string).text),
+    values: texts.slice(0, MAX_VALUES).map((text) => cleanText(text as string).text),
     ...(typeof total === 'number' && Number.isFinite(total) ? { total } : {}),
     ...(typeof hasMore === 'boolean' ? { hasMore } : {}),
   }

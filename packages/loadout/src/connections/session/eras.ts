@@ -8,7 +8,7 @@ import { HostError } from '../../errors.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { ConnectionTarget, EraVerdict, ServerInfo, ToolResult } from '../connection.ts'
 import { fingerprintOf } from '../connection-key.ts'
-import { plain } from '../errors.ts'
+import { sanitizeText } from '../errors.ts'
 
 const NO_BACK_CHANNEL = /\bno back-?channel\b/i
 /** Requests of a server that need a back-channel. */
@@ -25,7 +25,11 @@ export const isBackChannelMissing = (error: unknown): error is HostError =>
 
 /** A call that failed because the server could not ask its user, in the server's own words. */
 export function withoutBackChannel(words: string): HostError {
-  return new HostError('refused-by-server', { detail: plain(words), action: HOW, cause: new NeedsBackChannel(words) })
+  return new HostError('refused-by-server', {
+    detail: sanitizeText(words),
+    action: HOW,
+    cause: new NeedsBackChannel(words),
+  })
 }
 
 /** The words of a result or a refusal that says so; undefined where it does not. */

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { expect, it } from 'vitest'
-import { inTurn } from './lenient-transport.ts'
+import { deliverInOrder } from './lenient-transport.ts'
 
 const notification = (progress: number): JSONRPCMessage => ({
   jsonrpc: '2.0',
@@ -24,7 +24,7 @@ const moments = () => new Promise((resolve) => setTimeout(resolve))
 it('an answer is delivered after the notifications before it', async () => {
   const { heard, hear } = listener()
   const errors: Error[] = []
-  const deliver = inTurn(hear, (error) => void errors.push(error))
+  const deliver = deliverInOrder(hear, (error) => void errors.push(error))
   for (const message of [notification(1), notification(2), answer(1), notification(3), answer(2)]) deliver(message)
   await moments()
   expect(heard).toEqual(['progress 1', 'progress 2', 'answer 1', 'progress 3', 'answer 2'])
@@ -33,7 +33,7 @@ it('an answer is delivered after the notifications before it', async () => {
 
 it('an answer without earlier messages is delivered at once', async () => {
   const { heard, hear } = listener()
-  const deliver = inTurn(hear, () => {})
+  const deliver = deliverInOrder(hear, () => {})
   deliver(answer(1))
   expect(heard).toEqual(['answer 1'])
   deliver(notification(1))
@@ -45,7 +45,7 @@ it('an answer without earlier messages is delivered at once', async () => {
 it('a message that its listener rejects does not block the next message', async () => {
   const { heard, hear } = listener()
   const errors: string[] = []
-  const deliver = inTurn(
+  const deliver = deliverInOrder(
     (message) => {
       if ('id' in message && message.id === 1) throw new Error('no')
       hear(message)

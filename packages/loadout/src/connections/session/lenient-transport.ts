@@ -11,7 +11,7 @@ import type { JsonObject } from '../../schema/json.ts'
 const AS_SENT = 'loadout/as-sent'
 const CARRIED = ['tools', 'content', 'contents', 'resources', 'resourceTemplates', 'prompts', 'messages'] as const
 
-export function tolerate<T extends Transport>(transport: T): T {
+export function lenient<T extends Transport>(transport: T): T {
   let handler: Transport['onmessage']
   Object.defineProperty(transport, 'onmessage', {
     configurable: true,
@@ -19,8 +19,8 @@ export function tolerate<T extends Transport>(transport: T): T {
     set(next: Transport['onmessage']) {
       handler =
         next &&
-        inTurn(
-          (message, extra) => next(carry(message) as typeof message, extra),
+        deliverInOrder(
+          (message, extra) => next(bypassValidation(message) as typeof message, extra),
           (error) => transport.onerror?.(error),
         )
     },
@@ -34,7 +34,7 @@ export function unwrapResult(result: JsonObject): JsonObject {
   return (sent as JsonObject | undefined) ?? result
 }
 
-function carry(message: JSONRPCMessage): JSONRPCMessage {
+function bypassValidation(message: JSONRPCMessage): JSONRPCMessage {
   const result = (message as { result?: unknown }).result as JsonObject | undefined
   if (typeof result !== 'object' || result === null) return message
   const part = partOf(result)
@@ -82,7 +82,7 @@ const isWrapped = (result: JsonObject) => (result._meta as JsonObject | undefine
  */
 type Deliver = NonNullable<Transport['onmessage']>
 
-export function inTurn(deliver: Deliver, onError: (error: Error) => void): Deliver {
+export function deliverInOrder(deliver: Deliver, onError: (error: Error) => void): Deliver {
   let waiting: Array<Parameters<Deliver>> | undefined
   const drain = async () => {
     const queue: Array<Parameters<Deliver>> = []

@@ -6,16 +6,16 @@
 import { type Client, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import type { ConnectionHooks, ListKind } from '../connection.ts'
 import { asHostError } from '../errors.ts'
-import { calmStorm } from './throttle.ts'
+import { throttle } from './throttle.ts'
 
 const KINDS = ['tools', 'resources', 'prompts'] as const satisfies readonly ListKind[]
 type ChangingKind = (typeof KINDS)[number]
 const ACK_MS = 15_000
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 30_000
+const MAX_WAIT_MS_LENGTH = 30_000
 /** A stream that held for this long was a good one. */
 const GOOD_MS = 30_000
-const MOST_FAILURES = 8
+const MAX_FAILURES = 8
 /** What may be otherwise the next time; any other refusal is the server's word. */
 const PASSING = new Set(['session-lost', 'server-unreachable', 'server-timeout', 'rate-limited'])
 
@@ -26,7 +26,7 @@ export class ListChanges {
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(client: Client, hooks: Pick<ConnectionHooks, 'onListChanged'>) {
-    const telling = (kind: ChangingKind) => calmStorm(() => void (this.#stopped || hooks.onListChanged(kind)))
+    const telling = (kind: ChangingKind) => throttle(() => void (this.#stopped || hooks.onListChanged(kind)))
     this.#client = client
     this.#tell = { tools: telling('tools'), resources: telling('resources'), prompts: telling('prompts') }
     for (const kind of KINDS) client.setNotificationHandler(`notifications/${kind}/list_changed`, this.#tell[kind])
@@ -46,8 +46,8 @@ export class ListChanges {
 
   async #keepListening(kinds: readonly ChangingKind[]): Promise<void> {
     let failures = 0
-    for (let turn = 0; !this.#stopped && failures < MOST_FAILURES; turn++) {
-      const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, LONGEST_WAIT_MS)
+    for (let turn = 0; !this.#stopped && failures < MAX_FAILURES; turn++) {
+      const wait = Math.min(FIRST_WAIT_MS * 2 ** failures, MAX_WAIT_MS_LENGTH)
       if (turn > 0) await this.#sleep(wait)
       const since = performance.now()
       if (!(await this.#listen(kinds, turn > 0))) return

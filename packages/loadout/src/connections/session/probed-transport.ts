@@ -23,7 +23,7 @@ import { MODERN_VERSION } from './session.ts'
 const MODERN = MODERN_VERSION
 const METHOD_NOT_FOUND = -32_601
 const VERSION_NOT_SPOKEN = -32_022
-const MOST_EARLY = 256
+const MAX_EARLY = 256
 
 export interface ClientIdentity {
   info: { name: string; version: string }
@@ -201,7 +201,7 @@ export class ProbedTransport implements Transport {
 
   #deliver(message: JSONRPCMessage): void {
     if (this.#handedOver) this.onmessage?.(message)
-    else if (this.#early.length < MOST_EARLY) this.#early.push(message)
+    else if (this.#early.length < MAX_EARLY) this.#early.push(message)
   }
 }
 

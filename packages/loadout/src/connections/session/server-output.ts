@@ -8,11 +8,11 @@ import { LOG_LEVEL_META_KEY } from '@modelcontextprotocol/client'
 import { LRUCache } from 'lru-cache'
 import type { JsonObject } from '../../schema/json.ts'
 import { redact } from '../../toolkits/secrets/redact.ts'
-import type { CallOptions, Connection, LogLevel, ServerLogLine } from '../connection.ts'
-import { lines, plain } from '../errors.ts'
+import type { CallOptions, Connection, LogLevel, ServerLogEntry } from '../connection.ts'
+import { sanitizeOutput, sanitizeText } from '../errors.ts'
 
 /** What it printed, which has no time of its own, or what it logged. */
-export type OutputLine = { source: 'stderr'; text: string } | ({ source: 'log' } & ServerLogLine)
+export type OutputLine = { source: 'stderr'; text: string } | ({ source: 'log' } & ServerLogEntry)
 
 export interface ServerOutput {
   /** Whether what said it is still connected. */
@@ -21,7 +21,7 @@ export interface ServerOutput {
 }
 
 const REMEMBERED = 1000
-const MOST_AFTERWARDS = 100
+const MAX_AFTERWARDS = 100
 const NOTHING: ServerOutput = { running: false, lines: [] }
 
 interface Kept {
@@ -47,7 +47,7 @@ export class ServerOutputs {
   end(id: string): void {
     const kept = this.#kept.get(id)
     if (!kept?.connection) return
-    const ended = linesOf(kept).slice(-MOST_AFTERWARDS)
+    const ended = linesOf(kept).slice(-MAX_AFTERWARDS)
     this.#kept.set(id, { connection: undefined, secrets: NOTHING_MORE, log: { all: NOTHING_MORE }, ended })
   }
 
@@ -67,7 +67,7 @@ export class ServerOutputs {
 const NOTHING_MORE = () => []
 
 function linesOf({ connection, secrets, log }: Kept): OutputLine[] {
-  const printed = lines(redact(connection?.diagnostics().stderr ?? '', secrets()))
+  const printed = sanitizeOutput(redact(connection?.diagnostics().stderr ?? '', secrets()))
   return [
     ...(printed === '' ? [] : printed.split('\n')).map((text) => ({ source: 'stderr' as const, text })),
     ...log.all().map((line) => ({ source: 'log' as const, ...line })),
@@ -78,16 +78,16 @@ function linesOf({ connection, secrets, log }: Kept): OutputLine[] {
  * What a server logs (`notifications/message`): read at the door, cleaned and bounded, so many lines a second and no more. A line
  * belongs to a call where that call is the only one under way on the connection; the protocol does not say it otherwise.
  */
-const LONGEST_TEXT = 2000
-const LONGEST_LOGGER = 100
-const MOST_A_SECOND = 50
-const MOST_LINES = 200
-const MOST_KEPT = 32_000
+const MAX_TEXT_LENGTH = 2000
+const MAX_LOGGER_LENGTH = 100
+const MAX_A_SECOND = 50
+const MAX_LINES = 200
+const MAX_KEPT = 32_000
 const SECOND_MS = 1000
 
 export interface LogHooks {
   /** Keeps it, and gives it as who calls may read it. */
-  onLog?(line: ServerLogLine): ServerLogLine | undefined
+  onLog?(line: ServerLogEntry): ServerLogEntry | undefined
 }
 
 /** Servers of the new era log for a request only where it says from which level on. */
@@ -107,8 +107,8 @@ export class SessionLog {
 
   heard({ level, logger, data }: { level: LogLevel; logger?: string | undefined; data?: unknown }): void {
     if (!this.#hooks.onLog || !this.#hasRoom()) return
-    const text = lines(textOf(data)).slice(0, LONGEST_TEXT)
-    const name = logger === undefined ? '' : plain(logger.slice(0, LONGEST_LOGGER)).trim()
+    const text = sanitizeOutput(textOf(data)).slice(0, MAX_TEXT_LENGTH)
+    const name = logger === undefined ? '' : sanitizeText(logger.slice(0, MAX_LOGGER_LENGTH)).trim()
     const shown = this.#hooks.onLog({ at: new Date(), level, text, ...(name === '' ? {} : { logger: name }) })
     const [only, another] = this.#underWay
     if (shown && only && another === undefined) only.onLog?.(shown)
@@ -127,19 +127,20 @@ export class SessionLog {
       this.#since = now
       this.#count = 0
     }
-    return this.#count++ < MOST_A_SECOND
+    return this.#count++ < MAX_A_SECOND
   }
 }
 
 /** Text is what most servers log; of anything else its JSON is shown. */
 function textOf(data: unknown): string {
-  if (typeof data === 'string') return data.slice(0, LONGEST_TEXT * 2)
+  if (typeof data === 'string') return data.slice(0, MAX_TEXT_LENGTH * 2)
   const said = (data as JsonObject | null | undefined)?.message
-  if (typeof said === 'string' && Object.keys(data as JsonObject).length === 1) return said.slice(0, LONGEST_TEXT * 2)
-  return (JSON.stringify(data) ?? '').slice(0, LONGEST_TEXT * 2)
+  if (typeof said === 'string' && Object.keys(data as JsonObject).length === 1)
+    return said.slice(0, MAX_TEXT_LENGTH * 2)
+  return (JSON.stringify(data) ?? '').slice(0, MAX_TEXT_LENGTH * 2)
 }
 
-export const maskedLine = (line: ServerLogLine, secrets: readonly string[]): ServerLogLine => ({
+export const redactLogEntry = (line: ServerLogEntry, secrets: readonly string[]): ServerLogEntry => ({
   ...line,
   text: redact(line.text, secrets),
   ...(line.logger === undefined ? {} : { logger: redact(line.logger, secrets) }),
@@ -147,17 +148,16 @@ export const maskedLine = (line: ServerLogLine, secrets: readonly string[]): Ser
 
 /** The last lines, in their order. */
 export class LogRing {
-  #lines: ServerLogLine[] = []
+  #lines: ServerLogEntry[] = []
   #size = 0
 
-  add(line: ServerLogLine): void {
+  add(line: ServerLogEntry): void {
     this.#lines.push(line)
     this.#size += line.text.length
-    while (this.#lines.length > MOST_LINES || this.#size > MOST_KEPT)
-      this.#size -= this.#lines.shift()?.text.length ?? 0
+    while (this.#lines.length > MAX_LINES || this.#size > MAX_KEPT) this.#size -= this.#lines.shift()?.text.length ?? 0
   }
 
-  all(): readonly ServerLogLine[] {
+  all(): readonly ServerLogEntry[] {
     return this.#lines
   }
 }

@@ -24,11 +24,11 @@ import {
   type Connection,
   type ConnectionHooks,
   type ConnectionTarget,
+  type ElicitationRequest,
   type EraVerdict,
   LIST_METHODS,
   type ListKind,
   type LogLevel,
-  type Question,
   type RawList,
   type ServerInfo,
   type SkillAddress,
@@ -39,11 +39,11 @@ import { within } from '../pool/pending-handshakes.ts'
 import { CallClocks } from './call-timeout.ts'
 import { completeArgument } from './completion.ts'
 import { backChannelWords, withoutBackChannel } from './eras.ts'
-import { tolerate, unwrapResult } from './lenient-transport.ts'
+import { lenient, unwrapResult } from './lenient-transport.ts'
 import { ListChanges } from './list-changes.ts'
 import { SessionLog, wantsLogs } from './server-output.ts'
 import { listSkills, readSkill } from './skills.ts'
-import { calmProgress } from './throttle.ts'
+import { throttleProgress } from './throttle.ts'
 
 const MAX_PAGES = 64
 const MAX_LIST_ITEMS = 100_000
@@ -60,7 +60,7 @@ const ANYTHING: StandardSchemaV1<unknown, JsonObject> = {
   },
 }
 
-export interface SessionParts {
+export interface SessionDeps {
   transport: Transport
   kind: ServerInfo['transport']
   target: ConnectionTarget
@@ -78,7 +78,7 @@ export interface SessionParts {
 }
 
 /** Shakes hands over the transport and gives the connection. The transport is closed where that fails. */
-export async function openSession(parts: SessionParts): Promise<Connection> {
+export async function openSession(parts: SessionDeps): Promise<Connection> {
   const { transport, target, hooks } = parts
   const clocks = new CallClocks()
   const client = newClient(parts, clocks)
@@ -86,10 +86,10 @@ export async function openSession(parts: SessionParts): Promise<Connection> {
   const log = new SessionLog(hooks)
   client.setNotificationHandler('notifications/message', ({ params }) => log.heard(params))
   const { connectMs, mostMs = connectMs, setting, signal, meta } = target
-  const stopSending = meta && sendAlong(transport, meta)
+  const stopSending = meta && injectMeta(transport, meta)
   const connecting = async () => {
     const verdict = (await parts.negotiate?.()) ?? target.verdict
-    await client.connect(tolerate(transport), { timeout: mostMs, ...priorOf(verdict) })
+    await client.connect(lenient(transport), { timeout: mostMs, ...priorOf(verdict) })
   }
   try {
     // The SDK's own limit does not cover the start of the transport.
@@ -140,7 +140,7 @@ class Session implements Connection {
   /** By the server, or by us. */
   ended = false
   readonly #client: Client
-  readonly #parts: SessionParts
+  readonly #parts: SessionDeps
   readonly #changes: ListChanges
   readonly #log: SessionLog
   /** Whether the server has confirmed the era of this session: a handshake does, a remembered one waits for the first answer. */
@@ -148,7 +148,7 @@ class Session implements Connection {
   #listed = false
   readonly #mirroring = new WeakMap<JsonObject, boolean>()
 
-  constructor(client: Client, parts: SessionParts, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
+  constructor(client: Client, parts: SessionDeps, own: { clocks: CallClocks; changes: ListChanges; log: SessionLog }) {
     this.#client = client
     this.#clocks = own.clocks
     this.#changes = own.changes
@@ -318,7 +318,7 @@ class Session implements Connection {
     const { signal, timeoutMs, onProgress, onLate } = options
     const clock = this.#clocks.start(options)
     const over = this.#log.during(options)
-    const calm = onProgress && calmProgress(onProgress)
+    const calm = onProgress && throttleProgress(onProgress)
     try {
       const result = await work({
         // Time is kept by our own clock, which knows when a person is asked.
@@ -379,7 +379,7 @@ function asBlock(block: unknown): JsonObject {
 /** The SDK's client as we want it: both eras, our own checks, and questions put to people. */
 const MAX_OPEN_QUESTIONS = 3
 
-export interface ClientParts {
+export interface ClientDeps {
   target: ConnectionTarget
   hooks: ConnectionHooks
   clientVersion: string
@@ -399,7 +399,7 @@ export const identityOf = (clientVersion: string) => ({
   },
 })
 
-export function newClient({ target, hooks, clientVersion }: ClientParts, clocks: CallClocks): Client {
+export function newClient({ target, hooks, clientVersion }: ClientDeps, clocks: CallClocks): Client {
   const { info, capabilities } = identityOf(clientVersion)
   const client = new Client(info, {
     capabilities,
@@ -429,7 +429,7 @@ export function newClient({ target, hooks, clientVersion }: ClientParts, clocks:
 }
 
 /** Undefined where the question must not reach a person: a URL that is no web page. */
-function readQuestion(params: JsonObject): Question | undefined {
+function readQuestion(params: JsonObject): ElicitationRequest | undefined {
   const mode = params.mode === 'url' ? ('url' as const) : ('form' as const)
   const message = cleanText(String(params.message ?? '').slice(0, 4000)).text
   if (mode === 'url') {
@@ -448,7 +448,7 @@ export const NO_VALIDATION: jsonSchemaValidator = {
 
 /** The requests of the handshake are the SDK's own: what goes along with them is put in on their way out. */
 /** Until it is stopped. What the SDK itself says in `_meta` is left as it is. */
-export function sendAlong(transport: Transport, meta: Readonly<Record<string, string>>): () => void {
+export function injectMeta(transport: Transport, meta: Readonly<Record<string, string>>): () => void {
   const own = Object.getOwnPropertyDescriptor(transport, 'send')
   const send = transport.send
   transport.send = (message, options) => send.call(transport, withMeta2(message, meta), options)

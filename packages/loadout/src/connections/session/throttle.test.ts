@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { calmProgress, calmStorm } from './throttle.ts'
+import { throttle, throttleProgress } from './throttle.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()
@@ -10,7 +10,7 @@ afterEach(() => {
 
 it('the storm throttle passes an event on at once and then every five seconds during a storm', () => {
   const told: number[] = []
-  const storm = calmStorm(() => told.push(performance.now()))
+  const storm = throttle(() => told.push(performance.now()))
   const began = performance.now()
   for (let n = 0; n < 1100; n++) {
     storm()
@@ -22,7 +22,7 @@ it('the storm throttle passes an event on at once and then every five seconds du
 
 it('the progress throttle passes progress on every 100 ms and the last one when the call ends', () => {
   const told: number[] = []
-  const calm = calmProgress(({ progress }) => told.push(progress))
+  const calm = throttleProgress(({ progress }) => told.push(progress))
   for (let progress = 0; progress < 25; progress++) {
     calm.tell({ progress })
     vi.advanceTimersByTime(10)

@@ -5,7 +5,7 @@ const EVERY_MS = 100
 type Tell = NonNullable<CallOptions['onProgress']>
 
 /** Progress at most ten times a second; the last word is never lost. */
-export function calmProgress(tell: Tell): { tell: Tell; end(): void } {
+export function throttleProgress(tell: Tell): { tell: Tell; end(): void } {
   let last = Number.NEGATIVE_INFINITY
   let waiting: Parameters<Tell>[0] | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -34,7 +34,7 @@ export function calmProgress(tell: Tell): { tell: Tell; end(): void } {
 const STORM_MS = 5000
 
 /** At once, and then at most every five seconds, for as long as it storms; the last word is never lost. */
-export function calmStorm(tell: () => void): () => void {
+export function throttle(tell: () => void): () => void {
   let last = Number.NEGATIVE_INFINITY
   let timer: ReturnType<typeof setTimeout> | undefined
   const now = () => {

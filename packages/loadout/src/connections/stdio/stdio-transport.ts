@@ -8,7 +8,7 @@ import { HostError } from '../../errors.ts'
 import { redact } from '../../toolkits/secrets/redact.ts'
 import { createRing } from '../../util/ring-buffer.ts'
 import { MAX_RESPONSE_BYTES } from '../connection.ts'
-import { lines, plain } from '../errors.ts'
+import { sanitizeOutput, sanitizeText } from '../errors.ts'
 import { lastWords } from './crash-reason.ts'
 import type { ProcessGroup, ProcessGroups, ProcessSpec } from './process-group.ts'
 
@@ -80,7 +80,7 @@ export class StdioTransport implements Transport {
 
   /** What it printed so far, without secrets. */
   get output(): string {
-    return lines(redact(this.stderr.text(), this.#secrets))
+    return sanitizeOutput(redact(this.stderr.text(), this.#secrets))
   }
 
   /** Whether bytes that we sent still wait to be read. */
@@ -129,7 +129,7 @@ export class StdioTransport implements Transport {
     this.movedAt = performance.now()
     if (!this.onLine) return
     // Only the end is looked at: installers redraw one line for minutes.
-    const [last] = lines(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
+    const [last] = sanitizeOutput(chunk.subarray(-LINE_BYTES).toString('utf8')).split('\n').slice(-1)
     if (last !== undefined && last.trim() !== '') this.onLine(last)
   }
 
@@ -140,7 +140,7 @@ export class StdioTransport implements Transport {
       message = JSON.parse(line)
     } catch {
       // Banners and logs on stdout are wrong, and common: they belong to the server's own log.
-      this.stderr.write(Buffer.from(`${plain(line)}\n`))
+      this.stderr.write(Buffer.from(`${sanitizeText(line)}\n`))
       return
     }
     if (typeof message !== 'object' || message === null || (message as { jsonrpc?: unknown }).jsonrpc !== '2.0') return
@@ -171,8 +171,8 @@ export class StdioTransport implements Transport {
 
 function crashed(code: number | null, signal: string | null, stderr: string): HostError {
   const how = signal === null ? `with code ${code}` : `by ${signal}`
-  const words = plain(lastWords(stderr))
-  const output = lines(stderr)
+  const words = sanitizeText(lastWords(stderr))
+  const output = sanitizeOutput(stderr)
   return new HostError('server-crashed', {
     detail: `The server ended ${how}.${words === '' ? '' : ` It said: ${words}`}`,
     ...(output === '' ? {} : { output }),

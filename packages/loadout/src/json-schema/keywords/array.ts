@@ -3,9 +3,9 @@ import { STEP } from '../budget.ts'
 import { ARRAY, canonical } from '../json-value.ts'
 import { count } from '../messages.ts'
 import { ALWAYS, and, type Check, INVALID, type Run, UNKNOWN, VALID, type Verdict } from '../run.ts'
-import type { Spot } from '../schema-compiler.ts'
+import type { SchemaCompiler } from '../schema-compiler.ts'
 
-export function items(spot: Spot): void {
+export function items(spot: SchemaCompiler): void {
   const { prefix, rest } = readItems(spot)
   if (prefix.length === 0 && rest === undefined) return
   spot.on(ARRAY, (value, run) => {
@@ -23,13 +23,13 @@ export function items(spot: Spot): void {
 }
 
 /** Draft 7 wrote the prefix as an array in `items`, and the rest as `additionalItems`. */
-function readItems(spot: Spot): { prefix: Check[]; rest: Check | undefined } {
+function readItems(spot: SchemaCompiler): { prefix: Check[]; rest: Check | undefined } {
   if (!spot.has('prefixItems') && Array.isArray(spot.get('items')))
     return { prefix: spot.checks('items') ?? [], rest: spot.check('additionalItems') }
   return { prefix: spot.checks('prefixItems') ?? [], rest: spot.check('items') }
 }
 
-export function contains(spot: Spot): void {
+export function contains(spot: SchemaCompiler): void {
   const check = spot.check('contains')
   const min = spot.count('minContains') ?? 1
   const max = spot.count('maxContains') ?? Number.POSITIVE_INFINITY
@@ -66,7 +66,7 @@ function countMatches(check: Check, array: readonly unknown[], { run, enough }: 
   return { sure, maybe }
 }
 
-export function itemCounts(spot: Spot): void {
+export function itemCounts(spot: SchemaCompiler): void {
   const min = spot.count('minItems')
   const max = spot.count('maxItems')
   if (min !== undefined)

@@ -15,12 +15,12 @@ import {
   VALID,
   type Verdict,
 } from '../run.ts'
-import type { Spot } from '../schema-compiler.ts'
+import type { SchemaCompiler } from '../schema-compiler.ts'
 
 const REFERENCES = ['$ref', '$dynamicRef', '$recursiveRef']
 
 /** `$dynamicRef` is read as `$ref` where both lead to the same schema, and is not followed where they may not. */
-export function references(spot: Spot): void {
+export function references(spot: SchemaCompiler): void {
   for (const keyword of REFERENCES) {
     const reference = spot.text(keyword)
     if (reference === undefined) continue
@@ -41,11 +41,11 @@ export function references(spot: Spot): void {
   }
 }
 
-export function allOf(spot: Spot): void {
+export function allOf(spot: SchemaCompiler): void {
   for (const check of spot.checks('allOf') ?? []) if (check !== ALWAYS) spot.onAny(check)
 }
 
-export function anyOf(spot: Spot): void {
+export function anyOf(spot: SchemaCompiler): void {
   const checks = alternatives(spot, 'anyOf')
   if (!checks) return
   spot.onAny((value, run) => {
@@ -61,7 +61,7 @@ export function anyOf(spot: Spot): void {
   })
 }
 
-export function oneOf(spot: Spot): void {
+export function oneOf(spot: SchemaCompiler): void {
   const checks = alternatives(spot, 'oneOf')
   if (!checks) return
   spot.onAny((value, run) => {
@@ -84,7 +84,7 @@ export function oneOf(spot: Spot): void {
   })
 }
 
-function alternatives(spot: Spot, keyword: string): Check[] | undefined {
+function alternatives(spot: SchemaCompiler, keyword: string): Check[] | undefined {
   const checks = spot.checks(keyword)
   return checks?.length === 0 ? spot.wrong(keyword, 'must not be empty: nothing would match') : checks
 }
@@ -111,7 +111,7 @@ function attempt(check: Check, value: unknown, run: Run): Verdict {
   return verdict
 }
 
-export function not(spot: Spot): void {
+export function not(spot: SchemaCompiler): void {
   const schema = spot.get('not')
   const check = spot.check('not')
   if (!check) return
@@ -133,7 +133,7 @@ function silently(check: Check, value: unknown, run: Run): Verdict {
   return verdict
 }
 
-export function conditional(spot: Spot): void {
+export function conditional(spot: SchemaCompiler): void {
   const test = spot.check('if')
   const whenTrue = spot.check('then') ?? ALWAYS
   const whenFalse = spot.check('else') ?? ALWAYS
@@ -148,7 +148,7 @@ export function conditional(spot: Spot): void {
   })
 }
 
-export function unevaluated(spot: Spot): void {
+export function unevaluated(spot: SchemaCompiler): void {
   const properties = spot.check('unevaluatedProperties')
   if (properties) spot.last.push((value, run) => restOfObject(properties, value, run))
   const items = spot.check('unevaluatedItems')
@@ -200,7 +200,7 @@ function unless(unsure: boolean, check: () => Verdict, run: Run): Verdict {
 }
 
 /** A schema with unevaluated* keywords: the others first, with a record of what they evaluated. */
-export function withSeen(others: Check, last: readonly Check[]): Check {
+export function withEvaluated(others: Check, last: readonly Check[]): Check {
   return (value, run) => {
     const outer = run.seen
     const mine = new Seen()

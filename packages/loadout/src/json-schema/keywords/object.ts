@@ -4,7 +4,7 @@ import { isObject, type JsonObject, keysOf, OBJECT, own } from '../json-value.ts
 import { count, expectation, listed, literal, nearest } from '../messages.ts'
 import type { Pattern } from '../regex/match.ts'
 import { ALWAYS, and, type Check, INVALID, NEVER, type Problem, type Run, VALID, type Verdict } from '../run.ts'
-import type { Spot } from '../schema-compiler.ts'
+import type { SchemaCompiler } from '../schema-compiler.ts'
 
 /** From here on it is cheaper to look at the keys of the value than at the names in the schema. */
 const MANY_NAMES = 24
@@ -20,7 +20,7 @@ interface PatternRule {
   check: Check
 }
 
-export function properties(spot: Spot): void {
+export function properties(spot: SchemaCompiler): void {
   const byName = new Map(
     spot.entries('properties').map(([key, schema]) => [key, spot.compile(schema, 'properties', key)]),
   )
@@ -119,7 +119,7 @@ function unknownKey(
   }, key)
 }
 
-export function required(spot: Spot): void {
+export function required(spot: SchemaCompiler): void {
   const names = readNames(spot, spot.get('required'), 'required')
   const expected = expectations(spot)
   if (names.length === 0) return
@@ -148,7 +148,7 @@ function requireAll(names: readonly string[], object: JsonObject, { run, expecte
   return verdict
 }
 
-function expectations(spot: Spot): (name: string) => string | undefined {
+function expectations(spot: SchemaCompiler): (name: string) => string | undefined {
   const properties = spot.get('properties')
   const known = new Map<string, string | undefined>()
   return (name) => {
@@ -157,13 +157,13 @@ function expectations(spot: Spot): (name: string) => string | undefined {
   }
 }
 
-function readNames(spot: Spot, value: unknown, keyword: string): string[] {
+function readNames(spot: SchemaCompiler, value: unknown, keyword: string): string[] {
   if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value
   spot.wrong(keyword, 'must be an array of property names')
   return []
 }
 
-export function dependencies(spot: Spot): void {
+export function dependencies(spot: SchemaCompiler): void {
   for (const [name, names] of spot.entries('dependentRequired'))
     requireWith(spot, name, readNames(spot, names, 'dependentRequired'))
   for (const [name, schema] of spot.entries('dependentSchemas'))
@@ -175,7 +175,7 @@ export function dependencies(spot: Spot): void {
   }
 }
 
-function requireWith(spot: Spot, name: string, names: readonly string[]): void {
+function requireWith(spot: SchemaCompiler, name: string, names: readonly string[]): void {
   const expected = expectations(spot)
   spot.on(OBJECT, (value, run) =>
     own(value as object, name) === undefined
@@ -184,11 +184,11 @@ function requireWith(spot: Spot, name: string, names: readonly string[]): void {
   )
 }
 
-function checkWith(spot: Spot, name: string, check: Check): void {
+function checkWith(spot: SchemaCompiler, name: string, check: Check): void {
   spot.on(OBJECT, (value, run) => (own(value as object, name) === undefined ? VALID : check(value, run)))
 }
 
-export function propertyNames(spot: Spot): void {
+export function propertyNames(spot: SchemaCompiler): void {
   const check = spot.check('propertyNames')
   if (!check || check === ALWAYS) return
   spot.on(OBJECT, (value, run) => {
@@ -206,7 +206,7 @@ export function propertyNames(spot: Spot): void {
   })
 }
 
-export function propertyCounts(spot: Spot): void {
+export function propertyCounts(spot: SchemaCompiler): void {
   const min = spot.count('minProperties')
   const max = spot.count('maxProperties')
   if (min === undefined && max === undefined) return

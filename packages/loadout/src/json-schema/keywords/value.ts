@@ -14,9 +14,9 @@ import {
   OBJECT,
   STRING,
 } from '../json-value.ts'
-import { count, either, kindWords, listed, literal, nearest, once, TYPE_WORDS } from '../messages.ts'
+import { count, either, listed, literal, nearest, once, TYPE_NAMES, typeNames } from '../messages.ts'
 import { type Check, type Run, VALID, type Verdict } from '../run.ts'
-import type { Spot } from '../schema-compiler.ts'
+import type { SchemaCompiler } from '../schema-compiler.ts'
 
 const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['null', NULL],
@@ -28,13 +28,13 @@ const KIND_OF_TYPE: ReadonlyMap<string, Kind> = new Map<string, Kind>([
   ['object', OBJECT],
 ])
 
-export function type(spot: Spot): void {
+export function type(spot: SchemaCompiler): void {
   const types = [...new Set([spot.get('type')].flat())]
   const kinds = new Set<Kind>()
   for (const name of types) {
     const kind = typeof name === 'string' ? KIND_OF_TYPE.get(name) : undefined
     if (kind === undefined) {
-      spot.wrong('type', `must be one of ${[...TYPE_WORDS.keys()].join(', ')}, or some of these`)
+      spot.wrong('type', `must be one of ${[...TYPE_NAMES.keys()].join(', ')}, or some of these`)
       return
     }
     kinds.add(kind)
@@ -63,22 +63,22 @@ export function typeOnly(type: unknown): Check | undefined {
 
 function wrongType(types: readonly unknown[], value: unknown, run: Run): Verdict {
   return run.fail(() => {
-    const expected = either(types.flatMap((name) => TYPE_WORDS.get(String(name)) ?? []))
-    const given = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : kindWords(value)
+    const expected = either(types.flatMap((name) => TYPE_NAMES.get(String(name)) ?? []))
+    const given = kindOf(value) === NUMBER && types.includes('integer') ? 'a fraction' : typeNames(value)
     return { kind: 'type', expected, message: `must be ${expected || 'nothing at all'}, not ${given}` }
   })
 }
 
-export function options(spot: Spot): void {
+export function options(spot: SchemaCompiler): void {
   const values = spot.list('enum')
   if (values) oneOfValues(spot, values)
 }
 
-export function constant(spot: Spot): void {
+export function constant(spot: SchemaCompiler): void {
   oneOfValues(spot, [spot.get('const')])
 }
 
-function oneOfValues(spot: Spot, values: readonly unknown[]): void {
+function oneOfValues(spot: SchemaCompiler, values: readonly unknown[]): void {
   const has = membership(spot, values)
   const expectedOnce = once(() => (values.length === 1 ? literal(values[0]) : `one of ${listed(values)}`))
   const names = once(() => values.filter((option) => typeof option === 'string'))
@@ -95,7 +95,7 @@ function oneOfValues(spot: Spot, values: readonly unknown[]): void {
   })
 }
 
-function membership(spot: Spot, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
+function membership(spot: SchemaCompiler, values: readonly unknown[]): (value: unknown, run: Run) => boolean {
   const [only] = values
   if (values.length === 1 && !isComplex(only)) return (value) => value === only
   const simple = new Set(values.filter((value) => !isComplex(value)))
@@ -105,7 +105,7 @@ function membership(spot: Spot, values: readonly unknown[]): (value: unknown, ru
 
 const isComplex = (value: unknown): value is object => typeof value === 'object' && value !== null
 
-function literalText(spot: Spot, value: object): string {
+function literalText(spot: SchemaCompiler, value: object): string {
   try {
     return canonical(value, spot.compilation.meter)
   } catch (thrown) {
@@ -115,7 +115,7 @@ function literalText(spot: Spot, value: object): string {
   }
 }
 
-export function numbers(spot: Spot): void {
+export function numbers(spot: SchemaCompiler): void {
   for (const keyword of ['minimum', 'exclusiveMinimum', 'maximum', 'exclusiveMaximum'] as const) bound(spot, keyword)
   const divisor = spot.number('multipleOf')
   if (divisor === undefined) return
@@ -128,7 +128,7 @@ export function numbers(spot: Spot): void {
 
 type Bound = 'minimum' | 'exclusiveMinimum' | 'maximum' | 'exclusiveMaximum'
 
-function bound(spot: Spot, keyword: Bound): void {
+function bound(spot: SchemaCompiler, keyword: Bound): void {
   const upper = keyword === 'maximum' || keyword === 'exclusiveMaximum'
   const exclusive = upper ? 'exclusiveMaximum' : 'exclusiveMinimum'
   // In draft 4, which many generators still write, `exclusiveMinimum: true` changes what `minimum` means.
@@ -142,7 +142,7 @@ function bound(spot: Spot, keyword: Bound): void {
   spot.on(NUMBER, (value, run) => (within(value as number) ? VALID : run.fail(() => words)))
 }
 
-export function strings(spot: Spot): void {
+export function strings(spot: SchemaCompiler): void {
   const min = spot.count('minLength')
   if (min !== undefined)
     spot.on(STRING, (value, run) =>
@@ -163,7 +163,7 @@ function isLong(text: string, min: number, run: Run): boolean {
   return text.length >= 2 * min || codePoints(text, run) >= min
 }
 
-function pattern(spot: Spot): void {
+function pattern(spot: SchemaCompiler): void {
   const source = spot.text('pattern')
   if (source === undefined) return
   const compiled = spot.pattern(source, 'pattern')
@@ -174,7 +174,7 @@ function pattern(spot: Spot): void {
   })
 }
 
-function format(spot: Spot): void {
+function format(spot: SchemaCompiler): void {
   const known = FORMATS.get(spot.text('format') ?? '')
   if (!known || !spot.compilation.limits.assertFormats) return
   spot.on(STRING, (value, run) => {

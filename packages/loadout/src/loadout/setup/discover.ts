@@ -4,7 +4,7 @@ import type { Connector } from '../../connections/connector.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
 import { readToolkit } from '../../schema/read/read-toolkit.ts'
 import type { ToolManifest } from '../../schema/toolkit/tool.ts'
-import { carryToolkit } from '../../toolkits/ephemeral-toolkit.ts'
+import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
 
 export interface DiscoverOptions {
   /** On whose behalf. Without one it is the app's own look, and the app's rules for servers hold. */
@@ -31,7 +31,7 @@ export async function discover(
   const tier = userId === undefined ? 'app' : 'call'
   // Named apart from every other look, so that closing this one closes nobody's.
   const own = { ...toolkit, account: crypto.randomUUID() }
-  const stored = await carryToolkit(own, { userId: who, tier, transport })
+  const stored = await createEphemeralToolkit(own, { userId: who, tier, transport })
   try {
     const tools = await catalog.introspect(stored, who)
     const known = (await catalog.tools(who, [stored])).get(stored.uscoId) ?? []

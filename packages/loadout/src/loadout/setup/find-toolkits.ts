@@ -9,7 +9,7 @@ import { slugFrom } from '../../schema/ids.ts'
 import { readToolkit } from '../../schema/read/read-toolkit.ts'
 import type { SecretRef } from '../../schema/records/credential.ts'
 import type { Toolkit } from '../../schema/toolkit/toolkit.ts'
-import { carryToolkit } from '../../toolkits/ephemeral-toolkit.ts'
+import { createEphemeralToolkit } from '../../toolkits/ephemeral-toolkit.ts'
 import type { Registry } from '../../toolkits/registry.ts'
 import { PLACEHOLDER } from '../../toolkits/secrets/url-secrets.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
@@ -26,7 +26,7 @@ export interface LocalFile {
   read(): Promise<Record<string, unknown> | undefined>
 }
 
-export interface FindParts {
+export interface ResolveDeps {
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'open'>
   files?: LocalFiles | undefined
@@ -36,7 +36,7 @@ export interface FindParts {
 
 export type Transports = Readonly<Record<string, () => unknown>>
 
-export interface FindOptions {
+export interface ResolveOptions {
   context: ExecutionContext
   /** A file that is looked at before the others. For the local principal alone. */
   path?: string | undefined
@@ -44,7 +44,7 @@ export interface FindOptions {
   transports?: Transports | undefined
 }
 
-export interface Found {
+export interface ResolvedToolkit {
   name: string
   /** `context`, `transport`, `stored`, or the file. */
   from: string
@@ -68,11 +68,11 @@ const FALLBACK = 'because no toolkit of that name is stored or in the context'
 export class ToolkitFinder {
   /** What was noticed on the way, for people. */
   readonly warnings: string[]
-  readonly #parts: FindParts
-  readonly #options: FindOptions
+  readonly #parts: ResolveDeps
+  readonly #options: ResolveOptions
   readonly #files = new Map<string, Promise<Record<string, unknown>>>()
 
-  constructor(parts: FindParts, options: FindOptions) {
+  constructor(parts: ResolveDeps, options: ResolveOptions) {
     this.#parts = parts
     this.#options = options
     this.warnings = [...(options.context.warnings ?? [])]
@@ -84,7 +84,7 @@ export class ToolkitFinder {
     return [...Object.keys(context.toolkits), ...Object.keys(transports)]
   }
 
-  async find(name: string): Promise<Found | undefined> {
+  async find(name: string): Promise<ResolvedToolkit | undefined> {
     const { context, transports = {}, path } = this.#options
     const carried = Object.values(context.toolkits).find((one) => one.id === name || one.name === name)
     if (carried) return this.#carry({ name, from: 'context' }, () => carried)
@@ -117,7 +117,7 @@ export class ToolkitFinder {
     return this.#parts.registry.list(this.#options.context.principal.userId)
   }
 
-  async #inFile(name: string, file: LocalFile, why: string): Promise<Found | undefined> {
+  async #inFile(name: string, file: LocalFile, why: string): Promise<ResolvedToolkit | undefined> {
     const records = await this.#read(file)
     if (!Object.hasOwn(records, name)) return undefined
     this.warnings.push(`"${name}" comes from ${file.name}, ${why}. Add it to your servers to use it elsewhere.`)
@@ -145,18 +145,22 @@ export class ToolkitFinder {
     return reading
   }
 
-  #inProcess(name: string, transports: Transports): Promise<Found> {
+  #inProcess(name: string, transports: Transports): Promise<ResolvedToolkit> {
     return this.#carry({ name, from: 'transport' }, () => readNamed(name, { server: IN_PROCESS }), transports[name])
   }
 
-  async #carry(asked: Pick<Found, 'name' | 'from'>, read: () => Toolkit, transport?: () => unknown): Promise<Found> {
+  async #carry(
+    asked: Pick<ResolvedToolkit, 'name' | 'from'>,
+    read: () => Toolkit,
+    transport?: () => unknown,
+  ): Promise<ResolvedToolkit> {
     const { context } = this.#options
     try {
       const toolkit = read()
       const secrets = await this.#secretsOf(toolkit)
       // Another invocation's transport of the same name is another server.
       const own = transport ? { ...toolkit, account: crypto.randomUUID() } : toolkit
-      const stored = await carryToolkit(own, { userId: context.principal.userId, secrets, transport })
+      const stored = await createEphemeralToolkit(own, { userId: context.principal.userId, secrets, transport })
       return { ...asked, stored }
     } catch (error) {
       return { ...asked, error: HostError.from(error) }

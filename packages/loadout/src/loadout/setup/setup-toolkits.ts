@@ -11,9 +11,9 @@ import { candidatesOf } from '../candidates.ts'
 import type { Loadouts } from '../loadouts.ts'
 import { type Narrowing, narrow } from '../narrow.ts'
 import type { Loadout, OfferedToolkit } from '../overlay.ts'
-import { type FindOptions, type FindParts, type Found, ToolkitFinder } from './find-toolkits.ts'
+import { type ResolveDeps, type ResolvedToolkit, type ResolveOptions, ToolkitFinder } from './find-toolkits.ts'
 
-export interface SetupOptions extends FindOptions {
+export interface SetupOptions extends ResolveOptions {
   narrow?: Narrowing | undefined
   /** The trace that the invocation belongs to. @default the one that is active */
   trace?: Context | undefined
@@ -50,7 +50,7 @@ export interface Setup {
   brought: ReadonlyMap<string, StoredToolkit>
 }
 
-export interface SetupParts extends FindParts {
+export interface SetupDeps extends ResolveDeps {
   catalog: Pick<Catalog, 'tools' | 'introspect'>
   loadouts: Pick<Loadouts, 'of'>
 }
@@ -61,14 +61,14 @@ export const tooMany = (left: readonly string[]) =>
   `At most ${MAX_TOOLKITS} toolkits serve one invocation. Left out: ${left.join(', ')}.`
 
 interface Started {
-  found: Found
+  found: ResolvedToolkit
   offered?: OfferedToolkit
   error?: HostError
 }
 
 /** `names` is what the invocation asks for; without it, all that its context carries. */
 export async function setupToolkits(
-  parts: SetupParts,
+  parts: SetupDeps,
   names: readonly string[] | undefined,
   options: SetupOptions,
 ): Promise<Setup> {
@@ -109,15 +109,15 @@ export async function setupToolkits(
     droppedToolkits,
     warnings: tell,
     brought: new Map(
-      serving.flatMap(({ found: { stored } }) => (stored?.carried ? [[stored.toolkit.id, stored] as const] : [])),
+      serving.flatMap(({ found: { stored } }) => (stored?.ephemeral ? [[stored.toolkit.id, stored] as const] : [])),
     ),
   }
 }
 
 /** Makes sure that its tools are known: a look only where nothing is. */
 async function start(
-  parts: SetupParts,
-  found: Found,
+  parts: SetupDeps,
+  found: ResolvedToolkit,
   { userId, trace }: { userId: string; trace: Context | undefined },
 ): Promise<Started> {
   const { stored, error } = found
@@ -130,7 +130,7 @@ async function start(
   const known = async () => (await parts.catalog.tools(userId, [stored])).get(stored.uscoId) ?? []
   try {
     if ((await known()).length === 0) await parts.catalog.introspect(stored, userId, trace)
-    if (!stored.carried) return { found }
+    if (!stored.ephemeral) return { found }
     const { toolkit, tier, uscoId } = stored
     const tools = await known()
     const candidates = candidatesOf({ toolkit, tier, uscoId, tools })
@@ -140,7 +140,7 @@ async function start(
   }
 }
 
-const MOST_REASONS = 10
+const MAX_REASONS = 10
 
 /** Toolkits that are there and of which the scope carries nothing, with what keeps them back. */
 function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
@@ -152,12 +152,12 @@ function keptBack({ toolkits, entries }: Loadout): FailedToolkit[] {
       const denied = entries.filter((one) => one.toolkit === id && one.tier === tier).flatMap((one) => one.reasons)
       const all = [...reasons, ...denied.filter(({ kind }) => kind === 'policy')]
       const why = all.filter((reason) => reason.speaks === 'against').map((reason) => reason.detail)
-      const detail = `None of its tools is carried. ${[...new Set(why)].slice(0, MOST_REASONS).join(' ')}`.trim()
+      const detail = `None of its tools is carried. ${[...new Set(why)].slice(0, MAX_REASONS).join(' ')}`.trim()
       return failureOf(id, new HostError('not-carried', { detail }))
     })
 }
 
-function resolutionOf({ name, from, stored }: Found, loadout: Loadout): Resolution {
+function resolutionOf({ name, from, stored }: ResolvedToolkit, loadout: Loadout): Resolution {
   const toolkit = stored?.toolkit.id ?? name
   return {
     name,

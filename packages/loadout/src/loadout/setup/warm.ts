@@ -26,7 +26,7 @@ export interface LiveConnection {
   tools: number
 }
 
-export interface WarmParts {
+export interface WarmDeps {
   registry: Pick<Registry, 'list' | 'app' | 'offered'>
   connector: Connector
   catalog: Pick<Catalog, 'tools' | 'carried' | 'introspect'>
@@ -35,7 +35,7 @@ export interface WarmParts {
 const AT_ONCE = 8
 
 /** For a user, all that they have switched on; without one, what the app shares among all. */
-export async function warm(parts: WarmParts, userId: string | undefined): Promise<Warmed[]> {
+export async function warm(parts: WarmDeps, userId: string | undefined): Promise<Warmed[]> {
   const { registry } = parts
   const all =
     userId === undefined ? (await registry.app()).filter((one) => one.toolkit.shared) : await registry.list(userId)
@@ -49,7 +49,7 @@ export async function warm(parts: WarmParts, userId: string | undefined): Promis
   return warmed
 }
 
-async function open({ connector, catalog }: WarmParts, stored: StoredToolkit, userId: string): Promise<Warmed> {
+async function open({ connector, catalog }: WarmDeps, stored: StoredToolkit, userId: string): Promise<Warmed> {
   const { id } = stored.toolkit
   try {
     const connectMs = stored.toolkit.timeouts.connectMs
@@ -64,7 +64,7 @@ async function open({ connector, catalog }: WarmParts, stored: StoredToolkit, us
 }
 
 /** What is connected, for whom, since when and with how many tools. */
-export async function liveConnections({ registry, connector, catalog }: WarmParts): Promise<LiveConnection[]> {
+export async function liveConnections({ registry, connector, catalog }: WarmDeps): Promise<LiveConnection[]> {
   const toolsOf = async (userId: string, uscoId: string) => {
     const all = userId === APP_OWNER ? undefined : await registry.offered(userId)
     const known = all ? [...all.visible, ...all.hidden] : await registry.app()

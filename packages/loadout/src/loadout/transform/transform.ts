@@ -3,7 +3,7 @@
  * cannot make it another tool, relax what its server claims, or hurt another: one that throws loses its own tool.
  */
 import type { LoadoutEntry, Reason } from '../../schema/toolkit/loadout-entry.ts'
-import type { ShownTool, ToolTransformer } from '../../schema/toolkit/tool.ts'
+import type { PresentedTool, ToolTransformer } from '../../schema/toolkit/tool.ts'
 import { toolManifest } from '../../schema/toolkit/tool.ts'
 import { tokensOf } from '../built-in-entry.ts'
 import { modelName } from '../model-name.ts'
@@ -19,7 +19,7 @@ export interface Transformed<T> {
 
 export function transformTool<T extends Offered>(offered: T, transformers: readonly ToolTransformer[]): Transformed<T> {
   const { ref, toolkit, tier, manifest, providerOptions, deferred } = offered
-  let shown: ShownTool = { ...manifest, deferred, ...(providerOptions ? { providerOptions } : {}) }
+  let shown: PresentedTool = { ...manifest, deferred, ...(providerOptions ? { providerOptions } : {}) }
   for (const [index, transformer] of transformers.entries()) {
     const name = transformer.name === '' ? `number ${index + 1}` : `"${transformer.name}"`
     try {
@@ -37,7 +37,7 @@ export function transformTool<T extends Offered>(offered: T, transformers: reado
 const leftOut = (detail: string): Reason => ({ kind: 'transform', speaks: 'against', detail })
 
 /** What a transformer gave back, checked as anything from outside is. */
-function read({ deferred, providerOptions, ...manifest }: ShownTool, before: ShownTool): ShownTool {
+function read({ deferred, providerOptions, ...manifest }: PresentedTool, before: PresentedTool): PresentedTool {
   const checked = toolManifest.parse(manifest)
   const annotations = tighten(before.annotations, checked.annotations)
   return {
@@ -48,7 +48,7 @@ function read({ deferred, providerOptions, ...manifest }: ShownTool, before: Sho
   }
 }
 
-function withShown<T extends Offered>(offered: T, { deferred, providerOptions, ...manifest }: ShownTool): T {
+function withShown<T extends Offered>(offered: T, { deferred, providerOptions, ...manifest }: PresentedTool): T {
   return {
     ...offered,
     manifest,

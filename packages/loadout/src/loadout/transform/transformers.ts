@@ -1,7 +1,7 @@
 /** The transformers that everybody needs. Each returns one; write your own as a function. */
 import { compileGlob } from '../../schema/glob.ts'
 import type { JsonObject } from '../../schema/json.ts'
-import type { Annotations, ShownTool, ToolSource, ToolTransformer } from '../../schema/toolkit/tool.ts'
+import type { Annotations, PresentedTool, ToolSource, ToolTransformer } from '../../schema/toolkit/tool.ts'
 import { tighten as tightened } from './tighten.ts'
 
 /** Puts something before every name that a model sees. */
@@ -12,7 +12,9 @@ export function prefix(text: string): ToolTransformer {
 }
 
 /** Writes the description anew: a text before the old one, or a function that gives the new one. */
-export function describe(how: string | ((tool: Readonly<ShownTool>, source: ToolSource) => string)): ToolTransformer {
+export function describe(
+  how: string | ((tool: Readonly<PresentedTool>, source: ToolSource) => string),
+): ToolTransformer {
   return function describe(tool, source) {
     const description = typeof how === 'string' ? `${how} ${tool.description ?? ''}`.trimEnd() : how(tool, source)
     return { ...tool, description }

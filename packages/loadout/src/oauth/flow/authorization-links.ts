@@ -4,7 +4,7 @@
  */
 import { HostError } from '../../errors.ts'
 import { signInError } from '../errors.ts'
-import type { Tries } from '../session/session.ts'
+import type { AuthAttempts } from '../session/session.ts'
 import { isWithin } from '../session/session.ts'
 import type { SessionStore } from '../session/session-store.ts'
 import { redirectUrlOf, type SignInOptions, type SignInTarget } from '../target.ts'
@@ -12,12 +12,12 @@ import { beginFlow, type Challenge, type Clients, issuerOf } from './authorize.t
 import { flowOf, marksOf, newState, readFlows, type SignInFlow } from './flow.ts'
 
 /** Sign-ins for want of a scope that was asked for already: more of them do not help. */
-const MOST_REPEATS = 1
+const MAX_REPEATS = 1
 /** Sign-ins for want of ever more: a server that goes on is not believed. */
-export const MOST_STEP_UPS = 3
+export const MAX_STEP_UPS = 3
 const HALF_LIFE_MS = 5 * 60_000
-const MOST_OPEN = 8
-const MOST_RACES = 10
+const MAX_OPEN = 8
+const MAX_RACES = 10
 /** No link is open. */
 export const NO_LINKS = { sealed: { 'oauth.flow': null }, set: { stateHash: null, stateUntil: null } } as const
 
@@ -30,8 +30,8 @@ export class SignInLinks {
   }
 
   /** The error that a call ends with, with the link to open. */
-  async needed(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<HostError> {
-    if (tries.repeats > MOST_REPEATS)
+  async needed(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<HostError> {
+    if (tries.repeats > MAX_REPEATS)
       return new HostError('sign-in-needed', {
         detail: 'The server still refuses after signing in again for what it asked for.',
         action: 'Ask whoever runs the server for the permission; signing in again does not give it.',
@@ -49,7 +49,7 @@ export class SignInLinks {
   }
 
   /** The link that is open, where it is for the same; else a new one, made once however many ask. */
-  link(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
+  link(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<SignInFlow> {
     const { userId, toolkit } = target.owner
     const key = JSON.stringify([userId, toolkit, challenge.scope ?? ''])
     const beginning = this.#beginning.get(key) ?? this.#begin(target, challenge, tries)
@@ -73,7 +73,7 @@ export class SignInLinks {
     })
   }
 
-  #begin(target: SignInTarget, challenge: Challenge, tries: Tries): Promise<SignInFlow> {
+  #begin(target: SignInTarget, challenge: Challenge, tries: AuthAttempts): Promise<SignInFlow> {
     const { store, options } = this.#parts
     const { owner } = target
     return raced(async () => {
@@ -86,7 +86,7 @@ export class SignInLinks {
       const clients = ((await store.sealed(owner, 'oauth.clients')) ?? {}) as Clients
       const state = newState(signInId)
       const flow = await beginFlow({ target, redirectUrl, options, challenge, clients, state, tries: counted })
-      const all = [...open, flow].slice(-MOST_OPEN)
+      const all = [...open, flow].slice(-MAX_OPEN)
       const known = target.settings.clientId === undefined ? { [issuerOf(flow.discovery)]: flow.client } : {}
       await store.write(owner, {
         sealed: { 'oauth.flow': all, 'oauth.clients': { ...clients, ...known } },
@@ -104,22 +104,22 @@ async function raced<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!HostError.is(error) || error.code !== 'conflict' || tries >= MOST_RACES) throw error
+      if (!HostError.is(error) || error.code !== 'conflict' || tries >= MAX_RACES) throw error
     }
   }
 }
 
 /** Links that nobody followed count too. */
-function countStepUps(tries: Tries, open: readonly SignInFlow[]): Tries {
+function countStepUps(tries: AuthAttempts, open: readonly SignInFlow[]): AuthAttempts {
   if (tries.stepUps === 0) return tries
   const stepUps = Math.max(tries.stepUps, ...open.map((one) => one.stepUps + 1))
-  if (stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+  if (stepUps > MAX_STEP_UPS) throw tooManyStepUps()
   return { ...tries, stepUps }
 }
 
 export const tooManyStepUps = () =>
   new HostError('sign-in-needed', {
-    detail: `The server has asked for more permissions ${MOST_STEP_UPS} times, and asks again.`,
+    detail: `The server has asked for more permissions ${MAX_STEP_UPS} times, and asks again.`,
     action: 'Ask whoever runs the server what it needs. If you trust it, sign in to it again.',
   })
 

@@ -10,10 +10,10 @@ import {
 } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { signInError, tokenNeeded } from '../errors.ts'
-import { endOf, exportKey, importKey, type SignInSession, type Tries } from '../session/session.ts'
+import { type AuthAttempts, endOf, exportKey, importKey, type SignInSession } from '../session/session.ts'
 import { assertPage, clientMetadataOf, type SignInOptions, type SignInTarget } from '../target.ts'
 import type { SignInFlow } from './flow.ts'
-import { FlowProvider, type FlowProviderParts } from './flow-provider.ts'
+import { FlowProvider, type FlowProviderDeps } from './flow-provider.ts'
 import { givenClient } from './preregistered-client.ts'
 
 /** What the server said as it refused. */
@@ -32,7 +32,7 @@ export interface Begin {
   challenge: Challenge
   clients: Clients
   state: string
-  tries: Tries
+  tries: AuthAttempts
 }
 
 const FLOW_MS = 10 * 60_000
@@ -150,7 +150,7 @@ export const issuerOf = (discovery: SignInFlow['discovery'] | undefined) =>
   discovery?.authorizationServerMetadata?.issuer ?? discovery?.authorizationServerUrl ?? ''
 
 /** The toolkit's own client, or the one that was registered there before. */
-function clientsFor({ target, clients }: Begin): FlowProviderParts['clientAt'] {
+function clientsFor({ target, clients }: Begin): FlowProviderDeps['clientAt'] {
   const { clientId } = target.settings
   return (issuer) => (clientId === undefined ? clients[issuer] : givenClient(target, { clientId, issuer }))
 }

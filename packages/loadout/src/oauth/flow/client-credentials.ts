@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { signInError } from '../errors.ts'
-import { exportKey, NO_TRIES, type SignInSession, type Tries } from '../session/session.ts'
+import { type AuthAttempts, exportKey, NO_ATTEMPTS, type SignInSession } from '../session/session.ts'
 import type { OAuthSettings, SignInTarget } from '../target.ts'
 import { type Challenge, defined, issuerOf, sessionOf } from './authorize.ts'
 import { FlowProvider } from './flow-provider.ts'
@@ -19,10 +19,10 @@ import { givenClient } from './preregistered-client.ts'
 
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
 
-export async function getUnattended(
+export async function fetchClientCredentials(
   target: SignInTarget,
   challenge: Challenge,
-  tries: Tries = NO_TRIES,
+  tries: AuthAttempts = NO_ATTEMPTS,
 ): Promise<SignInSession> {
   const { serverUrl, fetch: fetchFn, settings } = target
   const { clientId } = settings

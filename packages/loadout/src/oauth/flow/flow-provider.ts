@@ -17,7 +17,7 @@ import type { SignInFlow } from './flow.ts'
 
 type Client = StoredOAuthClientInformation | undefined
 
-export interface FlowProviderParts {
+export interface FlowProviderDeps {
   redirectUrl: string | undefined
   clientMetadata: OAuthClientMetadata
   clientMetadataUrl?: string | undefined
@@ -33,7 +33,7 @@ export interface FlowProviderParts {
 }
 
 /** What came of it. */
-export interface Learned {
+export interface FlowState {
   client?: StoredOAuthClientInformation
   discovery?: OAuthDiscoveryState
   verifier?: string
@@ -43,15 +43,15 @@ export interface Learned {
 }
 
 export class FlowProvider implements OAuthClientProvider {
-  readonly learned: Learned = {}
+  readonly learned: FlowState = {}
   readonly clientMetadata: OAuthClientMetadata
   readonly redirectUrl: string | undefined
-  readonly #parts: FlowProviderParts
+  readonly #parts: FlowProviderDeps
   declare clientMetadataUrl?: string
   declare prepareTokenRequest?: NonNullable<OAuthClientProvider['prepareTokenRequest']>
   declare addClientAuthentication?: AddClientAuthentication
 
-  constructor(parts: FlowProviderParts) {
+  constructor(parts: FlowProviderDeps) {
     this.#parts = parts
     this.redirectUrl = parts.redirectUrl
     this.clientMetadata = parts.clientMetadata

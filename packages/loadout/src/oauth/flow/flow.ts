@@ -5,7 +5,7 @@
 import type { OAuthDiscoveryState, StoredOAuthClientInformation } from '@modelcontextprotocol/client'
 import { z } from 'zod'
 import type { SignInRow } from '../../schema/toolkit/sign-in.ts'
-import type { KeptKey } from '../session/session.ts'
+import type { StoredDpopKey } from '../session/session.ts'
 
 const anyObject = z.record(z.string(), z.unknown())
 
@@ -30,7 +30,7 @@ const flow = z.object({
 export type SignInFlow = Omit<z.infer<typeof flow>, 'discovery' | 'client' | 'dpopKey'> & {
   discovery: OAuthDiscoveryState
   client: StoredOAuthClientInformation
-  dpopKey: KeptKey
+  dpopKey: StoredDpopKey
 }
 
 /** Those that are still good, the oldest first. */

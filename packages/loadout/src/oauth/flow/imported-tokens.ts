@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { HostError } from '../../errors.ts'
 import { invalidFields, parse } from '../../schema/json.ts'
 import { signInError } from '../errors.ts'
-import { NO_TRIES, type SignInSession } from '../session/session.ts'
+import { NO_ATTEMPTS, type SignInSession } from '../session/session.ts'
 import type { SignInTarget } from '../target.ts'
 import { type Clients, defined, issuerOf, sessionOf } from './authorize.ts'
 import { givenClient } from './preregistered-client.ts'
@@ -26,9 +26,13 @@ const givenTokens = z.strictObject({
   clientId: z.string().min(1).max(4096).optional(),
   clientSecret: token.optional(),
 })
-export type GivenTokens = z.input<typeof givenTokens>
+export type ImportedTokens = z.input<typeof givenTokens>
 
-export async function givenSession(target: SignInTarget, given: GivenTokens, clients: Clients): Promise<SignInSession> {
+export async function sessionFromTokens(
+  target: SignInTarget,
+  given: ImportedTokens,
+  clients: Clients,
+): Promise<SignInSession> {
   const tokens = parse(givenTokens, given)
   const { serverUrl, fetch: fetchFn } = target
   const found = await discoverOAuthServerInfo(serverUrl, { fetchFn }).catch((error: unknown) => {
@@ -44,7 +48,7 @@ export async function givenSession(target: SignInTarget, given: GivenTokens, cli
   const { accessToken, refreshToken, expiresAt, scope } = tokens
   const resource = found.resourceMetadata?.resource
   const session = sessionOf(
-    { ...NO_TRIES, serverUrl, scope, client, dpopKey: undefined, discovery: found, resource },
+    { ...NO_ATTEMPTS, serverUrl, scope, client, dpopKey: undefined, discovery: found, resource },
     { access_token: accessToken, token_type: 'Bearer', issuer, ...defined({ refresh_token: refreshToken, scope }) },
   )
   return { ...session, expiresAt: expiresAt?.getTime() ?? null }

@@ -2,17 +2,17 @@
 import { computeScopeUnion, discoverOAuthServerInfo } from '@modelcontextprotocol/client'
 import { HostError } from '../../errors.ts'
 import { signInError } from '../errors.ts'
-import { MOST_STEP_UPS, type SignInLinks, tooManyStepUps } from '../flow/authorization-links.ts'
+import { MAX_STEP_UPS, type SignInLinks, tooManyStepUps } from '../flow/authorization-links.ts'
 import { type Challenge, issuerOf } from '../flow/authorize.ts'
-import { getUnattended } from '../flow/client-credentials.ts'
-import { isFor, isUnattended, type SignInTarget } from '../target.ts'
+import { fetchClientCredentials } from '../flow/client-credentials.ts'
+import { isClientCredentials, isFor, type SignInTarget } from '../target.ts'
 import { renewSession } from './refresh.ts'
-import type { Refusal, Signer } from './request-auth.ts'
+import type { Refusal, TokenSource } from './request-auth.ts'
 import { revoke } from './revoke.ts'
-import { type CurrentSession, isOver, isWithin, NO_TRIES, type SignInSession, type Tries } from './session.ts'
+import { type AuthAttempts, type CurrentSession, isOver, isWithin, NO_ATTEMPTS, type SignInSession } from './session.ts'
 import type { SessionStore } from './session-store.ts'
 
-export interface SignerParts {
+export interface SignerDeps {
   store: SessionStore
   links: SignInLinks
   /** Told of what a session is now. */
@@ -21,14 +21,14 @@ export interface SignerParts {
 
 const JUST_NOW_MS = 5000
 
-export class SessionSigner implements Signer {
-  readonly #parts: SignerParts
+export class SessionTokenSource implements TokenSource {
+  readonly #parts: SignerDeps
   readonly #checked = new WeakMap<
     Promise<CurrentSession>,
     { serverUrl: string; clientId: string | undefined; checked: Promise<CurrentSession> }
   >()
 
-  constructor(parts: SignerParts) {
+  constructor(parts: SignerDeps) {
     this.#parts = parts
   }
 
@@ -54,7 +54,7 @@ export class SessionSigner implements Signer {
     const current = await this.current(target)
     // Another request has been given another one meanwhile.
     if (current.generation !== seen.generation && current.session && !refusal.needsMore) return current
-    if (isUnattended(target.settings)) return this.#unattended(target, seen, refusal)
+    if (isClientCredentials(target.settings)) return this.#unattended(target, seen, refusal)
     const { session } = current
     if (refusal.needsMore && session)
       throw await this.#parts.links.needed(target, moreOf(session, refusal), triesAfter(session, refusal))
@@ -64,7 +64,7 @@ export class SessionSigner implements Signer {
       const latest = await store.current(target.owner)
       if (latest.session && latest.generation !== current.generation) return latest
     }
-    throw await this.#parts.links.needed(target, refusal, NO_TRIES)
+    throw await this.#parts.links.needed(target, refusal, NO_ATTEMPTS)
   }
 
   /** One that the server did not refuse holds until its end, whatever comes of the renewal. */
@@ -72,11 +72,11 @@ export class SessionSigner implements Signer {
     const renewOwn = async (session: SignInSession | undefined) =>
       session && isFor(session, target) ? renewSession(target, session, unrefused && !isOver(session)) : undefined
     const next = await this.#parts.store.renew(target.owner, seen.generation, {
-      renew: isUnattended(target.settings) ? () => getUnattended(target, {}) : renewOwn,
+      renew: isClientCredentials(target.settings) ? () => fetchClientCredentials(target, {}) : renewOwn,
       discard: (session) => revoke(target, session),
     })
     if (next.session) return next
-    throw await this.#parts.links.needed(target, {}, NO_TRIES)
+    throw await this.#parts.links.needed(target, {}, NO_ATTEMPTS)
   }
 
   /** Its credentials were refused: with the same ones it is tried once more, for a token that was too old. */
@@ -86,10 +86,10 @@ export class SessionSigner implements Signer {
         detail: 'The server refuses the token that the authorization server has just given.',
         action: 'Check clientId, its secret or key, and the scopes of the toolkit.',
       })
-    const tries = refusal.needsMore && seen.session ? triesAfter(seen.session, refusal) : NO_TRIES
-    if (tries.stepUps > MOST_STEP_UPS) throw tooManyStepUps()
+    const tries = refusal.needsMore && seen.session ? triesAfter(seen.session, refusal) : NO_ATTEMPTS
+    if (tries.stepUps > MAX_STEP_UPS) throw tooManyStepUps()
     return this.#parts.store.renew(target.owner, seen.generation, {
-      renew: () => getUnattended(target, refusal, tries),
+      renew: () => fetchClientCredentials(target, refusal, tries),
       discard: (session) => revoke(target, session),
     })
   }
@@ -116,6 +116,6 @@ function moreOf(session: SignInSession, { scope, resourceMetadataUrl }: Refusal)
   return { resourceMetadataUrl, scope: computeScopeUnion(session.scope, scope) ?? scope }
 }
 
-function triesAfter({ scope: asked, repeats, stepUps }: SignInSession, { scope = '' }: Refusal): Tries {
+function triesAfter({ scope: asked, repeats, stepUps }: SignInSession, { scope = '' }: Refusal): AuthAttempts {
   return { repeats: isWithin(scope, asked) ? repeats + 1 : repeats, stepUps: stepUps + 1 }
 }

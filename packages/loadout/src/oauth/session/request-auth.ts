@@ -10,7 +10,7 @@ import { isRenewable, type SignInTarget } from '../target.ts'
 import { dpopOf } from './refresh.ts'
 import { type CurrentSession, isDpop, isEnding, isOver, type SignInSession } from './session.ts'
 
-export interface Signer {
+export interface TokenSource {
   /** The same promise until something changes. */
   current(target: SignInTarget): Promise<CurrentSession>
   /** Another session than the one that is about to end. Throws `sign-in-needed` where only the person can help. */
@@ -25,14 +25,14 @@ export interface Refusal extends Challenge {
 }
 
 /** Refused for want of a token, for a dead one, or for want of a scope: each at most once a request. */
-const MOST_REFUSALS = 2
+const MAX_REFUSALS = 2
 
-export function createRequestAuth(signer: Signer, target: SignInTarget): RequestAuth {
+export function createRequestAuth(signer: TokenSource, target: SignInTarget): RequestAuth {
   return new SignedRequests(signer, target)
 }
 
 class SignedRequests implements RequestAuth {
-  readonly #signer: Signer
+  readonly #signer: TokenSource
   readonly #target: SignInTarget
   readonly #origin: string
   /** What was read last, so that it is known at once as long as it holds. */
@@ -40,7 +40,7 @@ class SignedRequests implements RequestAuth {
   #known: CurrentSession | undefined
   readonly #keys = new WeakMap<SignInSession, Promise<DpopSession | undefined>>()
 
-  constructor(signer: Signer, target: SignInTarget) {
+  constructor(signer: TokenSource, target: SignInTarget) {
     this.#signer = signer
     this.#target = target
     this.#origin = new URL(target.serverUrl).origin
@@ -64,7 +64,7 @@ class SignedRequests implements RequestAuth {
       if (url?.origin !== this.#origin) return fetch(input, init)
       let seen = await this.#session()
       let response = await this.#send(fetch, { input, init }, seen.session)
-      for (let refusals = 0; refusals < MOST_REFUSALS; refusals++) {
+      for (let refusals = 0; refusals < MAX_REFUSALS; refusals++) {
         const refusal = refusalOf(response)
         if (!refusal) return response
         await response.body?.cancel().catch(() => {})

@@ -50,7 +50,7 @@ export interface SignInChange {
   where?: Partial<Pick<SignInRow, 'stateHash' | 'leaseHolder' | 'generation'>>
 }
 
-export interface SessionStoreParts {
+export interface SessionStoreDeps {
   storage: Storage
   cache: ReadCache
   credentials: CredentialStore
@@ -60,18 +60,18 @@ const SESSION_FIELD = 'oauth.session'
 /** Longer than any answer of an authorization server is waited for. */
 const LEASE_MS = 20_000
 const POLL_MS = 100
-const MOST_RACES = 20
+const MAX_RACES = 20
 const NO_LEASE = { leaseHolder: null, leaseUntil: null } as const
 
-export function createSessionStore(parts: SessionStoreParts): SessionStore {
+export function createSessionStore(parts: SessionStoreDeps): SessionStore {
   return new SealedSessions(parts)
 }
 
 class SealedSessions implements SessionStore {
-  readonly #parts: SessionStoreParts
+  readonly #parts: SessionStoreDeps
   readonly #flights = new Map<string, Promise<CurrentSession>>()
 
-  constructor(parts: SessionStoreParts) {
+  constructor(parts: SessionStoreDeps) {
     this.#parts = parts
   }
 
@@ -234,7 +234,7 @@ async function again<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work()
     } catch (error) {
-      if (!isConflict(error) || tries >= MOST_RACES) throw error
+      if (!isConflict(error) || tries >= MAX_RACES) throw error
     }
   }
 }

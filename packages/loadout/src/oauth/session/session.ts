@@ -34,7 +34,7 @@ const stored = z.object({
 })
 
 export type SignInSession = Omit<z.infer<typeof stored>, 'metadata' | 'client' | 'tokens' | 'dpopKey'> & {
-  dpopKey?: KeptKey | undefined
+  dpopKey?: StoredDpopKey | undefined
   metadata?: AuthorizationServerMetadata | undefined
   client: StoredOAuthClientInformation
   tokens: StoredOAuthTokens
@@ -64,32 +64,32 @@ export function isEnding({ expiresAt, obtainedAt }: SignInSession, now = Date.no
 export const isOver = ({ expiresAt }: SignInSession, now = Date.now()) => expiresAt !== null && now >= expiresAt
 
 /** Ten years: what is longer is a mistake of the server, and no date. */
-const LONGEST_SECONDS = 10 * 365 * 86_400
+const MAX_SECONDS_LENGTH = 10 * 365 * 86_400
 
 export function endOf({ expires_in }: StoredOAuthTokens, now = Date.now()): number | null {
   if (typeof expires_in !== 'number' || !(expires_in > 0)) return null
-  return now + Math.min(expires_in, LONGEST_SECONDS) * 1000
+  return now + Math.min(expires_in, MAX_SECONDS_LENGTH) * 1000
 }
 
 /** How often it was asked for more, or for the same again. */
-export type Tries = Pick<SignInSession, 'repeats' | 'stepUps'>
+export type AuthAttempts = Pick<SignInSession, 'repeats' | 'stepUps'>
 
-export const NO_TRIES: Tries = { repeats: 0, stepUps: 0 }
+export const NO_ATTEMPTS: AuthAttempts = { repeats: 0, stepUps: 0 }
 
 export const isDpop = ({ tokens }: SignInSession) => tokens.token_type.toLowerCase() === 'dpop'
 
 /** The key that a session's tokens are bound to, as JSON. */
-export interface KeptKey extends Pick<DpopKeyPair, 'publicJwk' | 'thumbprint' | 'alg'> {
+export interface StoredDpopKey extends Pick<DpopKeyPair, 'publicJwk' | 'thumbprint' | 'alg'> {
   privateJwk: JsonWebKey
 }
 
-export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: DpopKeyPair): Promise<KeptKey> {
+export async function exportKey({ privateKey, publicJwk, thumbprint, alg }: DpopKeyPair): Promise<StoredDpopKey> {
   return { privateJwk: await crypto.subtle.exportKey('jwk', privateKey), publicJwk, thumbprint, alg }
 }
 
 const ES256 = { name: 'ECDSA', namedCurve: 'P-256' } as const
 
-export async function importKey(kept: KeptKey): Promise<DpopKeyPair> {
+export async function importKey(kept: StoredDpopKey): Promise<DpopKeyPair> {
   const { privateJwk, publicJwk, thumbprint, alg } = kept
   const [privateKey, publicKey] = await Promise.all([
     crypto.subtle.importKey('jwk', privateJwk, ES256, false, ['sign']),

@@ -6,7 +6,10 @@
 import type { JsonObject } from '../../schema/json.ts'
 import type { Change, Storage } from '../../storage/storage.ts'
 
-export type Answer = { status: 'allowed'; arguments?: JsonObject } | { status: 'denied' } | { status: 'expired' }
+export type ApprovalAnswer =
+  | { status: 'allowed'; arguments?: JsonObject }
+  | { status: 'denied' }
+  | { status: 'expired' }
 
 export interface Wait {
   userId: string
@@ -15,9 +18,9 @@ export interface Wait {
   signal?: AbortSignal | undefined
 }
 
-export interface Waiting {
+export interface AnswerWaiter {
   /** The answer, or undefined where the time ran out or who waits gave up. */
-  wait(wait: Wait): Promise<Answer | undefined>
+  wait(wait: Wait): Promise<ApprovalAnswer | undefined>
   close(): void
 }
 
@@ -25,9 +28,9 @@ const LOOK_MS = 1000
 
 export function createWaiting(
   storage: Storage,
-  look: (userId: string, id: string) => Promise<Answer | undefined>,
-): Waiting {
-  const open = new Map<string, { userId: string; settle: (answer: Answer | undefined) => void }>()
+  look: (userId: string, id: string) => Promise<ApprovalAnswer | undefined>,
+): AnswerWaiter {
+  const open = new Map<string, { userId: string; settle: (answer: ApprovalAnswer | undefined) => void }>()
   let watching: Promise<() => void> | undefined
   let looking: ReturnType<typeof setInterval> | undefined
   let closed = false
@@ -60,10 +63,10 @@ export function createWaiting(
   return {
     async wait({ userId, id, until, signal }) {
       await watch()
-      return new Promise<Answer | undefined>((resolve) => {
+      return new Promise<ApprovalAnswer | undefined>((resolve) => {
         const giveUp = () => settle(undefined)
         const timer = setTimeout(giveUp, Math.max(0, until.getTime() - Date.now()))
-        const settle = (answer: Answer | undefined) => {
+        const settle = (answer: ApprovalAnswer | undefined) => {
           clearTimeout(timer)
           signal?.removeEventListener('abort', giveUp)
           open.delete(id)

@@ -1,6 +1,6 @@
 /** A question as it is stored, as it is shown, and what may be answered to it. */
 
-import type { SealedPlace } from '../../credentials/rotation.ts'
+import type { EncryptedCollection } from '../../credentials/rotation.ts'
 import { HostError } from '../../errors.ts'
 import { newId } from '../../schema/ids.ts'
 import { type JsonObject, jsonObject, parse } from '../../schema/json.ts'
@@ -53,7 +53,7 @@ export function newRow(
 }
 
 /** What is kept of the question for who edits it. */
-export interface Asked {
+export interface RequestedArguments {
   original: JsonObject
   shown: JsonObject
   inputSchema: JsonObject
@@ -62,7 +62,7 @@ export interface Asked {
 export const addressOf = ({ userId, approvalId }: ApprovalRow) => ({ userId, toolkit: 'approvals', field: approvalId })
 
 /** Arguments of questions that are open. What was answered is on its way to a call, within moments. */
-export const sealedApprovals: SealedPlace = async (tx, page) =>
+export const sealedApprovals: EncryptedCollection = async (tx, page) =>
   (await tx.list('approvals', { ...page, where: { status: 'pending' } })).map((row) => ({
     id: row.approvalId,
     userId: row.userId,
@@ -140,9 +140,9 @@ export interface ApprovalAddress {
   id: string
 }
 
-export type GivenAnswer = [userId: string, id: string, answer: unknown] | [approval: ApprovalAddress, answer: unknown]
+export type AnswerInput = [userId: string, id: string, answer: unknown] | [approval: ApprovalAddress, answer: unknown]
 
-export function readAnswer(given: GivenAnswer) {
+export function parseAnswer(given: AnswerInput) {
   const [address, input] =
     given.length === 3 ? ([{ userId: given[0], id: given[1] }, given[2]] as const) : ([given[0], given[1]] as const)
   const { type, ...rest } = parse(jsonObject, input)

@@ -11,49 +11,52 @@
 import type { CredentialStore } from '../../credentials/credential-store.ts'
 import { HostError } from '../../errors.ts'
 import type { Emitter } from '../../events.ts'
-import { isAlive, type Presence } from '../../processes/heartbeat.ts'
+import { isAlive, type ProcessLease } from '../../processes/heartbeat.ts'
 import { invalidFields, type JsonObject } from '../../schema/json.ts'
 import type { ApprovalRow, ApprovalView } from '../../schema/records/approval.ts'
 import type { Storage, Transaction } from '../../storage/storage.ts'
 import type { Fingerprints } from '../fingerprints.ts'
-import { type Grants, told } from '../grants.ts'
-import { type Answer, createWaiting } from './answer-waiter.ts'
+import { type Grants, grantEventFields } from '../grants.ts'
+import { type ApprovalAnswer, createWaiting } from './answer-waiter.ts'
 import {
+  type AnswerInput,
   type ApprovalRequest,
-  type Asked,
   addressOf,
   assertMay,
-  type GivenAnswer,
   grantOf,
   isOpen,
   late,
   newRow,
-  readAnswer,
+  parseAnswer,
+  type RequestedArguments,
   viewOf,
 } from './approval-rows.ts'
 import { restoreMasked } from './restore-masked.ts'
 
 export interface Approvals {
   /** Stores the question. `answered` settles with the answer, from whichever process it comes. */
-  ask(request: ApprovalRequest, signal?: AbortSignal): Promise<{ approval: ApprovalView; answered: Promise<Answer> }>
+  ask(
+    request: ApprovalRequest,
+    signal?: AbortSignal,
+  ): Promise<{ approval: ApprovalView; answered: Promise<ApprovalAnswer> }>
   /** Stores a question whose asker comes back for the answer: it outlives the process, and is open for days. */
   put(request: ApprovalRequest): Promise<ApprovalView>
   /** What was answered to the question about this call; `answer` is missing while it is open. `not-found` for another's. */
-  answerTo(about: { userId: string; callId: string; id: string }): Promise<AnsweredQuestion>
+  answerTo(about: { userId: string; callId: string; id: string }): Promise<AnsweredApproval>
   /** Takes back the open questions of a run that asks no more. */
   withdraw(userId: string, runId: string): Promise<void>
   list(userId: string, filter?: ApprovalFilter): Promise<ApprovalView[]>
   get(userId: string, id: string): Promise<ApprovalView>
   /** `conflict` where it was answered or has expired; `invalid-input` where an edit does not fit, and it stays open. */
-  answer(...given: GivenAnswer): Promise<ApprovalView>
+  answer(...given: AnswerInput): Promise<ApprovalView>
   close(): void
 }
 
-export interface AnsweredQuestion {
+export interface AnsweredApproval {
   approval: ApprovalView
   /** What it was about, as it was then. */
   fingerprints: Fingerprints
-  answer?: Answer
+  answer?: ApprovalAnswer
 }
 
 export interface ApprovalFilter {
@@ -64,7 +67,7 @@ export interface ApprovalFilter {
   limit?: number | undefined
 }
 
-export interface ApprovalParts {
+export interface ApprovalDeps {
   storage: Storage
   events: Emitter
   grants: Pick<Grants, 'add'>
@@ -72,7 +75,7 @@ export interface ApprovalParts {
   /** What is wrong with arguments by a tool's schema, or nothing. */
   check(inputSchema: JsonObject, args: JsonObject): HostError | undefined
   /** This process, in which calls wait. */
-  presence: Presence
+  presence: ProcessLease
   /** How long a question stays open. @default 600_000 */
   expireMs?: number | undefined
 }
@@ -84,15 +87,15 @@ const LIST_LIMIT = 1000
 /** Who asked is stored too, and comes back by itself. */
 const OF_NO_PROCESS = ''
 
-export function createApprovals(parts: ApprovalParts): Approvals {
+export function createApprovals(parts: ApprovalDeps): Approvals {
   return new StoredApprovals(parts)
 }
 
 class StoredApprovals implements Approvals {
-  readonly #parts: ApprovalParts
+  readonly #parts: ApprovalDeps
   readonly #waiting
 
-  constructor(parts: ApprovalParts) {
+  constructor(parts: ApprovalDeps) {
     this.#parts = parts
     this.#waiting = createWaiting(parts.storage, (userId, id) => this.#settled(userId, id))
   }
@@ -100,7 +103,7 @@ class StoredApprovals implements Approvals {
   async ask(request: ApprovalRequest, signal?: AbortSignal) {
     const { events, presence, expireMs = EXPIRE_MS } = this.#parts
     const row = await this.#withSealed(newRow(request, { expireMs, processId: presence.processId }), request)
-    const letGo = await presence.hold()
+    const letGo = await presence.acquire()
     await this.#insert(row).catch((error: unknown) => {
       letGo()
       throw error
@@ -160,8 +163,8 @@ class StoredApprovals implements Approvals {
     return viewOf(await this.#own(userId, id))
   }
 
-  async answer(...given: GivenAnswer): Promise<ApprovalView> {
-    const { userId, id, decision, remember, arguments: edited } = readAnswer(given)
+  async answer(...given: AnswerInput): Promise<ApprovalView> {
+    const { userId, id, decision, remember, arguments: edited } = parseAnswer(given)
     const before = await this.#own(userId, id)
     assertMay(before, { remember, edited })
     if (before.status !== 'pending') throw late(before)
@@ -183,7 +186,7 @@ class StoredApprovals implements Approvals {
     const { events } = this.#parts
     const run = row.runId === null ? {} : { runId: row.runId }
     events.emit({ type: 'approval-answered', userId, approvalId: id, callId: row.callId, ref: row.ref, status, ...run })
-    if (grant) events.emit({ type: 'grant-added', userId, ...told(grant) })
+    if (grant) events.emit({ type: 'grant-added', userId, ...grantEventFields(grant) })
     return viewOf(row)
   }
 
@@ -193,7 +196,7 @@ class StoredApprovals implements Approvals {
 
   async #withSealed(row: ApprovalRow, { arguments: shown, original, inputSchema }: ApprovalRequest) {
     if (!row.allowEdits) return row
-    const text = JSON.stringify({ original, shown, inputSchema } satisfies Asked)
+    const text = JSON.stringify({ original, shown, inputSchema } satisfies RequestedArguments)
     return { ...row, sealedJson: await this.#parts.credentials.seal(addressOf(row), text) }
   }
 
@@ -203,7 +206,7 @@ class StoredApprovals implements Approvals {
     if (!row.sealedJson) throw late(row)
     const { original, shown, inputSchema } = JSON.parse(
       await credentials.unseal(addressOf(row), row.sealedJson),
-    ) as Asked
+    ) as RequestedArguments
     const { arguments: meant, errors } = restoreMasked({ original, shown }, edited)
     if (errors.length > 0) throw invalidFields(errors)
     const problem = check(inputSchema, meant)
@@ -250,7 +253,7 @@ class StoredApprovals implements Approvals {
   }
 
   /** The answer that is stored by now, where there is one. */
-  async #settled(userId: string, id: string): Promise<Answer | undefined> {
+  async #settled(userId: string, id: string): Promise<ApprovalAnswer | undefined> {
     const row = await this.#parts.storage.transaction({ userId }, (tx) => tx.get('approvals', id))
     if (!row || row.status === 'expired') return { status: 'expired' }
     if (row.status === 'pending') return undefined
@@ -258,14 +261,14 @@ class StoredApprovals implements Approvals {
     return row.answerJson?.edited === true ? this.#edited(row) : { status: 'allowed' }
   }
 
-  async #edited(row: ApprovalRow): Promise<Answer | undefined> {
+  async #edited(row: ApprovalRow): Promise<ApprovalAnswer | undefined> {
     if (!row.sealedJson) return undefined
     const args = JSON.parse(await this.#parts.credentials.unseal(addressOf(row), row.sealedJson)) as JsonObject
     return { status: 'allowed', arguments: args }
   }
 
   /** Edited arguments are for the call that waited; it has them now. */
-  async #taken({ userId, approvalId }: ApprovalRow, answer: Answer): Promise<Answer> {
+  async #taken({ userId, approvalId }: ApprovalRow, answer: ApprovalAnswer): Promise<ApprovalAnswer> {
     if (answer.status !== 'allowed' || !answer.arguments) return answer
     const forget = { set: { sealedJson: null } }
     // Where that cannot be written now, they stay sealed.
@@ -276,7 +279,7 @@ class StoredApprovals implements Approvals {
   }
 
   /** Nobody answered in time, or who asked gave up. An answer that came just now still counts. */
-  async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<Answer> {
+  async #expire({ userId, approvalId, callId, ref }: ApprovalRow): Promise<ApprovalAnswer> {
     const row = await this.#parts.storage.transaction({ userId }, (tx) =>
       tx.update('approvals', approvalId, {
         set: { status: 'expired', sealedJson: null },

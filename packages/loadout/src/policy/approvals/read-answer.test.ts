@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import { readAnswer } from './approval-rows.ts'
+import { parseAnswer } from './approval-rows.ts'
 
 const ALLOWED = { userId: 'ann', id: 'appr_1', decision: 'allow', remember: 'thread' }
 
 it('readAnswer accepts each form of an approval answer', () => {
-  expect(readAnswer(['ann', 'appr_1', { decision: 'allow', remember: 'thread' }])).toEqual(ALLOWED)
+  expect(parseAnswer(['ann', 'appr_1', { decision: 'allow', remember: 'thread' }])).toEqual(ALLOWED)
   expect(
-    readAnswer([
+    parseAnswer([
       { userId: 'ann', id: 'appr_1' },
       { type: 'allow', remember: 'thread' },
     ]),
@@ -18,7 +18,7 @@ it.each([
   [{ type: 'allow', decision: 'deny' }, 'type'],
   [undefined, '(body)'],
 ])('rejects the answer %j and names its field', (answer, path) => {
-  expect(() => readAnswer(['ann', 'appr_1', answer])).toThrow(
+  expect(() => parseAnswer(['ann', 'appr_1', answer])).toThrow(
     expect.objectContaining({ code: 'invalid-input', errors: [expect.objectContaining({ path })] }),
   )
 })

@@ -42,7 +42,7 @@ export const DAY_MS = 24 * HOUR_MS
 const LARGEST_BLOCK = 64
 const SHARE = 16
 const IDLE_MS = 1000
-const MOST_UNWRITTEN = 10_000
+const MAX_UNWRITTEN = 10_000
 const TRIES = 200
 const TAKEN: Taken = { ok: true }
 
@@ -80,13 +80,13 @@ export function createBudgets(storage: Storage): Budgets {
 
 const windowStart = ({ windowMs, at = Date.now() }: BudgetKey) => Math.floor(at / windowMs) * windowMs
 
-const MOST_OPEN = 50_000
+const MAX_OPEN = 50_000
 
 /** Windows that are over, and then the oldest: what they still hold goes back. */
 function forgetOld(open: Map<string, Budget>): void {
-  if (open.size <= MOST_OPEN) return
+  if (open.size <= MAX_OPEN) return
   for (const [id, budget] of open) {
-    if (open.size <= MOST_OPEN / 2 && !budget.isOver()) return
+    if (open.size <= MAX_OPEN / 2 && !budget.isOver()) return
     void budget.settle().catch(() => {})
     open.delete(id)
   }
@@ -167,7 +167,7 @@ class Budget {
     // It was taken under the higher limit, and is nobody's to use under this one.
     if (amount < 0 && this.#wasLowered) this.#limit = Number.POSITIVE_INFINITY
     // Who is never idle is counted all the same.
-    if (this.#left < -MOST_UNWRITTEN) void this.settle().catch(() => {})
+    if (this.#left < -MAX_UNWRITTEN) void this.settle().catch(() => {})
   }
 
   async used(): Promise<{ value: number; resetsAt: Date }> {

@@ -22,7 +22,7 @@ export interface TokenScope {
   threadId?: string | undefined
 }
 
-export interface TokenLimitParts {
+export interface TokenLimitDeps {
   app: { get(): Promise<AppConfig> }
   preferences: Pick<PreferenceStore, 'get'>
   threads: Pick<Threads, 'settings'>
@@ -45,7 +45,7 @@ export const tokensBy = (userId: string, subject: string): BudgetKey => ({
 })
 
 export async function tokenLimitsOf(
-  { preferences, threads }: Pick<TokenLimitParts, 'preferences' | 'threads'>,
+  { preferences, threads }: Pick<TokenLimitDeps, 'preferences' | 'threads'>,
   { userId, threadId }: TokenScope,
   { limits }: AppConfig,
 ): Promise<Limit[]> {
@@ -67,7 +67,7 @@ export function limitReached({ name, value, key }: Limit, resetsAt: Date): HostE
   })
 }
 
-export function createTokenMeters(parts: TokenLimitParts & { budgets: Budgets }): TokenMeters {
+export function createTokenMeters(parts: TokenLimitDeps & { budgets: Budgets }): TokenMeters {
   const { app, budgets } = parts
   return (scope) => {
     const { userId, threadId } = scope

@@ -14,13 +14,13 @@ export interface Usage {
   tokensToday: Counter
 }
 
-export interface UsageParts {
+export interface UsageDeps {
   budgets: Pick<Budgets, 'used'>
   app: { get(): Promise<AppConfig> }
   preferences: { get(userId: string): Promise<Preferences> }
 }
 
-export async function usageOf({ budgets, app, preferences }: UsageParts, userId: string): Promise<Usage> {
+export async function usageOf({ budgets, app, preferences }: UsageDeps, userId: string): Promise<Usage> {
   const [{ limits }, { costLimits }] = await Promise.all([app.get(), preferences.get(userId)])
   const counter = async (name: 'calls' | 'tokens', windowMs: number, limit: number | undefined): Promise<Counter> => {
     const { value, resetsAt } = await budgets.used({ userId, subject: 'user', counter: name, windowMs })

@@ -16,11 +16,11 @@ import { endOf, newRun } from '../run-rows.ts'
 import { keepable } from '../storable-json.ts'
 
 /** Who works on it, where that is none of our processes. */
-export const ELSEWHERE = 'elsewhere'
+export const EXTERNAL_OWNER = 'elsewhere'
 
 const QUIET_MS = 24 * 3_600_000
-const LONGEST_CODE = 20_000
-const LONGEST_OUTCOME = 1_000_000
+const MAX_CODE_LENGTH = 20_000
+const MAX_OUTCOME_LENGTH = 1_000_000
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 
 export interface ProgramKey {
@@ -60,13 +60,13 @@ export async function headOf(
   told?: Pick<ProviderProgram, 'provider' | 'code'>,
 ): Promise<StepRow> {
   const known = await tx.get('steps', stepId)
-  const request = keepable({ program, provider: told?.provider, code: told?.code?.slice(0, LONGEST_CODE) })
+  const request = keepable({ program, provider: told?.provider, code: told?.code?.slice(0, MAX_CODE_LENGTH) })
   if (known) {
     const isNew = told?.code !== undefined && (known.requestJson as JsonObject).code === undefined
     return (isNew && (await tx.update('steps', stepId, { set: { requestJson: request } }))) || known
   }
   const begun = newRun({ userId, kind: 'program', threadId, input: request as JsonObject })
-  await tx.insert('runs', { ...begun, status: 'running', leaseOwner: ELSEWHERE, ...goesOn() })
+  await tx.insert('runs', { ...begun, status: 'running', leaseOwner: EXTERNAL_OWNER, ...goesOn() })
   const head: StepRow = {
     stepId,
     userId,
@@ -115,7 +115,7 @@ export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
   const at = Date.now()
   const isOk = outcome.status === 'ok'
   const kept = keepable(jsonOf(outcome)) as JsonObject
-  const isLarge = JSON.stringify(kept).length > LONGEST_OUTCOME
+  const isLarge = JSON.stringify(kept).length > MAX_OUTCOME_LENGTH
   return {
     status: isOk ? 'completed' : 'failed',
     endedAt: new Date(at),
@@ -128,12 +128,12 @@ export function endedStep(seq: number, outcome: CallOutcome): Partial<StepRow> {
   }
 }
 
-const LONGEST_MESSAGE = 500
+const MAX_MESSAGE_LENGTH = 500
 
 function errorOf(outcome: CallOutcome): JsonObject {
   if ('error' in outcome) return { code: outcome.error.code, message: outcome.error.message }
   const text = outcome.content.map((block) => (block.type === 'text' ? String(block.text) : '')).join('\n')
-  return { code: 'tool-error', message: text.slice(0, LONGEST_MESSAGE) || 'The tool failed.' }
+  return { code: 'tool-error', message: text.slice(0, MAX_MESSAGE_LENGTH) || 'The tool failed.' }
 }
 
 /** What came of a call that ended before; what was too large to keep, or was said by a person, is told as that. */
@@ -170,10 +170,10 @@ export async function endProgram(tx: Transaction, head: StepRow, told: ProviderP
 }
 
 /** Whether nothing was heard of it for so long that nobody waits for it any more. */
-export const isGivenUp = ({ leaseOwner, leaseUntil }: RunRow) =>
-  leaseOwner === ELSEWHERE && leaseUntil !== null && leaseUntil.getTime() < Date.now()
+export const isAbandoned = ({ leaseOwner, leaseUntil }: RunRow) =>
+  leaseOwner === EXTERNAL_OWNER && leaseUntil !== null && leaseUntil.getTime() < Date.now()
 
-export const givenUp = () => {
+export const abandonedResult = () => {
   const detail = 'Nothing was heard of the program for a day.'
   return endOf({ status: 'failed', error: new HostError('program-failed', { detail }) }, undefined)
 }

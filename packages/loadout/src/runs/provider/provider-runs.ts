@@ -9,11 +9,11 @@
  */
 import type { CallOutcome } from '../../calls/call.ts'
 import { isRepeatable } from '../../calls/call.ts'
-import { type CallPlace, callByName, findTool, type NamedCall } from '../../calls/call-by-name.ts'
-import type { ProgramDoor, ProgramScope } from '../../calls/provider-programs.ts'
+import { type CallScope, callByName, findTool, type NamedCall } from '../../calls/call-by-name.ts'
+import type { ProgramScope, ProviderPrograms } from '../../calls/provider-programs.ts'
 import { failed } from '../../calls/stages/resolve.ts'
 import { HostError } from '../../errors.ts'
-import { isAlive, type Presence } from '../../processes/heartbeat.ts'
+import { isAlive, type ProcessLease } from '../../processes/heartbeat.ts'
 import { newId } from '../../schema/ids.ts'
 import { type JsonObject, parse } from '../../schema/json.ts'
 import { type ProviderProgram, providerPrograms } from '../../schema/records/program.ts'
@@ -34,14 +34,14 @@ import {
   stepIdOf,
 } from './provider-rows.ts'
 
-export interface ProviderRunParts {
+export interface ProviderRunDeps {
   storage: Storage
-  presence: Presence
+  presence: ProcessLease
   /** Arguments as they may be kept. */
   show(userId: string, entry: LoadoutEntry, args: JsonObject): JsonObject | Promise<JsonObject>
 }
 
-export interface ProviderRuns extends ProgramDoor {
+export interface ProviderRuns extends ProviderPrograms {
   /** The run was cancelled: what it calls here is given up. */
   cancel(runId: string): void
 }
@@ -52,7 +52,7 @@ const TRIES = 5
 
 /** One call of a program, on its way. */
 interface Asked {
-  place: CallPlace
+  place: CallScope
   call: NamedCall
   program: { key: ProgramKey; stepId: string }
   stepId: string
@@ -69,19 +69,19 @@ interface Active {
 
 type Begun = { step: StepRow; callId: string } | { outcome: CallOutcome } | 'elsewhere'
 
-export function createProviderRuns(parts: ProviderRunParts): ProviderRuns {
+export function createProviderRuns(parts: ProviderRunDeps): ProviderRuns {
   return new ProgramRuns(parts)
 }
 
 class ProgramRuns implements ProviderRuns {
-  readonly #parts: ProviderRunParts
+  readonly #parts: ProviderRunDeps
   readonly #active = new Map<string, Active>()
 
-  constructor(parts: ProviderRunParts) {
+  constructor(parts: ProviderRunDeps) {
     this.#parts = parts
   }
 
-  async call(place: CallPlace, { id, ...call }: NamedCall): Promise<CallOutcome> {
+  async call(place: CallScope, { id, ...call }: NamedCall): Promise<CallOutcome> {
     const program = call.caller?.type === 'code' ? call.caller.toolId : undefined
     if (program === undefined || id === undefined) return callByName(place, call)
     const key = { userId: place.userId, threadId: place.threadId, program }
@@ -131,7 +131,7 @@ class ProgramRuns implements ProviderRuns {
       program: { key, stepId: await stepIdOf(key) },
       request: { ref, arguments: entry ? await this.#parts.show(place.userId, entry, call.arguments) : {} },
     }
-    const letGo = await this.#parts.presence.hold()
+    const letGo = await this.#parts.presence.acquire()
     try {
       const begun = await this.#begin(asked)
       if ('outcome' in begun) return begun.outcome

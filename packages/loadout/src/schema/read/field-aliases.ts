@@ -69,13 +69,13 @@ export const WRAPPERS: readonly string[] = [
 /** A record that brings one of these brings its whole server. */
 const SERVER_WRAPPERS = ['server', 'connection', 'transportSpec', 'config_json', 'transport']
 
-export interface Given {
+export interface FieldValue {
   path: string
   value: unknown
 }
 
 export interface Collected {
-  fields: Partial<Record<Field, Given>>
+  fields: Partial<Record<Field, FieldValue>>
   /** Places of fields that we do not know. */
   unknown: string[]
   /** Fields that stand in two places and do not agree. */
@@ -104,7 +104,7 @@ export function collectFields(body: JsonObject): Collected {
   return collected
 }
 
-function add({ fields, problems }: Collected, field: Field, given: Given): void {
+function add({ fields, problems }: Collected, field: Field, given: FieldValue): void {
   const before = fields[field]
   if (before === undefined) fields[field] = given
   else if (JSON.stringify(before.value) !== JSON.stringify(given.value))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { HostError } from '../../errors.ts'
-import { LONGEST_CONFIG_TEXT, lineOf, readConfigText } from './read-config-text.ts'
+import { lineOf, MAX_CONFIG_TEXT_LENGTH, readConfigText } from './read-config-text.ts'
 
 const thrownBy = (text: string): HostError => {
   try {
@@ -58,7 +58,7 @@ describe('config file text', () => {
   it('is limited in size and depth', () => {
     for (const pit of ['['.repeat(500_000), '{"a":'.repeat(200_000), `${'['.repeat(65)}${']'.repeat(65)}`])
       expect(thrownBy(pit)).toMatchObject({ code: 'invalid-input' })
-    expect(thrownBy(`"${'x'.repeat(LONGEST_CONFIG_TEXT)}"`)).toMatchObject({ code: 'body-too-large' })
+    expect(thrownBy(`"${'x'.repeat(MAX_CONFIG_TEXT_LENGTH)}"`)).toMatchObject({ code: 'body-too-large' })
     expect(thrownBy('{"a":"\\u0000"}')).toMatchObject({ code: 'invalid-input', errors: [{ path: 'a' }] })
     expect(readConfigText(`${'['.repeat(60)}${']'.repeat(60)}`)).toHaveLength(1)
   })

@@ -6,15 +6,15 @@ import { createScanner, type Node, type ParseError, parseTree, printParseErrorCo
 import { HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../json.ts'
 
-export const LONGEST_CONFIG_TEXT = 1024 * 1024
+export const MAX_CONFIG_TEXT_LENGTH = 1024 * 1024
 const MAX_DEPTH = 64
 const OPTIONS = { allowTrailingComma: true, disallowComments: false, allowEmptyContent: false }
 
 /** The value that a text means. What is wrong with it is told by line and column. */
 export function readConfigText(text: string): Json {
-  if (text.length > LONGEST_CONFIG_TEXT)
+  if (text.length > MAX_CONFIG_TEXT_LENGTH)
     throw new HostError('body-too-large', {
-      detail: `The text is longer than ${LONGEST_CONFIG_TEXT} characters.`,
+      detail: `The text is longer than ${MAX_CONFIG_TEXT_LENGTH} characters.`,
       action: 'Send only the part that describes servers.',
     })
   const plain = withoutMark(text)
@@ -35,7 +35,7 @@ export function readConfigText(text: string): Json {
 /** The line where a path stands, counted from 1; where a part of it is missing, the line of what would hold it. */
 export function lineOf(text: string, path: readonly (string | number)[]): number | undefined {
   const plain = withoutMark(text)
-  if (plain.length > LONGEST_CONFIG_TEXT || findPit(plain) !== undefined) return undefined
+  if (plain.length > MAX_CONFIG_TEXT_LENGTH || findPit(plain) !== undefined) return undefined
   const root = parseTree(plain, [], OPTIONS)
   if (!root) return undefined
   let node = root
@@ -76,12 +76,12 @@ function findPit(text: string): number | undefined {
   }
 }
 
-interface Spot {
+interface SchemaCompiler {
   text: string
   path: string[]
 }
 
-function plainValue(node: Node, spot: Spot): Json {
+function plainValue(node: Node, spot: SchemaCompiler): Json {
   if (node.type === 'array')
     return (node.children ?? []).map((item, index) =>
       plainValue(item, { ...spot, path: [...spot.path, String(index)] }),

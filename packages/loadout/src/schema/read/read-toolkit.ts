@@ -13,7 +13,7 @@ import {
   collectFields,
   FIELDS,
   type Field,
-  type Given,
+  type FieldValue,
   isObject,
   SERVER_FIELDS,
 } from './field-aliases.ts'
@@ -117,7 +117,7 @@ const TEMPLATE = ['template', 'values'] as const
 // Streamable HTTP and the older SSE are reached in the same way.
 const familyOf = (type: Toolkit['server']['type']) => (type === 'sse' ? 'http' : type)
 
-const MOST_WARNINGS = 50
+const MAX_WARNINGS = 50
 
 function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['type'], leftOut: string[]): string[] {
   const unused = SERVER_FIELDS.filter((field) => fields[field] && !USED[type].includes(field)).map(
@@ -128,7 +128,7 @@ function warningsOf({ unknown, fields }: Collected, type: Toolkit['server']['typ
     ...unused.map((path) => `"${path}" is not used by a ${type} server and was ignored`),
     ...unknown.map((path) => `"${path.slice(0, 200)}" is not a known field and was ignored`),
   ]
-  return all.length > MOST_WARNINGS ? [...all.slice(0, MOST_WARNINGS), `and ${all.length - MOST_WARNINGS} more`] : all
+  return all.length > MAX_WARNINGS ? [...all.slice(0, MAX_WARNINGS), `and ${all.length - MAX_WARNINGS} more`] : all
 }
 
 const REMOTE: readonly Field[] = ['type', 'url', 'headers', 'auth', 'oauth', 'tools']
@@ -233,14 +233,14 @@ function kindOf({ type, command, template, url, tools }: Fields) {
   return tools !== undefined ? 'custom' : undefined
 }
 
-function readDisabled(given: Given | undefined, problems: FieldError[]): boolean | undefined {
+function readDisabled(given: FieldValue | undefined, problems: FieldError[]): boolean | undefined {
   if (given === undefined) return undefined
   if (typeof given.value === 'boolean') return !given.value
   problems.push({ path: given.path, message: 'must be true or false' })
   return undefined
 }
 
-function readTier(given: Given | undefined, problems: FieldError[]): Tier | undefined {
+function readTier(given: FieldValue | undefined, problems: FieldError[]): Tier | undefined {
   if (given === undefined) return undefined
   if (given.value === 'global' || given.value === 'app') return 'app'
   if (given.value === 'user') return 'user'

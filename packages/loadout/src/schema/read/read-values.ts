@@ -2,7 +2,7 @@
 
 import { invalidInput, type JsonObject } from '../json.ts'
 import { toolManifest } from '../toolkit/tool.ts'
-import { type Collected, type Given, isObject } from './field-aliases.ts'
+import { type Collected, type FieldValue, isObject } from './field-aliases.ts'
 
 const CALLERS: Record<string, string> = {
   direct: 'direct',
@@ -54,7 +54,7 @@ export function readOverrides(value: unknown, listed?: unknown): unknown {
 }
 
 /** Manifests known in advance save a look, and cost none: what cannot be used is left out, and told by where it was written. */
-export function readKnownTools(given: Given | undefined): { tools: unknown; leftOut: string[] } {
+export function readKnownTools(given: FieldValue | undefined): { tools: unknown; leftOut: string[] } {
   const all = readTools(given?.value)
   if (given === undefined || !Array.isArray(all)) return { tools: all, leftOut: [] }
   const leftOut: string[] = []
@@ -68,7 +68,7 @@ export function readKnownTools(given: Given | undefined): { tools: unknown; left
 }
 
 /** `tools.search` where the caller wrote them by name, else `tools.0`. */
-export function placeOfTool({ path, value }: Given, index: number | string): string {
+export function placeOfTool({ path, value }: FieldValue, index: number | string): string {
   const key = isObject(value) ? Object.keys(value)[Number(index)] : undefined
   return `${path}.${key ?? index}`
 }

@@ -29,7 +29,7 @@ export const usageRow = z.strictObject({
 export type UsageRow = z.infer<typeof usageRow>
 
 /** Which process has how many calls of a user under way: in all, or to one toolkit. */
-export const placesRow = z.strictObject({
+export const concurrencyRow = z.strictObject({
   placesId: z.string(),
   userId,
   /** `user` or `toolkit:<id>`. */
@@ -39,4 +39,4 @@ export const placesRow = z.strictObject({
   version: z.number().int().min(1),
   updatedAt: z.date(),
 })
-export type PlacesRow = z.infer<typeof placesRow>
+export type PlacesRow = z.infer<typeof concurrencyRow>

@@ -1,7 +1,7 @@
 /** What an import takes beside the config, and what it tells of each entry. No value that was given is ever in it. */
 import { z } from 'zod'
 
-export const MOST_ENTRIES = 200
+export const MAX_ENTRIES = 200
 
 const inputValue = z.string().max(8192)
 
@@ -9,7 +9,7 @@ export const importOptions = z.strictObject({
   /** Values of inputs, by name. */
   values: z.record(z.string().min(1).max(300), inputValue).optional(),
   /** The entries that are meant, by name. All of them where it is not given. */
-  only: z.array(z.string().max(300)).max(MOST_ENTRIES).optional(),
+  only: z.array(z.string().max(300)).max(MAX_ENTRIES).optional(),
 })
 export type ImportOptions = z.infer<typeof importOptions>
 

@@ -30,14 +30,14 @@ export const messageView = z.object({
 })
 export type MessageView = z.infer<typeof messageView>
 
-const MOST_PARTS = 50
-const LONGEST_TEXT = 200_000
+const MAX_PARTS = 50
+const MAX_TEXT_LENGTH = 200_000
 
 /** What a user says: text, and files as `data:` URLs. */
-export const saidParts = z
+export const userParts = z
   .array(
     z.discriminatedUnion('type', [
-      z.object({ type: z.literal('text'), text: z.string().max(LONGEST_TEXT) }),
+      z.object({ type: z.literal('text'), text: z.string().max(MAX_TEXT_LENGTH) }),
       z.object({
         type: z.literal('file'),
         mediaType: z.string().min(1).max(200),
@@ -50,12 +50,12 @@ export const saidParts = z
     ]),
   )
   .min(1)
-  .max(MOST_PARTS)
-export type SaidPart = z.infer<typeof saidParts>[number]
+  .max(MAX_PARTS)
+export type UserPart = z.infer<typeof userParts>[number]
 
 /** One message of the user: a text, or what the chat of the AI SDK sends. */
-export const saidMessage = z.union([
-  z.string().min(1).max(LONGEST_TEXT),
+export const userMessage = z.union([
+  z.string().min(1).max(MAX_TEXT_LENGTH),
   // Its id and the rest are the client's own.
-  z.looseObject({ role: z.literal('user').optional(), parts: saidParts }),
+  z.looseObject({ role: z.literal('user').optional(), parts: userParts }),
 ])

@@ -123,7 +123,7 @@ export const workflowNode = z.discriminatedUnion('type', [
 export type WorkflowNode = z.infer<typeof workflowNode>
 export type NodeOf<T extends WorkflowNode['type']> = Extract<WorkflowNode, { type: T }>
 
-export const MOST_NODES = 500
+export const MAX_NODES = 500
 
 export const workflowDefinition = z.strictObject({
   name: z.string().trim().min(1, 'must not be empty').max(200),
@@ -132,7 +132,7 @@ export const workflowDefinition = z.strictObject({
   input: jsonObject.default({ type: 'object' }),
   /** Toolkits that whoever runs it brings along: they are not looked for when it is saved. */
   brings: z.array(toolkitId).max(16).default([]),
-  nodes: z.array(workflowNode).min(1).max(MOST_NODES),
+  nodes: z.array(workflowNode).min(1).max(MAX_NODES),
   /** What it gives, with expressions. @default what the last nodes gave */
   output: json.optional(),
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { jsonObject } from '../json.ts'
 import { tier } from '../scope.ts'
-import { allowedCaller, givenExamples, toolManifest, toolRef } from './tool.ts'
+import { allowedCaller, toolExamples, toolManifest, toolRef } from './tool.ts'
 
 /** Why a tool is carried, or is not. */
 export const reason = z.object({
@@ -43,7 +43,7 @@ export const loadoutEntry = z.object({
   manifest: toolManifest,
   providerOptions: jsonObject.optional(),
   /** What people ask for when they need it, as its toolkit says. For searches; no model gets them. */
-  examples: givenExamples.optional(),
+  examples: toolExamples.optional(),
   deferred: z.boolean(),
   allowedCallers: z.array(allowedCaller),
   /** About what its definition costs in a model's context. */

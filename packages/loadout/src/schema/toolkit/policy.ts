@@ -20,7 +20,7 @@ export type GrantRow = z.infer<typeof grantRow>
 
 /** From the loosest to the strictest. */
 export const DECISIONS = ['allow', 'ask', 'deny'] as const
-export type DecisionWord = (typeof DECISIONS)[number]
+export type DecisionType = (typeof DECISIONS)[number]
 
 /** Total: every call gets one, and what is unknown asks. */
 export const decision = z.object({

@@ -18,10 +18,13 @@ export type LoadedToolRow = z.infer<typeof loadedToolRow>
 
 /** How many examples a tool has of one user, and how long each may be. */
 export const MAX_EXAMPLES = 20
-export const LONGEST_EXAMPLE = 400
+export const MAX_EXAMPLE_LENGTH = 400
 
 /** What was asked for when a tool was used, and when, in milliseconds since 1970. */
-export const usedExample = z.strictObject({ text: z.string().min(1).max(LONGEST_EXAMPLE), at: z.number().int().min(0) })
+export const usedExample = z.strictObject({
+  text: z.string().min(1).max(MAX_EXAMPLE_LENGTH),
+  at: z.number().int().min(0),
+})
 export type UsedExample = z.infer<typeof usedExample>
 
 /** What one user did with one tool. Nobody else's search reads it. */

@@ -10,12 +10,12 @@ export const STRATEGIES = ['hybrid', 'bm25', 'semantic', 'regex'] as const
 export type Strategy = (typeof STRATEGIES)[number]
 
 /** How a tool came into a selection: it is never deferred, it was loaded before, it was kept, or the prompt found it. */
-export const chosenBy = z.enum(['always', 'loaded', 'sticky', 'search'])
-export type ChosenBy = z.infer<typeof chosenBy>
+export const selectedBy = z.enum(['always', 'loaded', 'sticky', 'search'])
+export type SelectedBy = z.infer<typeof selectedBy>
 
 export const selectedTool = z.object({
   entry: loadoutEntry,
-  by: chosenBy,
+  by: selectedBy,
   /** How well it fits the prompt, from 0 to 1, where the search found it. */
   score: z.number().optional(),
   reasons: z.array(z.string()),
@@ -53,38 +53,38 @@ export const selection = z.object({
 })
 export type SelectionData = z.infer<typeof selection>
 
-const MOST_CHARACTERS = 1_000_000
+const MAX_CHARACTERS = 1_000_000
 
 /** A search by itself: `q` in words, or for `regex` a pattern. */
 export const searchInput = z.object({
-  q: z.string().max(MOST_CHARACTERS),
+  q: z.string().max(MAX_CHARACTERS),
   strategy: z.enum(STRATEGIES).optional(),
   limit: z.number().optional(),
-  context: z.string().max(MOST_CHARACTERS).optional(),
+  context: z.string().max(MAX_CHARACTERS).optional(),
 })
 
-const MOST_MESSAGES = 1000
+const MAX_MESSAGES = 1000
 
 /** A text, or a message with a text or with parts. */
 export const historyInput = z
-  .array(z.union([z.string().max(MOST_CHARACTERS), z.looseObject({ role: z.string().max(100).optional() })]))
-  .max(MOST_MESSAGES)
+  .array(z.union([z.string().max(MAX_CHARACTERS), z.looseObject({ role: z.string().max(100).optional() })]))
+  .max(MAX_MESSAGES)
 export type History = z.infer<typeof historyInput>
 
 /** The most that a prompt may bring. */
 const MOST = 100
 /** A model by itself calls nothing that only programs may. */
-export const USUAL_CALLERS: readonly AllowedCaller[] = ['direct']
+export const DEFAULT_CALLERS: readonly AllowedCaller[] = ['direct']
 /** What it brings where nobody says. */
-export const USUALLY_FOUND = 5
+export const DEFAULT_SELECTED = 5
 
 export const resolveInput = z.strictObject({
   /** Without words, only what is loaded and what never waits. */
-  prompt: z.string().max(MOST_CHARACTERS).default(''),
+  prompt: z.string().max(MAX_CHARACTERS).default(''),
   /** Messages before it, of any SDK: their words count a little, and tools that were called in them stay. */
   history: historyInput.optional(),
   /** How many tools the prompt may bring. @default 5 */
-  limit: z.number().int().min(0).max(MOST).default(USUALLY_FOUND),
+  limit: z.number().int().min(0).max(MOST).default(DEFAULT_SELECTED),
   /** What the definitions may cost in all. */
   maxTokens: z.number().int().min(0).max(100_000_000).optional(),
   /** The same in money, with what a million tokens cost: as it is said here, or as the app knows of the model. */

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { globProblem } from '../glob.ts'
 import { hostPattern } from '../host-pattern.ts'
 import { jsonObject, objectSchema, safeRecord } from '../json.ts'
-import { allowedCallers, annotations, givenExamples, toolName } from './tool.ts'
+import { allowedCallers, annotations, toolExamples, toolName } from './tool.ts'
 
 const noNul = (value: string) => !value.includes('\0')
 
@@ -107,7 +107,7 @@ export const customTool = z.strictObject({
   outputSchema: jsonObject.optional(),
   annotations: z.looseObject(annotations.shape).optional(),
   execute: z.string().min(1, 'must be "ref:<name>" or code').max(262_144),
-  examples: givenExamples.optional(),
+  examples: toolExamples.optional(),
   /** In place of what the toolkit says. */
   deferLoading: z.boolean().optional(),
   allowedCallers: allowedCallers.optional(),

@@ -3,7 +3,7 @@ import { type JsonObject, jsonObject, objectSchema } from '../json.ts'
 import type { Tier } from '../scope.ts'
 
 /** A tool as a transformer sees it. */
-export interface ShownTool extends ToolManifest {
+export interface PresentedTool extends ToolManifest {
   providerOptions?: JsonObject
   deferred: boolean
 }
@@ -16,7 +16,7 @@ export interface ToolSource {
 }
 
 /** Gives the tool as it is to be shown, or null to leave it out. */
-export type ToolTransformer = (tool: Readonly<ShownTool>, source: ToolSource) => ShownTool | null
+export type ToolTransformer = (tool: Readonly<PresentedTool>, source: ToolSource) => PresentedTool | null
 
 /** What a server claims of a tool's effects. Claims: policy decides what they are worth. */
 export const annotations = z.object({
@@ -46,7 +46,7 @@ export const toolManifest = z.object({
 export type ToolManifest = z.infer<typeof toolManifest>
 
 /** What people ask for when they need a tool, given by who defines or lists it; never by its server. */
-export const givenExamples = z.array(z.string().trim().min(1).max(1000)).max(50)
+export const toolExamples = z.array(z.string().trim().min(1).max(1000)).max(50)
 
 /** `toolkit.tool`. The toolkit's id has no dot, so the first one divides; a tool's own dots stay its own. */
 export const toolRef = z

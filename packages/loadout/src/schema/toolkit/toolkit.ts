@@ -5,7 +5,7 @@ import { tier } from '../scope.ts'
 import { reason } from './loadout-entry.ts'
 import { server } from './server.ts'
 import { signInView } from './sign-in.ts'
-import { allowedCallers, annotations, givenExamples, toolManifest } from './tool.ts'
+import { allowedCallers, annotations, toolExamples, toolManifest } from './tool.ts'
 
 const glob = z.string().min(1).max(300)
 const milliseconds = z.number().int().min(1).max(86_400_000)
@@ -20,7 +20,7 @@ export const toolOverride = z.strictObject({
   deferLoading: z.boolean().optional(),
   /** In place of what the toolkit says. */
   allowedCallers: allowedCallers.optional(),
-  examples: givenExamples.optional(),
+  examples: toolExamples.optional(),
 })
 export type ToolOverride = z.infer<typeof toolOverride>
 

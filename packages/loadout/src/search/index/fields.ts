@@ -5,7 +5,7 @@ import type { SearchTool } from '../search.ts'
 export const FIELDS = ['name', 'toolkit', 'description', 'argumentNames', 'argumentWords', 'examples'] as const
 export type Field = (typeof FIELDS)[number]
 
-const MOST_ARGUMENTS = 200
+const MAX_ARGUMENTS = 200
 const DEEPEST = 6
 
 export function textsOf(tool: SearchTool): Record<Field, string> {
@@ -30,7 +30,7 @@ function collect(schema: unknown, into: { names: string[]; words: string[] }, de
     into.words.push(...values.slice(0, 20).filter((one) => typeof one === 'string'))
   if (typeof properties === 'object' && properties !== null)
     for (const [name, inner] of Object.entries(properties)) {
-      if (into.names.length >= MOST_ARGUMENTS) return
+      if (into.names.length >= MAX_ARGUMENTS) return
       into.names.push(name)
       collect(inner, into, depth + 1)
     }

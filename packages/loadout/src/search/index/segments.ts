@@ -14,7 +14,7 @@ import type { IndexedToolkit, ScopeView, ToolkitView } from './toolkits.ts'
 /** More segments than these are joined: each of them costs a look for each word. What a call brings does not change. */
 const MOST: Record<Tier, number> = { app: 8, user: 6, thread: 1, call: 1 }
 /** Tools in all segments that are kept. */
-const MOST_TOOLS = 250_000
+const MAX_TOOLS = 250_000
 
 /** Toolkits of one segment. */
 interface Group {
@@ -26,7 +26,7 @@ export class SegmentStore {
   readonly #vectors: WordVectors | undefined
   readonly #builder: SlicedBuilder
   readonly #kept = new LRUCache<string, Segment>({
-    maxSize: MOST_TOOLS,
+    maxSize: MAX_TOOLS,
     sizeCalculation: ({ tools }) => tools.length + 1,
   })
   readonly #groups = new WeakMap<ScopeView, readonly Group[]>()

@@ -105,12 +105,12 @@ export function searchToolOf(entry: LoadoutEntry, more: readonly string[] = []):
   const { title, description, inputSchema } = manifest
   // A tool that was renamed is found by both of its names.
   const name = manifest.name === tool ? tool : `${manifest.name} ${tool}`
-  const words = toolkitWords(toolkit, entry.toolkitName)
+  const words = toolkitTerms(toolkit, entry.toolkitName)
   return { ref, name, title, toolkit: words, description, inputSchema, examples: [...examples, ...more] }
 }
 
 /** A toolkit's id, and what its name says beside that. */
-export function toolkitWords(id: string, name = ''): string {
+export function toolkitTerms(id: string, name = ''): string {
   const known = new Set(wordsOf(id))
   const more = wordsOf(name).filter((word) => !known.has(word))
   return [id, ...new Set(more)].join(' ')

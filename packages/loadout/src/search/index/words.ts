@@ -4,8 +4,8 @@
  */
 import { stemmer } from 'stemmer'
 
-const MOST_CHARACTERS = 20_000
-const LONGEST_WORD = 64
+const MAX_CHARACTERS = 20_000
+const MAX_WORD_LENGTH = 64
 /** Most texts: they need no tables of Unicode. */
 const BEYOND_ASCII = /[^ -~\s]/
 const ASCII_RUN = /[A-Za-z0-9]+/g
@@ -21,14 +21,14 @@ const LOWER = /^[a-z]+$/
 
 /** What stands together in a text, as it is written. Most texts have few that are not had before: work is done on these. */
 export function runsOf(text: string): string[] {
-  const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
+  const bounded = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   if (!BEYOND_ASCII.test(bounded)) return bounded.match(ASCII_RUN) ?? []
   return bounded.normalize('NFKC').match(RUN) ?? []
 }
 
 /** What is written with a hyphen, in its parts: those who use none write it as one word. */
 export function hyphenedOf(text: string): string[][] {
-  const bounded = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text
+  const bounded = text.length > MAX_CHARACTERS ? text.slice(0, MAX_CHARACTERS) : text
   if (!/[-‐\u2011]/.test(bounded)) return []
   const found = bounded.normalize('NFKC').match(HYPHENED) ?? []
   return found.map((one) => one.toLowerCase().split(/[-‐]/))
@@ -55,7 +55,7 @@ export function exactOf(run: string): string[] {
 
 export const wordsOf = (text: string): string[] => runsOf(text).flatMap(partsOf)
 
-const bounded = (word: string) => (word.length > LONGEST_WORD ? word.slice(0, LONGEST_WORD) : word)
+const bounded = (word: string) => (word.length > MAX_WORD_LENGTH ? word.slice(0, MAX_WORD_LENGTH) : word)
 
 function pairs(run: string): string[] {
   const characters = [...run]

@@ -10,7 +10,7 @@ const EXACT_SHARE = 0.45
 /** How much meaning counts beside words. */
 const MEANING_SHARE = 0.33
 /** Of the words of a long text, the most telling. */
-const MOST_WORDS = 200
+const MAX_WORDS = 200
 /** In a text of more words, what stands between its first and its last so many counts less. */
 const EDGE = 100
 const MIDDLE_WEIGHT = 0.5
@@ -124,7 +124,7 @@ function found(
     const held = countsIn(segments, (at) => heldBy(postings[at] as Postings, numbers[at] as number))
     if (held > 0) all.push({ each: share * weight * rarity(counts, held), isStop, postings, numbers })
   }
-  return all.length > MOST_WORDS ? all.sort((a, b) => b.each - a.each).slice(0, MOST_WORDS) : all
+  return all.length > MAX_WORDS ? all.sort((a, b) => b.each - a.each).slice(0, MAX_WORDS) : all
 }
 
 const heldBy = (postings: Postings, number: number) =>

@@ -14,9 +14,9 @@ const WORDS: Record<Field, string> = {
   argumentWords: 'what is said of its arguments',
   examples: 'what it was used for',
 }
-const MOST_WORDS = 5
+const MAX_WORDS = 5
 
-const MOST_ASKED = 200
+const MAX_ASKED = 200
 
 /** What was found, with its reasons. */
 export function explained(segments: readonly Segment[], ranked: readonly Ranked[], text: string): Hit[] {
@@ -24,12 +24,12 @@ export function explained(segments: readonly Segment[], ranked: readonly Ranked[
   const known = [...new Map(telling.map((word) => [stemOf(word), word]))].filter(([stem]) =>
     segments.some(({ stems }) => stems.find(stem) >= 0),
   )
-  const asked = bothEndsOf(known, MOST_ASKED)
+  const asked = bothEndsOf(known, MAX_ASKED)
   return ranked.map(({ ref, score, segment, at }) => {
     const { stems } = segments[segment] as Segment
     const met = asked.map(([stem, word]) => ({ word, fields: stems.fieldsOf(stem, at) }))
     const reasons = FIELDS.flatMap((field, bit) => {
-      const words = met.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MOST_WORDS)
+      const words = met.filter(({ fields }) => (fields & (1 << bit)) !== 0).slice(0, MAX_WORDS)
       return words.length === 0 ? [] : [`${words.map(({ word }) => `"${word}"`).join(', ')} in ${WORDS[field]}`]
     })
     return { ref, score, reasons: reasons.length > 0 ? reasons : ['It means something alike.'] }

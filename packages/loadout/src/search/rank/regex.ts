@@ -13,10 +13,10 @@ import type { SearchTool } from '../search.ts'
 import type { Scores } from './rank.ts'
 
 const LONGEST = 200
-const MOST_INSTRUCTIONS = 2000
+const MAX_INSTRUCTIONS = 2000
 /** In all, for one search: about 50 milliseconds. */
-const MOST_STEPS = 8_000_000
-const LONGEST_TEXT = 4000
+const MAX_STEPS = 8_000_000
+const MAX_TEXT_LENGTH = 4000
 /** Upper and lower case are the same anyway. */
 const NO_CASE = /^\(\?i\)/
 /** What stands after a backslash is no letter. */
@@ -38,10 +38,10 @@ function matcherOf(text: string): Matcher {
   if (!IS_PATTERN.test(text)) return keywords(text)
   // As people write them for names, upper and lower case are the same.
   const source = text.replace(NO_CASE, '').replace(LETTERS, (part) => (part[0] === '\\' ? part : part.toLowerCase()))
-  const pattern = compilePattern(source, MOST_INSTRUCTIONS)
+  const pattern = compilePattern(source, MAX_INSTRUCTIONS)
   if ('unsupported' in pattern) throw invalid(`cannot be used: ${pattern.unsupported}`)
   const needs = needsOf(new PatternParser(source).parse())
-  const meter = meterOf(MOST_STEPS)
+  const meter = meterOf(MAX_STEPS)
   const isAnchored = ANCHOR.test(source)
   return (tool) => {
     const [name, rest] = wordsOf(tool)
@@ -84,14 +84,14 @@ function keywords(text: string): Matcher {
 function namesOf({ ref, name, title }: SearchTool): string[] {
   // One that was renamed has both of its names.
   const names = [name, ...name.split(' '), ...(title === undefined ? [] : [title]), ref.slice(ref.indexOf('.') + 1)]
-  return [...new Set(names)].map((one) => one.slice(0, LONGEST_TEXT).toLowerCase())
+  return [...new Set(names)].map((one) => one.slice(0, MAX_TEXT_LENGTH).toLowerCase())
 }
 
 /** What names it, and what is said of it. */
 function wordsOf(tool: SearchTool): [string, string] {
   const texts = textsOf(tool)
   const rest = FIELDS.filter((field) => field !== 'name').map((field) => texts[field])
-  return [`${tool.ref} ${texts.name}`.toLowerCase(), rest.join('\n').slice(0, LONGEST_TEXT).toLowerCase()]
+  return [`${tool.ref} ${texts.name}`.toLowerCase(), rest.join('\n').slice(0, MAX_TEXT_LENGTH).toLowerCase()]
 }
 
 const invalid = (message: string) =>
@@ -101,7 +101,7 @@ const invalid = (message: string) =>
 /** Of each group, one must be there. */
 export type Needs = readonly (readonly string[])[]
 
-const MOST_ALTERNATIVES = 50
+const MAX_ALTERNATIVES = 50
 
 export function needsOf(tree: Tree): Needs {
   if (tree.type === 'set') return literal(tree) === undefined ? [] : [[literal(tree) as string]]
@@ -139,7 +139,7 @@ function eitherOf(parts: readonly Tree[]): Needs {
     if (!best) return []
     all.push(...best)
   }
-  return all.length > MOST_ALTERNATIVES ? [] : [all]
+  return all.length > MAX_ALTERNATIVES ? [] : [all]
 }
 
 const shortest = (group: readonly string[]) => Math.min(...group.map((one) => one.length))

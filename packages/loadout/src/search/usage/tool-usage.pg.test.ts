@@ -1,6 +1,6 @@
 import { expect, inject, it } from 'vitest'
 import { createDatabase } from '../../../../../test/database.ts'
-import { goneSince } from '../../calls/stages/with-learning.ts'
+import { removedAt } from '../../calls/stages/with-learning.ts'
 import { postgres } from '../../storage/postgres.ts'
 import { createReadCache } from '../../storage/read-cache.ts'
 import { createLearned } from './tool-usage.ts'
@@ -8,7 +8,9 @@ import { createLearned } from './tool-usage.ts'
 it('learned usage from several processes is counted without loss and visible in each', async () => {
   const { url, drop } = await createDatabase(inject('postgresUrl'))
   const storages = [postgres({ url, maxConnections: 2 }), postgres({ url, maxConnections: 2 })]
-  const all = storages.map((storage) => createLearned({ storage, cache: createReadCache(storage), goneSince }))
+  const all = storages.map((storage) =>
+    createLearned({ storage, cache: createReadCache(storage), goneSince: removedAt }),
+  )
   for (let round = 0; round < 10; round++) {
     for (const [process, learned] of all.entries())
       learned.note({

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createCallAudit } from '../../audit/call-audit.ts'
 import type { CallOutcome, ToolCall } from '../../calls/call.ts'
-import { goneSince, withLearning } from '../../calls/stages/with-learning.ts'
+import { removedAt, withLearning } from '../../calls/stages/with-learning.ts'
 import { createEmitter } from '../../events.ts'
 import { createHost } from '../../host/create-host.ts'
 import { memory } from '../../storage/memory.ts'
@@ -19,7 +19,7 @@ afterEach(() => Promise.all(open.splice(0).map((storage) => storage.close())))
 function learning(storage: Storage = memory()) {
   if (!open.includes(storage)) open.push(storage)
   const cache = createReadCache(storage)
-  const learned = createLearned({ storage, cache, goneSince })
+  const learned = createLearned({ storage, cache, goneSince: removedAt })
   const preferences = createPreferences({ storage, cache, events: createEmitter() })
   return { storage, learned, preferences }
 }

@@ -9,7 +9,7 @@
 import { HostError } from '../../errors.ts'
 import { cleanText } from '../../schema/clean-text.ts'
 import { newId } from '../../schema/ids.ts'
-import { LONGEST_EXAMPLE, MAX_EXAMPLES, type ToolUseRow, type UsedExample } from '../../schema/toolkit/search.ts'
+import { MAX_EXAMPLE_LENGTH, MAX_EXAMPLES, type ToolUseRow, type UsedExample } from '../../schema/toolkit/search.ts'
 import type { ReadCache, Storage, Transaction } from '../../storage/storage.ts'
 import { MASK } from '../../toolkits/secrets/redact.ts'
 import { again } from '../../toolkits/toolkit-writer.ts'
@@ -45,7 +45,7 @@ export interface NotedUse {
   prompt?: (() => string | Promise<string>) | undefined
 }
 
-export interface Learned {
+export interface ToolUsage {
   /** The same object until it changes. */
   of(userId: string): Promise<UserUses>
   /** Writes it a moment later. */
@@ -56,7 +56,7 @@ export interface Learned {
   flush(): Promise<void>
 }
 
-export interface LearnedParts {
+export interface LearnedDeps {
   storage: Storage
   cache: ReadCache
   /** Since when a user is gone, where one is. */
@@ -66,14 +66,14 @@ export interface LearnedParts {
 }
 
 const EVERY_MS = 1000
-const MOST_TOOLS = 200
-const MOST_WAITING_USERS = 5000
+const MAX_TOOLS = 200
+const MAX_WAITING_USERS = 5000
 const NOTHING: UserUses = []
 /** Clocks of processes differ a little. */
 const SLACK_MS = 1000
 
 /** Of one tool, since it was last written. */
-interface Waiting {
+interface PendingUsage {
   uscoId: string
   tool: string
   uses: NotedUse[]
@@ -81,19 +81,19 @@ interface Waiting {
   successes: number
 }
 
-export function createLearned(parts: LearnedParts): Learned {
+export function createLearned(parts: LearnedDeps): ToolUsage {
   return parts.enabled === false ? NONE : new StoredUses(parts)
 }
 
-const NONE: Learned = { of: async () => NOTHING, note() {}, forget() {}, flush: async () => {} }
+const NONE: ToolUsage = { of: async () => NOTHING, note() {}, forget() {}, flush: async () => {} }
 
-class StoredUses implements Learned {
-  readonly #parts: LearnedParts
-  #waiting = new Map<string, Map<string, Waiting>>()
+class StoredUses implements ToolUsage {
+  readonly #parts: LearnedDeps
+  #waiting = new Map<string, Map<string, PendingUsage>>()
   #timer: ReturnType<typeof setTimeout> | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  constructor(parts: LearnedParts) {
+  constructor(parts: LearnedDeps) {
     this.#parts = parts
   }
 
@@ -106,8 +106,8 @@ class StoredUses implements Learned {
   }
 
   note(use: NotedUse): void {
-    const own = this.#waiting.get(use.userId) ?? new Map<string, Waiting>()
-    if (own.size === 0 && this.#waiting.size >= MOST_WAITING_USERS) return
+    const own = this.#waiting.get(use.userId) ?? new Map<string, PendingUsage>()
+    if (own.size === 0 && this.#waiting.size >= MAX_WAITING_USERS) return
     this.#waiting.set(use.userId, own)
     const key = useKeyOf(use.uscoId, use.tool)
     const waiting = own.get(key) ?? { uscoId: use.uscoId, tool: use.tool, uses: [], calls: 0, successes: 0 }
@@ -141,7 +141,7 @@ class StoredUses implements Learned {
     }
   }
 
-  async #write(userId: string, waiting: readonly Waiting[]): Promise<void> {
+  async #write(userId: string, waiting: readonly PendingUsage[]): Promise<void> {
     const { storage, goneSince } = this.#parts
     const fresh = await Promise.all(waiting.map(async (one) => ({ ...one, examples: await examplesOf(one.uses) })))
     const ids = await again(() =>
@@ -164,12 +164,12 @@ class StoredUses implements Learned {
   }
 }
 
-type Fresh = Waiting & { examples: UsedExample[] }
+type Fresh = PendingUsage & { examples: UsedExample[] }
 
-const isOver = ({ uses }: Waiting, gone: Date | undefined) =>
+const isOver = ({ uses }: PendingUsage, gone: Date | undefined) =>
   gone !== undefined && (uses[0]?.at.getTime() ?? 0) <= gone.getTime() + SLACK_MS
 
-const rowsOf = (tx: Transaction, userId: string) => tx.list('toolUses', { where: { userId }, limit: MOST_TOOLS * 2 })
+const rowsOf = (tx: Transaction, userId: string) => tx.list('toolUses', { where: { userId }, limit: MAX_TOOLS * 2 })
 
 async function isOptedOut(tx: Transaction): Promise<boolean> {
   return (await tx.get('preferences', 'preferences'))?.valueJson.learnFromUse === false
@@ -201,7 +201,7 @@ async function put(tx: Transaction, userId: string, fresh: Fresh): Promise<strin
 async function makeRoom(tx: Transaction, userId: string): Promise<void> {
   const rows = await rowsOf(tx, userId)
   const byUse = rows.sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime())
-  for (const row of byUse.slice(MOST_TOOLS)) await tx.delete('toolUses', row.toolUseId)
+  for (const row of byUse.slice(MAX_TOOLS)) await tx.delete('toolUses', row.toolUseId)
 }
 
 /** The newest last, each text once, and no more than there is room for. */
@@ -229,7 +229,7 @@ async function examplesOf(uses: readonly NotedUse[]): Promise<UsedExample[]> {
 export function exampleText(prompt: string): string {
   const { text } = cleanText(prompt.toWellFormed().replaceAll(MASK, ' '))
   const line = text.replace(/\s+/g, ' ').trim()
-  const cut = line.slice(0, LONGEST_EXAMPLE).toWellFormed().trim()
+  const cut = line.slice(0, MAX_EXAMPLE_LENGTH).toWellFormed().trim()
   return /[\p{L}\p{N}]{2}/u.test(cut) ? cut : ''
 }
 

@@ -21,17 +21,17 @@ export type UsedTools = ReadonlyMap<string, UsedTool>
 /** How much what a user did counts beside what they ask for. */
 export const HABIT_SHARE = 0.05
 const HALF_LIFE_MS = 14 * 86_400_000
-const MOST_USERS = 2000
+const MAX_USERS = 2000
 const NOTHING: UsedTools = new Map()
 /** Tools in the segments of all users that are kept. */
-const MOST_TOOLS = 50_000
+const MAX_TOOLS = 50_000
 
 export class LearnedSegments {
   readonly #builder: SlicedBuilder
   readonly #vectors: WordVectors | undefined
   readonly #kept = new LRUCache<string, { made: UsedTools; segment: Segment }>({
-    max: MOST_USERS,
-    maxSize: MOST_TOOLS,
+    max: MAX_USERS,
+    maxSize: MAX_TOOLS,
     sizeCalculation: ({ segment }) => segment.tools.length + 1,
   })
 

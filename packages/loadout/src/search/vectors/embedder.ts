@@ -30,7 +30,7 @@ export interface Vector {
   length: number
 }
 
-const MOST_DIMENSIONS = 16_384
+const MAX_DIMENSIONS = 16_384
 const MOST = 127
 
 /** What came back for some texts. Throws where these are not their vectors. */
@@ -43,7 +43,7 @@ export function readVectors(
     throw wrong(name, `gave ${Array.isArray(given) ? given.length : 'no'} vectors for ${count} texts`)
   const size = dimensions ?? given[0]?.length ?? 0
   return given.map((values) => {
-    if (typeof values?.length !== 'number' || values.length !== size || size < 1 || size > MOST_DIMENSIONS)
+    if (typeof values?.length !== 'number' || values.length !== size || size < 1 || size > MAX_DIMENSIONS)
       throw wrong(name, `gave a vector of ${values?.length} dimensions where ${size} were expected`)
     return vectorOf(values) ?? fail(wrong(name, 'gave a vector with a value that is no finite number'))
   })

@@ -13,7 +13,7 @@ export interface VectorStore {
 }
 
 /** A user's own servers may offer anything; more than this is embedded anew after a restart. */
-const MOST_OF_USER = 5000
+const MAX_OF_USER = 5000
 const PAGE = 1000
 /** A row that is used says so only now and then. */
 const TOUCH_MS = 7 * 86_400_000
@@ -69,14 +69,14 @@ async function touch(tx: Transaction, owner: string, row: ToolVectorRow): Promis
 
 async function hasRoom(tx: Transaction, userId: string, more: number): Promise<boolean> {
   let count = more
-  for (let after: string | undefined; count <= MOST_OF_USER; ) {
+  for (let after: string | undefined; count <= MAX_OF_USER; ) {
     const page = { where: { userId }, limit: PAGE, ...(after === undefined ? {} : { after }) }
     const rows = await tx.list('toolVectors', page)
     count += rows.length
     if (rows.length < PAGE) break
     after = rows.at(-1)?.toolVectorId
   }
-  return count <= MOST_OF_USER
+  return count <= MAX_OF_USER
 }
 
 export async function digest(text: string): Promise<string> {

@@ -17,10 +17,10 @@ import { createVectorStore, digest, type VectorStore } from './tool-vectors-stor
 
 export interface ToolVectors {
   /** How alike the tools of each segment and a text are, or why that is not known. */
-  scores(asked: AskedMeaning): Promise<{ scores: Scores } | { warning: string }>
+  scores(asked: SemanticQuery): Promise<{ scores: Scores } | { warning: string }>
 }
 
-export interface AskedMeaning {
+export interface SemanticQuery {
   segments: readonly Segment[]
   view: ScopeView
   text: string
@@ -41,7 +41,7 @@ const AT_ONCE = 2
 const COOL_MS = 30_000
 /** Questions of so many users fail, and none goes well between: then it is the embedder. */
 const FAILING_USERS = 3
-const LONGEST_TEXT = 4000
+const MAX_TEXT_LENGTH = 4000
 const KEPT_QUERIES = 500
 const KEPT_FAILURES = 10_000
 /** No user: their ids are not empty. */
@@ -82,11 +82,11 @@ class EmbeddedTools implements ToolVectors {
     this.#waitMs = waitMs
   }
 
-  async scores({ segments, view, text, userId }: AskedMeaning): Promise<{ scores: Scores } | { warning: string }> {
+  async scores({ segments, view, text, userId }: SemanticQuery): Promise<{ scores: Scores } | { warning: string }> {
     const failure = this.#failureFor(userId)
     if (failure) return this.#warning(failure.message)
     try {
-      const query = this.#query(bothEnds(text, LONGEST_TEXT).toWellFormed(), userId)
+      const query = this.#query(bothEnds(text, MAX_TEXT_LENGTH).toWellFormed(), userId)
       const all = Promise.all([query, ...this.#ensure(view, userId)])
       const found = await within(all, this.#waitMs)
       if (!found) return this.#warning('has not answered in time; it goes on behind')
@@ -237,7 +237,7 @@ function ownerOf({ tier }: ToolkitView, userId: string | undefined): string | un
 export function embeddedText(tool: SearchTool): string {
   const texts = textsOf(tool)
   const lines = FIELDS.map((field) => texts[field]).filter((text) => text !== '')
-  return lines.join('\n').slice(0, LONGEST_TEXT).toWellFormed()
+  return lines.join('\n').slice(0, MAX_TEXT_LENGTH).toWellFormed()
 }
 
 /** Undefined where it takes longer. What fails later fails nobody. */

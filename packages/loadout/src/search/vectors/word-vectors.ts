@@ -7,7 +7,7 @@ import { wordsOf } from '../index/words.ts'
 import { bothEndsOf } from '../rank/truncate.ts'
 
 /** How many words of a field count. */
-const MOST_WORDS: Record<Field, number> = {
+const MAX_WORDS: Record<Field, number> = {
   name: 10,
   description: 100,
   argumentNames: 40,
@@ -23,7 +23,7 @@ const MAGIC = 0x31455654
 const HEADER = 24
 /** A word as long as this is as telling as any. */
 const TELLING = 0.5
-const LONGEST_GRAM = 5
+const MAX_GRAM_LENGTH = 5
 const SHORTEST_GRAM = 3
 
 export class WordVectors {
@@ -82,14 +82,14 @@ export class WordVectors {
 
   /** A tool as a vector of length one, into `row`: the words of its fields, each as a vector. */
   tool(fields: Record<Field, readonly Float32Array[]>, row: Float32Array): void {
-    for (const field of FIELDS) this.#add(fields[field].slice(0, MOST_WORDS[field]), row, this.#weights[field])
+    for (const field of FIELDS) this.#add(fields[field].slice(0, MAX_WORDS[field]), row, this.#weights[field])
     normalise(row, this.dimensions)
   }
 
   /** A text as a vector of length one. */
   text(text: string): Float32Array {
     const row = new Float32Array(this.dimensions)
-    const words = bothEndsOf(wordsOf(text), MOST_WORDS.description)
+    const words = bothEndsOf(wordsOf(text), MAX_WORDS.description)
     this.#add(
       words.map((word) => this.word(word)),
       row,
@@ -133,7 +133,7 @@ export class WordVectors {
   #addGrams(word: string, sum: Float32Array, share: number): void {
     const marked = `<${word}>`
     const grams: string[] = []
-    for (let size = SHORTEST_GRAM; size <= LONGEST_GRAM; size++)
+    for (let size = SHORTEST_GRAM; size <= MAX_GRAM_LENGTH; size++)
       for (let at = 0; at + size <= marked.length; at++) grams.push(marked.slice(at, at + size))
     for (const gram of grams) this.#addRow(this.#words.size + (fnv(gram) % this.#buckets), sum, share / grams.length)
   }

@@ -1,7 +1,7 @@
-import { assertAccess, toldTo } from '../access.ts'
+import { assertAccess, changeRecipient } from '../access.ts'
 import { specOf } from '../collections.ts'
 import { guardTransaction } from '../guard-transaction.ts'
-import { keepOpened } from '../open-once.ts'
+import { openOnce } from '../open-once.ts'
 import type { Access, Change, Storage, Transaction } from '../storage.ts'
 import { createWatchers } from '../watchers.ts'
 import type { Backend, Write } from './backend.ts'
@@ -19,7 +19,7 @@ export interface KvOptions {
 export function createKvStorage(options: KvOptions): Storage {
   const watchers = createWatchers()
   options.relay?.receive(watchers.tell)
-  const backend = keepOpened(options.open)
+  const backend = openOnce(options.open)
 
   async function transaction<T>(access: Access, work: (tx: Transaction) => Promise<T>): Promise<T> {
     assertAccess(access)
@@ -62,5 +62,7 @@ function changeOf({ collection, id, row, before }: Write): Change[] {
   if (watch === undefined) return []
   const changed = row ?? before ?? {}
   const told = changed[watch]
-  return [{ kind: 'row', collection, userId: toldTo(collection, changed), id: typeof told === 'string' ? told : id }]
+  return [
+    { kind: 'row', collection, userId: changeRecipient(collection, changed), id: typeof told === 'string' ? told : id },
+  ]
 }

@@ -4,7 +4,7 @@
  */
 import pg from 'pg'
 
-export interface Heard {
+export interface NotificationHandler {
   hear(payload: string): void
   status(live: boolean): void
 }
@@ -27,7 +27,7 @@ export function createListener(
   let retrying: ReturnType<typeof setTimeout> | undefined
   let stopped = false
 
-  async function start(heard: Heard): Promise<void> {
+  async function start(heard: NotificationHandler): Promise<void> {
     const next = new pg.Client({ ...config, query_timeout: answerMs })
     // Without this a broken connection would end the process.
     next.on('error', () => {})
@@ -65,7 +65,7 @@ export function createListener(
     })
   }
 
-  function retry(heard: Heard, delay: number): void {
+  function retry(heard: NotificationHandler, delay: number): void {
     retrying = setTimeout(() => {
       start(heard).catch(() => {
         if (!stopped) retry(heard, Math.min(delay * 2, RELISTEN_MOST_MS))

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import { assertAccess } from '../access.ts'
 import { COLLECTION_NAMES } from '../collections.ts'
 import { guardTransaction } from '../guard-transaction.ts'
-import { type KeptOpen, keepOpened } from '../open-once.ts'
+import { type OpenOnce, openOnce } from '../open-once.ts'
 import type { Access, Change, Storage, Transaction } from '../storage.ts'
 import { createWatchers } from '../watchers.ts'
 import { fromDatabase } from './sql-errors.ts'
@@ -43,12 +43,12 @@ export async function enterTransaction(tx: Executor, access: Access, origin: str
 export function createSqlStorage({ name, open, enter = enterTransaction }: SqlOptions): Storage {
   const origin = crypto.randomUUID()
   const watchers = createWatchers()
-  const connection = keepOpened(() =>
+  const connection = openOnce(() =>
     open().catch((error: unknown) => {
       throw fromDatabase(error)
     }),
   )
-  const listening = keepOpened(() => listenForOthers(connection, { watchers, origin }))
+  const listening = openOnce(() => listenForOthers(connection, { watchers, origin }))
 
   return {
     name,
@@ -90,7 +90,7 @@ interface Listening {
 
 /** Begins to hear other processes, and gives whether it does at any moment. */
 async function listenForOthers(
-  connection: KeptOpen<SqlConnection>,
+  connection: OpenOnce<SqlConnection>,
   { watchers, origin }: Listening,
 ): Promise<() => boolean> {
   const { listen } = await connection.use()

@@ -3,7 +3,7 @@ import { and, asc, desc, eq, getTableColumns, gt, gte, isNull, lt, lte, type SQL
 import type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from 'drizzle-orm/pg-core'
 import { HostError } from '../../errors.ts'
 import { APP_OWNER } from '../../schema/ids.ts'
-import { assertCollection, ownerOf, rowOwner, toldTo } from '../access.ts'
+import { assertCollection, changeRecipient, ownerOf, rowOwner } from '../access.ts'
 import { checkFields, checkRow, hasNul } from '../check-row.ts'
 import { COLLECTION_NAMES, type Collection, type Row, specOf } from '../collections.ts'
 import {
@@ -144,7 +144,7 @@ export class SqlTransaction implements Transaction {
   #tell(collection: Collection, row: RowObject): void {
     const { watch } = specOf(collection)
     if (watch === undefined) return
-    const [userId, id] = [toldTo(collection, row), String(row[watch])]
+    const [userId, id] = [changeRecipient(collection, row), String(row[watch])]
     const key = JSON.stringify([collection, userId, id])
     // What changes twice before it is committed has changed once, and so have many rows of one name.
     if (this.#told.has(key)) return
@@ -158,7 +158,7 @@ export class SqlTransaction implements Transaction {
     for (const child of COLLECTION_NAMES) {
       const { parent, watch } = specOf(child)
       if (parent?.collection === collection && watch === parent.field)
-        this.changes.push({ kind: 'row', collection: child, userId: toldTo(collection, row), id })
+        this.changes.push({ kind: 'row', collection: child, userId: changeRecipient(collection, row), id })
     }
   }
 }

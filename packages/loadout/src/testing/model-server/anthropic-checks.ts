@@ -5,7 +5,7 @@ import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
 const NAME = /^[a-zA-Z0-9_-]{1,128}$/
 /** A `tool_reference` takes shorter names than a tool has. */
 const REFERENCED = /^[a-zA-Z0-9_-]{1,64}$/
-const MOST_TOOLS = 10_000
+const MAX_TOOLS = 10_000
 const SEARCH = /^tool_search_tool_(bm25|regex)(_20251119)?$/
 
 export const searchToolsOf = (tools: readonly JsonObject[]) => tools.filter(({ type }) => SEARCH.test(String(type)))
@@ -37,8 +37,8 @@ function checkTools(tools: readonly JsonObject[]): void {
   const deferred = tools.filter((tool) => tool.defer_loading === true)
   if (tools.length > 0 && deferred.length === tools.length)
     throw new ApiProblem('All tools have defer_loading set. At least one tool must be non-deferred.')
-  if (tools.length > MOST_TOOLS)
-    throw new ApiProblem(`At most ${MOST_TOOLS} tools can be available.`, { code: 'available_tools_limit_exceeded' })
+  if (tools.length > MAX_TOOLS)
+    throw new ApiProblem(`At most ${MAX_TOOLS} tools can be available.`, { code: 'available_tools_limit_exceeded' })
 }
 
 function checkMessages(messages: readonly JsonObject[]): void {

@@ -17,7 +17,7 @@ import {
 export const GOOGLE_PATH = /^\/v1beta\/models\/([\w.-]+):(generateContent|streamGenerateContent)$/
 
 const NAME = /^[A-Za-z_][\w.:-]{0,63}$/
-const MOST_TOOLS = 512
+const MAX_TOOLS = 512
 /** What its reference lists of JSON Schema, and no more. */
 const WORDS = new Set([
   '$id',
@@ -59,8 +59,8 @@ const partsIn = (content: JsonObject | undefined, word: string) =>
 
 function check({ history, tools, path }: ModelRequest): void {
   if (history.length === 0) throw new ApiProblem('* GenerateContentRequest.contents: contents is not specified')
-  if (tools.length > MOST_TOOLS)
-    throw new ApiProblem(`At most ${MOST_TOOLS} function declarations can be specified, but got ${tools.length}.`)
+  if (tools.length > MAX_TOOLS)
+    throw new ApiProblem(`At most ${MAX_TOOLS} function declarations can be specified, but got ${tools.length}.`)
   tools.forEach(checkDeclaration)
   const names = tools.map(({ name }) => name)
   const [twice] = names.filter((name, index) => names.indexOf(name) < index)

@@ -2,8 +2,8 @@
 import type { JsonObject } from '../../schema/json.ts'
 import { ApiProblem, isObject, type ModelRequest, objects } from './script.ts'
 
-const MOST_TOOLS = 128
-const LONGEST_NAME = 64
+const MAX_TOOLS = 128
+const MAX_NAME_LENGTH = 64
 const NAME = /^[a-zA-Z0-9_-]+$/
 
 export function checkResponses(request: ModelRequest): void {
@@ -30,9 +30,9 @@ export function checkResponses(request: ModelRequest): void {
 }
 
 export function checkToolList(tools: readonly JsonObject[]): void {
-  if (tools.length > MOST_TOOLS)
+  if (tools.length > MAX_TOOLS)
     throw new ApiProblem(
-      `Invalid 'tools': array too long. Expected an array with maximum length ${MOST_TOOLS}, but got an array with length ${tools.length} instead.`,
+      `Invalid 'tools': array too long. Expected an array with maximum length ${MAX_TOOLS}, but got an array with length ${tools.length} instead.`,
       { param: 'tools', code: 'array_above_max_length' },
     )
 }
@@ -47,9 +47,9 @@ function checkFunction(tool: JsonObject, at: string): void {
 
 export function checkName(name: unknown, param: string): void {
   if (typeof name !== 'string') throw missing(param)
-  if (name.length > LONGEST_NAME)
+  if (name.length > MAX_NAME_LENGTH)
     throw new ApiProblem(
-      `Invalid '${param}': string too long. Expected a string with maximum length ${LONGEST_NAME}, but got a string with length ${name.length} instead.`,
+      `Invalid '${param}': string too long. Expected a string with maximum length ${MAX_NAME_LENGTH}, but got a string with length ${name.length} instead.`,
       { param, code: 'string_above_max_length' },
     )
   if (!NAME.test(name))

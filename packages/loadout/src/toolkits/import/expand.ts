@@ -5,7 +5,7 @@
 import type { FieldError } from '../../errors.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import { PLACEHOLDER } from '../secrets/url-secrets.ts'
-import { type FoundInput, inputName, mapTexts, type Spot } from './inputs.ts'
+import { type DetectedInput, inputName, mapTexts, type TextLocation } from './inputs.ts'
 import { type Part, readTemplate, type Variable } from './variables.ts'
 
 export interface Expanded {
@@ -21,15 +21,15 @@ export interface Expanded {
 export interface Known {
   entry: string
   values: Readonly<Record<string, string>>
-  inputs: ReadonlyMap<string, FoundInput>
+  inputs: ReadonlyMap<string, DetectedInput>
 }
 
 /** Environment and headers are secrets as a whole, wherever their values come from. */
 const HIDDEN_IN = new Set(['args', 'url'])
 
 /** A short text can ask for a long value many times over: an entry grows no further than this. */
-const MOST_CHARACTERS = 256 * 1024
-const MOST_TOLD = 50
+const MAX_CHARACTERS = 256 * 1024
+const MAX_TOLD = 50
 
 export function expandRecord(record: JsonObject, known: Known): Expanded {
   const expander = new Expander(known)
@@ -50,10 +50,10 @@ class Expander {
     this.#known = known
   }
 
-  text(text: string, spot: Spot): string {
-    if (this.#length > MOST_CHARACTERS) return text
+  text(text: string, spot: TextLocation): string {
+    if (this.#length > MAX_CHARACTERS) return text
     const { parts, unclosed } = readTemplate(text)
-    if (unclosed && this.warnings.length < MOST_TOLD)
+    if (unclosed && this.warnings.length < MAX_TOLD)
       this.warnings.push(`"${spot.place}" holds a "\${" that is not closed; it stays as it is`)
     const plain = this.#join(parts, spot, false)
     if (!HIDDEN_IN.has(spot.field)) return plain
@@ -62,18 +62,18 @@ class Expander {
     return spot.field === 'url' && hostOf(hidden) !== hostOf(plain) ? plain : hidden
   }
 
-  #join(parts: readonly Part[], spot: Spot, hide: boolean): string {
+  #join(parts: readonly Part[], spot: TextLocation, hide: boolean): string {
     let text = ''
     for (const part of parts) {
       const piece = typeof part === 'string' ? part : this.#value(part, spot, hide)
       this.#length += piece.length
-      if (this.#length > MOST_CHARACTERS) return this.#tooLong(spot)
+      if (this.#length > MAX_CHARACTERS) return this.#tooLong(spot)
       text += piece
     }
     return text
   }
 
-  #value(variable: Variable, spot: Spot, hide: boolean): string {
+  #value(variable: Variable, spot: TextLocation, hide: boolean): string {
     const name = inputName(variable, this.#known.entry)
     if (name === undefined) return this.#unreadable(variable, spot)
     const input = this.#known.inputs.get(name)
@@ -87,7 +87,7 @@ class Expander {
     return Object.hasOwn(this.#known.values, name) ? this.#known.values[name] : undefined
   }
 
-  #fallback({ fallback }: Variable, spot: Spot, hide: boolean): string | undefined {
+  #fallback({ fallback }: Variable, spot: TextLocation, hide: boolean): string | undefined {
     return fallback && this.#join(fallback, spot, hide)
   }
 
@@ -99,23 +99,23 @@ class Expander {
     return `\${secret:${key}}`
   }
 
-  #lack(name: string, raw: string, { place }: Spot): string {
+  #lack(name: string, raw: string, { place }: TextLocation): string {
     this.missing.set(name, (this.missing.get(name) ?? new Set()).add(place))
     return raw
   }
 
-  #unreadable({ raw }: Variable, { place }: Spot): string {
+  #unreadable({ raw }: Variable, { place }: TextLocation): string {
     this.#problem(place, `"${raw.slice(0, 60)}" names nothing that could be given a value`)
     return raw
   }
 
-  #tooLong({ place }: Spot): string {
+  #tooLong({ place }: TextLocation): string {
     this.#problem(place, 'makes the entry too long with its values')
     return ''
   }
 
   #problem(path: string, message: string): void {
-    const told = this.problems.length >= MOST_TOLD || this.problems.some((problem) => problem.path === path)
+    const told = this.problems.length >= MAX_TOLD || this.problems.some((problem) => problem.path === path)
     if (!told) this.problems.push({ path, message })
   }
 }

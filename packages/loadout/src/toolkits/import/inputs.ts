@@ -10,7 +10,7 @@ import { isSecretName, looksSecret } from '../secrets/looks-secret.ts'
 import { readTemplate, type Variable, variablesIn } from './variables.ts'
 
 /** Where a text stands in a record. */
-export interface Spot {
+export interface TextLocation {
   /** `env.GITHUB_TOKEN` */
   place: string
   /** `env` */
@@ -19,9 +19,9 @@ export interface Spot {
 
 const VALUE_FIELDS = new Set(['command', 'args', 'env', 'cwd', 'values', 'url', 'headers', 'auth', 'oauth'])
 // What is longer than any field may be is refused by the reader of toolkits, so it need not be read here.
-const LONGEST_TEXT = 8192
+const MAX_TEXT_LENGTH = 8192
 
-type MapText = (text: string, spot: Spot) => string
+type MapText = (text: string, spot: TextLocation) => string
 
 /** The record with each text that may hold variables mapped. Names, manifests and code are not such texts. */
 export function mapTexts(record: JsonObject, map: MapText, prefix = ''): JsonObject {
@@ -35,8 +35,9 @@ export function mapTexts(record: JsonObject, map: MapText, prefix = ''): JsonObj
   )
 }
 
-function mapAll(value: unknown, spot: Spot, map: MapText): unknown {
-  if (typeof value === 'string') return value.length <= LONGEST_TEXT && value.includes('${') ? map(value, spot) : value
+function mapAll(value: unknown, spot: TextLocation, map: MapText): unknown {
+  if (typeof value === 'string')
+    return value.length <= MAX_TEXT_LENGTH && value.includes('${') ? map(value, spot) : value
   const inside = (key: string) => ({ ...spot, place: `${spot.place}.${key}` })
   if (Array.isArray(value)) return value.map((item, index) => mapAll(item, inside(String(index)), map))
   if (!isObject(value)) return value
@@ -52,24 +53,24 @@ export interface Declared {
 }
 
 // One declaration is told in every entry that uses it, so each is kept small.
-const MOST_DECLARED = 1000
-const MOST_OPTIONS = 20
-const LONGEST_OPTION = 50
-const LONGEST_TOLD = 300
+const MAX_DECLARED = 1000
+const MAX_OPTIONS = 20
+const MAX_OPTION_LENGTH = 50
+const MAX_TOLD_LENGTH = 300
 
 export function readDeclared(inputs: unknown): { declared: Map<string, Declared>; warnings: string[] } {
   const declared = new Map<string, Declared>()
   const warnings: string[] = []
-  for (const given of Array.isArray(inputs) ? inputs.slice(0, MOST_DECLARED) : []) {
+  for (const given of Array.isArray(inputs) ? inputs.slice(0, MAX_DECLARED) : []) {
     if (!isObject(given) || typeof given.id !== 'string') continue
     if (given.type === 'command')
       warnings.push(`The input "${given.id.slice(0, 80)}" is made by a command, which is not run; give its value`)
     const options = Array.isArray(given.options) ? given.options.map(optionOf).filter((option) => option !== '') : []
     declared.set(given.id, {
       password: given.password === true,
-      ...(typeof given.description === 'string' ? { description: given.description.slice(0, LONGEST_TOLD) } : {}),
+      ...(typeof given.description === 'string' ? { description: given.description.slice(0, MAX_TOLD_LENGTH) } : {}),
       ...(isDefault(given.default) ? { default: given.default } : {}),
-      ...(options.length > 0 ? { options: options.slice(0, MOST_OPTIONS) } : {}),
+      ...(options.length > 0 ? { options: options.slice(0, MAX_OPTIONS) } : {}),
     })
   }
   return { declared, warnings }
@@ -77,13 +78,13 @@ export function readDeclared(inputs: unknown): { declared: Map<string, Declared>
 
 const optionOf = (option: unknown) => {
   const value = isObject(option) ? option.value : option
-  return typeof value === 'string' ? value.slice(0, LONGEST_OPTION) : ''
+  return typeof value === 'string' ? value.slice(0, MAX_OPTION_LENGTH) : ''
 }
 
-const isDefault = (value: unknown): value is string => typeof value === 'string' && value.length <= LONGEST_TEXT
+const isDefault = (value: unknown): value is string => typeof value === 'string' && value.length <= MAX_TEXT_LENGTH
 
 /** An input with its default, also where that is a secret. */
-export interface FoundInput extends ImportInput {
+export interface DetectedInput extends ImportInput {
   fallback: string | undefined
 }
 
@@ -91,16 +92,16 @@ export interface FoundInput extends ImportInput {
 export const inputName = (variable: Variable, entry: string) =>
   variable.name !== undefined && variable.isSecretRef ? `${entry.slice(0, 100)}.${variable.name}` : variable.name
 
-const MOST_INPUTS = 50
-const MOST_PLACES = 50
-const LONGEST_PLACE = 300
+const MAX_INPUTS = 50
+const MAX_PLACES = 50
+const MAX_PLACE_LENGTH = 300
 
 /** The inputs of one entry, by name. */
 export function findInputs(
   record: JsonObject,
   { entry, declared }: { entry: string; declared: ReadonlyMap<string, Declared> },
-): Map<string, FoundInput> {
-  const inputs = new Map<string, FoundInput>()
+): Map<string, DetectedInput> {
+  const inputs = new Map<string, DetectedInput>()
   mapTexts(record, (text, spot) => {
     for (const variable of variablesIn(readTemplate(text).parts)) {
       const name = inputName(variable, entry)
@@ -117,11 +118,11 @@ export function findInputs(
       }
       input.fallback ??= fallback
       input.secret ||= isSecretSpot(spot) || (fallback !== undefined && looksSecret(fallback))
-      const place = spot.place.slice(0, LONGEST_PLACE)
-      if (input.places.length < MOST_PLACES && !input.places.includes(place)) input.places.push(place)
+      const place = spot.place.slice(0, MAX_PLACE_LENGTH)
+      if (input.places.length < MAX_PLACES && !input.places.includes(place)) input.places.push(place)
       inputs.set(name, input)
-      if (inputs.size > MOST_INPUTS)
-        throw invalidFields([{ path: '(body)', message: `asks for more than ${MOST_INPUTS} inputs` }])
+      if (inputs.size > MAX_INPUTS)
+        throw invalidFields([{ path: '(body)', message: `asks for more than ${MAX_INPUTS} inputs` }])
     }
     return text
   })
@@ -132,13 +133,13 @@ function plainFallback({ fallback }: Variable): string | undefined {
   return fallback?.every((part) => typeof part === 'string') ? fallback.join('') : undefined
 }
 
-function isSecretSpot({ field, place }: Spot): boolean {
+function isSecretSpot({ field, place }: TextLocation): boolean {
   if (field === 'auth') return !/\.(type|clientId|client_id|scopes?)(\.|$)/.test(place)
   return ['env', 'headers', 'oauth'].includes(field) && isSecretName(place.slice(place.lastIndexOf('.') + 1))
 }
 
 /** An input as it is told. The default of a secret is one too. */
-export function toldInput({ fallback, ...input }: FoundInput): ImportInput {
-  const tells = !input.secret && fallback !== undefined && fallback.length <= LONGEST_TOLD
+export function toImportInput({ fallback, ...input }: DetectedInput): ImportInput {
+  const tells = !input.secret && fallback !== undefined && fallback.length <= MAX_TOLD_LENGTH
   return tells ? { ...input, default: fallback } : input
 }

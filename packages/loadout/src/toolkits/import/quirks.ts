@@ -11,12 +11,12 @@ import { unwrapRemote } from './mcp-remote.ts'
 import { inOurSpelling, readOtherFields, withBraces } from './other-fields.ts'
 import { takePlaceholders } from './placeholders.ts'
 
-export interface Settled {
+export interface NormalizedEntry {
   record: JsonObject
   warnings: string[]
 }
 
-interface Draft extends Settled {
+interface Draft extends NormalizedEntry {
   /** Takes a field out of the record. */
   take(field: string): unknown
   warn(field: string, words: string): void
@@ -25,7 +25,7 @@ interface Draft extends Settled {
 type Quirk = (draft: Draft) => void
 
 /** One entry of a config, as a record for the reader of toolkits. `${…}` is still in it. */
-export function settle(key: string, value: unknown): Settled {
+export function normalizeEntry(key: string, value: unknown): NormalizedEntry {
   if (!isObject(value)) throw invalidFields([{ path: '(body)', message: 'must be an object that describes a server' }])
   const record: JsonObject = { ...value }
   // Some apps write every field, empty ones as null.

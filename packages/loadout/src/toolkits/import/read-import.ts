@@ -5,11 +5,11 @@
 import { type FieldError, HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type JsonObject } from '../../schema/json.ts'
 import { type ReadToolkit, readToolkit } from '../../schema/read/read-toolkit.ts'
-import { type ImportInput, MOST_ENTRIES } from '../../schema/records/import-report.ts'
+import { type ImportInput, MAX_ENTRIES } from '../../schema/records/import-report.ts'
 import { takeSecrets } from '../secrets/secrets.ts'
 import { type Expanded, expandRecord } from './expand.ts'
-import { type Declared, type FoundInput, findInputs, readDeclared, toldInput } from './inputs.ts'
-import { settle } from './quirks.ts'
+import { type Declared, type DetectedInput, findInputs, readDeclared, toImportInput } from './inputs.ts'
+import { normalizeEntry } from './quirks.ts'
 import { findServers } from './shapes.ts'
 
 export interface ImportEntry {
@@ -35,14 +35,14 @@ export interface ReadImport {
   warnings: string[]
 }
 
-const MOST_WARNINGS = 50
+const MAX_WARNINGS = 50
 
 export function readImport(config: unknown, values: Readonly<Record<string, string>> = {}): ReadImport {
   assertPlainJson(config)
   const { shape, servers, inputs: given, ignored } = findServers(config)
-  if (servers.length > MOST_ENTRIES)
+  if (servers.length > MAX_ENTRIES)
     throw invalidFields([
-      { path: shape, message: `holds ${servers.length} servers; at most ${MOST_ENTRIES} are taken at once` },
+      { path: shape, message: `holds ${servers.length} servers; at most ${MAX_ENTRIES} are taken at once` },
     ])
   const { declared, warnings } = readDeclared(given)
   const drafts = servers.map(([name, value]) => draftOf(name, value, declared))
@@ -61,21 +61,21 @@ export function readImport(config: unknown, values: Readonly<Record<string, stri
 }
 
 const atMost = (warnings: readonly string[]) =>
-  warnings.length > MOST_WARNINGS
-    ? [...warnings.slice(0, MOST_WARNINGS), `and ${warnings.length - MOST_WARNINGS} more`]
+  warnings.length > MAX_WARNINGS
+    ? [...warnings.slice(0, MAX_WARNINGS), `and ${warnings.length - MAX_WARNINGS} more`]
     : [...warnings]
 
 interface Draft {
   name: string
   record: JsonObject
-  inputs: Map<string, FoundInput>
+  inputs: Map<string, DetectedInput>
   warnings: string[]
   problem?: HostError
 }
 
 function draftOf(name: string, value: unknown, declared: ReadonlyMap<string, Declared>): Draft {
   try {
-    const { record, warnings } = settle(name, value)
+    const { record, warnings } = normalizeEntry(name, value)
     return { name, record, inputs: findInputs(record, { entry: name, declared }), warnings }
   } catch (problem) {
     if (!HostError.is(problem)) throw problem
@@ -96,7 +96,7 @@ function entryOf({ name, record, inputs, warnings, problem }: Draft, values: Rea
     name,
     record: expanded.record,
     secrets: expanded.secrets,
-    inputs: [...inputs.values()].map(toldInput),
+    inputs: [...inputs.values()].map(toImportInput),
     missing: [...expanded.missing.keys()],
     warnings: atMost([...warnings, ...expanded.warnings]),
   }
@@ -130,10 +130,10 @@ function readExpanded({ record, secrets, missing }: Expanded): ReadToolkit | und
 const touches = ({ path }: FieldError, place: string) =>
   path === place || place.startsWith(`${path}.`) || path.startsWith(`${place}.`)
 
-const MOST_LISTED = 10
+const MAX_LISTED = 10
 
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_LISTED).map((name) => `"${name.slice(0, 80)}"`)
+  const shown = names.slice(0, MAX_LISTED).map((name) => `"${name.slice(0, 80)}"`)
   const more = names.length - shown.length
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
 }

@@ -5,11 +5,11 @@
 import { HostError } from '../../errors.ts'
 import { assertPlainJson, invalidFields, type Json, type JsonObject } from '../../schema/json.ts'
 import { isObject } from '../../schema/read/field-aliases.ts'
-import { LONGEST_CONFIG_TEXT, readConfigText } from '../../schema/read/read-config-text.ts'
+import { MAX_CONFIG_TEXT_LENGTH, readConfigText } from '../../schema/read/read-config-text.ts'
 import { readCommandLine } from './command-line.ts'
 
 export async function readSource(text: string): Promise<Json> {
-  if (text.length > LONGEST_CONFIG_TEXT) return readConfigText(text)
+  if (text.length > MAX_CONFIG_TEXT_LENGTH) return readConfigText(text)
   const plain = withoutFence(text.replace(/^\uFEFF/, '').trim())
   if (plain === '') return readConfigText(plain)
   if (isLine(plain)) {

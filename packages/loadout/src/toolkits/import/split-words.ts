@@ -1,11 +1,11 @@
 /** A command line in its words, as a POSIX shell divides them. Nothing is expanded and nothing is run. */
 import { invalidFields } from '../../schema/json.ts'
 
-const LONGEST_LINE = 20_000
+const MAX_LINE_LENGTH = 20_000
 
 export function splitWords(text: string): string[] {
-  if (text.length > LONGEST_LINE)
-    throw invalidFields([{ path: '(body)', message: `is a command line longer than ${LONGEST_LINE} characters` }])
+  if (text.length > MAX_LINE_LENGTH)
+    throw invalidFields([{ path: '(body)', message: `is a command line longer than ${MAX_LINE_LENGTH} characters` }])
   // A backslash (or ^ and ` of Windows shells) at the end of a line continues it.
   const line = text.replace(/[ \t]*[\\^`]\r?\n[ \t]*/g, ' ')
   const words: string[] = []

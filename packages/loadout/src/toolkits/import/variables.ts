@@ -27,7 +27,7 @@ interface Frame {
 }
 
 const DEEPEST = 8
-const LONGEST_NAME = 200
+const MAX_NAME_LENGTH = 200
 
 export function readTemplate(text: string): Template {
   const root: Frame = { from: 0, parts: [] }
@@ -71,7 +71,7 @@ function variableOf(raw: string, parts: readonly Part[], depth: number): Variabl
     typeof first === 'string' &&
     (divider >= 0 || rest.length === 0) &&
     name !== undefined &&
-    name.length <= LONGEST_NAME &&
+    name.length <= MAX_NAME_LENGTH &&
     /^[^\p{Cc}\p{Cf}]+$/u.test(name)
   const isSecretRef = inner.startsWith('secret:')
   return readable ? { raw, name, isSecretRef, fallback } : { raw, name: undefined, isSecretRef, fallback: undefined }

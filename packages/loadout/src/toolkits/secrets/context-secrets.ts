@@ -13,7 +13,7 @@ const NONE: Readonly<Record<string, string>> = Object.freeze({})
 type Hiding = Toolkit & { [SECRETS]?: Readonly<Record<string, string>> }
 
 /** What the record itself carries. */
-export const carriedSecrets = (toolkit: Toolkit): Readonly<Record<string, string>> =>
+export const contextSecrets = (toolkit: Toolkit): Readonly<Record<string, string>> =>
   (toolkit as Hiding | null | undefined)?.[SECRETS] ?? NONE
 
 /** The same toolkit with its secrets out of sight, beside those that were before. */

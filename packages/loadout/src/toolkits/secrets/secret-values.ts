@@ -14,7 +14,7 @@ const DECLARED = /^(?:secrets\.|auth\.(?!headers\.)|(?:args|url)\.input\d+$)/
 const CARRIED = 'carried.'
 const SHORTEST_DECLARED = 4
 const PATH = /^(?:\/|~\/|\.{1,2}\/|[A-Za-z]:\\)/
-const LONGEST_JSON = 64 * 1024
+const MAX_JSON_LENGTH = 64 * 1024
 const DEEPEST_JSON = 8
 /** `Server=db;Password=hunter22;` */
 const PAIR = /(?:^|[;\s])([\w -]{1,60})=([^;\s]+)/g
@@ -66,7 +66,7 @@ function secretsOfUrl(value: string): string[] | undefined {
 
 /** A service account's key file, for example: its own names say which of its values are secret. */
 function insideJson(value: string, depth: number): string[] | undefined {
-  if (!/^\s*[{[]/.test(value) || value.length > LONGEST_JSON) return undefined
+  if (!/^\s*[{[]/.test(value) || value.length > MAX_JSON_LENGTH) return undefined
   try {
     return leafSecrets(JSON.parse(value), '', depth)
   } catch {
@@ -83,7 +83,7 @@ function leafSecrets(value: unknown, name: string, depth: number): string[] {
 }
 
 const insidePairs = (value: string): string[] =>
-  [...value.slice(0, LONGEST_JSON).matchAll(PAIR)]
+  [...value.slice(0, MAX_JSON_LENGTH).matchAll(PAIR)]
     .filter(([, name = '', one = '']) => isSecretName(name) && isStrong(one))
     .map(([, , one = '']) => one)
 

@@ -51,7 +51,7 @@ export interface Sources {
   close(): Promise<void>
 }
 
-export interface SourceParts {
+export interface SourceDeps {
   registry: Pick<Registry, 'register' | 'remove' | 'appStored' | 'bind' | 'defaults'>
   secrets(owner: { userId: string; toolkit: string }): Promise<Record<string, string>>
   onProblem?: ((problem: SourceProblem) => void) | undefined
@@ -59,7 +59,7 @@ export interface SourceParts {
 
 const APP = { tier: 'app' } as const
 
-export function createSources(parts: SourceParts, sources: readonly ToolkitSource[]): Sources {
+export function createSources(parts: SourceDeps, sources: readonly ToolkitSource[]): Sources {
   /** What each source said last: what is wrong, and which toolkits it defines. */
   const said = new Map<ToolkitSource, Said>()
   let queue: Promise<unknown> = Promise.resolve()
@@ -116,17 +116,17 @@ interface Said {
   problems: readonly SourceProblem[]
 }
 
-async function of(parts: SourceParts, source: string): Promise<StoredToolkit[]> {
+async function of(parts: SourceDeps, source: string): Promise<StoredToolkit[]> {
   return (await parts.registry.appStored()).filter((one) => one.toolkit.source === source)
 }
 
-async function end(parts: SourceParts, source: string): Promise<void> {
+async function end(parts: SourceDeps, source: string): Promise<void> {
   for (const gone of await of(parts, source)) await parts.registry.remove(gone.uscoId, APP, source).catch(ignoreMissing)
 }
 
 /** Brings what is stored to what the source says. Gives what it defines, and what could not be brought. */
 async function apply(
-  parts: SourceParts,
+  parts: SourceDeps,
   source: string,
   { records = {}, lineOf, complete = true }: SourceRead,
 ): Promise<{ ids: Set<string>; problems: SourceProblem[] }> {
@@ -164,7 +164,7 @@ interface Entry {
   record: unknown
 }
 
-async function put(parts: SourceParts, { source, id, name, record }: Entry): Promise<void> {
+async function put(parts: SourceDeps, { source, id, name, record }: Entry): Promise<void> {
   const input = { id, name, ...(record as object) }
   const before = await parts.registry.appStored()
   // An entry that got another id is another toolkit; its name must be free first.
@@ -184,7 +184,7 @@ async function put(parts: SourceParts, { source, id, name, record }: Entry): Pro
 }
 
 /** Nothing is written where nothing changed, so that a restart closes no connection and asks nobody to look anew. */
-async function isSame(parts: SourceParts, existing: StoredToolkit, input: unknown): Promise<boolean> {
+async function isSame(parts: SourceDeps, existing: StoredToolkit, input: unknown): Promise<boolean> {
   const { toolkit: wanted } = readToolkit(input, { defaults: await parts.registry.defaults() })
   // Where the key of the secrets is lost, writing them anew mends it.
   const secrets = await parts.secrets({ userId: existing.userId, toolkit: existing.uscoId }).catch(() => undefined)
@@ -202,7 +202,7 @@ function ignoreMissing(error: unknown): void {
 }
 
 /** Records that the app's code gives. Another host over the same storage may be given others, so nothing is over. */
-export function givenSource(source: string, records: Record<string, unknown>): ToolkitSource {
+export function inlineSource(source: string, records: Record<string, unknown>): ToolkitSource {
   return {
     async follow(tell) {
       await tell({ source, records, complete: false })

@@ -2,14 +2,14 @@
 import { readProgram } from '../../code-mode/parse/read-program.ts'
 import type { Plan } from './plan.ts'
 
-export interface BrokenProgram {
+export interface InvalidProgram {
   path: string
   node: string
   message: string
 }
 
-export async function programProblems({ nodes }: Pick<Plan, 'nodes'>): Promise<BrokenProgram[]> {
-  const problems: BrokenProgram[] = []
+export async function programProblems({ nodes }: Pick<Plan, 'nodes'>): Promise<InvalidProgram[]> {
+  const problems: InvalidProgram[] = []
   for (const { node, index } of nodes.values()) {
     if (node.type !== 'code') continue
     const read = await readProgram({ source: node.program, language: node.language })

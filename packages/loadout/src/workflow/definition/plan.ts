@@ -62,7 +62,7 @@ function waitingFor(edges: Edges, from: Iterable<string>): Set<string> {
 export const downstreamOf = (plan: Plan, from: string): Set<string> => waitingFor(edgesOf(plan.nodes), [from])
 
 /** More than these say nothing new. */
-const MOST_CYCLES = 20
+const MAX_CYCLES = 20
 
 /** Cycles, at most one for each node of one, and who waits for one of them. */
 export function findCycles(edges: Edges): { cycles: string[][]; behind: string[] } {
@@ -70,7 +70,7 @@ export function findCycles(edges: Edges): { cycles: string[][]; behind: string[]
   const inRing = new Set<string>()
   for (const knot of knotsOf(edges))
     for (const id of knot.keys()) {
-      const cycle = inRing.has(id) || cycles.length >= MOST_CYCLES ? undefined : shortestCycle(knot, id)
+      const cycle = inRing.has(id) || cycles.length >= MAX_CYCLES ? undefined : shortestCycle(knot, id)
       if (!cycle) continue
       cycles.push(cycle)
       for (const one of cycle) inRing.add(one)

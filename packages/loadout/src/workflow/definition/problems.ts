@@ -1,12 +1,12 @@
 /** Problems of a definition, gathered: each once, and no more of them than anybody reads. */
 import type { FieldError } from '../../errors.ts'
 
-export const MOST_PROBLEMS = 200
+export const MAX_PROBLEMS = 200
 
 /** One more is kept than is shown, which tells that there are more. */
 export function addProblems(problems: FieldError[], found: Iterable<FieldError>): void {
   for (const one of found) {
-    if (problems.length > MOST_PROBLEMS) return
+    if (problems.length > MAX_PROBLEMS) return
     if (!problems.some(({ path, message }) => path === one.path && message === one.message)) problems.push(one)
   }
 }

@@ -8,7 +8,7 @@ import { HostError } from '../../errors.ts'
 import { compileSchema } from '../../json-schema/validator.ts'
 import { invalidInput, type JsonObject } from '../../schema/json.ts'
 import {
-  MOST_NODES,
+  MAX_NODES,
   NODE_TYPES,
   type WorkflowDefinition,
   type WorkflowNode,
@@ -20,7 +20,7 @@ import { checkGraph } from './check-graph.ts'
 import { checkNames, type Known } from './check-names.ts'
 import { readTexts } from './node-templates.ts'
 import { heldNodes, type Plan, type PlannedNode } from './plan.ts'
-import { addProblems, MOST_PROBLEMS } from './problems.ts'
+import { addProblems, MAX_PROBLEMS } from './problems.ts'
 
 export interface ReadDefinition {
   problems: FieldError[]
@@ -36,11 +36,11 @@ export interface Readable extends Pick<Plan, 'nodes'> {
 
 const LARGEST = 4_000_000
 /** Characters of all expressions of a definition. */
-const MOST_EXPRESSIONS = 500_000
-const shell = workflowDefinition.extend({ nodes: z.array(z.unknown()).min(1).max(MOST_NODES) })
+const MAX_EXPRESSIONS = 500_000
+const shell = workflowDefinition.extend({ nodes: z.array(z.unknown()).min(1).max(MAX_NODES) })
 
 export function readDefinition(raw: unknown): ReadDefinition {
-  const read = createReader(MOST_EXPRESSIONS)
+  const read = createReader(MAX_EXPRESSIONS)
   const top = shell.safeParse(raw)
   const problems: FieldError[] = []
   if (!top.success) addProblems(problems, problemsOf(top.error, []))
@@ -74,7 +74,7 @@ export function planOf(definition: unknown): Plan {
 }
 
 export function invalidDefinition(problems: readonly FieldError[]): HostError {
-  const shown = problems.slice(0, MOST_PROBLEMS)
+  const shown = problems.slice(0, MAX_PROBLEMS)
   const more = problems.length > shown.length ? '; and more' : ''
   const detail = `${shown.map(({ path, message }) => `${path}: ${message}`).join('; ')}${more}`
   return new HostError('invalid-input', { detail, errors: shown })
@@ -86,7 +86,7 @@ interface Placed {
 }
 
 function readNodes(raw: readonly unknown[], problems: FieldError[]): Placed[] {
-  return raw.slice(0, MOST_NODES).flatMap((one, index) => {
+  return raw.slice(0, MAX_NODES).flatMap((one, index) => {
     const { type } = (typeof one === 'object' && one !== null ? one : {}) as { type?: unknown }
     if (typeof type !== 'string' || !Object.hasOwn(NODE_TYPES, type)) {
       const message = `must be one of ${Object.keys(NODE_TYPES).join(', ')}`

@@ -22,8 +22,8 @@ export interface NamedPath {
   isOpen: boolean
 }
 
-export const LONGEST_EXPRESSION = 4000
-const MOST_NODES = 1000
+export const MAX_EXPRESSION_LENGTH = 4000
+const MAX_NODES = 1000
 const DEEPEST = 100
 
 /** Loops over a list: the first argument is the name of the item. */
@@ -36,12 +36,12 @@ export function createReader(most = Number.POSITIVE_INFINITY): (text: string) =>
     unlistedVariablesAreDyn: true,
     homogeneousAggregateLiterals: false,
     enableOptionalTypes: true,
-    limits: { maxAstNodes: MOST_NODES, maxDepth: 64, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
+    limits: { maxAstNodes: MAX_NODES, maxDepth: 64, maxListElements: 500, maxMapEntries: 500, maxCallArguments: 8 },
   })
   return (text) => {
     if (text.trim() === '') throw new ExpressionFault('is empty')
-    if (text.length > LONGEST_EXPRESSION)
-      throw new ExpressionFault(`is longer than ${LONGEST_EXPRESSION} characters; do it in a code node`)
+    if (text.length > MAX_EXPRESSION_LENGTH)
+      throw new ExpressionFault(`is longer than ${MAX_EXPRESSION_LENGTH} characters; do it in a code node`)
     left -= text.length
     if (left < 0) throw new ExpressionFault(`is one too many: all expressions have ${most} characters at most`)
     const root = parsed(environment, text)

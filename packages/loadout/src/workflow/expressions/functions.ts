@@ -6,7 +6,7 @@ import type { Meter } from './meter.ts'
 
 type Call = (args: readonly Json[], meter: Meter) => Json
 
-const MOST_JSON = 1_000_000
+const MAX_JSON = 1_000_000
 
 export const isList = (value: Json): value is Json[] => Array.isArray(value)
 export const isMap = (value: Json): value is JsonObject =>
@@ -81,7 +81,7 @@ function number(value: Json, meter: Meter): number {
 
 function parseJson(value: Json, meter: Meter): Json {
   const given = text(value)
-  if (given.length > MOST_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
+  if (given.length > MAX_JSON) throw new ExpressionFault('is more text than can be read as JSON here')
   meter.text(given.length)
   meter.pay(given.length >> 3)
   try {

@@ -7,21 +7,29 @@ import type { InvocationTools } from '../../calls/invocation.ts'
 import { jsonOf, outcomeOf } from '../../calls/records/outcome-json.ts'
 import { ERRORS, type ErrorCode, HostError } from '../../errors.ts'
 import { compileSchema } from '../../json-schema/validator.ts'
-import type { RunLog, Standing, StepAnswer, StepResult } from '../../runs/engine.ts'
+import type { RunLog, StepOutcome, StepResult, Suspended } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import { SEARCH_ENTRY } from '../../search/search-tools.ts'
 import type { Agent, AgentCall, AgentRequest, AgentResult } from '../agent.ts'
-import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from '../run/node-context.ts'
+import {
+  attemptOf,
+  callAsStep,
+  keyOf,
+  type LeafDeps,
+  type NodeExecution,
+  redactedArguments,
+  timed,
+} from '../run/node-context.ts'
 import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
-import { type CallsMade, isTaken, keptOf, watchCalls } from '../run/recorded-calls.ts'
-import { shownOf } from '../run/redacted-text.ts'
+import { type CallsMade, failureData, isTaken, watchCalls } from '../run/recorded-calls.ts'
+import { createRedactor } from '../run/redacted-text.ts'
 
 /** So long it may take to ask for what its log has. */
 const STALLED_MS = 10_000
 
-export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+export async function agentNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
   const { planned, place } = leaf
   const node = planned.node as NodeOf<'agent'>
   const prompt = render(planned, 'prompt', place.values)
@@ -40,7 +48,7 @@ export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> 
     {
       request: requestOf(planned, place, {
         ...(node.model === undefined ? {} : { model: node.model }),
-        prompt: shownOf(parts.run).text(texts.prompt),
+        prompt: createRedactor(parts.run).text(texts.prompt),
       }),
       execute: () => {
         parts.onRunning(planned)
@@ -51,7 +59,7 @@ export async function agentNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> 
   if ('stands' in answer) return answer
   const isNew = !isTaken(answer, parts.run.startedAt)
   if ('error' in answer) {
-    const { mayRepeat, usage } = keptOf(answer)
+    const { mayRepeat, usage } = failureData(answer)
     if (usage && isNew) parts.onUsage(usage)
     return attemptOf(answer, mayRepeat)
   }
@@ -69,8 +77,8 @@ interface Texts {
 }
 
 class AgentRun {
-  readonly #parts: LeafParts
-  readonly #leaf: Leaf
+  readonly #parts: LeafDeps
+  readonly #leaf: NodeExecution
   readonly #texts: Texts
   readonly #log: RunLog
   readonly #made: CallsMade
@@ -79,13 +87,13 @@ class AgentRun {
   readonly #places = new Map<string, number>()
   #answers = 0
   readonly #stop = new AbortController()
-  #stands: Standing | undefined
+  #stands: Suspended | undefined
   /** What stops the run itself. */
   #fault: unknown
   #busy = 0
   readonly #spent: Record<string, number> = {}
 
-  constructor(parts: LeafParts, leaf: Leaf, texts: Texts) {
+  constructor(parts: LeafDeps, leaf: NodeExecution, texts: Texts) {
     this.#parts = parts
     this.#leaf = leaf
     this.#texts = texts
@@ -94,7 +102,7 @@ class AgentRun {
     this.#log = this.#made.log
   }
 
-  async go(): Promise<StepResult | Standing> {
+  async go(): Promise<StepResult | Suspended> {
     const { agent, run } = this.#parts
     const node = this.#leaf.planned.node as NodeOf<'agent'>
     if (!agent) return { error: { code: 'function-missing', message: 'This host has no agent.' } }
@@ -150,7 +158,7 @@ class AgentRun {
   }
 
   /** A step of the agent. One that stands ends the agent, once the others that are under way are done. */
-  async #inside(signal: AbortSignal, step: () => Promise<StepAnswer>): Promise<Exclude<StepAnswer, Standing>> {
+  async #inside(signal: AbortSignal, step: () => Promise<StepOutcome>): Promise<Exclude<StepOutcome, Suspended>> {
     this.#busy++
     try {
       const answer = await step()
@@ -173,7 +181,7 @@ class AgentRun {
     { id, name, arguments: args, given, prompt }: AgentCall,
     own: InvocationTools,
     signal: AbortSignal,
-  ): Promise<StepAnswer> {
+  ): Promise<StepOutcome> {
     const entry = findTool(own.loadout, name) ?? hostsOwn(name)
     const place = this.#placeOf(id)
     const { runId } = this.#parts.run
@@ -188,7 +196,7 @@ class AgentRun {
       {
         request: requestOf(this.#leaf.planned, this.#leaf.place, {
           ref: entry?.ref ?? name,
-          arguments: shownArguments(this.#parts, entry, args),
+          arguments: redactedArguments(this.#parts, entry, args),
         }),
         execute: async ({ stepId: callId, approvalId }) => {
           if (approvalId === undefined) await this.#caughtUp()
@@ -203,7 +211,7 @@ class AgentRun {
     )
   }
 
-  #remember(name: string, ask: () => Promise<Json>, signal: AbortSignal): Promise<StepAnswer> {
+  #remember(name: string, ask: () => Promise<Json>, signal: AbortSignal): Promise<StepOutcome> {
     const place = `said:${encodeURIComponent(name)}`
     this.#answers++
     this.#note(place)

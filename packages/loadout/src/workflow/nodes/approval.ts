@@ -1,16 +1,16 @@
 /** A question to the user, stored: the run holds nothing while it waits, and goes on with the answer in any process. */
 import type { JsonObject } from '../../schema/json.ts'
-import { attemptOf, keyOf, type Leaf, type LeafParts, type StepOutcome } from '../run/node-context.ts'
+import { attemptOf, keyOf, type LeafDeps, type NodeExecution, type NodeStepOutcome } from '../run/node-context.ts'
 import { type Attempt, failure, render, requestOf } from '../run/node-result.ts'
-import { shownOf } from '../run/redacted-text.ts'
+import { createRedactor } from '../run/redacted-text.ts'
 
-export async function approvalNode(parts: LeafParts, { planned, place }: Leaf): Promise<Attempt> {
+export async function approvalNode(parts: LeafDeps, { planned, place }: NodeExecution): Promise<Attempt> {
   const message = render(planned, 'message', place.values)
   const args = render(planned, 'arguments', place.values)
   if ('error' in message) return message
   if ('error' in args) return args
   const reason = typeof message.value === 'string' ? message.value : JSON.stringify(message.value)
-  const shown = shownOf(parts.run, args.value as JsonObject)
+  const shown = createRedactor(parts.run, args.value as JsonObject)
   const about = { message: shown.text(reason), arguments: shown.values(args.value as JsonObject) }
   const answer = await parts.run.log.step(
     { place: place.place, key: await keyOf('approval', [reason, args.value]), kind: 'approval', repeatable: true },
@@ -38,9 +38,9 @@ interface Question {
 }
 
 async function ask(
-  { approvals, run }: LeafParts,
+  { approvals, run }: LeafDeps,
   { node, message: reason, arguments: shown, original, stepId }: Question,
-): Promise<StepOutcome> {
+): Promise<NodeStepOutcome> {
   const { userId, threadId, runId } = run
   const approval = await approvals.put({
     userId,
@@ -62,9 +62,9 @@ async function ask(
 }
 
 async function answered(
-  { approvals, run }: LeafParts,
+  { approvals, run }: LeafDeps,
   { stepId, approvalId }: { stepId: string; approvalId: string },
-): Promise<StepOutcome> {
+): Promise<NodeStepOutcome> {
   const { approval, answer } = await approvals.answerTo({ userId: run.userId, callId: stepId, id: approvalId })
   if (!answer) return { pause: { approvalId, until: new Date(approval.expiresAt) } }
   if (answer.status === 'allowed') return { value: { approved: true } }

@@ -1,8 +1,8 @@
 /** A condition, decided once: the log keeps which way it went. */
-import { attemptOf, keyOf, type Leaf, type LeafParts } from '../run/node-context.ts'
+import { attemptOf, keyOf, type LeafDeps, type NodeExecution } from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
 
-export async function branchNode(parts: LeafParts, { planned, place }: Leaf): Promise<Attempt> {
+export async function branchNode(parts: LeafDeps, { planned, place }: NodeExecution): Promise<Attempt> {
   const rendered = render(planned, 'when', place.values)
   if ('error' in rendered) return rendered
   const { value } = rendered

@@ -13,15 +13,15 @@ import { functionsOf, tighter } from '../../code-mode/programs.ts'
 import { HostError } from '../../errors.ts'
 import { narrow } from '../../loadout/narrow.ts'
 import type { Loadout } from '../../loadout/overlay.ts'
-import type { RunLog, Standing, StepResult } from '../../runs/engine.ts'
+import type { RunLog, StepResult, Suspended } from '../../runs/engine.ts'
 import { newId } from '../../schema/ids.ts'
 import type { Json } from '../../schema/json.ts'
 import type { ApprovalView } from '../../schema/records/approval.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import { tokenizerOf } from '../../search/tokens/tokenizer.ts'
-import { attemptOf, keyOf, type Leaf, type LeafParts, shownArguments, timed } from '../run/node-context.ts'
+import { attemptOf, keyOf, type LeafDeps, type NodeExecution, redactedArguments, timed } from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
-import { type CallsMade, isTaken, keptOf, watchCalls } from '../run/recorded-calls.ts'
+import { type CallsMade, failureData, isTaken, watchCalls } from '../run/recorded-calls.ts'
 
 /** What is kept of it: the value, and what it said. */
 interface KeptValue {
@@ -30,7 +30,7 @@ interface KeptValue {
   calls: number
 }
 
-export async function codeNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+export async function codeNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
   const { planned, place } = leaf
   const node = planned.node as NodeOf<'code'>
   const input = render(planned, 'input', place.values)
@@ -49,7 +49,7 @@ export async function codeNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
   if ('stands' in answer) return answer
   const isNew = !isTaken(answer, parts.run.startedAt)
   if ('error' in answer) {
-    const { mayRepeat, usage } = keptOf(answer)
+    const { mayRepeat, usage } = failureData(answer)
     if (usage && isNew) parts.onUsage(usage)
     return attemptOf(answer, mayRepeat)
   }
@@ -66,10 +66,10 @@ interface ProgramOf {
 }
 
 async function runProgram(
-  parts: LeafParts,
-  leaf: Leaf,
+  parts: LeafDeps,
+  leaf: NodeExecution,
   { node, input, log: given }: ProgramOf,
-): Promise<StepResult | Standing> {
+): Promise<StepResult | Suspended> {
   const { executor, run } = parts
   if (!executor)
     return { error: { code: 'function-missing', message: 'This host runs no programs: it has no executor.' } }
@@ -85,7 +85,7 @@ async function runProgram(
     {
       calls: throughInvocation(parts, loadout),
       searcher: parts.searcher,
-      show: (entry, args) => shownArguments(parts, entry, args),
+      show: (entry, args) => redactedArguments(parts, entry, args),
       declare: async (entry) => {
         const names = codeNames(loadout.tools, { reserved: BUILT_IN })
         return declare([entry], { maxTokens: 4000, tokenizer: await tokenizerOf(), names }).text
@@ -101,7 +101,7 @@ async function runProgram(
   return resultOf(execution, made)
 }
 
-function resultOf(execution: Execution, { log, count, failed }: CallsMade): StepResult | Standing {
+function resultOf(execution: Execution, { log, count, failed }: CallsMade): StepResult | Suspended {
   if (execution.status === 'paused') return { stands: 'paused' }
   if (execution.status === 'completed') {
     if (log.unasked > 0)
@@ -133,7 +133,7 @@ async function fixedNames(
 }
 
 /** Calls of a program go the way of the invocation, which has what the call brought with it. */
-function throughInvocation({ invocation }: LeafParts, loadout: Loadout): Pick<Calls, 'start'> {
+function throughInvocation({ invocation }: LeafDeps, loadout: Loadout): Pick<Calls, 'start'> {
   return {
     start({ toolkit, tool, arguments: args, caller, callId = newId('call'), signal, pauses }) {
       const { promise: pending, resolve } = Promise.withResolvers<ApprovalView>()

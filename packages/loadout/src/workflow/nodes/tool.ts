@@ -6,11 +6,19 @@ import { resultOf } from '../../code-mode/bridge.ts'
 import type { StepResult } from '../../runs/engine.ts'
 import type { JsonObject } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
-import { attemptOf, callAsStep, keyOf, type Leaf, type LeafParts, shownArguments, timed } from '../run/node-context.ts'
+import {
+  attemptOf,
+  callAsStep,
+  keyOf,
+  type LeafDeps,
+  type NodeExecution,
+  redactedArguments,
+  timed,
+} from '../run/node-context.ts'
 import { type Attempt, render, requestOf } from '../run/node-result.ts'
-import { isTaken, UNSURE } from '../run/recorded-calls.ts'
+import { isTaken, OUTCOME_UNKNOWN_CODES } from '../run/recorded-calls.ts'
 
-export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+export async function toolNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
   const { planned, place } = leaf
   const { ref } = planned.node as NodeOf<'tool'>
   const rendered = render(planned, 'arguments', place.values)
@@ -22,7 +30,7 @@ export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
   const answer = await log.step(
     { place: place.place, key: await keyOf(ref, args), kind: 'call', repeatable },
     {
-      request: requestOf(planned, place, { ref, arguments: shownArguments(parts, entry, args) }),
+      request: requestOf(planned, place, { ref, arguments: redactedArguments(parts, entry, args) }),
       execute: async ({ stepId: callId, approvalId }) => {
         parts.onRunning(planned)
         const { signal, isLate, error } = timed(leaf)
@@ -33,7 +41,7 @@ export async function toolNode(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
     },
   )
   if (!isTaken(answer, parts.run.startedAt)) parts.onUsage({ calls: 1 })
-  return attemptOf(answer, 'error' in answer ? repeatable || !UNSURE.has(answer.error.code) : true)
+  return attemptOf(answer, 'error' in answer ? repeatable || !OUTCOME_UNKNOWN_CODES.has(answer.error.code) : true)
 }
 
 /** What later nodes read: all of it, or an error. A beginning of it must not pass for it. */

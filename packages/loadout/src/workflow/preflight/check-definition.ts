@@ -4,14 +4,14 @@ import { programProblems } from '../definition/check-programs.ts'
 import type { Plan } from '../definition/plan.ts'
 import { addProblems } from '../definition/problems.ts'
 import { invalidDefinition, type Readable, readDefinition } from '../definition/read-definition.ts'
-import { argumentProblems, lookUp, missingTool } from './check-tool.ts'
-import { type PreflightParts, type Problem, surroundingsOf } from './context.ts'
+import { argumentProblems, findTool, missingTool } from './check-tool.ts'
+import { createPreflightContext, type PreflightDeps, type Problem } from './context.ts'
 import { type Need, needsOf } from './required-tools.ts'
 
-export type DefinitionParts = Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>
+export type DefinitionDeps = Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>
 
 /** The plan, or `invalid-input` with every problem. */
-export async function checkDefinition(parts: DefinitionParts, userId: string, definition: unknown): Promise<Plan> {
+export async function checkDefinition(parts: DefinitionDeps, userId: string, definition: unknown): Promise<Plan> {
   const { plan, problems, readable } = readDefinition(definition)
   const found = [...problems]
   addProblems(found, await programProblems(readable))
@@ -21,10 +21,10 @@ export async function checkDefinition(parts: DefinitionParts, userId: string, de
 }
 
 /** A tool must be there, unless whoever runs it brings it along, or nobody looked at its server yet. */
-async function toolProblems(parts: DefinitionParts, userId: string, readable: Readable): Promise<FieldError[]> {
+async function toolProblems(parts: DefinitionDeps, userId: string, readable: Readable): Promise<FieldError[]> {
   const { brings } = readable
   const needs = needsOf(readable).filter(({ toolkit }) => !brings.includes(toolkit))
-  const around = await surroundingsOf(parts, { userId }, needs)
+  const around = await createPreflightContext(parts, { userId }, needs)
   const problems: Problem[] = []
   const tell = ({ path, ref, planned }: Need, message: string) =>
     problems.push({ path, ref, node: planned.node.id, code: 'invalid-input', message, action: '' })
@@ -34,7 +34,7 @@ async function toolProblems(parts: DefinitionParts, userId: string, readable: Re
       if (need.tool === undefined && /[*?[{]/.test(need.toolkit)) continue
       tell(need, `there is no toolkit '${need.toolkit}'; list it in "brings" where each run brings it along`)
     } else if (need.tool !== undefined) {
-      const { schema, isUnseen } = lookUp(need, stored, around)
+      const { schema, isUnseen } = findTool(need, stored, around)
       if (!schema && !isUnseen) tell(need, missingTool(need)[1])
       else argumentProblems(need, schema, problems)
     }

@@ -1,7 +1,7 @@
 /** Everything that would stop one call: whether its toolkit and its tool are there, may be used, and take what they are given. */
 
 import type { CatalogTool } from '../../catalog/catalog.ts'
-import { CLOSED_REASON, closedState } from '../../connections/redact-errors.ts'
+import { REDACTED_REASON, redactState } from '../../connections/redact-errors.ts'
 import type { FieldError } from '../../errors.ts'
 import { compileSchema } from '../../json-schema/validator.ts'
 import { callersOf } from '../../loadout/candidates.ts'
@@ -9,12 +9,12 @@ import type { JsonObject } from '../../schema/json.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 import type { Template } from '../expressions/template.ts'
-import type { Checked, PreflightParts, Problem, World } from './context.ts'
+import type { Checked, PreflightDeps, PreflightState, Problem } from './context.ts'
 import type { Need } from './required-tools.ts'
 
 type Tell = (code: Problem['code'], message: string, action: string) => void
 
-export async function checkTool(parts: PreflightParts, need: Need, world: World): Promise<Checked> {
+export async function checkTool(parts: PreflightDeps, need: Need, world: PreflightState): Promise<Checked> {
   const { ref, toolkit, path, planned } = need
   const problems: Problem[] = []
   const tell: Tell = (code, message, action) =>
@@ -64,20 +64,20 @@ export const missingTool = ({ ref, toolkit }: Need): Parameters<Tell> => [
 ]
 
 interface Found {
-  world: World
+  world: PreflightState
   stored: StoredToolkit
   problems: Problem[]
   tell: Tell
   failed: string | undefined
 }
 
-async function checkStored(parts: PreflightParts, need: Need, found: Found): Promise<Checked> {
+async function checkStored(parts: PreflightDeps, need: Need, found: Found): Promise<Checked> {
   const { world, stored, problems, tell } = found
   const { toolkit, ref } = need
   if (!stored.enabled)
     tell('not-carried', `The toolkit '${toolkit}' is switched off.`, 'Switch it on, or remove the tool.')
   await checkConnection(parts, need, found)
-  const { cataloged, schema, isUnseen } = lookUp(need, stored, world)
+  const { cataloged, schema, isUnseen } = findTool(need, stored, world)
   if (isUnseen) return { problems, warnings: [], isUnseen }
   if (!schema) tell(...missingTool(need))
   if (!schema) return { problems, warnings: [] }
@@ -91,10 +91,10 @@ async function checkStored(parts: PreflightParts, need: Need, found: Found): Pro
 }
 
 /** What is known of the tool: in the user's own catalog, or by the registry. No schema: it is not there. */
-export function lookUp(
+export function findTool(
   { tool }: Need,
   { uscoId, row }: StoredToolkit,
-  { tools, market }: Pick<World, 'tools' | 'market'>,
+  { tools, market }: Pick<PreflightState, 'tools' | 'market'>,
 ): { cataloged?: CatalogTool | undefined; schema?: JsonObject | undefined; isUnseen: boolean } {
   const known = tools.get(uscoId) ?? []
   const cataloged = known.find(({ manifest, inactive }) => manifest.name === tool && inactive === undefined)
@@ -142,7 +142,7 @@ function callerProblems({ caller, ref }: Need, allowed: readonly string[], tell:
 
 /** The last that was seen of its server, and whether this user is signed in to it. */
 async function checkConnection(
-  parts: PreflightParts,
+  parts: PreflightDeps,
   { toolkit }: Need,
   { stored, world, tell, failed }: Found,
 ): Promise<void> {
@@ -155,12 +155,12 @@ async function checkConnection(
       live?.url ?? 'Sign in to the server, then run it again.',
     )
   const isClosed = stored.tier === 'app'
-  const shown = live?.status === 'error' && isClosed ? closedState(live) : live
+  const shown = live?.status === 'error' && isClosed ? redactState(live) : live
   if (shown?.status === 'error')
     return tell('server-unreachable', `The server of '${toolkit}' does not work: ${shown.reason}`, shown.action)
   const { lastFailure } = stored
   if (lastFailure && live?.status !== 'connected') {
-    const reason = isClosed ? CLOSED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
+    const reason = isClosed ? REDACTED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
     return tell(
       'server-unreachable',
       `The server of '${toolkit}' does not work: ${reason}`,
@@ -177,7 +177,7 @@ async function checkConnection(
 
 /** Whether somebody would be asked; what is denied is told. */
 async function decided(
-  { policy }: PreflightParts,
+  { policy }: PreflightDeps,
   { ref, caller }: Need,
   { world, stored, cataloged, tell }: Pick<Found, 'world' | 'stored' | 'tell'> & { cataloged: CatalogTool },
 ): Promise<boolean> {
@@ -201,7 +201,7 @@ async function decided(
 
 /** One that the invocation brings: it was looked at just now. */
 async function checkBrought(
-  parts: PreflightParts,
+  parts: PreflightDeps,
   need: Need,
   { world, entry, problems, tell }: Pick<Found, 'world' | 'problems' | 'tell'> & { entry: LoadoutEntry },
 ): Promise<Checked> {

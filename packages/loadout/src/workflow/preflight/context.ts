@@ -5,7 +5,7 @@ import type { Connector } from '../../connections/connector.ts'
 import type { ErrorCode } from '../../errors.ts'
 import type { Loadout } from '../../loadout/overlay.ts'
 import type { FailedToolkit } from '../../loadout/setup/setup-toolkits.ts'
-import type { SignIns } from '../../oauth/service.ts'
+import type { OAuthService } from '../../oauth/service.ts'
 import type { Approvals } from '../../policy/approvals/approvals.ts'
 import type { Usage } from '../../policy/limits/usage.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -35,11 +35,11 @@ export interface Checked {
   asks?: boolean | undefined
 }
 
-export interface PreflightParts {
+export interface PreflightDeps {
   registry: Pick<Registry, 'list'>
   catalog: Pick<Catalog, 'tools'>
   connector: Pick<Connector, 'stateOf'>
-  signIns: Pick<SignIns, 'view'>
+  signIns: Pick<OAuthService, 'view'>
   policy: Policy
   approvals: Pick<Approvals, 'list'>
   storage: Storage
@@ -74,13 +74,13 @@ export interface PreflightScope {
 }
 
 /** All that is known, read once. */
-export interface World extends PreflightScope, Surroundings {
+export interface PreflightState extends PreflightScope, PreflightContext {
   available: readonly string[]
   /** Toolkits that a run may still bring along. */
   awaited: readonly string[]
 }
 
-export interface Surroundings {
+export interface PreflightContext {
   stored: ReadonlyMap<string, StoredToolkit>
   tools: ReadonlyMap<string, readonly CatalogTool[]>
   /** Tools of the marketplace, for toolkits that nobody looked at yet. */
@@ -88,17 +88,17 @@ export interface Surroundings {
 }
 
 /** The user's toolkits, and the tools of those that are meant, as they are known: no server is looked at. */
-export async function surroundingsOf(
-  parts: Pick<PreflightParts, 'registry' | 'catalog' | 'storage'>,
+export async function createPreflightContext(
+  parts: Pick<PreflightDeps, 'registry' | 'catalog' | 'storage'>,
   { userId, brought, brings }: Pick<PreflightScope, 'userId' | 'brought' | 'brings'>,
   needs: readonly Need[],
-): Promise<Surroundings> {
+): Promise<PreflightContext> {
   const all = await parts.registry.list(userId)
   const stored = new Map(all.map((one) => [one.toolkit.id, one]))
   const wanted = all.filter(({ toolkit }) => needs.some((need) => need.toolkit === toolkit.id))
   const carried = [...(brought?.values() ?? []), ...(brings?.values() ?? [])]
   const tools = await parts.catalog.tools(userId, [...wanted, ...carried], { asIs: true })
-  return { stored, tools, market: await marketTools(parts.storage, userId, wanted) }
+  return { stored, tools, market: await marketplaceTools(parts.storage, userId, wanted) }
 }
 
 /** Tools of marketplace servers as the registry lists them (`mcp.tools`): known before anybody looked at the server itself. */
@@ -108,7 +108,7 @@ export interface KnownTool {
   inputSchema: JsonObject
 }
 
-export async function marketTools(
+export async function marketplaceTools(
   storage: Storage,
   userId: string,
   toolkits: readonly StoredToolkit[],

@@ -13,15 +13,15 @@ import type { Plan } from '../definition/plan.ts'
 import { checkTool } from './check-tool.ts'
 import {
   type Checked,
-  type PreflightParts,
+  createPreflightContext,
+  type PreflightDeps,
   type PreflightScope,
+  type PreflightState,
   type Problem,
-  surroundingsOf,
-  type World,
 } from './context.ts'
 import { type Need, needsOf, toolkitsOf } from './required-tools.ts'
 
-export type { PreflightParts, PreflightScope, Problem }
+export type { PreflightDeps, PreflightScope, Problem }
 
 export interface Preflight {
   ok: boolean
@@ -33,9 +33,9 @@ export interface Preflight {
 }
 
 /** So many questions may be open. */
-const MOST_OPEN = 100
+const MAX_OPEN = 100
 
-export async function preflight(parts: PreflightParts, plan: Plan, scope: PreflightScope): Promise<Preflight> {
+export async function preflight(parts: PreflightDeps, plan: Plan, scope: PreflightScope): Promise<Preflight> {
   const needs = needsOf(plan)
   // Before a run begins nobody knows what it will bring; once it has, what is not there is missing.
   const awaited = scope.failed === undefined ? [...plan.definition.brings, ...(scope.brings?.keys() ?? [])] : []
@@ -60,8 +60,8 @@ export async function preflight(parts: PreflightParts, plan: Plan, scope: Prefli
   return { ok: problems.length === 0, problems: distinct(problems), warnings: [...warnings], unseen: [...unseen] }
 }
 
-async function look(parts: PreflightParts, scope: PreflightScope, needs: readonly Need[]) {
-  const around = await surroundingsOf(parts, scope, needs)
+async function look(parts: PreflightDeps, scope: PreflightScope, needs: readonly Need[]) {
+  const around = await createPreflightContext(parts, scope, needs)
   const carried = scope.loadout.toolkits.filter(({ tier }) => tier === 'call').map(({ id }) => id)
   return { ...scope, ...around, available: [...new Set([...carried, ...around.stored.keys()])] }
 }
@@ -75,7 +75,7 @@ function crowded({ brings }: PreflightScope, needs: readonly Need[], available: 
 }
 
 /** A toolkit or a glob: something of it must be there; what of it is broken is told, and does not stop the others. */
-function checkMany({ ref, toolkit, path, planned }: Need, world: World): Checked {
+function checkMany({ ref, toolkit, path, planned }: Need, world: PreflightState): Checked {
   const { loadout, available, awaited, failed = [] } = world
   const { matches } = compileGlob(toolkit)
   const broken = failed.filter(({ id }) => matches(id))
@@ -91,7 +91,7 @@ function checkMany({ ref, toolkit, path, planned }: Need, world: World): Checked
 }
 
 /** Nodes that no host without an executor or an agent can run. */
-function cannot({ can }: PreflightParts, { nodes }: Plan): Problem[] {
+function cannot({ can }: PreflightDeps, { nodes }: Plan): Problem[] {
   return [...nodes.values()].flatMap(({ node, index }): Problem[] => {
     const about = { path: `nodes.${index}.type`, node: node.id, code: 'function-missing' as const }
     if (node.type === 'code' && !can.programs)
@@ -115,14 +115,14 @@ function cannot({ can }: PreflightParts, { nodes }: Plan): Problem[] {
 }
 
 /** A definition that was never saved was not held against this yet. */
-async function broken({ can }: PreflightParts, plan: Plan): Promise<Problem[]> {
+async function broken({ can }: PreflightDeps, plan: Plan): Promise<Problem[]> {
   const found = can.programs ? await programProblems(plan) : []
   return found.map((one) => ({ ...one, code: 'invalid-input' as const, action: 'Correct the program.' }))
 }
 
 /** Models that cannot be asked: one that is not named, or has no key. Each is looked up once. */
 async function unasked(
-  { modelProblem }: PreflightParts,
+  { modelProblem }: PreflightDeps,
   { nodes }: Plan,
   { userId }: PreflightScope,
 ): Promise<Problem[]> {
@@ -148,7 +148,7 @@ interface Spending {
 
 /** Limits that are used up, or would be by what is written down alone. */
 async function spent(
-  parts: PreflightParts,
+  parts: PreflightDeps,
   { userId, threadId }: PreflightScope,
   { needs, plan, mayAsk }: Spending,
 ): Promise<Problem[]> {
@@ -186,11 +186,11 @@ async function spent(
   if (tokens?.limit !== undefined && tokens.used >= tokens.limit)
     tell(`The limit of ${tokens.limit} tokens a day is used up.`, tokens.resetsAt)
   const asks = mayAsk || [...plan.nodes.values()].some(({ node }) => node.type === 'approval')
-  if (asks && (await parts.approvals.list(userId, { status: 'pending', limit: MOST_OPEN })).length >= MOST_OPEN)
+  if (asks && (await parts.approvals.list(userId, { status: 'pending', limit: MAX_OPEN })).length >= MAX_OPEN)
     problems.push({
       path: '',
       code: 'limit-reached',
-      message: `It must ask you, and ${MOST_OPEN} approvals of yours are open already.`,
+      message: `It must ask you, and ${MAX_OPEN} approvals of yours are open already.`,
       action: 'Answer some of them first.',
     })
   return problems

@@ -1,18 +1,18 @@
 /** Toolkits of the user that did not work when they were last looked at: what a run needs may work by now, the rest is told. */
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { Connector } from '../../connections/connector.ts'
-import { CLOSED_REASON } from '../../connections/redact-errors.ts'
+import { REDACTED_REASON } from '../../connections/redact-errors.ts'
 import type { FailedToolkit } from '../../loadout/setup/setup-toolkits.ts'
 import type { StoredToolkit } from '../../toolkits/stored-toolkit.ts'
 
-export interface LookParts {
+export interface LookDeps {
   catalog: Pick<Catalog, 'tools' | 'introspect'>
   connector: Pick<Connector, 'stateOf'>
 }
 
 /** What failed once may be connectable now. Where no tool is known, the setup of the run looks anyway. */
-export async function lookAgain(
-  { catalog, connector }: LookParts,
+export async function retryFailedToolkits(
+  { catalog, connector }: LookDeps,
   toolkits: readonly StoredToolkit[],
   userId: string,
 ): Promise<void> {
@@ -27,11 +27,11 @@ export async function lookAgain(
 }
 
 /** Those that no node names: nothing is started for them, what is known is told. */
-export function brokenAmong(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
+export function listFailed(toolkits: readonly StoredToolkit[]): FailedToolkit[] {
   return toolkits
     .filter((one) => one.enabled && isBroken(one))
     .map(({ toolkit: { id }, tier, lastFailure }) => {
-      const why = tier === 'app' || !lastFailure ? CLOSED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
+      const why = tier === 'app' || !lastFailure ? REDACTED_REASON : `${lastFailure.code}: ${lastFailure.reason}`
       const action = 'Correct the toolkit, or refresh its tools.'
       return { id, code: 'server-unreachable', reason: `The last look at its tools failed: ${why}`, action }
     })

@@ -1,7 +1,7 @@
 /** What a run of a workflow does: its toolkits, a look ahead, its nodes; and what is left of it at its end. */
 import type { Invocation } from '../../calls/invocation.ts'
 import type { LogLine } from '../../code-mode/executor.ts'
-import type { AroundWork, ExecutionContext } from '../../context.ts'
+import type { ExecutionContext, RunInContext } from '../../context.ts'
 import type { CredentialStore } from '../../credentials/credential-store.ts'
 import { HostError } from '../../errors.ts'
 import type { Emitter } from '../../events.ts'
@@ -15,34 +15,34 @@ import type { Plan } from '../definition/plan.ts'
 import { planOf } from '../definition/read-definition.ts'
 import type { Preflight, PreflightScope, Problem } from '../preflight/preflight.ts'
 import { needsOf, toolkitsOf } from '../preflight/required-tools.ts'
-import { brokenAmong, type LookParts, lookAgain } from '../preflight/retry-failed.ts'
-import { contextOf, type KeptRun } from '../run-snapshot.ts'
-import type { GivenTransports, Transports } from '../run-transports.ts'
+import { type LookDeps, listFailed, retryFailedToolkits } from '../preflight/retry-failed.ts'
+import { contextOf, type RunSnapshot } from '../run-snapshot.ts'
+import type { RunTransports, Transports } from '../run-transports.ts'
 import { nodeTeller } from '../watch/node-events.ts'
-import type { LeafParts } from './node-context.ts'
+import type { LeafDeps } from './node-context.ts'
 import { type GraphEnd, GraphRun } from './run-graph.ts'
-import { once } from './run-node.ts'
+import { runNode } from './run-node.ts'
 
-export interface WorkParts
-  extends Omit<LeafParts, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
-    LookParts {
+export interface WorkDeps
+  extends Omit<LeafDeps, 'run' | 'invocation' | 'approvals' | 'onRunning' | 'onUsage' | 'onLogs' | 'onWarnings'>,
+    LookDeps {
   setup(names: readonly string[], options: SetupOptions): Promise<Invocation>
   /** Lets what a run calls find its context. */
-  around: AroundWork
+  around: RunInContext
   preflight(plan: Plan, scope: PreflightScope): Promise<Preflight>
   approvals: Pick<Approvals, 'put' | 'answerTo' | 'withdraw'>
   registry: Pick<Registry, 'list'>
   credentials: Pick<CredentialStore, 'seal' | 'unseal'>
-  transports: Pick<GivenTransports, 'of'>
+  transports: Pick<RunTransports, 'of'>
   events: Emitter
   storage: Storage
 }
 
-const MOST_WARNINGS = 200
+const MAX_WARNINGS = 200
 
-export function createWorkflowWork(parts: WorkParts): RunWork {
+export function createWorkflowWork(parts: WorkDeps): RunWork {
   return async (run) => {
-    const kept = run.input as unknown as KeptRun
+    const kept = run.input as unknown as RunSnapshot
     const plan = planOf(kept.definition)
     const context = await contextOf(parts.credentials, run, kept)
     return parts.around(context, () => within(parts, { run, kept, plan, context }))
@@ -51,19 +51,19 @@ export function createWorkflowWork(parts: WorkParts): RunWork {
 
 interface Begun {
   run: ActiveRun
-  kept: KeptRun
+  kept: RunSnapshot
   plan: Plan
   context: ExecutionContext
 }
 
 /** All of it, within its context. */
-async function within(parts: WorkParts, { run, kept, plan, context }: Begun): Promise<RunEnd> {
+async function within(parts: WorkDeps, { run, kept, plan, context }: Begun): Promise<RunEnd> {
   const stored = await parts.registry.list(run.userId)
   const transports = parts.transports.of(run.runId)
   const carried = [...Object.keys(context.toolkits), ...Object.keys(transports)]
   const needed = toolkitsOf(needsOf(plan), [...carried, ...stored.map(({ toolkit }) => toolkit.id)])
   const mine = stored.filter(({ toolkit: { id } }) => !carried.includes(id))
-  await lookAgain(
+  await retryFailedToolkits(
     parts,
     mine.filter(({ toolkit: { id } }) => needed.includes(id)),
     run.userId,
@@ -75,7 +75,7 @@ async function within(parts: WorkParts, { run, kept, plan, context }: Begun): Pr
     const warnings = new Set(invocation.warnings)
     const end = await work(parts, { run, kept, plan, invocation, gone, warnings })
     const unused = mine.filter(({ toolkit: { id } }) => !needed.includes(id))
-    return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...brokenAmong(unused)], warnings }) }
+    return { ...end, toolkits: toolkitsTold(invocation, { broken: [...gone, ...listFailed(unused)], warnings }) }
   } finally {
     await invocation.close()
   }
@@ -83,7 +83,7 @@ async function within(parts: WorkParts, { run, kept, plan, context }: Begun): Pr
 
 interface Working {
   run: ActiveRun
-  kept: KeptRun
+  kept: RunSnapshot
   plan: Plan
   invocation: Invocation
   /** What the run was begun with, and this process does not have. */
@@ -92,7 +92,7 @@ interface Working {
   warnings: Set<string>
 }
 
-async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warnings }: Working): Promise<RunEnd> {
+async function work(parts: WorkDeps, { run, kept, plan, invocation, gone, warnings }: Working): Promise<RunEnd> {
   const { loadout, brought } = invocation
   const failed = [...gone, ...invocation.failedToolkits]
   // Once, before anything was done: what goes on later is looked at by each call.
@@ -111,7 +111,7 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
   const usage: Record<string, number> = {}
   const logs: LogLine[] = []
   const { tell, progress, onRunning } = nodeTeller(parts.events, run, plan)
-  const leaves: LeafParts = {
+  const leaves: LeafDeps = {
     ...parts,
     run,
     invocation,
@@ -121,7 +121,7 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
     },
     onLogs: (lines) => logs.push(...lines),
     onWarnings: (more) => {
-      for (const one of more) if (warnings.size < MOST_WARNINGS) warnings.add(one)
+      for (const one of more) if (warnings.size < MAX_WARNINGS) warnings.add(one)
     },
   }
   const graph = new GraphRun({
@@ -130,7 +130,7 @@ async function work(parts: WorkParts, { run, kept, plan, invocation, gone, warni
     input: kept.input,
     tell,
     progress,
-    once: (planned, place) => once(leaves, { planned, place }),
+    once: (planned, place) => runNode(leaves, { planned, place }),
   })
   const end = await graph.go()
   // Nobody needs the answers of a run that is over.
@@ -160,7 +160,7 @@ function refused(problems: readonly Problem[]): RunEnd {
   return { status: 'failed', error: preflightError(problems), about: { problems } }
 }
 
-function goneTransports({ transports = [] }: KeptRun, here: Transports): FailedToolkit[] {
+function goneTransports({ transports = [] }: RunSnapshot, here: Transports): FailedToolkit[] {
   return transports
     .filter((name) => !Object.hasOwn(here, name))
     .map((id) => ({

@@ -1,33 +1,33 @@
 /** A map: its node for each item of a list, so many at once; what came of them is in the order of the list. */
-import type { Standing } from '../../runs/engine.ts'
+import type { Suspended } from '../../runs/engine.ts'
 import type { Json } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import type { PlannedNode } from '../definition/plan.ts'
 import { isList } from '../expressions/functions.ts'
-import { type Attempt, type NodeEnd, type NodePlace, render } from './node-result.ts'
+import { type Attempt, type NodeEnd, type NodeScope, render } from './node-result.ts'
 import { isFatal } from './retry.ts'
 
-const MOST_ITEMS = 10_000
+const MAX_ITEMS = 10_000
 
-export interface ItemParts {
+export interface ItemDeps {
   /** Runs one item. */
-  run(body: PlannedNode, place: Omit<NodePlace, 'attempt'>): Promise<NodeEnd | Standing>
+  run(body: PlannedNode, place: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended>
   /** So many came to their end. */
   came(done: number, total: number): void
 }
 
 export async function mapItems(
   { planned, body }: { planned: PlannedNode & { node: NodeOf<'map'> }; body: PlannedNode },
-  place: NodePlace,
-  parts: ItemParts,
+  place: NodeScope,
+  parts: ItemDeps,
 ): Promise<Attempt> {
   const { node } = planned
   const over = render(planned, 'over', place.values)
   if ('error' in over) return over
   const items = over.value
   if (!isList(items)) return wrong(node.id, 'must be a list')
-  if (items.length > MOST_ITEMS) return wrong(node.id, `has ${items.length} items, and ${MOST_ITEMS} are the most`)
-  const ends: (NodeEnd | Standing)[] = []
+  if (items.length > MAX_ITEMS) return wrong(node.id, `has ${items.length} items, and ${MAX_ITEMS} are the most`)
+  const ends: (NodeEnd | Suspended)[] = []
   let next = 0
   let done = 0
   let isOver = false
@@ -53,9 +53,9 @@ export async function mapItems(
 
 /** Where a map is tried again, its items have the places that they had: what came to an end is given out of the log. */
 async function runTries(
-  { place, attempt, body }: Pick<NodePlace, 'place' | 'attempt'> & { body: PlannedNode },
-  run: (place: string) => Promise<NodeEnd | Standing>,
-): Promise<NodeEnd | Standing> {
+  { place, attempt, body }: Pick<NodeScope, 'place' | 'attempt'> & { body: PlannedNode },
+  run: (place: string) => Promise<NodeEnd | Suspended>,
+): Promise<NodeEnd | Suspended> {
   const first = attempt === 1 ? place : place.slice(0, place.lastIndexOf('@'))
   for (let tried = 1; ; tried++) {
     const end = await run(tried === 1 ? first : `${first}@${tried}`)
@@ -63,7 +63,7 @@ async function runTries(
   }
 }
 
-function outcomeOf(ends: readonly (NodeEnd | Standing | undefined)[], body: PlannedNode): Attempt {
+function outcomeOf(ends: readonly (NodeEnd | Suspended | undefined)[], body: PlannedNode): Attempt {
   const fatal = [...ends.entries()].flatMap(([index, end]) =>
     end && !('stands' in end) && isFatal(body.node, end) ? [{ index, ...end }] : [],
   )
@@ -73,7 +73,7 @@ function outcomeOf(ends: readonly (NodeEnd | Standing | undefined)[], body: Plan
     const mayRepeat = fatal.every((end) => end.mayRepeat !== false)
     return { error: { code, message: `Item ${first.index}: ${message}`, data }, mayRepeat }
   }
-  const stands = ends.find((end): end is Standing => end !== undefined && 'stands' in end)
+  const stands = ends.find((end): end is Suspended => end !== undefined && 'stands' in end)
   if (stands) return stands
   return { value: ends.map((end): Json => (end as NodeEnd).output) }
 }

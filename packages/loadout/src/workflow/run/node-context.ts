@@ -6,16 +6,16 @@ import type { NamedCall } from '../../calls/call-by-name.ts'
 import type { Invocation, InvocationTools } from '../../calls/invocation.ts'
 import type { Executor, LogLine, ProgramLimits } from '../../code-mode/executor.ts'
 import type { Approvals } from '../../policy/approvals/approvals.ts'
-import type { ActiveRun, StepAnswer, StepResult } from '../../runs/engine.ts'
+import type { ActiveRun, StepOutcome, StepResult } from '../../runs/engine.ts'
 import { canonicalJson, type Json, type JsonObject } from '../../schema/json.ts'
 import type { ApprovalView } from '../../schema/records/approval.ts'
 import type { LoadoutEntry } from '../../schema/toolkit/loadout-entry.ts'
 import type { Searcher } from '../../search/searcher.ts'
 import type { Agent } from '../agent.ts'
 import type { PlannedNode } from '../definition/plan.ts'
-import type { Attempt, NodePlace } from './node-result.ts'
+import type { Attempt, NodeScope } from './node-result.ts'
 
-export interface LeafParts {
+export interface LeafDeps {
   run: ActiveRun
   invocation: Pick<Invocation, 'loadout' | 'call' | 'narrowed'>
   approvals: Pick<Approvals, 'put' | 'answerTo'>
@@ -33,19 +33,19 @@ export interface LeafParts {
   onWarnings(warnings: readonly string[]): void
 }
 
-export interface Leaf {
+export interface NodeExecution {
   planned: PlannedNode
-  place: NodePlace
+  place: NodeScope
 }
 
-export type StepOutcome = StepResult | { pause: { approvalId: string; until: Date } }
+export type NodeStepOutcome = StepResult | { pause: { approvalId: string; until: Date } }
 
 /** Makes a call as a step does: where a person must answer first, it ends and says for what it waits. */
 export async function callAsStep(
   { invocation }: { invocation: Pick<InvocationTools, 'call'> },
   call: NamedCall,
   resultOf: (outcome: CallOutcome) => StepResult,
-): Promise<StepOutcome> {
+): Promise<NodeStepOutcome> {
   let asked: ApprovalView | undefined
   const outcome = await invocation.call({
     ...call,
@@ -59,8 +59,8 @@ export async function callAsStep(
 }
 
 /** Without secrets, as a log shows them; what takes time to know is left out. */
-export function shownArguments(
-  { audit, run }: LeafParts,
+export function redactedArguments(
+  { audit, run }: LeafDeps,
   entry: LoadoutEntry | undefined,
   args: JsonObject,
 ): JsonObject {
@@ -71,13 +71,13 @@ export function shownArguments(
 }
 
 /** What a step gave, as the attempt of its node. */
-export function attemptOf(answer: StepAnswer, mayRepeat = true): Attempt {
+export function attemptOf(answer: StepOutcome, mayRepeat = true): Attempt {
   if ('stands' in answer) return answer
   return 'value' in answer ? { value: answer.value, at: answer.at } : { error: answer.error, at: answer.at, mayRepeat }
 }
 
 /** The signal of one attempt, and whether its time ran out. */
-export function timed({ planned: { node }, place: { signal } }: Leaf): {
+export function timed({ planned: { node }, place: { signal } }: NodeExecution): {
   signal: AbortSignal
   isLate(): boolean
   error: Extract<StepResult, { error: unknown }>

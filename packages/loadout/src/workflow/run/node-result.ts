@@ -1,6 +1,6 @@
 /** How a node ends, and what it is given. */
 import { HostError } from '../../errors.ts'
-import type { Standing } from '../../runs/engine.ts'
+import type { Suspended } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
 import type { PlannedNode, TextField } from '../definition/plan.ts'
 import type { Values } from '../expressions/evaluate.ts'
@@ -21,7 +21,7 @@ export type Attempt =
       /** Whether trying again does no more than was asked for. */
       mayRepeat?: boolean | undefined
     }
-  | Standing
+  | Suspended
 
 export interface NodeEnd {
   status: 'completed' | 'failed' | 'skipped'
@@ -32,7 +32,7 @@ export interface NodeEnd {
 }
 
 /** Where a node is run: for the workflow, for an item of a map, in place of one that failed, for the second time. */
-export interface NodePlace {
+export interface NodeScope {
   /** Its name in the log. */
   place: string
   values: Values
@@ -62,6 +62,6 @@ export const failure = (error: unknown): { error: NodeError } => {
 }
 
 /** What is shown of a step: whose it is, and what else there is to say. */
-export function requestOf({ node }: PlannedNode, { item, attempt }: NodePlace, more: JsonObject): JsonObject {
+export function requestOf({ node }: PlannedNode, { item, attempt }: NodeScope, more: JsonObject): JsonObject {
   return { node: node.id, ...(item === undefined ? {} : { item }), ...(attempt === 1 ? {} : { attempt }), ...more }
 }

@@ -3,7 +3,7 @@
  * was done, or may have been, that must not be done twice. It is asked of the log, so that it is the same after a crash.
  */
 
-import type { ActiveRun, RunLog, StepAnswer, StepResult } from '../../runs/engine.ts'
+import type { ActiveRun, RunLog, StepOutcome, StepResult } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
 
 export interface CallsMade {
@@ -58,7 +58,7 @@ export function watchCalls(log: RunLog, { startedAt, errorIn }: WatchOptions): C
 }
 
 /** It was done by another run, before this one began. */
-export const isTaken = (answer: StepAnswer, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
+export const isTaken = (answer: StepOutcome, startedAt: Date) => 'at' in answer && answer.at < startedAt.getTime()
 
 interface KeptOf {
   mayRepeat?: boolean
@@ -66,16 +66,16 @@ interface KeptOf {
 }
 
 /** What is kept of a node that failed. */
-export const keptOf = ({ error }: Failed): KeptOf => (error.data ?? {}) as KeptOf
+export const failureData = ({ error }: Failed): KeptOf => (error.data ?? {}) as KeptOf
 
-function mayBeDone(answer: StepAnswer, errorIn: WatchOptions['errorIn']): boolean {
+function mayBeDone(answer: StepOutcome, errorIn: WatchOptions['errorIn']): boolean {
   if ('stands' in answer) return answer.stands === 'outcome-unknown'
   const code = 'error' in answer ? answer.error.code : errorIn?.(answer.value)
-  return code === undefined || UNSURE.has(code)
+  return code === undefined || OUTCOME_UNKNOWN_CODES.has(code)
 }
 
 /** Errors of a call with which a server may have done it, and nobody heard of it. */
-export const UNSURE: ReadonlySet<string> = new Set([
+export const OUTCOME_UNKNOWN_CODES: ReadonlySet<string> = new Set([
   'server-timeout',
   'session-lost',
   'server-crashed',

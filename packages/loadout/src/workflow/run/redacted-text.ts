@@ -7,9 +7,9 @@ import type { ActiveRun } from '../../runs/engine.ts'
 import type { Json, JsonObject } from '../../schema/json.ts'
 import { maskKnownForms } from '../../toolkits/secrets/looks-secret.ts'
 import { MASK, maskForms } from '../../toolkits/secrets/redact.ts'
-import type { KeptRun } from '../run-snapshot.ts'
+import type { RunSnapshot } from '../run-snapshot.ts'
 
-export interface Shown {
+export interface Redactor {
   text(text: string): string
   values(values: JsonObject): JsonObject
 }
@@ -17,8 +17,8 @@ export interface Shown {
 /** What is shorter is in too many texts to be looked for. */
 const SHORTEST = 4
 
-export function shownOf({ input: kept }: Pick<ActiveRun, 'input'>, given: JsonObject = {}): Shown {
-  const { input = null, definition } = kept as unknown as KeptRun
+export function createRedactor({ input: kept }: Pick<ActiveRun, 'input'>, given: JsonObject = {}): Redactor {
+  const { input = null, definition } = kept as unknown as RunSnapshot
   const properties = { input: definition.input, given: { type: 'object' } }
   const whole = { input, given }
   const shown = redactArguments(whole, { schema: { type: 'object', properties }, whole: true })

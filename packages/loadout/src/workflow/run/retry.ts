@@ -1,13 +1,13 @@
 /** Tries a node as often as it says, and does what it says where nothing helped. */
-import type { Standing } from '../../runs/engine.ts'
+import type { Suspended } from '../../runs/engine.ts'
 import type { WorkflowNode } from '../../schema/records/workflow.ts'
 import type { PlannedNode } from '../definition/plan.ts'
-import { type Attempt, type NodeEnd, type NodeError, type NodePlace, render } from './node-result.ts'
+import { type Attempt, type NodeEnd, type NodeError, type NodeScope, render } from './node-result.ts'
 
-export interface AttemptParts {
-  once(planned: PlannedNode, place: NodePlace): Promise<Attempt>
+export interface AttemptDeps {
+  once(planned: PlannedNode, place: NodeScope): Promise<Attempt>
   /** Runs another node in its place. */
-  instead(id: string, place: NodePlace): Promise<NodeEnd | Standing>
+  instead(id: string, place: NodeScope): Promise<NodeEnd | Suspended>
 }
 
 /** These say what they will say again. */
@@ -30,10 +30,10 @@ const FINAL: ReadonlySet<string> = new Set([
 ])
 
 export async function withAttempts(
-  parts: AttemptParts,
+  parts: AttemptDeps,
   planned: PlannedNode,
-  given: Omit<NodePlace, 'attempt'>,
-): Promise<NodeEnd | Standing> {
+  given: Omit<NodeScope, 'attempt'>,
+): Promise<NodeEnd | Suspended> {
   const { retry } = planned.node
   for (let attempt = 1; ; attempt++) {
     const place = { ...given, attempt, place: attempt === 1 ? given.place : `${given.place}@${attempt}` }
@@ -49,10 +49,10 @@ export async function withAttempts(
 }
 
 async function otherwise(
-  parts: AttemptParts,
+  parts: AttemptDeps,
   planned: PlannedNode,
-  { place, error, mayRepeat }: { place: NodePlace; error: NodeError; mayRepeat: boolean },
-): Promise<NodeEnd | Standing> {
+  { place, error, mayRepeat }: { place: NodeScope; error: NodeError; mayRepeat: boolean },
+): Promise<NodeEnd | Suspended> {
   const { onError } = planned.node
   const values = { ...place.values, error: { code: error.code, message: error.message } }
   if (onError === 'fail' || onError === 'continue') return { status: 'failed', output: null, error, mayRepeat }
@@ -69,11 +69,11 @@ async function otherwise(
 /** Whether a node that failed ends what it is part of. */
 export const isFatal = ({ onError }: WorkflowNode, { status }: NodeEnd) => status === 'failed' && onError !== 'continue'
 
-const LONGEST_MS = 300_000
+const MAX_MS_LENGTH = 300_000
 
 function backoffOf(retry: WorkflowNode['retry'], attempt: number): number {
   const { backoffMs = 0, factor = 1 } = retry ?? {}
-  return Math.min(LONGEST_MS, backoffMs * factor ** (attempt - 1))
+  return Math.min(MAX_MS_LENGTH, backoffMs * factor ** (attempt - 1))
 }
 
 async function waitUntil(time: number, signal: AbortSignal): Promise<void> {

@@ -3,25 +3,25 @@
  * whose outcome nobody knows is taken over as one that was begun: the new run asks before it is made again.
  */
 import type { TakenStep } from '../../runs/engine.ts'
-import { placeIn } from '../../runs/step-log.ts'
+import { stepName } from '../../runs/step-log.ts'
 import type { StepRow } from '../../schema/records/run.ts'
 import type { WorkflowNode } from '../../schema/records/workflow.ts'
 import { downstreamOf, type Plan } from '../definition/plan.ts'
-import { UNSURE } from './recorded-calls.ts'
+import { OUTCOME_UNKNOWN_CODES } from './recorded-calls.ts'
 
 type Steps = ReadonlyMap<string, StepRow>
 
 export function stepsBefore(plan: Plan, from: string, steps: readonly StepRow[]): TakenStep[] {
   const again = downstreamOf(plan, from)
-  const places: Steps = new Map(steps.map((step) => [placeIn(step.key), step]))
+  const places: Steps = new Map(steps.map((step) => [stepName(step.key), step]))
   return steps
-    .filter(({ key }) => plan.nodes.has(nodeIn(placeIn(key))) && !again.has(nodeIn(placeIn(key))))
+    .filter(({ key }) => plan.nodes.has(nodeIn(stepName(key))) && !again.has(nodeIn(stepName(key))))
     .flatMap((step) => taken(plan, places, step))
     .map(({ stepId: _, runId: __, userId: ___, ...step }) => step)
 }
 
 function taken(plan: Plan, steps: Steps, step: StepRow): StepRow[] {
-  const place = placeIn(step.key)
+  const place = stepName(step.key)
   if (step.status === 'completed') return [step]
   if (step.status === 'failed' && isSettled(plan, steps, place)) return [step]
   const outer = steps.get(place.slice(0, place.lastIndexOf('/')))
@@ -33,7 +33,7 @@ function taken(plan: Plan, steps: Steps, step: StepRow): StepRow[] {
 
 function isUnsure({ kind, status, resultJson }: StepRow): boolean {
   const { result } = (resultJson ?? {}) as { result?: { error?: { code: string } } }
-  return kind === 'call' && status === 'failed' && UNSURE.has(result?.error?.code ?? '')
+  return kind === 'call' && status === 'failed' && OUTCOME_UNKNOWN_CODES.has(result?.error?.code ?? '')
 }
 
 /** What failed is taken over where something came after it: another attempt, what was done instead, or what its program did next. */

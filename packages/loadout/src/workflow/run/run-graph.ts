@@ -6,13 +6,13 @@
  * - Once a node fails for good, no further one begins; those under way come to their end, so that the log knows of them.
  * - A node is skipped where no branch chose it, or where all that it waited for was skipped.
  */
-import type { ActiveRun, Standing } from '../../runs/engine.ts'
+import type { ActiveRun, Suspended } from '../../runs/engine.ts'
 import type { Json } from '../../schema/json.ts'
 import type { NodeOf } from '../../schema/records/workflow.ts'
 import type { Plan, PlannedNode } from '../definition/plan.ts'
 import { ExpressionFault } from '../expressions/expression-error.ts'
 import { mapItems } from './map.ts'
-import type { Attempt, NodeEnd, NodeError, NodePlace } from './node-result.ts'
+import type { Attempt, NodeEnd, NodeError, NodeScope } from './node-result.ts'
 import { failure } from './node-result.ts'
 import { isFatal, withAttempts } from './retry.ts'
 
@@ -24,12 +24,12 @@ export interface Progress {
   total: number
 }
 
-export interface GraphParts {
+export interface GraphDeps {
   plan: Plan
   run: ActiveRun
   input: Json
   /** Does one attempt of a node that is not a map. */
-  once(planned: PlannedNode, place: NodePlace): Promise<Attempt>
+  once(planned: PlannedNode, place: NodeScope): Promise<Attempt>
   tell(node: string, status: NodeStatus, error?: NodeError): void
   progress(node: string, progress: Progress): void
 }
@@ -43,7 +43,7 @@ export type GraphEnd =
 const AT_ONCE = 16
 
 export class GraphRun {
-  readonly #parts: GraphParts
+  readonly #parts: GraphDeps
   readonly #ends = new Map<string, NodeEnd>()
   readonly #standing = new Set<string>()
   readonly #begun = new Set<string>()
@@ -55,7 +55,7 @@ export class GraphRun {
   #failed: { node: string; error: NodeError } | undefined
   #fault: unknown
 
-  constructor(parts: GraphParts) {
+  constructor(parts: GraphDeps) {
     this.#parts = parts
   }
 
@@ -129,7 +129,7 @@ export class GraphRun {
     if (node && isFatal(node, end)) this.#failed ??= { node: id, error: error ?? { code: 'internal', message: '' } }
   }
 
-  #run(planned: PlannedNode, place: Omit<NodePlace, 'attempt'>): Promise<NodeEnd | Standing> {
+  #run(planned: PlannedNode, place: Omit<NodeScope, 'attempt'>): Promise<NodeEnd | Suspended> {
     return withAttempts(
       {
         once: (node, at) => (node.node.type === 'map' ? this.#map(node, at) : this.#leaf(node, at)),
@@ -141,7 +141,7 @@ export class GraphRun {
   }
 
   /** A map holds no place of its own: those of its items would wait for it. */
-  #map(planned: PlannedNode, place: NodePlace): Promise<Attempt> {
+  #map(planned: PlannedNode, place: NodeScope): Promise<Attempt> {
     const node = planned.node as NodeOf<'map'>
     return mapItems({ planned: { ...planned, node }, body: this.#held(node.node) }, place, {
       run: (body, at) => this.#run(body, at),
@@ -154,7 +154,7 @@ export class GraphRun {
     return this.#parts.plan.nodes.get(id) as PlannedNode
   }
 
-  async #leaf(planned: PlannedNode, place: NodePlace): Promise<Attempt> {
+  async #leaf(planned: PlannedNode, place: NodeScope): Promise<Attempt> {
     while (this.#busy >= AT_ONCE) await new Promise<void>((resolve) => this.#waiting.push(resolve))
     this.#busy++
     try {

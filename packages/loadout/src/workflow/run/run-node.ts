@@ -4,10 +4,10 @@ import { approvalNode } from '../nodes/approval.ts'
 import { branchNode } from '../nodes/branch.ts'
 import { codeNode } from '../nodes/code.ts'
 import { toolNode } from '../nodes/tool.ts'
-import type { Leaf, LeafParts } from './node-context.ts'
+import type { LeafDeps, NodeExecution } from './node-context.ts'
 import type { Attempt } from './node-result.ts'
 
-export function once(parts: LeafParts, leaf: Leaf): Promise<Attempt> {
+export function runNode(parts: LeafDeps, leaf: NodeExecution): Promise<Attempt> {
   const { type } = leaf.planned.node
   if (type === 'tool') return toolNode(parts, leaf)
   if (type === 'agent') return agentNode(parts, leaf)

@@ -4,17 +4,17 @@
  */
 
 import type { Emitter } from '../../events.ts'
-import type { Presence } from '../../processes/heartbeat.ts'
-import { noRun, stands } from '../../runs/run-rows.ts'
+import type { ProcessLease } from '../../processes/heartbeat.ts'
+import { isSuspended, noRun } from '../../runs/run-rows.ts'
 import type { RunRow } from '../../schema/records/run.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { createRowChanges } from '../../storage/watch-row.ts'
 import { type NodeState, nodeStates } from './node-states.ts'
 
-export interface FollowParts {
+export interface FollowDeps {
   storage: Storage
   events: Pick<Emitter, 'on'>
-  presence: Pick<Presence, 'processId'>
+  presence: Pick<ProcessLease, 'processId'>
 }
 
 export interface FollowOptions {
@@ -28,9 +28,9 @@ const WAIT_MS = 1000
 /** Looking at what is stored takes no more than a part of the time. */
 const LEAST_PAUSE_MS = 50
 const PAUSE_SHARE = 10
-const MOST_STEPS = 100_000
+const MAX_STEPS = 100_000
 /** Who reads too slowly is told of the rest by what is stored. */
-const MOST_BEHIND = 10_000
+const MAX_BEHIND = 10_000
 
 const RANK: Readonly<Record<NodeState['status'], number>> = {
   queued: 0,
@@ -43,7 +43,7 @@ const RANK: Readonly<Record<NodeState['status'], number>> = {
 
 /** Heard from the moment of the call on. */
 export function followRun(
-  parts: FollowParts,
+  parts: FollowDeps,
   run: { userId: string; runId: string },
   options: FollowOptions,
 ): AsyncGenerator<NodeState, void> {
@@ -62,7 +62,7 @@ class Followed {
   #wake = () => {}
 
   constructor(
-    { storage, events, presence }: FollowParts,
+    { storage, events, presence }: FollowDeps,
     run: { userId: string; runId: string },
     options: FollowOptions,
   ) {
@@ -74,7 +74,7 @@ class Followed {
     this.#heard = [...(options.before ?? [])]
     this.#unhear = events.on('run-node', ({ type: _, userId, runId, ...state }) => {
       if (runId !== run.runId || userId !== run.userId) return
-      if (this.#heard.length < MOST_BEHIND) this.#heard.push(state)
+      if (this.#heard.length < MAX_BEHIND) this.#heard.push(state)
       this.#wake()
     })
   }
@@ -89,7 +89,7 @@ class Followed {
         const changed = changes.next(this.#run.runId, WAIT_MS, signal)
         const from = performance.now()
         const row = await this.#row()
-        const isOver = stands(row.status)
+        const isOver = isSuspended(row.status)
         yield* this.#news()
         // Who works on it here tells more than is stored.
         const isHere = row.leaseOwner === this.#processId
@@ -125,7 +125,7 @@ class Followed {
   async *#stored(row: RunRow): AsyncGenerator<NodeState, void> {
     const { userId, runId } = this.#run
     const steps = await this.#storage.transaction({ userId }, (tx) =>
-      tx.list('steps', { where: { userId, runId }, limit: MOST_STEPS }),
+      tx.list('steps', { where: { userId, runId }, limit: MAX_STEPS }),
     )
     for (const state of await nodeStates(row, steps)) if (this.#isAhead(state) && this.#isNew(state)) yield state
   }

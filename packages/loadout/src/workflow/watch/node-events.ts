@@ -4,28 +4,28 @@
  */
 import type { Emitter } from '../../events.ts'
 import type { ActiveRun } from '../../runs/engine.ts'
-import { shownError } from '../../runs/run-rows.ts'
+import { toPublicError } from '../../runs/run-rows.ts'
 import type { Plan, PlannedNode } from '../definition/plan.ts'
-import type { GraphParts, NodeStatus, Progress } from '../run/run-graph.ts'
+import type { GraphDeps, NodeStatus, Progress } from '../run/run-graph.ts'
 
 /** A long map is told of in so many parts. */
-const MOST_PARTS = 200
+const MAX_PARTS = 200
 
-export interface NodeTeller extends Pick<GraphParts, 'tell' | 'progress'> {
+export interface NodeEvents extends Pick<GraphDeps, 'tell' | 'progress'> {
   /** It is being done, and not given out of the log. */
   onRunning(planned: PlannedNode): void
 }
 
-export function nodeTeller(events: Emitter, { userId, runId, log }: ActiveRun, { nodes }: Plan): NodeTeller {
+export function nodeTeller(events: Emitter, { userId, runId, log }: ActiveRun, { nodes }: Plan): NodeEvents {
   const quiet = new Set<string>()
   const came = new Map<string, Progress>()
   const last = new Map<string, { status: NodeStatus; done: number }>()
-  const tell: GraphParts['tell'] = (node, status, error) => {
+  const tell: GraphDeps['tell'] = (node, status, error) => {
     if (status === 'queued' && (log.has(node) || log.has(`${node}[0]`))) quiet.add(node)
     if (quiet.has(node)) return
     const progress = came.get(node)
     last.set(node, { status, done: progress?.done ?? 0 })
-    const about = error ? { error: shownError(error) } : {}
+    const about = error ? { error: toPublicError(error) } : {}
     events.emit({ type: 'run-node', userId, runId, node, status, ...about, ...progress })
   }
   return {
@@ -44,7 +44,7 @@ export function nodeTeller(events: Emitter, { userId, runId, log }: ActiveRun, {
   }
 }
 
-const partOf = ({ total }: Progress) => Math.ceil(total / MOST_PARTS)
+const partOf = ({ total }: Progress) => Math.ceil(total / MAX_PARTS)
 
 /** The node of the workflow that runs it, or it itself. */
 function ownerOf(planned: PlannedNode, nodes: Plan['nodes']): PlannedNode {

@@ -2,26 +2,26 @@
  * How far each node of a run came, worked out from what is stored of it alone: the law of a run over its log, which does nothing
  * where the log ends. So a process that does not work on the run knows what the one that does has told.
  */
-import type { RunLog, StepAnswer } from '../../runs/engine.ts'
-import { type ShownError, shownError } from '../../runs/run-rows.ts'
-import { placeIn } from '../../runs/step-log.ts'
+import type { RunLog, StepOutcome } from '../../runs/engine.ts'
+import { type PublicError, toPublicError } from '../../runs/run-rows.ts'
+import { stepName } from '../../runs/step-log.ts'
 import type { RunRow, RunView, StepRow } from '../../schema/records/run.ts'
 import { planOf } from '../definition/read-definition.ts'
-import type { LeafParts } from '../run/node-context.ts'
+import type { LeafDeps } from '../run/node-context.ts'
 import { GraphRun, type NodeStatus, type Progress } from '../run/run-graph.ts'
-import { once } from '../run/run-node.ts'
-import type { KeptRun } from '../run-snapshot.ts'
+import { runNode } from '../run/run-node.ts'
+import type { RunSnapshot } from '../run-snapshot.ts'
 
 /** Of a map also how far it came. */
 export interface NodeState extends Partial<Progress> {
   node: string
   status: NodeStatus
-  error?: ShownError | undefined
+  error?: PublicError | undefined
 }
 
 export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promise<NodeState[]> {
-  const { definition, input } = row.inputJson as unknown as KeptRun
-  const rows = new Map(steps.map((step) => [placeIn(step.key), step]))
+  const { definition, input } = row.inputJson as unknown as RunSnapshot
+  const rows = new Map(steps.map((step) => [stepName(step.key), step]))
   const states = new Map<string, NodeState>()
   const came = new Map<string, Progress>()
   const { runId, userId, createdAt: startedAt } = row
@@ -32,9 +32,10 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
     plan: planOf(definition),
     run,
     input,
-    tell: (node, status, error) => states.set(node, { node, status, ...(error ? { error: shownError(error) } : {}) }),
+    tell: (node, status, error) =>
+      states.set(node, { node, status, ...(error ? { error: toPublicError(error) } : {}) }),
     progress: (node, progress) => came.set(node, progress),
-    once: (planned, place) => once({ ...NOTHING, run }, { planned, place }),
+    once: (planned, place) => runNode({ ...NOTHING, run }, { planned, place }),
   })
   // What the log does not fit has been told by who works on it.
   await graph.go().catch(() => {})
@@ -46,7 +47,7 @@ export async function nodeStates(row: RunRow, steps: readonly StepRow[]): Promis
 
 /** How far its maps came, where it has any. */
 export async function progressOf(row: RunRow, steps: readonly StepRow[]): Promise<Pick<RunView, 'progress'>> {
-  const { definition } = row.inputJson as unknown as KeptRun
+  const { definition } = row.inputJson as unknown as RunSnapshot
   if (row.kind !== 'workflow' || !definition?.nodes.some(({ type }) => type === 'map')) return {}
   const states = await nodeStates(row, steps)
   const maps = states.flatMap(({ node, done, total }) =>
@@ -62,7 +63,7 @@ function withoutEnd({ status }: RunRow, steps: readonly StepRow[], state: NodeSt
   if (standing) return [{ ...state, status: standing(waits) }]
   // All that was ready had begun. Of one that failed, what the log does not know may not have.
   if (status !== 'cancelled' && (status !== 'failed' || steps.length === 0)) return []
-  const error = shownError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
+  const error = toPublicError({ code: 'cancelled', message: 'The run was over before it came to its end.' })
   return [{ ...state, status: 'failed', error }]
 }
 
@@ -77,7 +78,7 @@ const STANDING: Partial<Record<RunRow['status'], (waits: boolean) => NodeStatus>
 /** Of it, of an item or an attempt of it, or of what is done within it. */
 const stepsOf = (steps: readonly StepRow[], node: string): StepRow[] =>
   steps.filter(({ key }) => {
-    const place = placeIn(key)
+    const place = stepName(key)
     return place === node || (place.startsWith(node) && '@[!/'.includes(place.charAt(node.length)))
   })
 
@@ -87,12 +88,12 @@ function readOnly(rows: ReadonlyMap<string, StepRow>): RunLog {
     unasked: 0,
     has: (place) => rows.has(`${prefix}${place}`),
     within: (place) => within(`${prefix}${place}/`),
-    async step({ place, seq, key }): Promise<StepAnswer> {
+    async step({ place, seq, key }): Promise<StepOutcome> {
       const at = `${prefix}${place ?? seq}`
       const row = rows.get(at)
       if (row?.key !== `${at} ${key}` || (row.status !== 'completed' && row.status !== 'failed'))
         return { stands: 'paused' }
-      const { result } = row.resultJson as { result: Exclude<StepAnswer, { stands: unknown }> }
+      const { result } = row.resultJson as { result: Exclude<StepOutcome, { stands: unknown }> }
       // Long ago: nothing is waited for before it would be tried again.
       return { ...result, at: 0 }
     },
@@ -105,7 +106,7 @@ const never = () => {
 }
 
 /** Nodes are only read: none of this is asked for anything. */
-const NOTHING: Omit<LeafParts, 'run'> = {
+const NOTHING: Omit<LeafDeps, 'run'> = {
   invocation: {
     loadout: { tools: [], entries: [], toolkits: [], droppedToolkits: [], tokens: 0 },
     call: never,

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { type PolicyRule, policyQuery } from '../queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 import { useSetPolicy } from '../system/use-app.ts'
-import { DECISION_WORDS, whenWords } from './rule-form.tsx'
+import { DECISION_LABELS, formatConditions } from './rule-form.tsx'
 import { RulesEditor } from './rules-editor.tsx'
 
 export function PolicyTab() {
   const { data, error } = useQuery(policyQuery())
   const save = useSetPolicy()
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading rules" />
+  if (!data) return <Loading label="Loading rules" />
   return (
     <>
       {data.given.length > 0 && <Given rules={data.given} />}
@@ -36,8 +36,8 @@ function Given({ rules }: { rules: readonly PolicyRule[] }) {
         {rules.map((rule) => (
           <li key={JSON.stringify(rule)} className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-2.5">
             <code className="font-mono text-[0.8125rem] wrap-anywhere">{rule.pattern}</code>
-            <Badge>{DECISION_WORDS[rule.decision]}</Badge>
-            <span className="text-ink-muted">{whenWords(rule)}</span>
+            <Badge>{DECISION_LABELS[rule.decision]}</Badge>
+            <span className="text-ink-muted">{formatConditions(rule)}</span>
           </li>
         ))}
       </ol>

@@ -13,7 +13,7 @@ interface RuleFormProps {
   onRemove: () => void
 }
 
-export const DECISION_WORDS: Record<PolicyRule['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Deny' }
+export const DECISION_LABELS: Record<PolicyRule['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Deny' }
 
 const HINTS = [
   ['readOnly', 'read-only'],
@@ -25,7 +25,7 @@ const HINTS = [
 const CALLERS = { direct: 'direct calls', code: 'programs', workflow: 'workflows' } as const
 
 /** When a rule speaks, in words. */
-export function whenWords({ when = {} }: PolicyRule): string {
+export function formatConditions({ when = {} }: PolicyRule): string {
   const hints = HINTS.flatMap(([name, words]) =>
     when[name] === undefined ? [] : [`${when[name] ? '' : 'not '}${words}`],
   )
@@ -102,7 +102,7 @@ export function RuleFields({ rule, errors, onChange }: RuleFieldsProps) {
               value={rule.decision}
               onChange={({ target }) => onChange({ ...rule, decision: target.value as PolicyRule['decision'] })}
             >
-              {Object.entries(DECISION_WORDS).map(([value, label]) => (
+              {Object.entries(DECISION_LABELS).map(([value, label]) => (
                 <option key={value} value={value}>
                   {label}
                 </option>

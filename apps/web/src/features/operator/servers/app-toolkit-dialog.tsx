@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router'
 import { problemOf } from '../../../lib/api.ts'
-import { SavedElsewhere } from '../../../lib/external-change.tsx'
+import { EditConflict } from '../../../lib/external-change.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Segmented } from '../../../ui/form/choice.tsx'
 import { DialogForm, focusFirstField } from '../../../ui/form/dialog-form.tsx'
@@ -36,7 +36,7 @@ export function AppToolkitDialog({ toolkit, others, onClose, onClosed }: AppTool
           onSubmit={work.submit}
           onCancel={onClose}
         >
-          {work.elsewhere && <SavedElsewhere what="server" {...work.elsewhere} />}
+          {work.elsewhere && <EditConflict what="server" {...work.elsewhere} />}
           {work.save.error && !work.elsewhere && (
             <ProblemNotice
               error={work.save.error}

@@ -14,7 +14,7 @@ import { MenuItem } from '../../../ui/overlay/menu.tsx'
 import { addressOf, kindOf } from '../../servers/list/server-kind.tsx'
 import { StateBadge, StateReason } from '../../servers/list/toolkit-state.tsx'
 import { type AppToolkit, appToolkitsQuery } from '../queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 import { useSwitchAppToolkit } from '../system/use-app.ts'
 import { AppToolkitDialog } from './app-toolkit-dialog.tsx'
 import { DeleteAppToolkit } from './delete-app-toolkit.tsx'
@@ -33,7 +33,7 @@ export function AppToolkits() {
     navigate({ search: (old) => ({ ...old, server: which }), resetScroll: false, replace: which === undefined })
   const edited = data?.toolkits.find(({ uscoId }) => uscoId === server)
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading global servers" />
+  if (!data) return <Loading label="Loading global servers" />
   return (
     <Section
       title="Global servers"

@@ -1,9 +1,9 @@
 /** The form of a global server: by fields, or as the record itself. Nobody's work is saved over unseen. */
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { problemOf } from '../../../lib/api.ts'
-import { useElsewhere } from '../../../lib/external-change.tsx'
+import { useExternalChange } from '../../../lib/external-change.tsx'
 import { bodyOf, type Draft, draftOf, emptyDraft, isSameDraft } from '../../servers/form/draft.ts'
-import { type FieldErrors, findMistakes, placeErrors, withoutErrorsOf } from '../../servers/form/field-errors.ts'
+import { type FieldErrors, mapErrors, validateDraft, withoutErrorsOf } from '../../servers/form/field-errors.ts'
 import type { AppToolkit } from '../queries.ts'
 import { useSaveAppToolkit } from '../system/use-app.ts'
 
@@ -44,7 +44,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
     setBase(next)
     setFilled(next)
   }, [])
-  const { elsewhere } = useElsewhere({
+  const { elsewhere } = useExternalChange({
     stored,
     base,
     isSame,
@@ -56,7 +56,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
   })
   const put = (part: Partial<Filled>) => setFilled((old) => ({ ...old, ...part }))
   const submit = () => {
-    const mistakes = way === 'json' ? {} : findMistakes(draft, others)
+    const mistakes = way === 'json' ? {} : validateDraft(draft, others)
     setErrors(mistakes)
     if (Object.keys(mistakes).length > 0) return
     const json = { ...(way === 'json' ? (record as object) : bodyOf(draft)), shared: isShared }
@@ -67,7 +67,7 @@ export function useAppToolkitForm({ toolkit, others, onClose }: Options) {
           done.current = true
           onClose()
         },
-        onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
+        onError: (error) => setErrors(mapErrors(problemOf(error).errors, draft)),
       },
     )
   }

@@ -8,14 +8,14 @@ import { Field } from '../../../ui/form/field.tsx'
 import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { type AppConfig, appConfigQuery } from '../queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 import { CONFIG_SECTIONS, type ConfigDraft, type ConfigField, draftOf, patchOf } from './config-fields.ts'
 import { useChangeConfig } from './use-app.ts'
 
 export function ConfigTab() {
   const { data, error } = useQuery(appConfigQuery())
   if (error && !data) return <ProblemNotice error={error} />
-  return data ? <ConfigForm config={data} /> : <Waiting label="Loading settings" />
+  return data ? <ConfigForm config={data} /> : <Loading label="Loading settings" />
 }
 
 function ConfigForm({ config }: { config: AppConfig }) {

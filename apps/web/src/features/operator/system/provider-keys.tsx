@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ComponentType, ReactNode } from 'react'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { type Models, modelsQuery } from '../../threads/queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 
 type Provider = Models['providers'][number]
 export interface ProviderRowProps {
@@ -20,7 +20,7 @@ interface ProviderKeysProps {
 export function ProviderKeys({ title, note, row: Row }: ProviderKeysProps) {
   const { data, error } = useQuery(modelsQuery())
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading providers" />
+  if (!data) return <Loading label="Loading providers" />
   return (
     <Section title={title} note={note(data.model)}>
       <ul className="divide-y overflow-hidden rounded-xl border bg-surface shadow-flat">

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { ProblemNotice } from '../../../lib/problems.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import { type StartSettings as Settings, startSettingsQuery } from '../queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 
 const STDIO = {
   off: 'None: users connect to servers by URL.',
@@ -16,7 +16,7 @@ const STDIO = {
 export function StartSettings() {
   const { data, error } = useQuery(startSettingsQuery())
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading what the server was started with" />
+  if (!data) return <Loading label="Loading what the server was started with" />
   return (
     <Section
       title="How the server was started"
@@ -112,4 +112,4 @@ function Fact({ name, setting, children }: { name: string; setting?: string; chi
 }
 
 const DAY_MS = 86_400_000
-const longWords = (ms: number) => (ms >= DAY_MS ? `${Math.round(ms / DAY_MS)} days` : durationWords(ms))
+const longWords = (ms: number) => (ms >= DAY_MS ? `${Math.round(ms / DAY_MS)} days` : formatDuration(ms))

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { useSession } from '../../shell/session.ts'
 import { type User, type UserLink, usersQuery } from '../queries.ts'
-import { Section, Waiting } from '../section.tsx'
+import { Loading, Section } from '../section.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 import { LinkDialog } from './link-dialog.tsx'
 import { useRemoveUser } from './use-users.ts'
@@ -17,7 +17,7 @@ const INVITE = 'invite-user'
 
 export function UsersTab() {
   const session = useSession()
-  if (!session) return <Waiting label="Loading users" />
+  if (!session) return <Loading label="Loading users" />
   if (session.mode === 'local') return <OneUser />
   return <UserList me={session.user?.id} />
 }
@@ -39,7 +39,7 @@ function UserList({ me }: { me: string | undefined }) {
   const [link, setLink] = useState<{ user: User; link: UserLink }>()
   const [removing, setRemoving] = useState<User>()
   if (error && !data) return <ProblemNotice error={error} />
-  if (!data) return <Waiting label="Loading users" />
+  if (!data) return <Loading label="Loading users" />
   return (
     <Section
       title="Users"

@@ -6,7 +6,7 @@ import { ADD_BUTTON, focusFirst, YOURS } from '../form/focus-restore.ts'
 import { menuId, openerId } from '../list/row-actions.ts'
 import { needsToken } from '../list/toolkit-state.tsx'
 import { QuestionDialog } from '../tools/input-dialog.tsx'
-import type { Door } from './dialog-search.ts'
+import type { AddMode } from './dialog-search.ts'
 import type { useOlderConfig } from './legacy-config.tsx'
 import { ToolkitDialog } from './toolkit-dialog.tsx'
 
@@ -70,4 +70,4 @@ function useEdited(yours: readonly Toolkit[], edit: string | undefined, onNone: 
   return { toolkit, isThere: found !== undefined }
 }
 
-const doorOf = ({ server }: Toolkit): Door => (server.type === 'stdio' ? 'stdio' : 'http')
+const doorOf = ({ server }: Toolkit): AddMode => (server.type === 'stdio' ? 'stdio' : 'http')

@@ -5,7 +5,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { DialogFooter } from '../../../ui/overlay/dialog.tsx'
 
 /** Tools of one's own need room: the editor is a page. */
-export function CustomDoor({ doors, onClose }: { doors: ReactNode; onClose: () => void }) {
+export function CustomTab({ doors, onClose }: { doors: ReactNode; onClose: () => void }) {
   return (
     <>
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">

@@ -2,11 +2,11 @@
 import { pickStrings } from '../../../lib/url-search.ts'
 import { FILTERS, type Filter } from '../list/filter-toolkits.ts'
 
-export const DOORS = ['http', 'stdio', 'paste', 'custom'] as const
-export type Door = (typeof DOORS)[number]
+export const ADD_MODES = ['http', 'stdio', 'paste', 'custom'] as const
+export type AddMode = (typeof ADD_MODES)[number]
 
 export interface DialogSearch {
-  add?: Door
+  add?: AddMode
   edit?: string
   /** The question of a server that is answered. */
   answer?: string
@@ -18,7 +18,7 @@ export interface DialogSearch {
 
 export function readDialog(search: Record<string, unknown>): DialogSearch {
   const { edit, answer, open, q } = pickStrings(search, ['edit', 'answer', 'open', 'q'])
-  const add = DOORS.find((door) => door === search.add)
+  const add = ADD_MODES.find((door) => door === search.add)
   const status = FILTERS.find((filter) => filter === search.status)
   const dialog = add ? { add } : edit ? { edit } : answer ? { answer } : {}
   return { ...dialog, ...(open ? { open } : {}), ...(q ? { q } : {}), ...(status ? { status } : {}) }

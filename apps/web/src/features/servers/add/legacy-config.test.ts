@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { findOlderConfig, leaveOlderConfig, OLDER_KEY, removeOlderConfig } from './legacy-config.tsx'
+import { dismissLegacyConfig, findLegacyConfig, LEGACY_KEY, removeLegacyConfig } from './legacy-config.tsx'
 
 const kept = (value?: unknown) => {
   const items = new Map<string, string>(
-    value === undefined ? [] : [[OLDER_KEY, typeof value === 'string' ? value : JSON.stringify(value)]],
+    value === undefined ? [] : [[LEGACY_KEY, typeof value === 'string' ? value : JSON.stringify(value)]],
   )
   return {
     getItem: (key: string) => items.get(key) ?? null,
@@ -23,7 +23,7 @@ describe('a config from an older setup', () => {
       { state: { configs: [{ id: 'files', ...files }] } },
     ]
     for (const shape of shapes) {
-      const found = findOlderConfig(kept(shape))
+      const found = findLegacyConfig(kept(shape))
       expect(found?.count, JSON.stringify(shape)).toBe(1)
       expect(JSON.parse(found?.text ?? '')).toMatchObject({ mcpServers: { files } })
     }
@@ -31,16 +31,16 @@ describe('a config from an older setup', () => {
 
   it('is not detected in other data', () => {
     for (const other of [undefined, 'no json', '[]', {}, { theme: 'dark' }, { files: 'x' }, 'null'])
-      expect(findOlderConfig(kept(other))).toBeUndefined()
+      expect(findLegacyConfig(kept(other))).toBeUndefined()
   })
 
   it('is offered once and deleted when it is removed', () => {
     const left = kept({ files })
-    leaveOlderConfig(left)
-    expect(findOlderConfig(left)).toBeUndefined()
-    expect(left.getItem(OLDER_KEY)).not.toBeNull()
+    dismissLegacyConfig(left)
+    expect(findLegacyConfig(left)).toBeUndefined()
+    expect(left.getItem(LEGACY_KEY)).not.toBeNull()
     const removed = kept({ files })
-    removeOlderConfig(removed)
-    expect(removed.getItem(OLDER_KEY)).toBeNull()
+    removeLegacyConfig(removed)
+    expect(removed.getItem(LEGACY_KEY)).toBeNull()
   })
 })

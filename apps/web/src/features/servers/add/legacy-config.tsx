@@ -4,18 +4,18 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 
 /** What an older set-up left in this browser: offered once, looked at before anything is taken, and gone when its user says so. */
-export const OLDER_KEY = 'mcp_servers_config'
+export const LEGACY_KEY = 'mcp_servers_config'
 const SEEN_KEY = 'loadout-older-config'
 
-export interface OlderConfig {
+export interface LegacyConfig {
   text: string
   count: number
 }
 
 type Kept = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
-export function findOlderConfig(kept: Kept): OlderConfig | undefined {
-  const text = kept.getItem(OLDER_KEY)
+export function findLegacyConfig(kept: Kept): LegacyConfig | undefined {
+  const text = kept.getItem(LEGACY_KEY)
   if (!text || kept.getItem(SEEN_KEY) !== null) return undefined
   const servers = serversIn(text)
   return servers === undefined
@@ -24,9 +24,9 @@ export function findOlderConfig(kept: Kept): OlderConfig | undefined {
 }
 
 /** Not offered again; it stays where it is. */
-export const leaveOlderConfig = (kept: Kept): void => kept.setItem(SEEN_KEY, 'left')
+export const dismissLegacyConfig = (kept: Kept): void => kept.setItem(SEEN_KEY, 'left')
 
-export const removeOlderConfig = (kept: Kept): void => kept.removeItem(OLDER_KEY)
+export const removeLegacyConfig = (kept: Kept): void => kept.removeItem(LEGACY_KEY)
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -56,7 +56,7 @@ const describes = ({ command, url, serverUrl, tools }: Record<string, unknown>) 
   [command, url, serverUrl].some((field) => typeof field === 'string') || Array.isArray(tools)
 
 interface OlderOfferProps {
-  config: OlderConfig
+  config: LegacyConfig
   onLook: () => void
   onLeave: () => void
   onRemove: () => void
@@ -99,12 +99,12 @@ function kept(): Storage | undefined {
 export function useOlderConfig() {
   const [offered, setOffered] = useState(() => {
     const storage = kept()
-    return storage && findOlderConfig(storage)
+    return storage && findLegacyConfig(storage)
   })
   const end = (how: (storage: Storage) => void) => () => {
     const storage = kept()
     if (storage) how(storage)
     setOffered(undefined)
   }
-  return { offered, leave: end(leaveOlderConfig), remove: end(removeOlderConfig) }
+  return { offered, leave: end(dismissLegacyConfig), remove: end(removeLegacyConfig) }
 }

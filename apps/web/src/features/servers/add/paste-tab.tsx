@@ -28,7 +28,7 @@ const EXAMPLE = `{
   }
 }`
 
-export function PasteDoor({ paste, doors, onTake, onClose }: PasteDoorProps) {
+export function PasteTab({ paste, doors, onTake, onClose }: PasteDoorProps) {
   const { text, pasted, preview, save, meant } = paste
   // What was found is what counts then, and is seen without scrolling.
   const isRead = pasted.kind === 'config' && preview.data !== undefined && preview.error === null

@@ -1,5 +1,5 @@
 /** Where the server of a pasted entry is, read from the text on the page: what is pasted need not be sent back to be shown. */
-import { lineOf } from '../list/server-kind.tsx'
+import { formatServer } from '../list/server-kind.tsx'
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -12,7 +12,7 @@ export function pastedAddress(text: string, name: string): string | undefined {
   const server = isObject(held) && Object.hasOwn(held, name) ? held[name] : config
   if (!isObject(server)) return undefined
   const url = server.url ?? server.serverUrl ?? server.httpUrl
-  return lineOf({ ...server, url }) || undefined
+  return formatServer({ ...server, url }) || undefined
 }
 
 const STRING = String.raw`"(?:\\.|[^"\\])*"`

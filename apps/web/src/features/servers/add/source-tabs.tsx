@@ -2,7 +2,7 @@ import { Braces, ClipboardPaste, Globe, Terminal } from 'lucide-react'
 import { ChoiceCards } from '../../../ui/form/choice.tsx'
 import { FieldError } from '../../../ui/form/field.tsx'
 import type { StdioRules } from '../queries.ts'
-import type { Door } from './dialog-search.ts'
+import type { AddMode } from './dialog-search.ts'
 
 const ALL = [
   { value: 'http', label: 'URL', hint: 'A server, over HTTP', icon: <Globe aria-hidden /> },
@@ -14,21 +14,21 @@ const ALL = [
 const CLOSED = { hint: 'The operator has switched commands off', disabled: true }
 
 /** Whether no command can be brought at all. */
-export const isClosed = (rules: StdioRules | undefined): boolean =>
+export const isUnavailable = (rules: StdioRules | undefined): boolean =>
   rules?.policy === 'off' || (rules?.policy === 'templates' && rules.templates.length === 0)
 
 interface DoorChoiceProps {
-  door: Door
+  door: AddMode
   /** Whether a server is there already: it can only be reached in another way. */
   edits: boolean
   /** Which commands may be brought, once that is known. */
   rules: StdioRules | undefined
   error: string | undefined
-  onChoose: (door: Door) => void
+  onChoose: (door: AddMode) => void
 }
 
 /** How a server comes here. */
-export function DoorChoice({ door, edits, rules, error, onChoose }: DoorChoiceProps) {
+export function SourceTabs({ door, edits, rules, error, onChoose }: DoorChoiceProps) {
   return (
     <div className="grid gap-1.5">
       <span aria-hidden className="text-sm font-medium">
@@ -38,9 +38,9 @@ export function DoorChoice({ door, edits, rules, error, onChoose }: DoorChoicePr
         label="How to reach it"
         value={door}
         options={(edits ? ALL.slice(0, 2) : ALL).map((one) =>
-          one.value === 'stdio' && isClosed(rules) && door !== 'stdio' ? { ...one, ...CLOSED } : one,
+          one.value === 'stdio' && isUnavailable(rules) && door !== 'stdio' ? { ...one, ...CLOSED } : one,
         )}
-        onChange={(next) => onChoose(next as Door)}
+        onChange={(next) => onChoose(next as AddMode)}
       />
       {error && <FieldError>{error}</FieldError>}
     </div>

@@ -1,7 +1,7 @@
 import { useBlocker } from '@tanstack/react-router'
 import { type ReactNode, useRef, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
-import { SavedElsewhere } from '../../../lib/external-change.tsx'
+import { EditConflict } from '../../../lib/external-change.tsx'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
@@ -10,18 +10,18 @@ import type { Draft } from '../form/draft.ts'
 import { ToolkitFields } from '../form/toolkit-form.tsx'
 import { useToolkitForm } from '../form/use-toolkit-form.ts'
 import { ConnectFailure, ConnectProgress } from './connect-outcome.tsx'
-import { CustomDoor } from './custom-tab.tsx'
-import type { Door } from './dialog-search.ts'
-import { PasteDoor } from './paste-tab.tsx'
-import { DoorChoice } from './source-tabs.tsx'
+import { CustomTab } from './custom-tab.tsx'
+import type { AddMode } from './dialog-search.ts'
+import { PasteTab } from './paste-tab.tsx'
+import { SourceTabs } from './source-tabs.tsx'
 import { usePaste } from './use-paste.ts'
 
 interface ToolkitDialogProps {
   initial: Draft
   /** Where it opens. */
-  door: Door
+  door: AddMode
   /** Where one goes in it. */
-  onDoor?: ((door: Door) => void) | undefined
+  onDoor?: ((door: AddMode) => void) | undefined
   /** A config that somebody else brought, to be looked at. */
   pasted?: string | undefined
   /** The one that is edited; without it one is added. */
@@ -39,7 +39,7 @@ interface ToolkitDialogProps {
 export function ToolkitDialog(props: ToolkitDialogProps) {
   const { initial, toolkit, others, onClose, onClosed, onImported } = props
   const [door, setDoor] = useState(props.door)
-  const goTo = (next: Door) => {
+  const goTo = (next: AddMode) => {
     setDoor(next)
     props.onDoor?.(next)
   }
@@ -66,7 +66,7 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     withResolver: true,
   })
   const focusFirst = () => element.current?.querySelector<HTMLElement>('[data-first]')?.focus()
-  const choose = (next: Door) => {
+  const choose = (next: AddMode) => {
     goTo(next)
     if (next === 'stdio' || next === 'http') form.change({ type: next })
   }
@@ -76,7 +76,7 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
     paste.clear()
   }
   const doors = (
-    <DoorChoice
+    <SourceTabs
       door={door}
       edits={work.stored !== undefined}
       rules={work.rules}
@@ -94,8 +94,8 @@ export function ToolkitDialog(props: ToolkitDialogProps) {
             saved to it: copy what you want to keep, and add it anew.
           </p>
         )}
-        {door === 'paste' && <PasteDoor paste={paste} doors={doors} onTake={take} onClose={onClose} />}
-        {door === 'custom' && <CustomDoor doors={doors} onClose={onClose} />}
+        {door === 'paste' && <PasteTab paste={paste} doors={doors} onTake={take} onClose={onClose} />}
+        {door === 'custom' && <CustomTab doors={doors} onClose={onClose} />}
         {(door === 'stdio' || door === 'http') && <FormBody work={work} doors={doors} onClose={onClose} />}
         {leaving.status === 'blocked' && (
           <Confirm
@@ -126,7 +126,7 @@ function FormBody({ work, doors, onClose }: FormBodyProps) {
   return (
     <form ref={element} noValidate onSubmit={submit} className="flex min-h-0 flex-1 flex-col">
       <div className="grid min-h-0 flex-1 content-start gap-5 overflow-y-auto px-4 py-5 sm:px-6">
-        {work.elsewhere && <SavedElsewhere what="server" {...work.elsewhere} />}
+        {work.elsewhere && <EditConflict what="server" {...work.elsewhere} />}
         {problem && <ProblemNotice error={problem} folded={isPlaced} />}
         {failed && stored && <ConnectFailure toolkit={stored} />}
         {doors}

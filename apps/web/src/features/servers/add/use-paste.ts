@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { toast } from 'sonner'
 import { answer, client, toolkitsQuery } from '../../../lib/api.ts'
-import { useQuiet } from '../../../lib/debounce.ts'
+import { useDebounced } from '../../../lib/debounce.ts'
 import { counted } from '../../../ui/data/format-time.ts'
 import type { ImportedEntry, ImportReport } from '../queries.ts'
 import { readPasted } from './read-pasted.ts'
@@ -14,7 +14,7 @@ export function usePaste(initial: string, onDone: () => void) {
   const [choices, setChoices] = useState<Readonly<Record<string, boolean>>>({})
   const [report, setReport] = useState<ImportReport>()
   const pasted = readPasted(text)
-  const quiet = useQuiet(useDeferredValue(JSON.stringify({ text, values })))
+  const quiet = useDebounced(useDeferredValue(JSON.stringify({ text, values })))
   const preview = useQuery({
     // Not under a topic: it holds secrets, and nothing of it outlives the dialog.
     queryKey: ['import-preview', quiet],

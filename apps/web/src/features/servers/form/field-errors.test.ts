@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { emptyDraft, newSecret } from './draft.ts'
-import { findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
+import { isPlaced, mapErrors, validateDraft, withoutErrorsOf } from './field-errors.ts'
 
 const row = (key: number, name: string, text = 'x') => ({ key, name, value: { ...newSecret(), text } })
 const draft = { ...emptyDraft('stdio'), env: [row(4, 'TOKEN'), row(7, 'A.B')] }
@@ -18,7 +18,7 @@ describe('placeErrors', () => {
       { path: 'server.env', message: 'has a name that no environment takes' },
       { path: 'server.auth.token', message: 'must not be empty' },
     ]
-    expect(placeErrors(errors, draft)).toEqual({
+    expect(mapErrors(errors, draft)).toEqual({
       name: 'Name must not be empty.',
       command: 'Command must not be empty.',
       args: 'Line 3 must not hold a NUL character.',
@@ -32,7 +32,7 @@ describe('placeErrors', () => {
 
   it('ignores errors that name no field of the form', () => {
     const errors = [{ path: 'overrides.x', message: 'is not a known field' }]
-    expect(placeErrors(errors, draft)).toEqual({})
+    expect(mapErrors(errors, draft)).toEqual({})
     expect(isPlaced(errors)).toBe(false)
     expect(isPlaced(undefined)).toBe(false)
   })
@@ -41,8 +41,8 @@ describe('placeErrors', () => {
 describe('findMistakes', () => {
   it('finds rows without a name and duplicate names', () => {
     const env = [row(0, 'A'), row(1, ''), row(2, ' A '), row(3, '', '')]
-    expect(findMistakes({ ...draft, env }, [])).toEqual({ 'env#1': 'Give it a name.', 'env#2': 'A is there twice.' })
-    expect(findMistakes({ ...draft, env, type: 'http' }, [])).toEqual({})
+    expect(validateDraft({ ...draft, env }, [])).toEqual({ 'env#1': 'Give it a name.', 'env#2': 'A is there twice.' })
+    expect(validateDraft({ ...draft, env, type: 'http' }, [])).toEqual({})
   })
 })
 

@@ -65,7 +65,7 @@ const FIELD_OF: Readonly<Record<string, FieldName>> = {
 }
 
 /** Places every error that names a field of ours. What is said of one field first is what is shown there. */
-export function placeErrors(errors: Problem['errors'], draft: Draft): FieldErrors {
+export function mapErrors(errors: Problem['errors'], draft: Draft): FieldErrors {
   const placed: Record<string, string> = {}
   // A made-up id fails only because the name does; the name's own message is the better one.
   const ordered = [...(errors ?? [])].sort((a, b) => Number(a.path === 'id') - Number(b.path === 'id'))
@@ -83,7 +83,7 @@ export const isPlaced = (errors: Problem['errors']): boolean =>
   (errors ?? []).length > 0 && (errors ?? []).every(({ path }) => find(withoutWrapper(path)) !== undefined)
 
 /** What a request could not even carry, or would not be told about: rows without a name, and names that are taken. */
-export function findMistakes(draft: Draft, others: readonly Toolkit[], rules?: StdioRules): FieldErrors {
+export function validateDraft(draft: Draft, others: readonly Toolkit[], rules?: StdioRules): FieldErrors {
   const rows =
     draft.type === 'stdio'
       ? { ...rowMistakes('env', draft.env), ...templateMistakes(draft, rules) }

@@ -49,13 +49,13 @@ function TrustFields({ form }: { form: Form }) {
           <Input {...control} value={options.account} onChange={(event) => change({ account: event.target.value })} />
         )}
       </Field>
-      <SwitchLine
+      <SwitchRow
         label="Do not trust this server"
         hint="What it claims of its tools allows nothing, and new tools are off until you accept them."
         checked={options.untrusted}
         onChange={(untrusted) => change({ untrusted })}
       />
-      <SwitchLine
+      <SwitchRow
         label="Load tools when they are needed"
         hint="Off: all of them are in the context of every conversation that carries this server."
         checked={options.deferLoading}
@@ -154,7 +154,7 @@ interface SwitchLineProps {
   className?: string
 }
 
-export function SwitchLine({ label, hint, checked, onChange, className }: SwitchLineProps) {
+export function SwitchRow({ label, hint, checked, onChange, className }: SwitchLineProps) {
   const id = useId()
   return (
     <div className={cn('flex items-start gap-3', className)}>

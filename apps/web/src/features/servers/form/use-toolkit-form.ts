@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { type RefObject, type SubmitEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { problemOf, type Toolkit } from '../../../lib/api.ts'
-import { useElsewhere } from '../../../lib/external-change.tsx'
+import { useExternalChange } from '../../../lib/external-change.tsx'
 import { type StdioRules, stdioQuery } from '../queries.ts'
 import { bodyOf, type Draft, draftOf, isSameDraft } from './draft.ts'
-import { type FieldErrors, findMistakes, isPlaced, placeErrors, withoutErrorsOf } from './field-errors.ts'
+import { type FieldErrors, isPlaced, mapErrors, validateDraft, withoutErrorsOf } from './field-errors.ts'
 import type { Form } from './form.ts'
 import { useSendToolkit } from './use-send-toolkit.ts'
 
@@ -62,7 +62,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
   }, [])
   const isChanged = JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(base))
   const now = useDraftOf(stored && (toolkit ?? others.find(({ uscoId }) => uscoId === stored.uscoId)))
-  const { elsewhere, pass } = useElsewhere({
+  const { elsewhere, pass } = useExternalChange({
     stored: now,
     base,
     isSame: isSameDraft,
@@ -85,7 +85,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     event.preventDefault()
     if (save.isPending) return
     const unlike = others.filter(({ uscoId }) => uscoId !== stored?.uscoId)
-    const mistakes = findMistakes(draft, unlike, rules)
+    const mistakes = validateDraft(draft, unlike, rules)
     setErrors(mistakes)
     setFailed(false)
     save.reset()
@@ -93,7 +93,7 @@ export function useToolkitForm({ initial, toolkit, others, onSaved }: Options): 
     send(draft.name, bodyOf(draft), {
       isSeen: (found) => isSameDraft(draftOf(found), base),
       onSuccess: onAnswer,
-      onError: (error) => setErrors(placeErrors(problemOf(error).errors, draft)),
+      onError: (error) => setErrors(mapErrors(problemOf(error).errors, draft)),
     })
   }
 

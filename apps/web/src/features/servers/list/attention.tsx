@@ -5,7 +5,7 @@ import type { Toolkit, ToolkitStatus } from '../../../lib/api.ts'
 import { Button } from '../../../ui/form/button.tsx'
 import type { StdioRules } from '../queries.ts'
 import { useSignIn } from '../use-sign-in.ts'
-import { useLook } from '../use-tools.ts'
+import { useRefreshTools } from '../use-tools.ts'
 import { needsYou } from './filter-toolkits.ts'
 import { AddToken } from './sign-in-actions.tsx'
 import { needsToken } from './toolkit-state.tsx'
@@ -68,7 +68,7 @@ export function Attention({ toolkits, rules, ...on }: AttentionProps) {
 
 function Act({ toolkit, onReview, onAnswer }: Omit<AttentionProps, 'toolkits' | 'rules'> & { toolkit: Toolkit }) {
   const signIn = useSignIn()
-  const look = useLook()
+  const look = useRefreshTools()
   const { name, state, signIn: current } = toolkit
   if (state.status === 'changed')
     return (

@@ -80,10 +80,10 @@ export function BulkBar({ shown, selected, bulk, onSelect, onDone }: BulkBarProp
   )
 }
 
-const MOST_NAMES = 12
+const MAX_NAMES = 12
 
 function namesOf(toolkits: readonly Toolkit[]): string {
-  const more = toolkits.length > MOST_NAMES ? ` and ${toolkits.length - MOST_NAMES} more` : ''
-  const names = toolkits.slice(0, MOST_NAMES).map(({ name }) => name)
+  const more = toolkits.length > MAX_NAMES ? ` and ${toolkits.length - MAX_NAMES} more` : ''
+  const names = toolkits.slice(0, MAX_NAMES).map(({ name }) => name)
   return `${names.join(', ')}${more}`
 }

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowRight, Braces, ClipboardPaste, Globe, type LucideIcon, Terminal } from 'lucide-react'
 import type { DialogSearch } from '../add/dialog-search.ts'
-import { isClosed } from '../add/source-tabs.tsx'
+import { isUnavailable } from '../add/source-tabs.tsx'
 import { stdioQuery } from '../queries.ts'
 
-interface Door {
+interface ModeButton {
   add: NonNullable<DialogSearch['add']>
   icon: LucideIcon
   title: string
@@ -13,7 +13,7 @@ interface Door {
   example: string
 }
 
-const DOORS: readonly Door[] = [
+const MODES: readonly ModeButton[] = [
   {
     add: 'stdio',
     icon: Terminal,
@@ -47,7 +47,7 @@ const DOORS: readonly Door[] = [
 /** Nothing is preconfigured, so this is the first thing a newcomer sees: what a server is, and the ways to one. */
 export function EmptyState() {
   const { data: rules } = useQuery(stdioQuery())
-  const open = DOORS.filter(({ add }) => add !== 'stdio' || !isClosed(rules))
+  const open = MODES.filter(({ add }) => add !== 'stdio' || !isUnavailable(rules))
   return (
     <div className="grid gap-6 rounded-xl border bg-surface p-5 shadow-flat sm:p-7">
       <div className="grid max-w-xl gap-1.5">
@@ -68,7 +68,7 @@ export function EmptyState() {
   )
 }
 
-function DoorLink({ door: { add, icon: Icon, title, text, example } }: { door: Door }) {
+function DoorLink({ door: { add, icon: Icon, title, text, example } }: { door: ModeButton }) {
   return (
     <Link
       to="/connectors"

@@ -17,9 +17,9 @@ const UNKNOWN: ServerKind = { label: 'Server', icon: Braces }
 export const kindOf = ({ server }: Toolkit): ServerKind => KINDS[String(server.type)] ?? UNKNOWN
 
 /** Where it is, in one line: the command as one would type it, or the URL. Stored secrets are dots. */
-export const addressOf = ({ server }: Toolkit): string => lineOf(server).replace(/\$\{secret:[^}]*\}/g, '••••')
+export const addressOf = ({ server }: Toolkit): string => formatServer(server).replace(/\$\{secret:[^}]*\}/g, '••••')
 
-export function lineOf(server: Readonly<Record<string, unknown>>): string {
+export function formatServer(server: Readonly<Record<string, unknown>>): string {
   const parts = Array.isArray(server.args) ? server.args : []
   return typeof server.url === 'string' ? server.url : [server.command, ...parts].filter(Boolean).map(quoted).join(' ')
 }

@@ -7,7 +7,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../../ui/layout/tabs.tsx'
 import { OFFERED } from '../queries.ts'
 import { OfferedList } from '../tools/offered-list.tsx'
-import { useAccept, useLook } from '../use-tools.ts'
+import { useAccept, useRefreshTools } from '../use-tools.ts'
 import { PrintedOutput } from './printed-output.tsx'
 import { ToolkitTools } from './toolkit-tools.tsx'
 
@@ -43,7 +43,7 @@ export function ToolkitDetails({ toolkit }: { toolkit: Toolkit }) {
 }
 
 function DetailActions({ toolkit, hasServer }: { toolkit: Toolkit; hasServer: boolean }) {
-  const look = useLook()
+  const look = useRefreshTools()
   const accept = useAccept()
   const waiting = toolkit.tools.filter(({ changed, held }) => changed || held).length
   const start = (reconnect: boolean) => !look.isPending && look.mutate({ toolkit, reconnect })

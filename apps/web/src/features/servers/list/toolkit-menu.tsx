@@ -2,7 +2,7 @@ import { Pencil, RefreshCw, RotateCw, Trash2 } from 'lucide-react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { ActionsMenu } from '../../../ui/overlay/actions-menu.tsx'
 import { MenuItem } from '../../../ui/overlay/menu.tsx'
-import { useLook } from '../use-tools.ts'
+import { useRefreshTools } from '../use-tools.ts'
 import type { RowActions } from './row-actions.ts'
 
 interface RowMenuProps {
@@ -12,7 +12,7 @@ interface RowMenuProps {
 }
 
 export function RowMenu({ id, toolkit, actions }: RowMenuProps) {
-  const look = useLook()
+  const look = useRefreshTools()
   const hasServer = toolkit.server.type !== 'custom'
   return (
     <ActionsMenu id={id} of={toolkit.name}>

@@ -4,7 +4,7 @@ import type { Toolkit } from '../../../lib/api.ts'
 import { cn } from '../../../ui/cn.ts'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { counted } from '../../../ui/data/format-time.ts'
-import type { RowPlace } from '../../../ui/data/long-list.tsx'
+import type { RowPosition } from '../../../ui/data/long-list.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import { menuId, openerId, type RowActions } from './row-actions.ts'
 import { addressOf, kindOf, storedSecrets } from './server-kind.tsx'
@@ -22,7 +22,7 @@ interface ToolkitRowProps {
   /** Whether it is selected, while servers are selected. */
   selection?: { isSelected: boolean; onSelect: (isSelected: boolean) => void } | undefined
   /** Which of how many it is, where not all of them are drawn. */
-  place?: (RowPlace & { style: CSSProperties; className: string }) | undefined
+  place?: (RowPosition & { style: CSSProperties; className: string }) | undefined
 }
 
 export function ToolkitRow({ toolkit, open, actions, selection, place }: ToolkitRowProps) {

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
 import type { Toolkit } from '../../../lib/api.ts'
-import { actionOf, lookOf, needsToken } from './toolkit-state.tsx'
+import { actionOf, needsToken, stateStyle } from './toolkit-state.tsx'
 
 const at = (status: string, type: string, toolCount: number) =>
-  lookOf({ state: { status }, server: { type }, toolCount } as unknown as Toolkit).label
+  stateStyle({ state: { status }, server: { type }, toolCount } as unknown as Toolkit).label
 
 const FAILED = { status: 'error', code: 'server-crashed', reason: 'It ended.' } as const
 
@@ -23,7 +23,7 @@ it('asks for a token only where a server without credentials offers no sign-in',
   expect(needs({ readOnly: true })).toBe(false)
   expect(needs({ server: { type: 'http', auth: { type: 'oauth' } } })).toBe(false)
   expect(needs({ state: { status: 'connected' } })).toBe(false)
-  expect(lookOf({ ...bare, readOnly: false } as unknown as Toolkit).label).toBe('Token needed')
+  expect(stateStyle({ ...bare, readOnly: false } as unknown as Toolkit).label).toBe('Token needed')
 })
 
 it('actionOf does not refer to output that is already shown', () => {

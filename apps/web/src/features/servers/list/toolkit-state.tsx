@@ -47,7 +47,7 @@ const takesToken = ({ type, auth }: Toolkit['server']): boolean =>
   (type === 'http' || type === 'sse') && (auth as { type?: unknown } | undefined)?.type === 'none'
 
 /** What is not connected may lack nothing: a custom toolkit has no server, and another is reached when it is needed. */
-export function lookOf(toolkit: Shown): StateLook {
+export function stateStyle(toolkit: Shown): StateLook {
   const { state, server, toolCount } = toolkit
   const look = LOOKS[state.status]
   if (needsToken(toolkit)) return { ...look, label: 'Token needed' }
@@ -59,7 +59,7 @@ export function lookOf(toolkit: Shown): StateLook {
 /** A state in a word, with an icon and a colour that say the same. */
 export function StateBadge(toolkit: Shown) {
   const { status } = toolkit.state
-  const { label, icon: Icon, className } = lookOf(toolkit)
+  const { label, icon: Icon, className } = stateStyle(toolkit)
   return (
     <span
       data-status={status}

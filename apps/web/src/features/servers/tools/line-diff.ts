@@ -5,13 +5,13 @@ export interface DiffLine {
 }
 
 /** Beyond this the table would be large; then all of the old goes and all of the new comes. */
-const MOST_CELLS = 4_000_000
+const MAX_CELLS = 4_000_000
 
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = linesOf(before)
   const now = linesOf(after)
   const line = (kind: DiffLine['kind']) => (text: string) => ({ kind, text })
-  if (old.length * now.length > MOST_CELLS) return [...old.map(line('gone')), ...now.map(line('new'))]
+  if (old.length * now.length > MAX_CELLS) return [...old.map(line('gone')), ...now.map(line('new'))]
   const length = commonLengths(old, now)
   const lines: DiffLine[] = []
   let [i, j] = [0, 0]

@@ -12,7 +12,7 @@ export type OfferedItem =
   | { kind: 'template'; uriTemplate: string }
   | { kind: 'prompt'; name: string }
 
-const MOST_ARGUMENTS = 50
+const MAX_ARGUMENTS = 50
 
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
 
@@ -24,14 +24,14 @@ export function templateArguments(uriTemplate: string): Argument[] {
     list.split(',').map((name) => name.replace(/(\*|:\d+)$/, '').trim()),
   )
   const unique = [...new Set(names)].filter((name) => name !== '')
-  return unique.slice(0, MOST_ARGUMENTS).map((name) => ({ name, description: '', required: true }))
+  return unique.slice(0, MAX_ARGUMENTS).map((name) => ({ name, description: '', required: true }))
 }
 
 export function promptArguments(listed: unknown): Argument[] {
   if (!Array.isArray(listed)) return []
   return listed
     .filter((one) => typeof one === 'object' && one !== null && text(one.name) !== '')
-    .slice(0, MOST_ARGUMENTS)
+    .slice(0, MAX_ARGUMENTS)
     .map(({ name, description, required }) => ({
       name: String(name),
       description: text(description),

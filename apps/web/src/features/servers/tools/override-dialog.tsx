@@ -8,7 +8,7 @@ import { Field } from '../../../ui/form/field.tsx'
 import { Input, Textarea } from '../../../ui/form/input.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
 import { Dialog, DialogContent, DialogHeader } from '../../../ui/overlay/dialog.tsx'
-import { SwitchLine } from '../form/options-fields.tsx'
+import { SwitchRow } from '../form/options-fields.tsx'
 import { useOverride } from '../use-tools.ts'
 import { CAREFUL, draftOf, HINTS, type Hint, type OverrideDraft, overrideOf } from './tool-override.ts'
 
@@ -127,7 +127,7 @@ function Claims({ tool, draft, onChange }: PartProps) {
     <fieldset className="grid gap-3">
       <legend className="mb-3 text-sm font-medium">What it does, more carefully than its server says</legend>
       {open.map((hint) => (
-        <SwitchLine key={hint} {...CLAIMS[hint]} checked={draft.careful.has(hint)} onChange={(on) => set(hint, on)} />
+        <SwitchRow key={hint} {...CLAIMS[hint]} checked={draft.careful.has(hint)} onChange={(on) => set(hint, on)} />
       ))}
     </fieldset>
   )

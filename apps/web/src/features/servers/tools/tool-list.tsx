@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { Toolkit } from '../../../lib/api.ts'
 import { LongList } from '../../../ui/data/long-list.tsx'
-import { decisionsQuery, ownRulesQuery, toolGrantsQuery } from '../queries.ts'
-import { useChoose, useSwitchTools } from '../use-tools.ts'
+import { decisionsQuery, toolGrantsQuery, userRulesQuery } from '../queries.ts'
+import { useSetToolPolicy, useSwitchTools } from '../use-tools.ts'
 import { useReviewed } from './review.ts'
 import { choiceOf } from './tool-policy.ts'
 import { ToolRow, type ToolRowProps } from './tool-row.tsx'
@@ -56,11 +56,11 @@ function ManyTools({ toolkit, tools, row }: ToolListProps & { row: Row }) {
 }
 
 function useRows(toolkit: Toolkit): Row {
-  const { data: rules = [] } = useQuery(ownRulesQuery())
+  const { data: rules = [] } = useQuery(userRulesQuery())
   const { data: grants = [], dataUpdatedAt } = useQuery(toolGrantsQuery())
   const { data: decisions } = useQuery(decisionsQuery(toolkit.id, dataUpdatedAt))
   const { mutate: switchTools } = useSwitchTools()
-  const choose = useChoose()
+  const choose = useSetToolPolicy()
   // What has to be looked at is open from the beginning.
   const [open, setOpen] = useState<ReadonlySet<string>>(
     () => new Set(toolkit.tools.filter(({ changed }) => changed).map(({ name }) => name)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Toolkit } from '../../../lib/api.ts'
-import { draftOf, NOTHING, overridesWith, shownTool } from './tool-override.ts'
+import { draftOf, NOTHING, overridesWith, presentedTool } from './tool-override.ts'
 
 const tool = {
   name: 'send',
@@ -9,7 +9,7 @@ const tool = {
   annotations: { readOnlyHint: true, openWorldHint: true },
 } as unknown as Toolkit['tools'][number]
 const shown = (override: object) =>
-  shownTool({ options: { overrides: { send: override } } } as unknown as Pick<Toolkit, 'options'>, tool)
+  presentedTool({ options: { overrides: { send: override } } } as unknown as Pick<Toolkit, 'options'>, tool)
 
 describe('a tool with an override', () => {
   it('is shown with its effective values and marks those that are not the server’s', () => {
@@ -25,7 +25,7 @@ describe('a tool with an override', () => {
       tool,
       changed: [],
     })
-    expect(shownTool({ options: { overrides: {} } } as unknown as Pick<Toolkit, 'options'>, tool).tool).toBe(tool)
+    expect(presentedTool({ options: { overrides: {} } } as unknown as Pick<Toolkit, 'options'>, tool).tool).toBe(tool)
   })
 })
 

@@ -31,7 +31,7 @@ export const overrideOf = (
 ): Override | undefined => (Object.hasOwn(options.overrides, name) ? options.overrides[name] : undefined)
 
 /** The tool as models get it, and which of its words are not its server's. */
-export function shownTool(toolkit: Pick<Toolkit, 'options'>, tool: Tool): { tool: Tool; changed: string[] } {
+export function presentedTool(toolkit: Pick<Toolkit, 'options'>, tool: Tool): { tool: Tool; changed: string[] } {
   const { title, description, annotations } = overrideOf(toolkit, tool) ?? {}
   const careful = HINTS.filter((hint) => annotations?.[hint] === CAREFUL[hint])
   const tightened = careful.filter((hint) => tool.annotations?.[hint] !== CAREFUL[hint])

@@ -6,18 +6,18 @@ import { Button } from '../../../ui/form/button.tsx'
 import { tellProblem, useOverride } from '../use-tools.ts'
 import { OverrideDialog } from './override-dialog.tsx'
 import { claimsOf } from './tool-badges.tsx'
-import { NOTHING, shownTool } from './tool-override.ts'
+import { NOTHING, presentedTool } from './tool-override.ts'
 
 type Tool = Toolkit['tools'][number]
 
 /** Of what somebody else defines, or oneself in the editor, the words are changed there. */
 const mayOverride = ({ readOnly, server }: Toolkit) => !readOnly && server.type !== 'custom'
 
-export function ToolWords({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
+export function ToolOverrides({ toolkit, tool }: { toolkit: Toolkit; tool: Tool }) {
   const [isOpen, setOpen] = useState(false)
   const id = useId()
   const back = useOverride()
-  const { changed } = shownTool(toolkit, tool)
+  const { changed } = presentedTool(toolkit, tool)
   if (!mayOverride(toolkit) && changed.length === 0) return null
   const goBack = () => {
     if (!back.isPending) back.mutate({ toolkit, tool, draft: NOTHING }, { onSuccess: focus, onError: tellProblem })

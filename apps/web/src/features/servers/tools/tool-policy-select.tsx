@@ -1,6 +1,6 @@
 import { Select } from '../../../ui/form/input.tsx'
 import type { ToolDecision } from '../queries.ts'
-import { type Choice, choicesFor, DECISION_WORDS } from './tool-policy.ts'
+import { type Choice, choicesFor, DECISION_LABELS } from './tool-policy.ts'
 
 interface ToolPolicySelectProps {
   name: string
@@ -34,7 +34,7 @@ export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: Too
     >
       {choices.map((one) => (
         <option key={one} value={one}>
-          {one === 'inherit' ? `Default: ${DECISION_WORDS[decision.inherited.decision].toLowerCase()}` : WORDS[one]}
+          {one === 'inherit' ? `Default: ${DECISION_LABELS[decision.inherited.decision].toLowerCase()}` : WORDS[one]}
         </option>
       ))}
     </Select>
@@ -45,5 +45,5 @@ export function ToolPolicySelect({ name, decision, choice, busy, onChoose }: Too
 export function effectiveNote(decision: ToolDecision | undefined, choice: Choice): string | undefined {
   if (!decision) return undefined
   const meant = choice === 'inherit' ? decision.inherited.decision : choice
-  return decision.decision === meant ? undefined : `${DECISION_WORDS[decision.decision]}: ${decision.reason}`
+  return decision.decision === meant ? undefined : `${DECISION_LABELS[decision.decision]}: ${decision.reason}`
 }

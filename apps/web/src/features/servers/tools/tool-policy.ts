@@ -6,7 +6,7 @@ import type { Grant, Rule, ToolDecision } from '../queries.ts'
 
 export type Choice = 'inherit' | 'allow' | 'ask' | 'deny'
 
-export const DECISION_WORDS: Record<ToolDecision['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Block' }
+export const DECISION_LABELS: Record<ToolDecision['decision'], string> = { allow: 'Allow', ask: 'Ask', deny: 'Block' }
 
 /** The pattern that means this tool alone, also where its name holds what a glob would read. */
 export const patternOf = (ref: string): string => ref.replace(/[*?[]/g, '[$&]').replace(/\{/g, '?')

@@ -4,13 +4,13 @@ import { useId } from 'react'
 import { type Toolkit, toolkitQuery } from '../../../lib/api.ts'
 import { cn } from '../../../ui/cn.ts'
 import { Badge } from '../../../ui/data/badge.tsx'
-import type { RowPlace } from '../../../ui/data/long-list.tsx'
+import type { RowPosition } from '../../../ui/data/long-list.tsx'
 import { Switch } from '../../../ui/form/switch.tsx'
 import type { ToolDecision } from '../queries.ts'
 import { OverriddenMark, ToolBadges } from './tool-badges.tsx'
 import { ToolChange } from './tool-change.tsx'
-import { shownTool } from './tool-override.ts'
-import { ToolWords } from './tool-overrides-view.tsx'
+import { presentedTool } from './tool-override.ts'
+import { ToolOverrides } from './tool-overrides-view.tsx'
 import type { Choice } from './tool-policy.ts'
 import { effectiveNote, ToolPolicySelect } from './tool-policy-select.tsx'
 import { ToolSchema } from './tool-schema.tsx'
@@ -32,11 +32,11 @@ export interface ToolRowProps {
 }
 
 /** Which of how many it is, where not all of them are drawn. */
-type Place = Omit<RowPlace, 'ref'> & Partial<Pick<RowPlace, 'ref'>>
+type Place = Omit<RowPosition, 'ref'> & Partial<Pick<RowPosition, 'ref'>>
 
 export function ToolRow({ place, ...row }: ToolRowProps & { place: Place }) {
   const { open, decision, choice } = row
-  const { tool, changed } = shownTool(row.toolkit, row.tool)
+  const { tool, changed } = presentedTool(row.toolkit, row.tool)
   const id = useId()
   const note = effectiveNote(decision, choice)
   // A title is not read on a phone; what is to be accepted says so itself.
@@ -116,7 +116,7 @@ function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
   // The list has no schemas.
   const { data: whole } = useQuery(toolkitQuery(toolkit.uscoId))
   const tool = whole?.tools.find(({ name }) => name === listed.name) ?? listed
-  const { tool: shown } = shownTool(toolkit, tool)
+  const { tool: shown } = presentedTool(toolkit, tool)
   const facts: Array<[term: string, text: string | undefined]> = [
     ['Title', shown.title ?? shown.annotations?.title],
     ['Ref', tool.ref],
@@ -148,7 +148,7 @@ function ToolInsides({ toolkit, tool: listed, decision }: ToolRowProps) {
           ) : null,
         )}
       </dl>
-      <ToolWords toolkit={toolkit} tool={tool} />
+      <ToolOverrides toolkit={toolkit} tool={tool} />
       <ToolSchema tool={tool} />
     </>
   )

@@ -22,13 +22,13 @@ export function isSwitchable(toolkit: Toolkit, { name, enabled, held, off = [] }
 }
 
 /** What the API takes: a list of left-out names of so many, or so many words of one's own. */
-const MOST_LEFT_OUT = 200
-const MOST_WORDS = 1000
+const MAX_LEFT_OUT = 200
+const MAX_WORDS = 1000
 
 /** How many more can be switched at once. */
 export function mostSwitched({ readOnly, options }: Toolkit, on: boolean): number {
-  if (on) return MOST_WORDS
-  return readOnly ? MOST_WORDS : MOST_LEFT_OUT - options.exclude.length
+  if (on) return MAX_WORDS
+  return readOnly ? MAX_WORDS : MAX_LEFT_OUT - options.exclude.length
 }
 
 /** Why a switch cannot be moved, in words. */

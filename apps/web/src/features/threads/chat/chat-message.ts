@@ -2,7 +2,7 @@
 import type { UIMessage } from 'ai'
 import type { Approval, StoredMessage } from '../queries.ts'
 
-export interface ChosenTool {
+export interface SelectedTool {
   ref: string
   modelName: string
   toolkit: string
@@ -13,7 +13,7 @@ export interface ChosenTool {
 }
 
 export interface ChosenTools {
-  tools: ChosenTool[]
+  tools: SelectedTool[]
   deferred: number
   dropped: Array<{ ref: string; reason: string }>
   tokens: { before: number; after: number; tokenizer: string; exact: boolean }
@@ -21,7 +21,7 @@ export interface ChosenTools {
   warnings: string[]
 }
 
-export interface AnswerUsage {
+export interface ResponseUsage {
   inputTokens?: number
   outputTokens?: number
   totalTokens?: number
@@ -32,7 +32,7 @@ export interface AnswerUsage {
 type ChatData = {
   selection: ChosenTools
   approval: { toolCallId: string; approval: Approval }
-  usage: AnswerUsage
+  usage: ResponseUsage
 }
 interface ChatMetadata {
   createdAt?: string

@@ -1,5 +1,5 @@
 /** How a model is asked in this browser: by which name, and within what. What is not given is as the server has it. */
-export interface AskOptions {
+export interface ChatOptions {
   /** Undefined is the operator's. */
   model?: string | undefined
   /** Whether it may write programs that call tools. */
@@ -10,20 +10,20 @@ export interface AskOptions {
   budget?: number | undefined
 }
 
-export const MOST_STEPS = 100
-const MOST_BUDGET = 100_000_000
+export const MAX_STEPS = 100
+const MAX_BUDGET = 100_000_000
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
 
 export const stepsProblem = (value: number | undefined): string | undefined =>
-  value === undefined || isCount(value, MOST_STEPS) ? undefined : `A whole number from 1 to ${MOST_STEPS}.`
+  value === undefined || isCount(value, MAX_STEPS) ? undefined : `A whole number from 1 to ${MAX_STEPS}.`
 
 export const budgetProblem = (value: number | undefined): string | undefined =>
-  value === undefined || isCount(value, MOST_BUDGET) ? undefined : 'A whole number from 1 to 100,000,000.'
+  value === undefined || isCount(value, MAX_BUDGET) ? undefined : 'A whole number from 1 to 100,000,000.'
 
 /** What was kept may be anything by now: what the server would refuse is not there. */
-export function readOptions(text: string | null): AskOptions {
+export function readOptions(text: string | null): ChatOptions {
   let kept: unknown
   try {
     kept = JSON.parse(text ?? '{}')
@@ -36,7 +36,7 @@ export function readOptions(text: string | null): AskOptions {
   return {
     ...(typeof model === 'string' && /^[a-z-]+:\S{1,290}$/.test(model) ? { model } : {}),
     ...(programs === true ? { programs } : {}),
-    ...(isCount(maxSteps, MOST_STEPS) ? { maxSteps } : {}),
-    ...(isCount(budget, MOST_BUDGET) ? { budget } : {}),
+    ...(isCount(maxSteps, MAX_STEPS) ? { maxSteps } : {}),
+    ...(isCount(budget, MAX_BUDGET) ? { budget } : {}),
   }
 }

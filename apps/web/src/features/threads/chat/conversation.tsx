@@ -13,7 +13,7 @@ import { type Thread, threadRunsQuery } from '../queries.ts'
 import type { Mode } from '../thread-search.ts'
 import { useChangeThread } from '../use-threads.ts'
 import { Composer } from './composer.tsx'
-import { type Find, useFind } from './search-card.tsx'
+import { type ToolSearch, useToolSearch } from './search-card.tsx'
 import { timelineOf } from './timeline.ts'
 import { TimelineView } from './timeline-view.tsx'
 import { useDraft } from './use-draft.ts'
@@ -27,8 +27,8 @@ export function Conversation({ thread }: { thread: Thread }) {
   const model = useModel()
   const chat = useThreadChat(thread.id, model.options)
   const program = useProgram(thread.id)
-  const [finds, setFinds] = useState<readonly Find[]>([])
-  const find = useFind(thread.id, (one) => setFinds((old) => [...old, one]))
+  const [finds, setFinds] = useState<readonly ToolSearch[]>([])
+  const find = useToolSearch(thread.id, (one) => setFinds((old) => [...old, one]))
   const { mode, setMode, isChosen } = useMode(model.state.status === 'missing')
   const [texts, setTexts] = useTexts(thread.id)
   const [choosing, setChoosing] = useState(false)
@@ -126,7 +126,7 @@ function usePending(threadId: string) {
   )
 }
 
-function useEntries(threadId: string, chat: ReturnType<typeof useThreadChat>, finds: readonly Find[]) {
+function useEntries(threadId: string, chat: ReturnType<typeof useThreadChat>, finds: readonly ToolSearch[]) {
   const { data: runs = [] } = useQuery(threadRunsQuery(threadId))
   const seen = useRef(new Map<string, string>())
   const seenAt = (id: string) => {

@@ -1,9 +1,16 @@
 import { ChevronRight, LoaderCircle } from 'lucide-react'
 import { Fragment, type ReactNode } from 'react'
 import { counted } from '../../../ui/data/format-time.ts'
-import { ChosenList, chosenWords } from '../panel/selected-tools.tsx'
+import { formatSelectedBy, SelectedList } from '../panel/selected-tools.tsx'
 import type { Approval } from '../queries.ts'
-import { type AnswerUsage, type ChatMessage, type ChatPart, type ChosenTools, dataOf, textOf } from './chat-message.ts'
+import {
+  type ChatMessage,
+  type ChatPart,
+  type ChosenTools,
+  dataOf,
+  type ResponseUsage,
+  textOf,
+} from './chat-message.ts'
 import { RichText } from './rich-text.tsx'
 import { ToolCall } from './tool-call.tsx'
 
@@ -26,7 +33,7 @@ interface AnswerProps {
   approvals: ReadonlyMap<string, Approval>
 }
 
-export function Answer({ message, isLive, approvals }: AnswerProps) {
+export function AssistantMessage({ message, isLive, approvals }: AnswerProps) {
   const selection = dataOf(message, 'selection').at(-1)
   const usage = dataOf(message, 'usage').at(-1)
   const asked = new Map(dataOf(message, 'approval').map(({ toolCallId, approval }) => [toolCallId, approval]))
@@ -82,7 +89,7 @@ function AnswerFacts({
   model,
 }: {
   selection: ChosenTools | undefined
-  usage: AnswerUsage | undefined
+  usage: ResponseUsage | undefined
   model: string | undefined
 }) {
   const facts = [
@@ -97,7 +104,7 @@ function AnswerFacts({
     <details className="group text-[0.8125rem] text-ink-muted" data-selection>
       <summary className="flex w-fit max-w-full cursor-pointer list-none flex-wrap items-center gap-x-1.5 rounded-sm [&::-webkit-details-marker]:hidden">
         <ChevronRight aria-hidden className="size-3.5 transition-transform group-open:rotate-90" />
-        <span className="font-medium">{chosenWords(selection)}</span>
+        <span className="font-medium">{formatSelectedBy(selection)}</span>
         {line && (
           <span className="wrap-anywhere max-sm:pl-5">
             <span aria-hidden className="max-sm:hidden">
@@ -108,7 +115,7 @@ function AnswerFacts({
         )}
       </summary>
       <div className="mt-2">
-        <ChosenList chosen={selection} />
+        <SelectedList chosen={selection} />
       </div>
     </details>
   )

@@ -5,12 +5,12 @@ import { toast } from 'sonner'
 import { answer, client } from '../../../lib/api.ts'
 import { toastProblem } from '../../../lib/problems.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { ChosenList } from '../panel/selected-tools.tsx'
+import { SelectedList } from '../panel/selected-tools.tsx'
 import { callText } from '../programs/program-text.ts'
 import type { Selection } from '../queries.ts'
-import type { ChosenTool } from './chat-message.ts'
+import type { SelectedTool } from './chat-message.ts'
 
-export interface Find {
+export interface ToolSearch {
   id: string
   at: string
   prompt: string
@@ -19,16 +19,16 @@ export interface Find {
 
 interface FindCardProps {
   threadId: string
-  find: Find
+  find: ToolSearch
   /** Takes a call of it into the program that is written. */
   onUse: (call: string) => void
 }
 
 /** What a model would get with these words, and what can be done with it here. */
-export function FindCard({ threadId, find, onUse }: FindCardProps) {
+export function SearchCard({ threadId, find, onUse }: FindCardProps) {
   const keep = useKeepTool(threadId)
   const tools = new Map(find.selection.tools.map((tool) => [tool.ref, tool]))
-  const actions = ({ ref, by }: ChosenTool) => {
+  const actions = ({ ref, by }: SelectedTool) => {
     const tool = tools.get(ref)
     if (!tool || ref.startsWith('loadout.') || !tool.toolkit) return null
     return (
@@ -54,7 +54,7 @@ export function FindCard({ threadId, find, onUse }: FindCardProps) {
   return (
     <article aria-label="Search" className="grid gap-3 rounded-xl border bg-surface p-3.5 shadow-flat [&>*]:min-w-0">
       <h2 className="text-sm font-medium wrap-anywhere">Tools for “{find.prompt}”</h2>
-      <ChosenList chosen={find.selection} actions={actions} />
+      <SelectedList chosen={find.selection} actions={actions} />
     </article>
   )
 }
@@ -70,7 +70,7 @@ function useKeepTool(threadId: string) {
   })
 }
 
-export function useFind(threadId: string, onFound: (find: Find) => void) {
+export function useToolSearch(threadId: string, onFound: (find: ToolSearch) => void) {
   return useMutation({
     mutationFn: (prompt: string) =>
       answer(client.api.threads[':id'].resolve.$post({ param: { id: threadId }, json: { prompt } })),

@@ -6,11 +6,11 @@ import { Button } from '../../../ui/form/button.tsx'
 import { RunCard } from '../programs/run-card.tsx'
 import type { Approval } from '../queries.ts'
 import type { Mode } from '../thread-search.ts'
-import { AskedCard } from './approval-card.tsx'
+import { ThreadApprovalCard } from './approval-card.tsx'
 import { dataOf } from './chat-message.ts'
 import { EmptyThread } from './empty-thread.tsx'
-import { Answer, UserMessage, Working } from './message-view.tsx'
-import { FindCard } from './search-card.tsx'
+import { AssistantMessage, UserMessage, Working } from './message-view.tsx'
+import { SearchCard } from './search-card.tsx'
 import type { Entry } from './timeline.ts'
 import type { useThreadChat } from './use-thread-chat.ts'
 
@@ -32,11 +32,13 @@ export function TimelineView({ threadId, entries, chat, approvals, mode, begun, 
   const { history } = chat
   const last = chat.messages.at(-1)
   const draw = (entry: Entry): ReactNode => {
-    if (entry.kind === 'find') return <FindCard threadId={threadId} find={entry.find} onUse={onUse} />
+    if (entry.kind === 'find') return <SearchCard threadId={threadId} find={entry.find} onUse={onUse} />
     if (entry.kind === 'run')
       return <RunCard listed={entry.run} isOwn={begun.has(entry.run.id)} approvals={approvals} />
     if (entry.message.role === 'user') return <UserMessage message={entry.message} />
-    return <Answer message={entry.message} isLive={chat.isBusy && entry.message === last} approvals={approvals} />
+    return (
+      <AssistantMessage message={entry.message} isLive={chat.isBusy && entry.message === last} approvals={approvals} />
+    )
   }
   if (history.isPending) return <LoadingTimeline />
   return (
@@ -88,7 +90,7 @@ function Unplaced({ entries, approvals, isBusy }: Pick<TimelineProps, 'entries' 
   const waiting = [...approvals.values()].filter(
     ({ id, caller }) => !inChat.has(id) && !(hasPaused && caller.type === 'code'),
   )
-  return waiting.map((approval) => <AskedCard key={approval.id} approval={approval} />)
+  return waiting.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)
 }
 
 /** Goes along with what comes, as long as the reader is at the end. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Run } from '../queries.ts'
 import type { ChatMessage } from './chat-message.ts'
-import type { Find } from './search-card.tsx'
+import type { ToolSearch } from './search-card.tsx'
 import { timelineOf } from './timeline.ts'
 
 const at = (second: number) => `2026-01-01T00:00:${String(second).padStart(2, '0')}.000Z`
@@ -12,7 +12,7 @@ const message = (id: string, second?: number): ChatMessage => ({
   ...(second === undefined ? {} : { metadata: { createdAt: at(second) } }),
 })
 const run = (id: string, second: number, kind: Run['kind'] = 'program') => ({ id, kind, createdAt: at(second) }) as Run
-const find = (id: string, second: number) => ({ id, at: at(second) }) as Find
+const find = (id: string, second: number) => ({ id, at: at(second) }) as ToolSearch
 const keys = (parts: Partial<Parameters<typeof timelineOf>[0]>) =>
   timelineOf({ messages: [], runs: [], finds: [], seenAt: () => at(50), hasOlder: false, ...parts }).map(
     ({ key }) => key,

@@ -2,24 +2,24 @@
 
 import type { Run } from '../queries.ts'
 import type { ChatMessage } from './chat-message.ts'
-import type { Find } from './search-card.tsx'
+import type { ToolSearch } from './search-card.tsx'
 
 export type Entry =
   | { kind: 'message'; at: string; key: string; message: ChatMessage }
   | { kind: 'run'; at: string; key: string; run: Run }
-  | { kind: 'find'; at: string; key: string; find: Find }
+  | { kind: 'find'; at: string; key: string; find: ToolSearch }
 
-interface Parts {
+interface Deps {
   messages: readonly ChatMessage[]
   runs: readonly Run[]
-  finds: readonly Find[]
+  finds: readonly ToolSearch[]
   /** When a message without a time was seen first. */
   seenAt: (id: string) => string
   /** Whether there are older messages than these: then older programs wait, too. */
   hasOlder: boolean
 }
 
-export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Parts): Entry[] {
+export function timelineOf({ messages, runs, finds, seenAt, hasOlder }: Deps): Entry[] {
   const said = messages.map(
     (message): Entry => ({
       kind: 'message',

@@ -2,7 +2,7 @@ import { ChevronRight } from 'lucide-react'
 import { JsonView } from '../../../ui/data/json-view.tsx'
 import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
 import type { Approval } from '../queries.ts'
-import { AskedCard } from './approval-card.tsx'
+import { ThreadApprovalCard } from './approval-card.tsx'
 import type { ToolPart } from './chat-message.ts'
 import { ResultView } from './result-view.tsx'
 import { type Chip, StatusChip } from './status-chip.tsx'
@@ -48,7 +48,7 @@ export function ToolCall({ part, toolRef, approval, state }: ToolCallProps) {
         </div>
       </details>
       {toolRef && words === SIGN_IN && <SignInOffer refs={[toolRef]} />}
-      {state.isAsked && approval && <AskedCard approval={approval} />}
+      {state.isAsked && approval && <ThreadApprovalCard approval={approval} />}
     </div>
   )
 }

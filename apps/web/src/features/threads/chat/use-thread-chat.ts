@@ -9,9 +9,9 @@ import { useEffect, useMemo, useRef } from 'react'
 import { type Problem, ProblemError } from '../../../lib/api.ts'
 import { messagesQuery } from '../queries.ts'
 import { type ChatMessage, chatMessages, textOf } from './chat-message.ts'
-import type { AskOptions } from './chat-options.ts'
+import type { ChatOptions } from './chat-options.ts'
 
-export function useThreadChat(threadId: string, options: AskOptions) {
+export function useThreadChat(threadId: string, options: ChatOptions) {
   const queryClient = useQueryClient()
   const history = useInfiniteQuery(messagesQuery(threadId))
   const latest = useRef(options)
@@ -76,7 +76,7 @@ export function useThreadChat(threadId: string, options: AskOptions) {
   }
 }
 
-const transportOf = (threadId: string, options: () => AskOptions) =>
+const transportOf = (threadId: string, options: () => ChatOptions) =>
   new DefaultChatTransport<ChatMessage>({
     api: `/api/threads/${encodeURIComponent(threadId)}/messages`,
     prepareSendMessagesRequest: ({ messages, trigger, messageId }) => {

@@ -6,7 +6,7 @@ import { Input, Select } from '../../../ui/form/input.tsx'
 import { SwitchField } from '../../../ui/form/switch-field.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { CountInput } from '../../workflows/editor/fields/count-input.tsx'
-import { type AskOptions, budgetProblem, stepsProblem } from '../chat/chat-options.ts'
+import { budgetProblem, type ChatOptions, stepsProblem } from '../chat/chat-options.ts'
 import type { Models } from '../queries.ts'
 import { namesOf } from './model-names.ts'
 import { providerOf } from './use-model.ts'
@@ -22,8 +22,8 @@ const WHOSE = { user: 'your key', app: 'key of the app', none: 'no key' } as con
 
 interface ModelDialogProps {
   models: Models
-  options: AskOptions
-  onChoose: (options: AskOptions) => void
+  options: ChatOptions
+  onChoose: (options: ChatOptions) => void
   onClose: () => void
   onClosed: () => void
 }
@@ -148,8 +148,8 @@ function NameField({ names, value, onChange, error }: NameFieldProps) {
 }
 
 interface WithinProps {
-  value: AskOptions
-  onChange: (value: AskOptions) => void
+  value: ChatOptions
+  onChange: (value: ChatOptions) => void
   isTried: boolean
 }
 

@@ -1,7 +1,7 @@
 /** Which model is asked: the one that was chosen in this browser, or the operator's. And what is missing where none can be. */
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type AskOptions, readOptions } from '../chat/chat-options.ts'
+import { type ChatOptions, readOptions } from '../chat/chat-options.ts'
 import { type Models, modelsQuery } from '../queries.ts'
 
 export type ModelState =
@@ -21,7 +21,7 @@ export function useModel() {
     /** Whether it is still to be heard if there is one. */
     isPending,
     options,
-    choose: (next: AskOptions) => {
+    choose: (next: ChatOptions) => {
       keep(next)
       setOptions(next)
     },
@@ -41,7 +41,7 @@ export function modelState({ model: usual, providers }: Models, chosen: string |
 
 export const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf(':')))
 
-function readKept(): AskOptions {
+function readKept(): ChatOptions {
   try {
     return readOptions(window.localStorage.getItem(KEY))
   } catch {
@@ -49,7 +49,7 @@ function readKept(): AskOptions {
   }
 }
 
-function keep(options: AskOptions): void {
+function keep(options: ChatOptions): void {
   try {
     window.localStorage.setItem(KEY, JSON.stringify(options))
   } catch {

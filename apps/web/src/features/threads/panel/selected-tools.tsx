@@ -3,9 +3,9 @@ import { ArrowRight } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { counted } from '../../../ui/data/format-time.ts'
-import { type ChosenTool, type ChosenTools, savedShare } from '../chat/chat-message.ts'
+import { type ChosenTools, type SelectedTool, savedShare } from '../chat/chat-message.ts'
 
-const BY: Record<ChosenTool['by'], string> = {
+const BY: Record<SelectedTool['by'], string> = {
   always: 'Always sent',
   loaded: 'Loaded before',
   sticky: 'Kept',
@@ -15,7 +15,7 @@ const BY: Record<ChosenTool['by'], string> = {
 const number = (value: number) => Math.round(value).toLocaleString('en')
 
 /** "4 of 61 tools · 93% fewer tokens". */
-export function chosenWords({ tools, deferred, tokens }: ChosenTools): string {
+export function formatSelectedBy({ tools, deferred, tokens }: ChosenTools): string {
   const saved = Math.round(savedShare(tokens) * 100)
   const of = `${number(tools.length)} of ${counted(tools.length + deferred, 'tool')}`
   return saved > 0 ? `${of}, ${saved}% fewer tokens` : of
@@ -41,7 +41,13 @@ export function TokenLine({ tokens }: { tokens: ChosenTools['tokens'] }) {
   )
 }
 
-export function ChosenList({ chosen, actions }: { chosen: ChosenTools; actions?: (tool: ChosenTool) => ReactNode }) {
+export function SelectedList({
+  chosen,
+  actions,
+}: {
+  chosen: ChosenTools
+  actions?: (tool: SelectedTool) => ReactNode
+}) {
   return (
     <div className="grid gap-3">
       <TokenLine tokens={chosen.tokens} />
@@ -74,7 +80,7 @@ export function ChosenList({ chosen, actions }: { chosen: ChosenTools; actions?:
   )
 }
 
-function ChosenRow({ tool }: { tool: ChosenTool }) {
+function ChosenRow({ tool }: { tool: SelectedTool }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-2 gap-y-1">

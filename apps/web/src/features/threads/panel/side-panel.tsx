@@ -1,6 +1,6 @@
 import { Tab, TabList, TabPanel, Tabs } from '../../../ui/layout/tabs.tsx'
 import type { Thread } from '../queries.ts'
-import { CarriedTools } from './available-tools.tsx'
+import { AvailableTools } from './available-tools.tsx'
 import { WhyList } from './explain-list.tsx'
 import { LoadedTools } from './loaded-tools.tsx'
 import { ThreadLimits } from './thread-limits.tsx'
@@ -18,7 +18,7 @@ export function SidePanel({ thread }: { thread: Thread }) {
         <Tab value="limits">Limits</Tab>
       </TabList>
       <TabPanel value="carried" className="p-4">
-        <CarriedTools threadId={thread.id} />
+        <AvailableTools threadId={thread.id} />
       </TabPanel>
       <TabPanel value="loaded" className="p-4">
         <LoadedTools threadId={thread.id} />

@@ -5,7 +5,7 @@ import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Badge } from '../../../ui/data/badge.tsx'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
-import { DECISION_WORDS, whenWords } from '../../operator/policy/rule-form.tsx'
+import { DECISION_LABELS, formatConditions } from '../../operator/policy/rule-form.tsx'
 import type { PolicyRule } from '../../operator/queries.ts'
 import { ThreadRuleDialog } from './thread-rule-dialog.tsx'
 import { threadRulesQuery, useSetThreadRules } from './use-thread-rules.ts'
@@ -71,12 +71,12 @@ interface RuleRowProps {
 }
 
 function RuleRow({ rule, isBusy, isFirst, onUp, onRemove }: RuleRowProps) {
-  const about = [whenWords(rule), rule.reason].filter(Boolean).join(' · ')
+  const about = [formatConditions(rule), rule.reason].filter(Boolean).join(' · ')
   return (
     <li className="grid gap-1 py-1.5 pr-1 pl-3">
       <div className="flex min-h-8 items-center gap-2">
         <code className="min-w-0 flex-1 font-mono text-xs wrap-anywhere">{rule.pattern}</code>
-        <Badge>{DECISION_WORDS[rule.decision]}</Badge>
+        <Badge>{DECISION_LABELS[rule.decision]}</Badge>
         <span className="flex">
           {onUp && (
             <Button

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { ChevronRight } from 'lucide-react'
 import { answer, client } from '../../../lib/api.ts'
 import { toastProblem } from '../../../lib/problems.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import { JsonView } from '../../../ui/data/json-view.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { type Chip, StatusChip } from '../chat/status-chip.tsx'
@@ -41,7 +41,7 @@ function StepRow({ step }: { step: Step }) {
         <code className="min-w-0 flex-1 font-mono text-[0.8125rem] wrap-anywhere">{name}</code>
         {step.endedAt && (
           <span className="text-xs text-ink-muted tabular-nums">
-            {durationWords(new Date(step.endedAt).getTime() - new Date(step.startedAt).getTime())}
+            {formatDuration(new Date(step.endedAt).getTime() - new Date(step.startedAt).getTime())}
           </span>
         )}
         <StatusChip chip={chip}>{words}</StatusChip>

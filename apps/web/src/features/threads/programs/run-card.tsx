@@ -3,14 +3,14 @@ import { Square } from 'lucide-react'
 import { useState } from 'react'
 import { answer, client } from '../../../lib/api.ts'
 import { ProblemNotice, toastProblem } from '../../../lib/problems.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import { JsonView } from '../../../ui/data/json-view.tsx'
 import { Notice } from '../../../ui/data/notice.tsx'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { SignInOffer } from '../../workflows/editor/sign-in-offer.tsx'
 import { signInRefs } from '../../workflows/editor/sign-in-refs.ts'
-import { AskedCard } from '../chat/approval-card.tsx'
+import { ThreadApprovalCard } from '../chat/approval-card.tsx'
 import { type Chip, StatusChip } from '../chat/status-chip.tsx'
 import { type Approval, isOver, type Run, runQuery } from '../queries.ts'
 import { RunSteps } from './program-steps.tsx'
@@ -66,7 +66,7 @@ const RunState = ({ run }: { run: Run }) => (
 )
 
 function RunFacts({ run }: { run: Run }) {
-  const took = isOver(run) && durationWords(new Date(run.updatedAt).getTime() - new Date(run.createdAt).getTime())
+  const took = isOver(run) && formatDuration(new Date(run.updatedAt).getTime() - new Date(run.createdAt).getTime())
   return (
     <span className="text-xs text-ink-muted">
       <time dateTime={run.createdAt}>{new Date(run.createdAt).toLocaleString()}</time>
@@ -81,7 +81,7 @@ function RunBody({ run, approvals }: { run: Run; approvals: ReadonlyMap<string, 
   return (
     <>
       {run.steps.length > 0 && <RunSteps run={run} />}
-      {run.status === 'paused' && asked.map((approval) => <AskedCard key={approval.id} approval={approval} />)}
+      {run.status === 'paused' && asked.map((approval) => <ThreadApprovalCard key={approval.id} approval={approval} />)}
       {run.logs.length > 0 && (
         <JsonView
           label="Log"

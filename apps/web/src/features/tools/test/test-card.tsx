@@ -22,12 +22,12 @@ import { useNow } from '../../approvals/use-now.ts'
 import { ContentView } from '../../results/content-view.tsx'
 import { useSignIn } from '../../servers/use-sign-in.ts'
 import { type CallProblem, elapsed, isRunning, type Progress, type Try } from './test-history.ts'
-import type { Tries } from './use-test-history.ts'
+import type { TestHistory } from './use-test-history.ts'
 
 interface CardProps {
   one: Try
   toolkit: Toolkit
-  tries: Tries
+  tries: TestHistory
   /** Whether none was begun after it. */
   isNewest: boolean
   onReuse: () => void

@@ -4,14 +4,14 @@ import { readEvents } from '../sse-parser.ts'
 import { locate, rowsOf } from '../tool-rows.ts'
 import { readTools } from '../tools-search.ts'
 import { asCurl } from './as-curl.ts'
-import { argumentProblems, elapsed, reduceTries, type Try } from './test-history.ts'
+import { argumentProblems, elapsed, reduceTestHistory, type Try } from './test-history.ts'
 
 const one: Try = { id: 'a', ref: 'kit.echo', arguments: {}, startedAt: 0, status: 'running' }
 const after = (...events: [event: string, data: object][]) =>
   events.reduce(
     (tries, [event, data]) =>
-      reduceTries(tries, { type: 'event', id: 'a', event: { event, data: JSON.stringify(data) }, at: 9 }),
-    reduceTries([], { type: 'begun', one }),
+      reduceTestHistory(tries, { type: 'event', id: 'a', event: { event, data: JSON.stringify(data) }, at: 9 }),
+    reduceTestHistory([], { type: 'begun', one }),
   )[0]
 
 describe('a test run', () => {
@@ -32,15 +32,15 @@ describe('a test run', () => {
   })
 
   it('ends once and ignores later events', () => {
-    const over = reduceTries([one], { type: 'cancelled', id: 'a', at: 5 })
+    const over = reduceTestHistory([one], { type: 'cancelled', id: 'a', at: 5 })
     expect(
-      reduceTries(over, { type: 'failed', id: 'a', problem: { code: 'x', detail: '', action: '' }, at: 6 }),
+      reduceTestHistory(over, { type: 'failed', id: 'a', problem: { code: 'x', detail: '', action: '' }, at: 6 }),
     ).toEqual(over)
   })
 
   it('is removed only after it ended', () => {
-    expect(reduceTries([one], { type: 'forget', ref: one.ref })).toHaveLength(1)
-    expect(reduceTries([{ ...one, status: 'ok' }], { type: 'forget', ref: one.ref })).toHaveLength(0)
+    expect(reduceTestHistory([one], { type: 'forget', ref: one.ref })).toHaveLength(1)
+    expect(reduceTestHistory([{ ...one, status: 'ok' }], { type: 'forget', ref: one.ref })).toHaveLength(0)
   })
 
   it('shows the path of invalid arguments', () => {

@@ -41,10 +41,10 @@ export type TryAction =
   | { type: 'answered'; id: string; approval: Approval }
   | { type: 'forget'; ref: string }
 
-const MOST_KEPT = 50
+const MAX_KEPT = 50
 
-export function reduceTries(tries: readonly Try[], action: TryAction): readonly Try[] {
-  if (action.type === 'begun') return [action.one, ...tries].slice(0, MOST_KEPT)
+export function reduceTestHistory(tries: readonly Try[], action: TryAction): readonly Try[] {
+  if (action.type === 'begun') return [action.one, ...tries].slice(0, MAX_KEPT)
   if (action.type === 'forget') return tries.filter((one) => one.ref !== action.ref || isRunning(one))
   return tries.map((one) => (one.id === action.id && isRunning(one) ? next(one, action) : one))
 }

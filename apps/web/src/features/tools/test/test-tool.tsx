@@ -12,11 +12,11 @@ import type { LocatedTool } from '../tool-rows.ts'
 import { asCurl } from './as-curl.ts'
 import { TryCard } from './test-card.tsx'
 import { argumentProblems, isRunning } from './test-history.ts'
-import type { Tries } from './use-test-history.ts'
+import type { TestHistory } from './use-test-history.ts'
 
 interface TryProps {
   located: LocatedTool
-  tries: Tries
+  tries: TestHistory
 }
 
 export function TryTool({ located, tries }: TryProps) {

@@ -6,9 +6,9 @@ import { type QueryClient, queryOptions, skipToken, useQuery, useQueryClient } f
 import { useMemo } from 'react'
 import { client, ProblemError, problemOf } from '../../../lib/api.ts'
 import { readEvents } from '../sse-parser.ts'
-import { type CallProblem, isRunning, reduceTries, type Try, type TryAction } from './test-history.ts'
+import { type CallProblem, isRunning, reduceTestHistory, type Try, type TryAction } from './test-history.ts'
 
-export interface Tries {
+export interface TestHistory {
   all: readonly Try[]
   run: (call: { toolkit: string; tool: string; ref: string; arguments: Record<string, unknown> }) => void
   cancel: (id: string) => void
@@ -31,20 +31,20 @@ const triesQuery = () =>
     structuralSharing: false,
   })
 
-export function useTries(): Tries {
+export function useTestHistory(): TestHistory {
   const queryClient = useQueryClient()
   const { data: all = [] } = useQuery(triesQuery())
   const actions = useMemo(() => actionsOn(queryClient), [queryClient])
   return { all, ...actions }
 }
 
-function actionsOn(queryClient: QueryClient): Omit<Tries, 'all'> {
+function actionsOn(queryClient: QueryClient): Omit<TestHistory, 'all'> {
   const { queryKey } = triesQuery()
   const find = (id: string) => queryClient.getQueryData<readonly Try[]>(queryKey)?.find((one) => one.id === id)
   const dispatch = (action: TryAction) => {
-    queryClient.setQueryData<readonly Try[]>(queryKey, (old) => old && reduceTries(old, action))
+    queryClient.setQueryData<readonly Try[]>(queryKey, (old) => old && reduceTestHistory(old, action))
   }
-  const run: Tries['run'] = ({ toolkit, tool, ref, arguments: args }) => {
+  const run: TestHistory['run'] = ({ toolkit, tool, ref, arguments: args }) => {
     const id = crypto.randomUUID()
     const controller = new AbortController()
     const stop = () => controller.abort()

@@ -7,9 +7,9 @@ import { atField, notAt, ofNode, sentenceOf } from '../definition/problems.ts'
 import { suggestionsFor } from '../definition/suggestions.ts'
 import type { Tools } from '../use-tools.ts'
 import { AgentFields, ApprovalFields, BranchFields, CodeFields, MapFields, ToolFields } from './fields/kind-fields.tsx'
-import { type NodeFieldsProps, OWN_FIELDS, SHARED_FIELDS, TRIED } from './fields/node-fields.ts'
+import { NODE_FIELDS, type NodeFieldsProps, SHARED_FIELDS, TRIED } from './fields/node-fields.ts'
 import { SharedFields } from './fields/shared-fields.tsx'
-import { KIND_LOOKS } from './node-kind.tsx'
+import { KIND_STYLES } from './node-kind.tsx'
 import { changeInOrder } from './node-order.ts'
 import type { Editor } from './use-editor.ts'
 
@@ -24,7 +24,7 @@ interface NodeFormProps {
 export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
   const { definition, change } = editor
   const problems = ofNode(editor.problems, definition.nodes.indexOf(node))
-  const { label, icon: Icon } = KIND_LOOKS[node.type]
+  const { label, icon: Icon } = KIND_STYLES[node.type]
   const fields: NodeFieldsProps = {
     node,
     definition,
@@ -43,7 +43,7 @@ export function NodeForm({ editor, node, tools, onRename }: NodeFormProps) {
         <Icon aria-hidden className="size-4 text-ink-muted" strokeWidth={1.75} />
         {label}
       </h2>
-      {notAt(problems, [...OWN_FIELDS[node.type], ...SHARED_FIELDS]).map((problem) => (
+      {notAt(problems, [...NODE_FIELDS[node.type], ...SHARED_FIELDS]).map((problem) => (
         <FieldError key={`${problem.path} ${problem.message}`}>{sentenceOf(problem)}</FieldError>
       ))}
       <div className="grid items-start gap-4 sm:grid-cols-2">

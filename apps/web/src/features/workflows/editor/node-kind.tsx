@@ -1,13 +1,13 @@
 import { Bot, Code, GitBranch, type LucideIcon, Repeat, UserCheck, Wrench } from 'lucide-react'
 import type { NodeKind, WorkflowNode } from '../definition/definition.ts'
 
-export interface KindLook {
+export interface KindStyle {
   label: string
   text: string
   icon: LucideIcon
 }
 
-export const KIND_LOOKS: Record<NodeKind, KindLook> = {
+export const KIND_STYLES: Record<NodeKind, KindStyle> = {
   tool: { label: 'Tool call', text: 'One tool, with arguments', icon: Wrench },
   agent: { label: 'Agent', text: 'Asks a model, which may use tools', icon: Bot },
   code: { label: 'Program', text: 'Runs JavaScript or TypeScript', icon: Code },
@@ -17,7 +17,7 @@ export const KIND_LOOKS: Record<NodeKind, KindLook> = {
 }
 
 /** What a node does, in a line. */
-export function lineOf(node: WorkflowNode): string {
+export function describeNode(node: WorkflowNode): string {
   if (node.type === 'tool') return node.ref === '' ? 'No tool chosen yet' : node.ref
   if (node.type === 'agent') return node.model ?? 'The default model'
   if (node.type === 'code') return node.program.trim() === '' ? 'Empty program' : 'Program'

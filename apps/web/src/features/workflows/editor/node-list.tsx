@@ -5,7 +5,7 @@ import { Menu, MenuContent, MenuItem, MenuTrigger } from '../../../ui/overlay/me
 import { NODE_KINDS, type NodeKind, type WorkflowNode } from '../definition/definition.ts'
 import { ofNode, ofWorkflow } from '../definition/problems.ts'
 import { heldIn } from '../graph/graph.ts'
-import { KIND_LOOKS, lineOf, nameOf } from './node-kind.tsx'
+import { describeNode, KIND_STYLES, nameOf } from './node-kind.tsx'
 import type { Editor } from './use-editor.ts'
 
 export interface ListActions {
@@ -48,7 +48,7 @@ export function NodeList({
           <li key={node.id} className="flex items-stretch gap-1">
             <Choice id={nodeButton(node.id)} isChosen={selected === node.id} onClick={() => actions.onSelect(node.id)}>
               <KindIcon node={node} />
-              <Words name={nameOf(node)} line={[orderOf(node, held), lineOf(node)].filter(Boolean).join(' · ')} />
+              <Words name={nameOf(node)} line={[orderOf(node, held), describeNode(node)].filter(Boolean).join(' · ')} />
               <Count of={ofNode(problems, index).length} />
             </Choice>
             <NodeMenu
@@ -106,7 +106,7 @@ function Choice({
 }
 
 function KindIcon({ node: { type } }: { node: WorkflowNode }) {
-  const { icon: Icon, label } = KIND_LOOKS[type]
+  const { icon: Icon, label } = KIND_STYLES[type]
   return (
     <>
       <Icon aria-hidden className="size-4 shrink-0 text-ink-muted" strokeWidth={1.75} />
@@ -181,7 +181,7 @@ function AddMenu({ onAdd }: { onAdd: (kind: NodeKind) => void }) {
       </MenuTrigger>
       <MenuContent align="start" className="w-72">
         {NODE_KINDS.map((kind) => {
-          const { icon: Icon, label, text } = KIND_LOOKS[kind]
+          const { icon: Icon, label, text } = KIND_STYLES[kind]
           return (
             <MenuItem key={kind} onSelect={() => onAdd(kind)} className="h-auto py-2">
               <Icon aria-hidden />

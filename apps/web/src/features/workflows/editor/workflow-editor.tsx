@@ -6,7 +6,7 @@ import { Button } from '../../../ui/form/button.tsx'
 import { Page } from '../../../ui/layout/page.tsx'
 import { Tab, TabList, TabPanel, Tabs } from '../../../ui/layout/tabs.tsx'
 import type { Definition } from '../definition/definition.ts'
-import { forgetImport } from '../list/import-draft.ts'
+import { clearImportDraft } from '../list/import-draft.ts'
 import type { Workflow } from '../queries.ts'
 import { RunDialog } from '../runs/run-dialog.tsx'
 import { RunList } from '../runs/run-list.tsx'
@@ -39,7 +39,7 @@ export function WorkflowEditor({ initial, workflow, isNew = false }: WorkflowEdi
     workflow,
     onSaved: ({ id }) => {
       if (!isNew) return
-      forgetImport()
+      clearImportDraft()
       isLeaving.current = true
       navigate({ to: '/workflows/$id', params: { id }, search: ({ node }) => ({ node }), replace: true })
     },

@@ -4,10 +4,10 @@ import { ProblemNotice } from '../../../lib/problems.tsx'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Page } from '../../../ui/layout/page.tsx'
-import { Gone, isGone } from '../../shell/not-found.tsx'
+import { isNotFound, NotFound } from '../../shell/not-found.tsx'
 import { type Definition, emptyDefinition } from '../definition/definition.ts'
 import { EXAMPLES } from '../definition/examples.ts'
-import { takeImport } from '../list/import-draft.ts'
+import { takeImportDraft } from '../list/import-draft.ts'
 import { workflowQuery } from '../queries.ts'
 import { WorkflowEditor } from './workflow-editor.tsx'
 
@@ -37,15 +37,15 @@ function CopiedWorkflow({ id }: { id: string }) {
 }
 
 function beginning(from: string | undefined): Definition {
-  if (from === 'import') return takeImport() ?? emptyDefinition()
+  if (from === 'import') return takeImportDraft() ?? emptyDefinition()
   return EXAMPLES.find(({ id }) => id === from)?.definition ?? emptyDefinition()
 }
 
 function Waiting({ title, error, onAgain }: { title: string; error: Error | null; onAgain: () => void }) {
   return (
     <Page wide title={title}>
-      {isGone(error) ? (
-        <Gone what="workflow" to="/workflows" label="Go to workflows" />
+      {isNotFound(error) ? (
+        <NotFound what="workflow" to="/workflows" label="Go to workflows" />
       ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">

@@ -18,10 +18,10 @@ import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react'
 import { cn } from '../../../ui/cn.ts'
 import type { WorkflowNode } from '../definition/definition.ts'
 import { nextTo } from '../editor/next-node.ts'
-import { KIND_LOOKS, lineOf, nameOf } from '../editor/node-kind.tsx'
-import { type NodeState, nodeLook } from '../runs/run-state.tsx'
+import { describeNode, KIND_STYLES, nameOf } from '../editor/node-kind.tsx'
+import { type NodeState, nodeStyle } from '../runs/run-state.tsx'
 import { type EdgeKind, edgesOf } from './graph.ts'
-import { NODE_HEIGHT, NODE_WIDTH, placesOf } from './graph-layout.ts'
+import { layoutPositions, NODE_HEIGHT, NODE_WIDTH } from './graph-layout.ts'
 import type { GraphViewProps } from './graph-props.ts'
 
 type Shown = FlowNode<{
@@ -51,7 +51,7 @@ export function DrawnGraph(props: GraphViewProps) {
 
 function Flow({ definition, selected, onSelect, wrong, states }: GraphViewProps) {
   const place = useRef<HTMLElement>(null)
-  const places = useMemo(() => placesOf(definition), [definition])
+  const places = useMemo(() => layoutPositions(definition), [definition])
   const nodes = definition.nodes.map(
     (node): Shown => ({
       id: node.id,
@@ -127,8 +127,8 @@ const flowEdges = (definition: GraphViewProps['definition']): FlowEdge[] =>
   }))
 
 function ShownNode({ data: { node, isSelected, isWrong, state, onSelect } }: NodeProps<Shown>) {
-  const { icon: Icon, label } = KIND_LOOKS[node.type]
-  const look = state ? nodeLook(state) : undefined
+  const { icon: Icon, label } = KIND_STYLES[node.type]
+  const look = state ? nodeStyle(state) : undefined
   const StateIcon = look?.icon
   return (
     <>
@@ -153,7 +153,7 @@ function ShownNode({ data: { node, isSelected, isWrong, state, onSelect } }: Nod
         <Icon aria-hidden className="size-4 shrink-0 opacity-70" strokeWidth={1.75} />
         <span className="grid min-w-0 flex-1">
           <span className="truncate text-[0.8125rem] font-medium text-ink">{nameOf(node)}</span>
-          <span className="truncate text-xs text-ink-muted">{look?.label ?? lineOf(node)}</span>
+          <span className="truncate text-xs text-ink-muted">{look?.label ?? describeNode(node)}</span>
         </span>
         {StateIcon && (
           <StateIcon aria-hidden className={cn('size-4 shrink-0', state === 'running' && 'motion-safe:animate-spin')} />

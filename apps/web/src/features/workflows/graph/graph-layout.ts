@@ -6,7 +6,7 @@ import { edgesOf } from './graph.ts'
 export const NODE_WIDTH = 188
 export const NODE_HEIGHT = 56
 
-export function placesOf(definition: Definition): Map<string, { x: number; y: number }> {
+export function layoutPositions(definition: Definition): Map<string, { x: number; y: number }> {
   const graph = new Graph()
   graph.setGraph({ rankdir: 'LR', nodesep: 24, ranksep: 56, marginx: 8, marginy: 8 })
   graph.setDefaultEdgeLabel(() => ({}))

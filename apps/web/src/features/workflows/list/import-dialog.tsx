@@ -5,7 +5,7 @@ import { CodeEditor } from '../../../ui/form/code-editor.tsx'
 import { Field } from '../../../ui/form/field.tsx'
 import { Dialog, DialogContent, DialogFooter, DialogHeader } from '../../../ui/overlay/dialog.tsx'
 import { readDefinition } from '../definition/read-definition.ts'
-import { keepImport } from './import-draft.ts'
+import { saveImportDraft } from './import-draft.ts'
 
 /** A definition as text or as a file; it opens in the editor, and is saved there. */
 export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClosed: () => void }) {
@@ -15,7 +15,7 @@ export function ImportDialog({ onClose, onClosed }: { onClose: () => void; onClo
   const open = () => {
     const read = readDefinition(text)
     if ('problem' in read) return setProblem(read.problem)
-    if (!keepImport(read.definition))
+    if (!saveImportDraft(read.definition))
       return setProblem('This browser keeps nothing for this page. Begin an empty workflow and paste it under JSON.')
     onClose()
     navigate({ to: '/workflows/$id', params: { id: 'new' }, search: { from: 'import' } })

@@ -5,16 +5,16 @@ import { readDefinition } from '../definition/read-definition.ts'
 const KEY = 'loadout-imported-workflow'
 
 /** Whether it could be kept: storage may be blocked or full. */
-export const keepImport = (definition: Definition): boolean =>
+export const saveImportDraft = (definition: Definition): boolean =>
   withStorage((storage) => storage.setItem(KEY, JSON.stringify(definition))) !== NOT_KEPT
 
-export function takeImport(): Definition | undefined {
+export function takeImportDraft(): Definition | undefined {
   const kept = withStorage((storage) => storage.getItem(KEY))
   const read = readDefinition(typeof kept === 'string' ? kept : 'null')
   return 'definition' in read ? read.definition : undefined
 }
 
-export const forgetImport = (): void => void withStorage((storage) => storage.removeItem(KEY))
+export const clearImportDraft = (): void => void withStorage((storage) => storage.removeItem(KEY))
 
 const NOT_KEPT = Symbol('not kept')
 

@@ -5,7 +5,7 @@ import { counted } from '../../../ui/data/format-time.ts'
 import { TimeAgo } from '../../../ui/data/time-ago.tsx'
 import { ActionsMenu } from '../../../ui/overlay/actions-menu.tsx'
 import { MenuItem } from '../../../ui/overlay/menu.tsx'
-import { KIND_LOOKS } from '../editor/node-kind.tsx'
+import { KIND_STYLES } from '../editor/node-kind.tsx'
 import type { Run, Workflow } from '../queries.ts'
 import { RunBadge } from '../runs/run-state.tsx'
 import { exportDefinition } from './export-definition.ts'
@@ -56,13 +56,13 @@ export function WorkflowRow({ workflow, lastRun, onDelete }: WorkflowRowProps) {
   )
 }
 
-const MOST_MARKS = 8
+const MAX_MARKS = 8
 
 function KindMarks({ definition: { nodes } }: Pick<Workflow, 'definition'>) {
   return (
     <span aria-hidden className="flex gap-1">
-      {nodes.slice(0, MOST_MARKS).map(({ id, type }) => {
-        const { icon: Icon } = KIND_LOOKS[type]
+      {nodes.slice(0, MAX_MARKS).map(({ id, type }) => {
+        const { icon: Icon } = KIND_STYLES[type]
         return <Icon key={id} className="size-3.5 text-ink-faint" strokeWidth={1.75} />
       })}
     </span>

@@ -107,11 +107,11 @@ function Usage({ usage }: { usage: Record<string, unknown> }) {
   )
 }
 
-const MOST_LINES = 500
+const MAX_LINES = 500
 
 function Logs({ logs }: { logs: Run['logs'] }) {
   if (logs.length === 0) return null
-  const shown = logs.slice(-MOST_LINES)
+  const shown = logs.slice(-MAX_LINES)
   return (
     <div className="grid min-w-0 gap-1">
       <h3 className="text-xs font-medium text-ink-muted">Log</h3>

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Code, Workflow as WorkflowIcon } from 'lucide-react'
 import { ProblemNotice } from '../../../lib/problems.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { TimeAgo } from '../../../ui/data/time-ago.tsx'
 import { Button } from '../../../ui/form/button.tsx'
@@ -71,7 +71,7 @@ function RunRow({ run, isOfOne }: { run: Run; isOfOne: boolean }) {
       <RunBadge status={run.status} />
       <span className="w-full text-xs text-ink-muted tabular-nums sm:w-44 sm:text-right">
         <TimeAgo at={run.createdAt} />
-        {OVER.has(run.status) && ` · took ${durationWords(took)}`}
+        {OVER.has(run.status) && ` · took ${formatDuration(took)}`}
       </span>
       {run.error && <span className="w-full truncate text-xs text-bad">{run.error.message}</span>}
     </li>

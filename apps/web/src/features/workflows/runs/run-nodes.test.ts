@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Definition } from '../definition/definition.ts'
 import type { Run, Step } from '../queries.ts'
-import { inTime, nodeOf, runNodes, stepWords } from './run-nodes.ts'
+import { formatStep, inTime, nodeOf, runNodes } from './run-nodes.ts'
 
 const definition: Definition = {
   name: 'w',
@@ -96,5 +96,5 @@ it('nodes are sorted by start time and steps are named by item and attempt', () 
       .slice(0, 2),
   ).toEqual(['each', 'decide'])
   const second = step('each[3]@2', 'completed', { request: { node: 'body', item: 3, attempt: 2, ref: 'kit.say' } })
-  expect([nodeOf(second), stepWords(second)]).toEqual(['body', 'Item 4, attempt 2, kit.say'])
+  expect([nodeOf(second), formatStep(second)]).toEqual(['body', 'Item 4, attempt 2, kit.say'])
 })

@@ -109,7 +109,7 @@ export function inTime(nodes: readonly RunNode[]): RunNode[] {
 }
 
 /** What a step is called within its node: which item, which attempt, what inside a program. */
-export function stepWords(step: Step): string {
+export function formatStep(step: Step): string {
   const { place = '' } = step
   const { ref, said, attempt } = (step.request ?? {}) as { ref?: unknown; said?: unknown; attempt?: unknown }
   const item = /\[(\d+)\]/.exec(place)?.[1]

@@ -3,13 +3,13 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { Ban, Pencil, Play } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { ProblemNotice } from '../../../lib/problems.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import { Skeleton } from '../../../ui/data/skeleton.tsx'
 import { TimeAgo } from '../../../ui/data/time-ago.tsx'
 import { Button } from '../../../ui/form/button.tsx'
 import { Page } from '../../../ui/layout/page.tsx'
 import { Confirm } from '../../../ui/overlay/alert-dialog.tsx'
-import { Gone, isGone } from '../../shell/not-found.tsx'
+import { isNotFound, NotFound } from '../../shell/not-found.tsx'
 import { GraphView } from '../graph/graph-view.tsx'
 import { type Run, runQuery, workflowQuery } from '../queries.ts'
 import { useCancelRun } from '../use-workflows.ts'
@@ -33,8 +33,8 @@ export function RunPage() {
   if (run) return <ShownRun key={id} run={run} />
   return (
     <Page wide title="Run">
-      {isGone(error) ? (
-        <Gone what="run" to="/workflows" label="Go to workflows" />
+      {isNotFound(error) ? (
+        <NotFound what="run" to="/workflows" label="Go to workflows" />
       ) : error ? (
         <ProblemNotice error={error}>
           <p className="mt-2">
@@ -105,7 +105,7 @@ function Standing({ run }: { run: Run }) {
       <span>
         {run.workflow?.version !== undefined && `Version ${run.workflow.version} · `}
         began <TimeAgo at={run.createdAt} />
-        {OVER.has(run.status) && ` · took ${durationWords(took)}`}
+        {OVER.has(run.status) && ` · took ${formatDuration(took)}`}
       </span>
     </span>
   )

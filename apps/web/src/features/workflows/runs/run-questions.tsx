@@ -8,7 +8,7 @@ import { ApprovalCard } from '../../approvals/approval-card.tsx'
 import { approvalQuery } from '../../approvals/queries.ts'
 import type { Run, Step } from '../queries.ts'
 import { useResolveStep } from '../use-workflows.ts'
-import { nodeOf, stepWords } from './run-nodes.ts'
+import { formatStep, nodeOf } from './run-nodes.ts'
 import { Value } from './run-value.tsx'
 
 /** What the run waits for: answered here, and it goes on. */
@@ -49,7 +49,7 @@ function Unknown({ run, step }: { run: Run; step: Step }) {
     <article className="grid gap-3 rounded-xl border bg-surface p-4 shadow-flat sm:p-5">
       <h3 className="flex items-center gap-2 font-medium">
         <CircleHelp aria-hidden className="size-4 text-act" />
-        Was “{stepWords(step)}” of {nodeOf(step) || 'the program'} done?
+        Was “{formatStep(step)}” of {nodeOf(step) || 'the program'} done?
       </h3>
       <p className="text-sm">
         This call was cut off while it was under way, and its server may have done it. Look there, then say how the run

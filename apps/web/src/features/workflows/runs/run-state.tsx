@@ -48,7 +48,7 @@ const NODES: Record<NodeState, Look> = {
   'outcome-unknown': { label: 'Outcome unknown', icon: CircleHelp, className: ACT },
 }
 
-export const nodeLook = (state: NodeState): Look => NODES[state]
+export const nodeStyle = (state: NodeState): Look => NODES[state]
 
 function Badge({ look: { label, icon: Icon, className }, status }: { look: Look; status: string }) {
   return (

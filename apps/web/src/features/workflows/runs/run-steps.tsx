@@ -1,8 +1,8 @@
 import { ChevronRight } from 'lucide-react'
 import { Card } from '../../../ui/data/card.tsx'
-import { durationWords } from '../../../ui/data/format-time.ts'
+import { formatDuration } from '../../../ui/data/format-time.ts'
 import type { Step } from '../queries.ts'
-import { isTelling, stepWords } from './run-nodes.ts'
+import { formatStep, isTelling } from './run-nodes.ts'
 import { NodeBadge, stateOfStep } from './run-state.tsx'
 import { Value } from './run-value.tsx'
 
@@ -39,7 +39,7 @@ export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: bool
           aria-hidden
           className="size-3.5 shrink-0 text-ink-faint transition-transform group-open/step:rotate-90"
         />
-        <span className="min-w-0 flex-1 font-mono text-[0.8125rem] wrap-anywhere">{stepWords(step)}</span>
+        <span className="min-w-0 flex-1 font-mono text-[0.8125rem] wrap-anywhere">{formatStep(step)}</span>
         <span className="text-xs text-ink-muted tabular-nums">{took(step)}</span>
         <NodeBadge state={stateOfStep(step)} />
       </summary>
@@ -63,5 +63,5 @@ export function StepDetail({ step, isOpen = false }: { step: Step; isOpen?: bool
 }
 
 function took({ startedAt, endedAt }: Step): string {
-  return endedAt === undefined ? '' : durationWords(Date.parse(endedAt) - Date.parse(startedAt))
+  return endedAt === undefined ? '' : formatDuration(Date.parse(endedAt) - Date.parse(startedAt))
 }

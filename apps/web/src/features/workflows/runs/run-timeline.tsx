@@ -3,10 +3,10 @@ import { RotateCcw } from 'lucide-react'
 import { ProblemNotice } from '../../../lib/problems.tsx'
 import { cn } from '../../../ui/cn.ts'
 import { Card } from '../../../ui/data/card.tsx'
-import { counted, durationWords } from '../../../ui/data/format-time.ts'
+import { counted, formatDuration } from '../../../ui/data/format-time.ts'
 import { Button } from '../../../ui/form/button.tsx'
 import type { Definition, WorkflowNode } from '../definition/definition.ts'
-import { KIND_LOOKS, nameOf } from '../editor/node-kind.tsx'
+import { KIND_STYLES, nameOf } from '../editor/node-kind.tsx'
 import { heldIn } from '../graph/graph.ts'
 import type { Run } from '../queries.ts'
 import { useRerun } from '../use-workflows.ts'
@@ -72,12 +72,12 @@ interface RowProps {
   isBusy: boolean
 }
 
-const MOST_STEPS = 100
+const MAX_STEPS = 100
 
 function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }: RowProps) {
-  const { icon: Icon, label } = KIND_LOOKS[node.type]
+  const { icon: Icon, label } = KIND_STYLES[node.type]
   const { steps, startedAt, endedAt } = one
-  const took = startedAt && endedAt ? durationWords(Date.parse(endedAt) - Date.parse(startedAt)) : undefined
+  const took = startedAt && endedAt ? formatDuration(Date.parse(endedAt) - Date.parse(startedAt)) : undefined
   return (
     <li
       id={`run-node-${one.id}`}
@@ -118,14 +118,12 @@ function TimelineRow({ node, one, span, isSelected, onSelect, onAgain, isBusy }:
       {one.progress && one.state === 'running' && <Items {...one.progress} />}
       {steps.length > 0 && (
         <ol className="grid gap-2 pl-6.5">
-          {steps.slice(0, MOST_STEPS).map((step) => (
+          {steps.slice(0, MAX_STEPS).map((step) => (
             <li key={step.id}>
               <StepDetail step={step} isOpen={steps.length === 1 && isSelected} />
             </li>
           ))}
-          {steps.length > MOST_STEPS && (
-            <li className="text-xs text-ink-muted">and {steps.length - MOST_STEPS} more</li>
-          )}
+          {steps.length > MAX_STEPS && <li className="text-xs text-ink-muted">and {steps.length - MAX_STEPS} more</li>}
         </ol>
       )}
     </li>

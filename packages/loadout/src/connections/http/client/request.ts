@@ -17,12 +17,12 @@ import { isReset, isUnsent, networkError, tooLarge } from './network-errors.ts'
 import { decoded, ResponseBody } from './response-body.ts'
 
 /** What is under way, to be ended together. */
-export interface Traffic {
+export interface InFlight {
   closed: boolean
   requests: Set<ClientRequest>
 }
 
-export interface Exchange {
+export interface HttpRequest {
   url: URL
   method: string
   /** Names and values in turn. */
@@ -32,13 +32,13 @@ export interface Exchange {
   repeatable: boolean
   route: Route
   maxResponseBytes: number
-  traffic: Traffic
+  traffic: InFlight
   /** Told why a body broke off: who reads a stream may learn only that it did. */
   onBodyFailure?: ((error: HostError) => void) | undefined
 }
 
 /** Who waits for an answer: gets it, or why there is none. */
-export interface Waiting {
+export interface ResponseHandlers {
   onAnswer(message: IncomingMessage, body: ResponseBody | undefined): void
   onFailure(error: unknown): void
   /** Nothing more will arrive of an answer. */
@@ -47,7 +47,7 @@ export interface Waiting {
 
 const WITHOUT_BODY = new Set([204, 205, 304])
 
-export function exchange(outgoing: Exchange & { signal: AbortSignal | undefined }): Promise<LeanResponse> {
+export function sendRequest(outgoing: HttpRequest & { signal: AbortSignal | undefined }): Promise<LeanResponse> {
   const { signal } = outgoing
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {
@@ -69,22 +69,22 @@ export function exchange(outgoing: Exchange & { signal: AbortSignal | undefined 
 }
 
 /** Sends it. What is given back ends it: who waits for the answer, or reads it, gets the reason. */
-export function begin(outgoing: Exchange, waiting: Waiting): (reason: unknown) => void {
+export function begin(outgoing: HttpRequest, waiting: ResponseHandlers): (reason: unknown) => void {
   const flight = new Flight(outgoing, waiting)
   flight.send(false)
   return (reason) => flight.stop(reason)
 }
 
 class Flight {
-  readonly #outgoing: Exchange
-  readonly #waiting: Waiting
+  readonly #outgoing: HttpRequest
+  readonly #waiting: ResponseHandlers
   #request: ClientRequest | undefined
   #body: ResponseBody | undefined
   #stopped: { reason: unknown } | undefined
   /** Whether nothing more will arrive: its connection may already be another's. */
   #isOver = false
 
-  constructor(outgoing: Exchange, waiting: Waiting) {
+  constructor(outgoing: HttpRequest, waiting: ResponseHandlers) {
     this.#outgoing = outgoing
     this.#waiting = waiting
   }

@@ -6,10 +6,10 @@
 import type { HostError } from '../../../errors.ts'
 
 /** For one URL and what is the same in all its requests. Throws unless the URL may be asked for. */
-export type OpenLine = (url: URL, headers: Headers) => Line
+export type PreparePost = (url: URL, headers: Headers) => PostFn
 
 /** Sends one request, and gives what ends it: whoever reads the answer gets the reason. */
-export type Line = (post: DirectPost, reader: AnswerReader) => (reason: unknown) => void
+export type PostFn = (post: DirectPost, reader: ResponseReader) => (reason: unknown) => void
 
 export interface DirectPost {
   body: string
@@ -20,7 +20,7 @@ export interface DirectPost {
 }
 
 /** Exactly one of `onJson`, `onStreamEnd`, `onOther` and `onFailure` comes first; after a stop, `onFailure` may come too. */
-export interface AnswerReader {
+export interface ResponseReader {
   /** The whole body of an answer in JSON. */
   onJson(text: string): void
   /** The data of one event of a stream. */

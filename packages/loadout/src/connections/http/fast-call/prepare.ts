@@ -3,7 +3,7 @@
  * server's secrets. The line is to the server's own URL and follows nothing, so that they leave for no other origin.
  */
 import { type JSONRPCRequest, PROTOCOL_VERSION_META_KEY, type TransportSendOptions } from '@modelcontextprotocol/client'
-import type { Line, OpenLine } from './contract.ts'
+import type { PostFn, PreparePost } from './contract.ts'
 
 const METHOD = 'tools/call'
 /** What goes into a header as it is. Other names have to be encoded, which the SDK knows. */
@@ -17,20 +17,20 @@ interface Common {
   isModern: boolean
 }
 
-export interface Way {
-  line: Line
+export interface PreparedPost {
+  line: PostFn
   /** Of this one request: names and values in turn. */
   headers: readonly string[]
 }
 
-export class DirectLines {
+export class FastCalls {
   readonly #url: URL
-  readonly #openLine: OpenLine
+  readonly #openLine: PreparePost
   readonly #secrets: [string, string][]
-  #line: Line | undefined
+  #line: PostFn | undefined
   #common: Common | undefined
 
-  constructor(url: URL, openLine: OpenLine, secrets: Readonly<Record<string, string>>) {
+  constructor(url: URL, openLine: PreparePost, secrets: Readonly<Record<string, string>>) {
     this.#url = url
     this.#openLine = openLine
     this.#secrets = Object.entries(secrets)
@@ -40,7 +40,7 @@ export class DirectLines {
   wayOf(
     request: JSONRPCRequest,
     session: { sessionId: string | undefined; protocolVersion: string | undefined },
-  ): Way | undefined {
+  ): PreparedPost | undefined {
     if (request.method !== METHOD) return undefined
     const name = request.params?.name
     const claimed = request.params?._meta?.[PROTOCOL_VERSION_META_KEY]
@@ -51,7 +51,7 @@ export class DirectLines {
     return { line, headers: isModern ? ['mcp-name', String(name)] : NO_HEADERS }
   }
 
-  #lineFor(common: Common): Line {
+  #lineFor(common: Common): PostFn {
     const { sessionId, version, isModern } = common
     const known = this.#common
     if (
@@ -76,7 +76,7 @@ export class DirectLines {
 }
 
 /** Whether the sender asks for nothing that only the SDK's transport does. */
-export function isPlainSend(options: TransportSendOptions | undefined): boolean {
+export function isFastCall(options: TransportSendOptions | undefined): boolean {
   if (options === undefined) return true
   const { headers, resumptionToken, onresumptiontoken, onRequestStreamEnd } = options
   return (

@@ -9,7 +9,7 @@ import {
   parseJSONRPCMessage,
   type TransportSendOptions,
 } from '@modelcontextprotocol/client'
-import type { AnswerReader, StreamEnd } from './contract.ts'
+import type { ResponseReader, StreamEnd } from './contract.ts'
 
 export interface DirectCall {
   request: JSONRPCRequest
@@ -36,7 +36,7 @@ interface Settle {
   reject(error: unknown): void
 }
 
-export class DirectAnswer implements AnswerReader {
+export class FastCallReader implements ResponseReader {
   /** Given up by us: whatever still happens is nobody's any more. */
   isStopped = false
   #isAnswered = false

@@ -5,19 +5,19 @@
 import type { IncomingMessage } from 'node:http'
 import { HostError } from '../../../errors.ts'
 import { LeanResponse } from '../client/lazy-response.ts'
-import { begin, type Exchange, headOf, type Waiting } from '../client/request.ts'
+import { begin, type HttpRequest, headOf, type ResponseHandlers } from '../client/request.ts'
 import type { ResponseBody, Sink } from '../client/response-body.ts'
-import type { AnswerReader, Line } from './contract.ts'
-import { EventLines } from './sse-parser.ts'
+import type { PostFn, ResponseReader } from './contract.ts'
+import { SseParser } from './sse-parser.ts'
 
 const JSON_TYPE = /^application\/json *(;[^,]*)?$/i
 const EVENTS_TYPE = /^text\/event-stream *(;[^,]*)?$/i
 
-export function directLine(parts: Omit<Exchange, 'method' | 'payload' | 'onBodyFailure'>): Line {
+export function sendPrepared(parts: Omit<HttpRequest, 'method' | 'payload' | 'onBodyFailure'>): PostFn {
   const { url, route, repeatable, maxResponseBytes, traffic } = parts
   return ({ body, headers, onBodyFailure }, reader) => {
     if (traffic.closed) throw new HostError('shutting-down')
-    const outgoing: Exchange = {
+    const outgoing: HttpRequest = {
       url,
       method: 'POST',
       headers: [...parts.headers, ...headers, 'content-length', String(Buffer.byteLength(body))],
@@ -32,7 +32,7 @@ export function directLine(parts: Omit<Exchange, 'method' | 'payload' | 'onBodyF
   }
 }
 
-function waitingFor(reader: AnswerReader, url: URL): Waiting {
+function waitingFor(reader: ResponseReader, url: URL): ResponseHandlers {
   return {
     onAnswer(message, body) {
       const type = message.statusCode === 200 && body ? contentTypeOf(message) : ''
@@ -60,7 +60,7 @@ function contentTypeOf({ rawHeaders }: IncomingMessage): string {
   return found ?? ''
 }
 
-function jsonInto(reader: AnswerReader): Sink {
+function jsonInto(reader: ResponseReader): Sink {
   const chunks: Buffer[] = []
   return {
     onChunk: (chunk) => void chunks.push(chunk),
@@ -72,8 +72,8 @@ function jsonInto(reader: AnswerReader): Sink {
   }
 }
 
-function eventsInto(reader: AnswerReader): Sink {
-  const lines = new EventLines((data, type) => {
+function eventsInto(reader: ResponseReader): Sink {
+  const lines = new SseParser((data, type) => {
     if (data !== '' && (type === '' || type === 'message')) reader.onEvent(data)
   })
   let decoder: TextDecoder | undefined

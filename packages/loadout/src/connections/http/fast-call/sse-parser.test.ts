@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { EventLines } from './sse-parser.ts'
+import { SseParser } from './sse-parser.ts'
 
 function read(pieces: string[]) {
   const events: string[] = []
-  const lines = new EventLines((data, type) => void events.push(`${type}|${data}`))
+  const lines = new SseParser((data, type) => void events.push(`${type}|${data}`))
   for (const piece of pieces) lines.feed(piece)
   return { events, lastEventId: lines.lastEventId, retryMs: lines.retryMs }
 }

@@ -4,7 +4,7 @@
  */
 const LINE_END = /\r\n|\n|\r/
 
-export class EventLines {
+export class SseParser {
   /** Of the last event that had one. */
   lastEventId: string | undefined
   retryMs: number | undefined

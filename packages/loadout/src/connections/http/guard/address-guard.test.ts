@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { codeOf, type Loopback, listen, names, watchConnects } from '../../../../../../test/loopback.ts'
-import { exchange } from '../client/request.ts'
+import { sendRequest } from '../client/request.ts'
 import { createAddressGuard } from './address-guard.ts'
 import { createRoutes } from './agents.ts'
 import { createGuardedFetch, type GuardOptions } from './guarded-fetch.ts'
@@ -102,7 +102,7 @@ describe('the address guard on DNS names', () => {
       payload: undefined,
       repeatable: true,
     }
-    const sent = exchange({
+    const sent = sendRequest({
       ...request,
       route: routes.to(url),
       signal: undefined,

@@ -8,9 +8,9 @@
  */
 import type { FetchLike } from '@modelcontextprotocol/client'
 import { HostError } from '../../../errors.ts'
-import { exchange, type Payload, payloadOf, simplePayload, type Traffic } from '../client/request.ts'
-import type { OpenLine } from '../fast-call/contract.ts'
-import { directLine } from '../fast-call/send.ts'
+import { type InFlight, type Payload, payloadOf, sendRequest, simplePayload } from '../client/request.ts'
+import type { PreparePost } from '../fast-call/contract.ts'
+import { sendPrepared } from '../fast-call/send.ts'
 import {
   type AddressGuard,
   type AddressOptions,
@@ -47,7 +47,7 @@ export interface GuardedFetch {
   documents: FetchLike
   /** Throws unless the URL could be asked for: where a person is about to be sent there. */
   assertAllowed(url: URL): Promise<void>
-  openLine: OpenLine
+  openLine: PreparePost
   /** Ends what is under way and closes all connections. */
   close(): Promise<void>
 }
@@ -82,7 +82,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     proxy: options.proxy && readProxy(options.proxy),
     ca: options.ca,
   })
-  const traffic: Traffic = { closed: false, requests: new Set() }
+  const traffic: InFlight = { closed: false, requests: new Set() }
 
   const send: FetchLike = async (input, init = {}) => {
     if (traffic.closed) throw new HostError('shutting-down')
@@ -98,7 +98,7 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     const repeatable = REPEATABLE.has(method) || caller.has('idempotency-key')
     const signal = init.signal ?? undefined
     const { onBodyFailure, maxBytes = maxResponseBytes } = init as GuardedInit
-    return exchange({
+    return sendRequest({
       url,
       method,
       headers,
@@ -112,13 +112,13 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     })
   }
 
-  const openLine: OpenLine = (input, headers) => {
+  const openLine: PreparePost = (input, headers) => {
     const url = new URL(input)
     guard.checkUrl(url)
     const route = routes.to(url)
     const fixed = headersOf(headers, { url, route })
     const repeatable = headers.has('idempotency-key')
-    return directLine({ url, route, headers: fixed, repeatable, maxResponseBytes, traffic })
+    return sendPrepared({ url, route, headers: fixed, repeatable, maxResponseBytes, traffic })
   }
 
   const fetch: FetchLike = async (input, init = {}) =>

@@ -92,12 +92,12 @@ function failed({ url }: Pick<Hop, 'url'>, what: string): HostError {
   return new HostError('protocol-error', { detail: `${url.origin}: ${what}` })
 }
 
-const LONGEST_TARGET = 300
+const MAX_TARGET_LENGTH = 300
 
 /** Without its query, which may hold a secret. */
 function targetOf(from: URL, location: string): string {
   const target = URL.parse(location, from.href)
-  return target ? `\`${`${target.origin}${target.pathname}`.slice(0, LONGEST_TARGET)}\`` : 'what is no URL'
+  return target ? `\`${`${target.origin}${target.pathname}`.slice(0, MAX_TARGET_LENGTH)}\`` : 'what is no URL'
 }
 
 function refused(from: URL, to: URL, what: string): HostError {

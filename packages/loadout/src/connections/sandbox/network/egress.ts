@@ -11,11 +11,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import { HostError } from '../../../errors.ts'
-import { fitsHost } from '../../../schema/host-pattern.ts'
+import { matchesHost } from '../../../schema/host-pattern.ts'
 import { type AddressGuard, createAddressGuard, hostOf } from '../../http/guard/address-guard.ts'
 import type { GuardOptions } from '../../http/guard/guarded-fetch.ts'
 import { openTunnel, type ProxyServer, readProxy } from '../../http/guard/proxy.ts'
-import { type OwnMachine, ownMachine } from './local-addresses.ts'
+import { createLocalAddressGuard, type LocalAddressGuard } from './local-addresses.ts'
 
 export interface Egress {
   /** The folder with the socket, to be shown inside. */
@@ -38,7 +38,7 @@ const HOP_HEADERS = new Set(['connection', 'keep-alive', 'proxy-authorization', 
 
 export async function openEgress({ hosts, guard, uid }: EgressOptions): Promise<Egress> {
   const dir = await mkdtemp(join(tmpdir(), EGRESS_PREFIX))
-  const dial = createDial(guard, (host, port) => fitsHost(hosts, { host, port }))
+  const dial = createDial(guard, (host, port) => matchesHost(hosts, { host, port }))
   const open = new Set<Duplex>()
   const server = createServer((request, response) => void forward(request, response, dial))
   server.maxConnections = MAX_CONNECTIONS
@@ -70,7 +70,7 @@ type Dial = (host: string, port: number) => Promise<Socket>
 
 function createDial(options: GuardOptions, isDeclared: (host: string, port: number) => boolean): Dial {
   const guard = createAddressGuard(options)
-  const own = ownMachine(options)
+  const own = createLocalAddressGuard(options)
   const proxy = options.proxy && readProxy(options.proxy)
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS
   return async (host, port) => {
@@ -95,7 +95,7 @@ const throughProxy = (proxy: ProxyServer, peer: Peer) => openTunnel(proxy, { ...
 
 interface Judges {
   guard: AddressGuard
-  own: OwnMachine
+  own: LocalAddressGuard
 }
 
 /** What the guard lets pass, without this machine. */

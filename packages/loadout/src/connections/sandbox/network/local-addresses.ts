@@ -7,7 +7,7 @@ import { hostname, networkInterfaces } from 'node:os'
 import { HostError } from '../../../errors.ts'
 import { type AddressOptions, isLiteral, parseAddress, readAllowed } from '../../http/guard/address-guard.ts'
 
-export interface OwnMachine {
+export interface LocalAddressGuard {
   /** Throws where the host of a URL is this machine. What a name resolves to is judged later. */
   checkHost(host: string): void
   /** Throws where the address of a host is one of this machine. */
@@ -17,7 +17,7 @@ export interface OwnMachine {
 const OWN_RANGES = new Set(['loopback', 'unspecified'])
 const OWN_NAMES = /^(.*\.)?localhost(\.localdomain)?$|^ip6-(localhost|loopback)$/
 
-export function ownMachine({ allow = [] }: Pick<AddressOptions, 'allow'>): OwnMachine {
+export function createLocalAddressGuard({ allow = [] }: Pick<AddressOptions, 'allow'>): LocalAddressGuard {
   const allowed = readAllowed(allow)
   const checkAddress = (text: string, host: string) => {
     const address = parseAddress(text)

@@ -28,7 +28,7 @@ const LOOK_MS = 500
 const TOUCH_MS = 5 * 60_000
 /** Longer than it takes to see that it is in use. */
 const IDLE_MS = 3 * TOUCH_MS
-const MOST_FILES = 200_000
+const MAX_FILES = 200_000
 const COMPLETE = /^[0-9a-f]{64}$/
 const UNFINISHED = /^(new|old)-/
 
@@ -85,7 +85,7 @@ function watchSize(folder: string, mostBytes: number) {
   const tooLarge = new AbortController()
   const look = async () => {
     const { bytes, files } = await measure(folder)
-    if (bytes > mostBytes || files > MOST_FILES) tooLarge.abort()
+    if (bytes > mostBytes || files > MAX_FILES) tooLarge.abort()
   }
   let looking: Promise<void> | undefined
   const timer = setInterval(() => {
@@ -146,7 +146,7 @@ async function measure(path: string): Promise<{ bytes: number; files: number }> 
     if (!found) return
     total.bytes += found.blocks * 512
     total.files += 1
-    if (!found.isDirectory() || total.files > MOST_FILES) return
+    if (!found.isDirectory() || total.files > MAX_FILES) return
     for (const name of await readdir(at).catch(() => [])) await add(join(at, name))
   }
   await add(path)

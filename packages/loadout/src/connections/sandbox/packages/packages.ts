@@ -9,7 +9,7 @@ import { constants, existsSync } from 'node:fs'
 import { mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { HostError } from '../../../errors.ts'
-import { plain } from '../../errors.ts'
+import { sanitizeText } from '../../errors.ts'
 import type { CommandLine } from '../../stdio/template.ts'
 import { type Bind, NODE } from '../profile.ts'
 import type { RunOutcome } from '../run-once.ts'
@@ -210,7 +210,7 @@ const tooLarge = ({ spec }: PackageRun) =>
 
 function notFetched({ spec }: PackageRun, { output }: RunOutcome): HostError {
   return new HostError('spawn-failed', {
-    detail: `The package "${spec}" could not be fetched. ${plain(output.slice(-WORDS))}`,
+    detail: `The package "${spec}" could not be fetched. ${sanitizeText(output.slice(-WORDS))}`,
     action: 'Check the name and version of the package, and that the registry can be reached.',
   })
 }

@@ -1,8 +1,8 @@
 /** What the cases of the executor's suite have in common: a bridge of little functions, and programs run over it. */
 import type {
   Bridge,
-  BridgeAnswer,
   BridgeCall,
+  BridgeResult,
   ExecuteOptions,
   Execution,
   Executor,
@@ -21,7 +21,7 @@ export interface Given extends ExecuteOptions {
 }
 
 /** Answers `echo` with its arguments, `fail` with an error, and the rest with null, each a second after the one before. */
-export async function answer(call: BridgeCall): Promise<BridgeAnswer> {
+export async function answer(call: BridgeCall): Promise<BridgeResult> {
   const at = NOW + 1000 * (call.seq + 1)
   if (call.name === 'fail')
     return { error: { code: 'not-found', message: 'There is none.', data: { seq: call.seq } }, at }

@@ -1,10 +1,10 @@
 /** Limits: each ends the program with its own error, when it is reached and not before. */
-import type { BridgeAnswer } from '../../../code-mode/executor.ts'
+import type { BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { type ExecutorCase, ends, failure, NOW, run, same, value, wait } from './case.ts'
 
 const MiB = 1024 * 1024
-const never = { call: () => new Promise<BridgeAnswer>(() => {}) }
+const never = { call: () => new Promise<BridgeResult>(() => {}) }
 
 export const limitCases: Record<string, ExecutorCase> = {
   'the memory limit stops every kind of allocation and cannot be caught': async (executor) => {
@@ -29,7 +29,7 @@ export const limitCases: Record<string, ExecutorCase> = {
     const limits = { cpuMs: 300 }
     for (const source of ['for (;;);', 'for (;;) await 0', 'try { for (;;); } catch { return 1 } finally { return 2 }'])
       await ends(executor, source, { limits, code: 'cpu-limit', limitMs: 300 })
-    const slow = async (): Promise<BridgeAnswer> => {
+    const slow = async (): Promise<BridgeResult> => {
       await wait(200)
       return { value: 1, at: NOW }
     }

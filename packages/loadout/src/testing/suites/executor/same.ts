@@ -1,5 +1,5 @@
 /** The same program with the same answers does the same: its time, its randomness, its timers, and where it stands after a pause. */
-import type { BridgeAnswer, BridgeCall } from '../../../code-mode/executor.ts'
+import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { answer, type ExecutorCase, failure, NOW, run, same, value } from './case.ts'
 
@@ -62,8 +62,8 @@ export const sameCases: Record<string, ExecutorCase> = {
       const log = [await kit.echo(1), Math.random(), Date.now()]
       console.log('asked'); log.push(await kit.echo('pause')); console.log('answered')
       return [...log, Math.random(), Date.now()]`
-    const recorded: BridgeAnswer[] = []
-    const pausing = async (call: BridgeCall): Promise<BridgeAnswer> => {
+    const recorded: BridgeResult[] = []
+    const pausing = async (call: BridgeCall): Promise<BridgeResult> => {
       if (call.arguments[0] === 'pause') return { pause: true }
       const given = await answer(call)
       recorded.push(given)
@@ -72,7 +72,7 @@ export const sameCases: Record<string, ExecutorCase> = {
     const paused = await run(executor, source, { bridge: { call: pausing } })
     same([paused.status, paused.usage.calls, paused.logs.length], ['paused', 2, 1])
     const calls: number[] = []
-    const replaying = async (call: BridgeCall): Promise<BridgeAnswer> => {
+    const replaying = async (call: BridgeCall): Promise<BridgeResult> => {
       calls.push(call.seq)
       return recorded[call.seq] ?? answer(call)
     }
@@ -91,7 +91,7 @@ export const sameCases: Record<string, ExecutorCase> = {
         console.log(n, done.length)
       }))
       return done`
-    const record = async (call: (made: BridgeCall) => Promise<BridgeAnswer>) => {
+    const record = async (call: (made: BridgeCall) => Promise<BridgeResult>) => {
       const calls: BridgeCall[] = []
       const execution = await run(executor, source, {
         bridge: {

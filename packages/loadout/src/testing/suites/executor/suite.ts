@@ -2,7 +2,7 @@
  * The contract of what runs a program, as cases that any driver must pass: `for (const { name, run } of executorSuite(open)) …`.
  * The cases share an executor, as programs do. They use no test framework, so they run in Node, in a browser and in your CI.
  */
-import type { BridgeAnswer, BridgeCall, Executor } from '../../../code-mode/executor.ts'
+import type { BridgeCall, BridgeResult, Executor } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import type { SuiteCase } from '../../suite-case.ts'
 import { answer, type ExecutorCase, failure, NOW, run, same, value, wait } from './case.ts'
@@ -65,7 +65,7 @@ const cases: Record<string, ExecutorCase> = {
   'calls start immediately and wait in parallel': async (executor) => {
     const waiting: (() => void)[] = []
     const call = (made: BridgeCall) =>
-      new Promise<BridgeAnswer>((resolve) => {
+      new Promise<BridgeResult>((resolve) => {
         waiting.push(() => resolve({ value: made.seq, at: NOW }))
         // Answered only when all are here, and the last first.
         if (waiting.length === 3) setTimeout(() => waiting.toReversed().map((go) => go()))
@@ -83,7 +83,7 @@ const cases: Record<string, ExecutorCase> = {
 
   'answers arrive in the order they are given and continuations run between them': async (executor) => {
     const made: string[] = []
-    const call = async ({ arguments: [name] }: BridgeCall): Promise<BridgeAnswer> => {
+    const call = async ({ arguments: [name] }: BridgeCall): Promise<BridgeResult> => {
       made.push(String(name))
       if (name === 'slow') await wait(30)
       return { value: null, at: NOW }
@@ -112,7 +112,7 @@ const cases: Record<string, ExecutorCase> = {
   },
 
   'a bridge failure is an internal exception without the message of the host': async (executor) => {
-    const call = async (): Promise<BridgeAnswer> => {
+    const call = async (): Promise<BridgeResult> => {
       throw new Error('a secret of the host')
     }
     const source = 'try { await kit.echo() } catch (error) { return [error.code, error.message] }'
@@ -121,7 +121,7 @@ const cases: Record<string, ExecutorCase> = {
     check(!message?.includes('secret'), 'what the host threw stays there')
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
-    const strange = async (): Promise<BridgeAnswer> => ({ value: cycle, at: NOW })
+    const strange = async (): Promise<BridgeResult> => ({ value: cycle, at: NOW })
     same(((await value(executor, source, { bridge: { call: strange } })) as string[])[0], 'internal')
   },
 
@@ -210,7 +210,7 @@ const cases: Record<string, ExecutorCase> = {
   'cancellation stops a program before it starts, while it waits and while it computes': async (executor) => {
     const before = AbortSignal.abort()
     same((await failure(executor, 'return 1', { signal: before })).code, 'cancelled')
-    const never = () => new Promise<BridgeAnswer>(() => {})
+    const never = () => new Promise<BridgeResult>(() => {})
     for (const source of ['await kit.slow()', 'for (;;);', 'for (;;) await 0']) {
       const signal = AbortSignal.timeout(100)
       same((await failure(executor, source, { signal, bridge: { call: never } })).code, 'cancelled', source)

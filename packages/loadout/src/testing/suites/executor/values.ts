@@ -1,5 +1,5 @@
 /** What goes out of a program and into it: JSON, made and read so that nothing else can come along. */
-import type { BridgeAnswer, BridgeCall } from '../../../code-mode/executor.ts'
+import type { BridgeCall, BridgeResult } from '../../../code-mode/executor.ts'
 import { check } from '../../check.ts'
 import { answer, type ExecutorCase, failure, NOW, same, value } from './case.ts'
 
@@ -55,7 +55,7 @@ export const valueCases: Record<string, ExecutorCase> = {
   'answers reach the program unchanged': async (executor) => {
     const given = { text: 'ü漢😀\u2028\0', list: [1.5, -0, 1e300, null], deep: { __proto__x: 1 }, ['__proto__']: 1 }
     const raw = JSON.parse('{ "__proto__": { "polluted": true }, "a": 1 }')
-    const call = async ({ arguments: [which] }: BridgeCall): Promise<BridgeAnswer> => ({
+    const call = async ({ arguments: [which] }: BridgeCall): Promise<BridgeResult> => ({
       value: which === 'raw' ? raw : given,
       at: NOW,
     })

@@ -14,7 +14,7 @@ export interface NodeFieldsProps<N extends WorkflowNode = WorkflowNode> {
 }
 
 /** Fields that each kind shows itself. */
-export const OWN_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
+export const NODE_FIELDS: Record<WorkflowNode['type'], readonly string[]> = {
   tool: ['ref', 'arguments'],
   agent: ['model', 'system', 'prompt', 'tools', 'output', 'maxSteps', 'budget'],
   code: ['program', 'language', 'input', 'tools'],
